@@ -1,0 +1,1 @@
+//! `#[api_trait]` and `#[derive(QueryParams)]`.

@@ -1,0 +1,81 @@
+//! Clicks, impressions and position, and the only way to add them.
+//!
+//! `ctr = Σ clicks / Σ impressions`; `position = Σ (position × impressions) / Σ impressions`. Both are undefined (`None`), never
+//! 0, where there are no impressions. A mean of CTRs or of positions is never taken (the search engine's own help pages on
+//! aggregation define both as ratios of sums).
+
+use std::ops::{Add, AddAssign, Mul};
+
+/// Additive measures of a set of disjoint rows of one aggregation.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Metrics {
+    /// Clicks, a count.
+    pub clicks: f64,
+    /// Impressions, a count.
+    pub impressions: f64,
+    /// Σ position × impressions; position is 1-based. `None` where the search engine gives no position (discover, googleNews).
+    pub weighted_position: Option<f64>,
+}
+
+impl Metrics {
+    /// The metrics of one upstream row, whose `position` is an impression-weighted average.
+    #[must_use]
+    pub fn of_row(clicks: f64, impressions: f64, position: Option<f64>) -> Self {
+        Self { clicks, impressions, weighted_position: position.map(|p| p * impressions) }
+    }
+
+    /// The neutral element of addition.
+    #[must_use]
+    pub fn zero() -> Self {
+        Self { clicks: 0.0, impressions: 0.0, weighted_position: Some(0.0) }
+    }
+
+    /// Clicks ÷ impressions, 0..1.
+    #[must_use]
+    pub fn ctr(&self) -> Option<f64> {
+        (self.impressions > 0.0).then(|| self.clicks / self.impressions)
+    }
+
+    /// Impression-weighted average position, 1-based.
+    #[must_use]
+    pub fn position(&self) -> Option<f64> {
+        self.weighted_position.filter(|_| self.impressions > 0.0).map(|sum| sum / self.impressions)
+    }
+}
+
+impl Add for Metrics {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            clicks: self.clicks + other.clicks,
+            impressions: self.impressions + other.impressions,
+            weighted_position: self.weighted_position.zip(other.weighted_position).map(|(a, b)| a + b),
+        }
+    }
+}
+
+impl AddAssign for Metrics {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// Scales every measure; inclusion-exclusion over filter terms multiplies by +1 or −1.
+impl Mul<f64> for Metrics {
+    type Output = Self;
+
+    fn mul(self, factor: f64) -> Self {
+        Self {
+            clicks: self.clicks * factor,
+            impressions: self.impressions * factor,
+            weighted_position: self.weighted_position.map(|sum| sum * factor),
+        }
+    }
+}
+
+impl std::iter::Sum for Metrics {
+    fn sum<I: Iterator<Item = Self>>(rows: I) -> Self {
+        rows.fold(Self::zero(), Add::add)
+    }
+}

@@ -1,0 +1,60 @@
+//! The one home of the current time. Everything else is handed a [`Clock`].
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono_tz::America::Los_Angeles;
+
+/// Tells the time: the system's in production, a hand-set one in tests.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>);
+
+/// The hand that moves the clock made by [`Clock::manual`].
+#[derive(Clone)]
+pub struct Hand(Arc<Mutex<DateTime<Utc>>>);
+
+impl Clock {
+    /// The system's clock.
+    #[must_use]
+    pub fn system() -> Self {
+        #[expect(clippy::disallowed_methods, reason = "the one home of the current time")]
+        Self(Arc::new(Utc::now))
+    }
+
+    /// A clock that stands at `start` until its [`Hand`] moves it.
+    #[must_use]
+    pub fn manual(start: DateTime<Utc>) -> (Self, Hand) {
+        let hand = Hand(Arc::new(Mutex::new(start)));
+        let read = hand.clone();
+        (Self(Arc::new(move || read.time())), hand)
+    }
+
+    /// The current time.
+    #[must_use]
+    pub fn now(&self) -> DateTime<Utc> {
+        (self.0)()
+    }
+
+    /// The search engine's calendar day: dates of search data are America/Los_Angeles, daylight saving included.
+    #[must_use]
+    pub fn pacific_today(&self) -> NaiveDate {
+        self.now().with_timezone(&Los_Angeles).date_naive()
+    }
+}
+
+impl Hand {
+    /// Moves the clock by `delta`.
+    pub fn advance(&self, delta: TimeDelta) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += delta;
+    }
+
+    fn time(&self) -> DateTime<Utc> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Clock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Clock({})", self.now())
+    }
+}

@@ -1,0 +1,20 @@
+//! Sightline: a search-performance analytics server.
+//!
+//! `ARCHITECTURE.md` says what lives where and which way dependencies point.
+
+pub mod analytics;
+pub mod app;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod error;
+pub mod handlers;
+pub mod identity;
+pub mod identity_provider;
+pub mod middleware;
+pub mod random;
+pub mod search_engine;
+pub mod secrets;
+pub mod services;
+pub mod simulator;
+pub mod store;

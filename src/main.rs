@@ -1,0 +1,3 @@
+//! The `sightline` command.
+
+fn main() {}
