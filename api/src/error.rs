@@ -9,7 +9,7 @@ use poem_openapi::{
 
 /// The body of every answer that is not a success.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
-#[oai(rename = "ApiError", skip_serializing_if_is_none)]
+#[oai(rename = "ApiError", rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ErrorBody {
     /// What went wrong, in words for a person. Not meant to be parsed.
     #[oai(validator(max_length = 200))]
