@@ -1,7 +1,11 @@
-//! What can go wrong in a service, free of HTTP. One mapping, where handlers answer, puts it on the wire.
+//! What can go wrong in a service, free of HTTP, and the one mapping that puts it on the wire.
 
 use std::borrow::Cow;
 
+use api::{
+    error::{ApiError, Code},
+    models::Role,
+};
 use sea_orm::DbErr;
 
 /// Why a service did not do what it was asked.
@@ -19,10 +23,10 @@ pub enum Error {
         owner_must: bool,
     },
     /// The caller's role on the property is too low.
-    #[error("the role is too low, {needed} is needed")]
+    #[error("the role is too low, {needed:?} is needed")]
     RoleTooLow {
         /// The least role that suffices.
-        needed: &'static str,
+        needed: Role,
     },
     /// A parameter or body field is not allowed as it is.
     #[error("invalid request: {hint}")]
@@ -93,25 +97,27 @@ impl Error {
         Self::Internal(source.into())
     }
 
-    /// The `code` of the error body; none where the specification gives none (404, 403, 5xx without a code of their own).
+    /// The row of the wire's table of codes that stands for it.
     #[must_use]
-    pub fn code(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::NotFound | Self::RoleTooLow { .. } | Self::Internal(_) => return None,
-            Self::SubscriptionRequired { .. } => "subscription_required",
-            Self::InvalidRequest { .. } => "invalid_request",
-            Self::FilterTooComplex(_) => "filter_too_complex",
-            Self::NotAvailableForSearchType(_) => "not_available_for_search_type",
-            Self::SearchAccountDisconnected { .. } => "search_account_disconnected",
-            Self::PropertyQuotaExceeded { .. } => "property_quota_exceeded",
-            Self::SearchEngineUnavailable { .. } => "search_engine_unavailable",
-            Self::ProviderNotConnected => "provider_not_connected",
-            Self::ProviderRejectedCredentials => "provider_rejected_credentials",
-            Self::ProviderOutOfCredit => "provider_out_of_credit",
-            Self::ProviderUnavailable { .. } => "provider_unavailable",
-            Self::PreconditionFailed => "precondition_failed",
-            Self::NotImplemented => "not_implemented",
-        })
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound,
+            Self::SubscriptionRequired { .. } => Code::SubscriptionRequired,
+            Self::RoleTooLow { .. } => Code::Forbidden,
+            Self::InvalidRequest { .. } => Code::InvalidRequest,
+            Self::FilterTooComplex(_) => Code::FilterTooComplex,
+            Self::NotAvailableForSearchType(_) => Code::NotAvailableForSearchType,
+            Self::SearchAccountDisconnected { .. } => Code::SearchAccountDisconnected,
+            Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
+            Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
+            Self::ProviderNotConnected => Code::ProviderNotConnected,
+            Self::ProviderRejectedCredentials => Code::ProviderRejectedCredentials,
+            Self::ProviderOutOfCredit => Code::ProviderOutOfCredit,
+            Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
+            Self::PreconditionFailed => Code::PreconditionFailed,
+            Self::NotImplemented => Code::NotImplemented,
+            Self::Internal(_) => Code::Internal,
+        }
     }
 
     /// What the caller can do about it.
@@ -121,7 +127,9 @@ impl Error {
             Self::NotFound | Self::Internal(_) | Self::NotImplemented => return None,
             Self::SubscriptionRequired { owner_must: true } => "The owner of the property must subscribe.".into(),
             Self::SubscriptionRequired { owner_must: false } => "Subscribe to a plan that includes this.".into(),
-            Self::RoleTooLow { needed } => format!("This needs the role {needed} on the property.").into(),
+            Self::RoleTooLow { needed } => {
+                format!("This needs the role {} on the property.", role_name(*needed)).into()
+            }
             Self::InvalidRequest { hint } | Self::FilterTooComplex(hint) | Self::NotAvailableForSearchType(hint) => {
                 hint.as_str().into()
             }
@@ -151,6 +159,26 @@ impl Error {
             }
             _ => None,
         }
+    }
+}
+
+/// On its way to the wire a fault is written to the log, because its text goes no further.
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        if let Error::Internal(source) = &error {
+            tracing::error!(error = source.as_ref() as &dyn std::error::Error, "internal error: {source}");
+        }
+        let hint = error.hint().map(Cow::into_owned);
+        Self { hint, retry_after: error.retry_after(), ..Self::new(error.code()) }
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "viewer",
+        Role::Editor => "editor",
+        Role::Admin => "admin",
+        Role::Owner => "owner",
     }
 }
 

@@ -10,7 +10,11 @@ use super::metrics::Metrics;
 /// A count as it goes over the wire. Sums of counts are whole and never negative; rounding only takes off float noise.
 #[must_use]
 pub fn count(value: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded and clamped to the range of u64")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounded and clamped to the range of u64"
+    )]
     let whole = value.max(0.0).round() as u64;
     whole
 }

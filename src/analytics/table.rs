@@ -134,11 +134,7 @@ mod tests {
     #[test]
     fn a_lost_row_has_no_numbers_of_its_own() {
         let previous = [row("c", 2.0)];
-        let found = rows(
-            Listing { rows: &[], capped: false },
-            Some(Listing { rows: &previous, capped: false }),
-            5,
-        );
+        let found = rows(Listing { rows: &[], capped: false }, Some(Listing { rows: &previous, capped: false }), 5);
         assert_eq!((found[0].clicks, found[0].impressions, found[0].position), (None, None, None));
         assert_eq!(found[0].previous.as_ref().unwrap().clicks, 2);
         assert!(found[0].change.is_none());

@@ -56,7 +56,10 @@ pub async fn routes(document: &Value) -> Option<Route> {
             .at("/docs/start.js", fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS_CLIENT)))
             .at("/docs/swagger-ui.js", fixed("text/javascript; charset=utf-8", ui.script))
             .at("/docs/swagger-ui.css", fixed("text/css; charset=utf-8", ui.style))
-            .at("/docs/oauth2-redirect.html", fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy))),
+            .at(
+                "/docs/oauth2-redirect.html",
+                fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy)),
+            ),
     )
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use migration::MigratorTrait;
 use sea_orm::{
-    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbBackend, DbErr, SqliteTransactionMode,
+    ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, SqliteTransactionMode,
     TransactionOptions, TransactionTrait,
 };
 use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
@@ -44,7 +44,7 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), DbErr> {
 ///
 /// # Errors
 /// Where the database does not begin one.
-pub async fn begin<C: TransactionTrait + ConnectionTrait>(db: &C) -> Result<C::Transaction, DbErr> {
+pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
     let immediate = (db.get_database_backend() == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
     db.begin_with_options(TransactionOptions { sqlite_transaction_mode: immediate, ..Default::default() }).await
 }
