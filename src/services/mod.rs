@@ -10,4 +10,4 @@ pub mod sync;
 pub mod tracking;
 
 #[cfg(test)]
-mod world;
+pub(crate) mod world;
