@@ -39,3 +39,16 @@ pub(crate) fn query(
     let table = evaluate::evaluate(world, site, &request, now);
     Ok(answer::write(site, &request, table, now, conflicts))
 }
+
+impl World {
+    /// The JSON text that answers `body` about `site` at noon of the Pacific day `today`, or the text of the refusal. For
+    /// measurements and tests that need no server.
+    ///
+    /// # Errors
+    /// The request names no site of this world, or is one that the search engine refuses.
+    pub fn answer(&self, site: &str, body: &str, today: NaiveDate) -> Result<String, String> {
+        let site = self.site(site).ok_or_else(|| format!("no site {site}"))?;
+        let now = Now { today, hour: 12 };
+        query(self, site, body.as_bytes(), now, Conflicts::default()).map_err(|error| error.to_string())
+    }
+}
