@@ -127,7 +127,8 @@ fn the_hidden_share_of_clicks_is_near_the_profiles() {
     for (site, hidden) in [(RETAIL, 0.30), (SOFTWARE, 0.50), (PUBLISHER, 0.46)] {
         let total = sums(&ask(site, &body("2026-11-01", "2026-11-17", json!({}))))[0] as f64;
         let any = filters(&json!([{ "dimension": "query", "operator": "includingRegex", "expression": "" }]));
-        let shown = sums(&ask(site, &body("2026-11-01", "2026-11-17", json!({ "dimensionFilterGroups": any }))))[0] as f64;
+        let shown =
+            sums(&ask(site, &body("2026-11-01", "2026-11-17", json!({ "dimensionFilterGroups": any }))))[0] as f64;
         let share = 1.0 - shown / total;
         assert!((share - hidden).abs() < 0.08, "{site}: {share}");
     }

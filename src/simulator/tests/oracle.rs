@@ -15,9 +15,9 @@ type Rows = BTreeMap<Vec<String>, [u64; 3]>;
 /// What an answer says, by key, with the position sum restored.
 fn answered(answer: &Value) -> Rows {
     let row = |row: &Value| {
-        let keys = row["keys"].as_array().map_or(Vec::new(), |keys| {
-            keys.iter().map(|key| key.as_str().unwrap().to_owned()).collect()
-        });
+        let keys = row["keys"]
+            .as_array()
+            .map_or(Vec::new(), |keys| keys.iter().map(|key| key.as_str().unwrap().to_owned()).collect());
         let impressions = row["impressions"].as_u64().unwrap();
         let positions = (row["position"].as_f64().unwrap_or_default() * impressions as f64).round();
         (keys, [row["clicks"].as_u64().unwrap(), impressions, format!("{positions:.0}").parse().unwrap()])
@@ -141,7 +141,9 @@ fn feeds_have_pages_but_neither_queries_nor_positions() {
 
 #[test]
 fn other_search_types_are_worlds_of_their_own() {
-    let total = |name: &str| ask(PUBLISHER, &body(DAYS[0], DAYS[1], json!({ "type": name })))["rows"][0]["impressions"].as_u64();
+    let total = |name: &str| {
+        ask(PUBLISHER, &body(DAYS[0], DAYS[1], json!({ "type": name })))["rows"][0]["impressions"].as_u64()
+    };
     let types = ["web", "image", "video", "news", "discover", "googleNews"].map(total);
     assert!(types.iter().all(Option::is_some), "{types:?}");
     assert!(types[1..].iter().all(|impressions| impressions < &types[0]));
