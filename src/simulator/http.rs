@@ -194,11 +194,16 @@ fn slow(text: String) -> Body {
     }))
 }
 
-/// The first half, then a broken connection.
+/// The first half, then, once that has been sent, a broken connection.
 fn truncated(text: &str) -> Body {
     let half = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
-    let broken = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
-    Body::from_bytes_stream(futures_util::stream::iter([Ok(half), Err(broken)]))
+    Body::from_bytes_stream(futures_util::stream::unfold(Some(half), |half| async move {
+        if let Some(half) = half {
+            return Some((Ok(half), None));
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        Some((Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset)), None))
+    }))
 }
 
 async fn answer(
