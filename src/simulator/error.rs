@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 
 /// One refusal of the search engine's API.
 #[derive(Debug, Clone)]
-pub(crate) struct ApiError {
+pub(crate) struct ApiError(Box<Refusal>);
+
+#[derive(Debug, Clone)]
+struct Refusal {
     status: StatusCode,
     message: String,
     item: Value,
@@ -18,7 +21,8 @@ pub(crate) struct ApiError {
 impl ApiError {
     fn new(status: StatusCode, message: &str, domain: &str, reason: &str, rpc_status: &'static str) -> Self {
         let item = json!({ "message": message, "domain": domain, "reason": reason });
-        Self { status, message: message.to_owned(), item, rpc_status, details: None, challenge: None }
+        let message = message.to_owned();
+        Self(Box::new(Refusal { status, message, item, rpc_status, details: None, challenge: None }))
     }
 
     /// 400 for a body that cannot be understood or is not allowed.
@@ -87,7 +91,7 @@ impl ApiError {
     pub fn login_required() -> Self {
         let challenge = "Bearer realm=\"https://accounts.google.com/\"";
         let error = Self::new(StatusCode::UNAUTHORIZED, "Login Required.", "global", "required", "UNAUTHENTICATED");
-        Self { challenge: Some(challenge), ..error.at("Authorization", "header") }
+        error.at("Authorization", "header").challenging(challenge)
     }
 
     /// 401 for a token that is expired, revoked or none of ours.
@@ -97,8 +101,9 @@ impl ApiError {
             Self::new(StatusCode::UNAUTHORIZED, "Invalid Credentials", "global", "authError", "UNAUTHENTICATED");
         let message = "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other \
                        valid authentication credential.";
-        let error = error.at("Authorization", "header");
-        Self { challenge: Some(challenge), message: message.to_owned(), ..error }
+        let mut error = error.at("Authorization", "header").challenging(challenge);
+        message.clone_into(&mut error.0.message);
+        error
     }
 
     /// 403 for a token whose grant leaves the scope out.
@@ -113,28 +118,36 @@ impl ApiError {
         }]);
         let challenge = "Bearer realm=\"https://accounts.google.com/\", error=\"insufficient_scope\", \
                          scope=\"https://www.googleapis.com/auth/webmasters.readonly\"";
-        Self { details: Some(details), challenge: Some(challenge), ..error }
+        let mut error = error.challenging(challenge);
+        error.0.details = Some(details);
+        error
     }
 
     fn at(mut self, location: &str, kind: &str) -> Self {
-        self.item["location"] = location.into();
-        self.item["locationType"] = kind.into();
+        self.0.item["location"] = location.into();
+        self.0.item["locationType"] = kind.into();
+        self
+    }
+
+    fn challenging(mut self, challenge: &'static str) -> Self {
+        self.0.challenge = Some(challenge);
         self
     }
 
     /// The HTTP answer.
     pub fn into_response(self) -> Response {
+        let refusal = *self.0;
         let mut error = json!({
-            "code": self.status.as_u16(),
-            "message": self.message,
-            "errors": [self.item],
-            "status": self.rpc_status,
+            "code": refusal.status.as_u16(),
+            "message": refusal.message,
+            "errors": [refusal.item],
+            "status": refusal.rpc_status,
         });
-        if let Some(details) = self.details {
+        if let Some(details) = refusal.details {
             error["details"] = details;
         }
-        let response = poem::web::Json(json!({ "error": error })).with_status(self.status);
-        match self.challenge {
+        let response = poem::web::Json(json!({ "error": error })).with_status(refusal.status);
+        match refusal.challenge {
             Some(challenge) => response.with_header(header::WWW_AUTHENTICATE, challenge).into_response(),
             None => response.into_response(),
         }
@@ -143,6 +156,6 @@ impl ApiError {
 
 impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.status.as_u16(), self.message)
+        write!(f, "{} {}", self.0.status.as_u16(), self.0.message)
     }
 }

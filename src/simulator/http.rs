@@ -40,10 +40,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub fn new(settings: Settings, clock: Clock) -> Self {
+    pub fn new(settings: &Settings, clock: Clock) -> Self {
         Self {
             world: World::new(settings.seed, settings.today.unwrap_or_else(|| clock.pacific_today())),
-            controls: Controls::new(&settings),
+            controls: Controls::new(settings),
             oauth: OAuth::new(settings.seed, clock.clone()),
             clock,
             today: settings.today,
@@ -136,9 +136,8 @@ impl PoemEndpoint for Service {
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
         }
-        let body = match request.take_body().into_bytes_limit(LARGEST_BODY).await {
-            Ok(body) => body,
-            Err(_) => return Ok(ApiError::too_large().into_response()),
+        let Ok(body) = request.take_body().into_bytes_limit(LARGEST_BODY).await else {
+            return Ok(ApiError::too_large().into_response());
         };
         Ok(match route {
             Route::Api(route) => api(shared, &request, route, body).await,

@@ -45,7 +45,7 @@ pub async fn start(settings: Settings, clock: Clock) -> std::io::Result<Simulato
     let acceptor = TcpAcceptor::from_tokio(TcpListener::bind(settings.listen).await?)?;
     let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
     let address = address.ok_or_else(|| std::io::Error::other("the listener has no address"))?;
-    let shared = Arc::new(http::Shared::new(settings, clock));
+    let shared = Arc::new(http::Shared::new(&settings, clock));
     let (stop, stopped) = oneshot::channel::<()>();
     let server = poem::Server::new_with_acceptor(acceptor).name("simulated search engine");
     let endpoint = http::Service(Arc::clone(&shared));

@@ -23,11 +23,27 @@ const SEARCH_SCOPES: [&str; 2] =
     ["https://www.googleapis.com/auth/webmasters.readonly", "https://www.googleapis.com/auth/webmasters"];
 
 /// An error of the token or revocation endpoint (RFC 6749, section 5.2).
-fn oauth_error(status: StatusCode, error: &str, description: &str) -> Response {
-    poem::web::Json(json!({ "error": error, "error_description": description }))
-        .with_status(status)
-        .with_header(header::CACHE_CONTROL, "no-store")
-        .into_response()
+struct Refusal {
+    status: StatusCode,
+    error: &'static str,
+    description: String,
+}
+
+impl Refusal {
+    fn bad(error: &'static str, description: &str) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, error, description: description.to_owned() }
+    }
+
+    fn unauthorized(error: &'static str, description: &str) -> Self {
+        Self { status: StatusCode::UNAUTHORIZED, ..Self::bad(error, description) }
+    }
+
+    fn into_response(self) -> Response {
+        poem::web::Json(json!({ "error": self.error, "error_description": self.description }))
+            .with_status(self.status)
+            .with_header(header::CACHE_CONTROL, "no-store")
+            .into_response()
+    }
 }
 
 /// The value of `name` in a form or query string; an empty value counts as absent.

@@ -82,8 +82,8 @@ impl Matcher {
                 Test::Pattern(pattern(&filter.expression, !free_text)?)
             }
         };
-        use Operator::{ExcludingRegex, NotContains, NotEquals};
-        Some(Self { test, negated: matches!(filter.operator, NotEquals | NotContains | ExcludingRegex) })
+        let negated = matches!(filter.operator, Operator::NotEquals | Operator::NotContains | Operator::ExcludingRegex);
+        Some(Self { test, negated })
     }
 
     fn accepts(&self, value: &str) -> bool {

@@ -39,8 +39,7 @@ impl Now {
     pub fn view(self, date: NaiveDate, state: DataState) -> Option<View> {
         let age = (self.today - date).num_days();
         match (state, age) {
-            (_, ..0) | (DataState::Final, ..3) => None,
-            (DataState::HourlyAll, 10..) => None,
+            (_, ..0) | (DataState::Final, ..3) | (DataState::HourlyAll, 10..) => None,
             (_, 0) => Some(View::Part { arrival: 3_276, hour: self.hour }),
             (_, 1) => Some(View::Part { arrival: 3_481, hour: 24 }),
             (_, 2) => Some(View::Part { arrival: 4_014, hour: 24 }),

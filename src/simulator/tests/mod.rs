@@ -38,6 +38,7 @@ pub(super) fn ask(site: &str, body: &Value) -> Value {
 }
 
 /// A request for `start` to `end`, with the other fields of `more`.
+#[expect(clippy::needless_pass_by_value, reason = "most callers write the value in place")]
 pub(super) fn body(start: &str, end: &str, more: Value) -> Value {
     let mut body = json!({ "startDate": start, "endDate": end, "rowLimit": 25_000 });
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

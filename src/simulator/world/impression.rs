@@ -57,7 +57,6 @@ impl<'a> Serp<'a> {
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "masked to the width of the field")]
     fn impression(&self, number: u64) -> Impression {
         let hash = mix(self.key.wrapping_add(number.wrapping_mul(STEP)));
         let slot = self.stream.slots[(hash & 0xFFFF) as usize];

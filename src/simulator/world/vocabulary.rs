@@ -312,5 +312,5 @@ fn coprime_step(total: usize) -> usize {
         }
         a
     };
-    (total * 618 / 1000 + 1..).find(|&step| divides(total, step) == 1).unwrap_or(1)
+    (total * 618 / 1000 + 1..total).find(|&step| divides(total, step) == 1).unwrap_or(1)
 }
