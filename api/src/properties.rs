@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use macros::api_trait;
-use poem_openapi::{Enum, Object, payload::Json};
+use poem_openapi::{Enum, Object};
 use uuid::Uuid;
 
 use crate::{
     answer::{Answer, Answered},
+    body::Body,
     models::{DateRange, Metrics, Role},
     params::{Params, QueryParams, Whole},
     security::Caller,
@@ -48,7 +49,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn replace_property_tracking(
         &self,
         caller: Caller,
-        body: Json<TrackingSelection>,
+        body: Body<TrackingSelection>,
     ) -> Answered<Answer<Tracking>>;
 
     /// Mark or unmark a favourite
@@ -60,7 +61,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn set_property_favorite(
         &self,
         caller: Caller,
-        body: Json<FavoriteInput>,
+        body: Body<FavoriteInput>,
     ) -> Answered<Answer<PropertyPreference>>;
 
     /// Hide or show a property
@@ -72,7 +73,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn set_property_hidden(
         &self,
         caller: Caller,
-        body: Json<HiddenInput>,
+        body: Body<HiddenInput>,
     ) -> Answered<Answer<PropertyPreference>>;
 }
 
