@@ -53,6 +53,8 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     ) -> Answered<Answer<Annotation>>;
 
     /// Delete an annotation
+    ///
+    /// Those of the system cannot be deleted.
     #[delete("/api/properties/{id}/annotations/{annotationId}")]
     #[idempotency(ignored)]
     #[role(Editor)]

@@ -37,6 +37,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ) -> Answered<Created<Vec<BrandedKeyword>>>;
 
     /// Remove a branded keyword
+    ///
+    /// A keyword that is not there is not found.
     #[delete("/api/properties/{id}/branded-keywords")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -62,6 +64,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     async fn create_property_segment(&self, caller: Caller, body: Body<SegmentInput>) -> Answered<Created<Segment>>;
 
     /// Replace a segment
+    ///
+    /// Questions that name it are answered by the new conditions at once. Without `color`, the colour is removed.
     #[put("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -74,6 +78,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ) -> Answered<Answer<Segment>>;
 
     /// Delete a segment
+    ///
+    /// Questions that name it are not found from then on.
     #[delete("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -100,6 +106,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ) -> Answered<Created<TopicCluster>>;
 
     /// Replace a topic cluster
+    ///
+    /// Questions that name it are answered by the new conditions at once. Without `color`, the colour is removed.
     #[put("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -112,6 +120,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ) -> Answered<Answer<TopicCluster>>;
 
     /// Delete a topic cluster
+    ///
+    /// Questions that name it are not found from then on.
     #[delete("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -140,7 +150,7 @@ pub struct BrandedKeywordsInput {
         max_items = 200,
         min_length = 1,
         max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F]*[\p{L}\p{N}][^\x00-\x1F\x7F]*$"
+        pattern = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\uFFFF][^\x00-\x1F\x7F]*$"
     ))]
     pub keywords: Vec<String>,
 }

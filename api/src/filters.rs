@@ -34,6 +34,8 @@ pub trait FiltersApi: Send + Sync + 'static {
     ) -> Answered<Created<FilterPreset>>;
 
     /// Replace a filter preset
+    ///
+    /// Name and conditions are replaced together.
     #[put("/api/filter-presets/{id}")]
     #[idempotency(ignored)]
     #[errors(FilterTooComplex, PreconditionFailed)]
@@ -45,6 +47,8 @@ pub trait FiltersApi: Send + Sync + 'static {
     ) -> Answered<Answer<FilterPreset>>;
 
     /// Delete a filter preset
+    ///
+    /// Questions already asked with it are not affected: a preset is copied into the `filters` parameter.
     #[delete("/api/filter-presets/{id}")]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]

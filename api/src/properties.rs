@@ -37,6 +37,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>>;
 
     /// Owned properties and tracking usage
+    ///
+    /// All properties of the caller's own search-engine account, tracked or not, and how much of the plan's quota is used.
     #[get("/api/properties/tracking")]
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>>;
 
