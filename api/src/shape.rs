@@ -6,7 +6,11 @@ use regex::Regex;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::error::ApiError;
+use crate::{
+    error::ApiError,
+    models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN},
+    params::ParamValue as _,
+};
 
 /// The first thing wrong with `value`; the hint names the field by its path, such as `filters[2].operator`.
 pub fn check(registry: &Registry, schema: &MetaSchemaRef, value: &Value) -> Result<(), ApiError> {
@@ -106,7 +110,7 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
         });
     }
     if let Some(allowed) = format_fault(schema.format.unwrap_or_default(), text) {
-        return Some(allowed.to_owned());
+        return Some(allowed);
     }
     let pattern = schema.pattern.as_deref()?;
     let matches = Regex::new(pattern).is_ok_and(|expression| expression.is_match(text));
@@ -115,19 +119,19 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
 
 fn pattern_in_words(pattern: &str) -> String {
     match pattern {
-        crate::models::NAME_PATTERN => "must hold a visible character and no control characters".to_owned(),
-        crate::models::COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
-        crate::models::EMAIL_PATTERN => "must be an e-mail address".to_owned(),
+        NAME_PATTERN => "must hold a visible character and no control characters".to_owned(),
+        COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
+        EMAIL_PATTERN => "must be an e-mail address".to_owned(),
         other => format!("must match {other}"),
     }
 }
 
-fn format_fault(format: &str, text: &str) -> Option<&'static str> {
+fn format_fault(format: &str, text: &str) -> Option<String> {
     match format {
-        "uuid" => (text.len() != 36 || Uuid::try_parse(text).is_err()).then_some("must be a UUID"),
-        "naive-date" | "date" => (text.len() != 10 || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_err())
-            .then_some("must be a calendar date, YYYY-MM-DD"),
-        "date-time" => DateTime::parse_from_rfc3339(text).is_err().then_some("must be an RFC 3339 timestamp"),
+        "uuid" if text.len() != 36 => Some("must be a UUID".to_owned()),
+        "uuid" => Uuid::parse(text).err(),
+        "naive-date" => NaiveDate::parse(text).err(),
+        "date-time" => DateTime::parse_from_rfc3339(text).is_err().then(|| "must be an RFC 3339 timestamp".to_owned()),
         _ => None,
     }
 }
