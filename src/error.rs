@@ -8,6 +8,8 @@ use api::{
 };
 use sea_orm::DbErr;
 
+use crate::search_engine::PlanError;
+
 /// Why a service did not do what it was asked.
 ///
 /// [`Error::code`] and [`Error::hint`] are fit for the caller; [`Error::Internal`] has neither, its text is for the log.
@@ -179,6 +181,12 @@ fn role_name(role: Role) -> &'static str {
         Role::Editor => "editor",
         Role::Admin => "admin",
         Role::Owner => "owner",
+    }
+}
+
+impl From<PlanError> for Error {
+    fn from(PlanError::TooComplex(hint): PlanError) -> Self {
+        Self::FilterTooComplex(hint)
     }
 }
 

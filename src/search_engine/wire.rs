@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use api::models;
 use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,39 @@ impl SearchType {
             Self::GoogleNews => "googleNews",
             Self::Image => "image",
             Self::Video => "video",
+        }
+    }
+}
+
+impl From<models::SearchType> for SearchType {
+    fn from(wire: models::SearchType) -> Self {
+        match wire {
+            models::SearchType::Web => Self::Web,
+            models::SearchType::Discover => Self::Discover,
+            models::SearchType::GoogleNews => Self::GoogleNews,
+            models::SearchType::Image => Self::Image,
+            models::SearchType::Video => Self::Video,
+        }
+    }
+}
+
+impl From<SearchType> for models::SearchType {
+    fn from(own: SearchType) -> Self {
+        match own {
+            SearchType::Web => Self::Web,
+            SearchType::Discover => Self::Discover,
+            SearchType::GoogleNews => Self::GoogleNews,
+            SearchType::Image => Self::Image,
+            SearchType::Video => Self::Video,
+        }
+    }
+}
+
+impl From<Aggregation> for models::Aggregation {
+    fn from(own: Aggregation) -> Self {
+        match own {
+            Aggregation::ByProperty => Self::ByProperty,
+            Aggregation::ByPage => Self::ByPage,
         }
     }
 }

@@ -2,9 +2,13 @@
 
 pub mod access;
 pub mod accounts;
+pub mod classifications;
 pub mod people;
+pub mod performance;
 pub mod plans;
 pub mod properties;
+pub mod question;
+pub mod search_data;
 pub mod seed;
 pub mod subscriptions;
 pub mod sync;
