@@ -61,6 +61,8 @@ pub struct Csv {
     pub body: Body,
     /// The file name that a browser saves under; ASCII letters, digits, dot, dash and underscore.
     pub file_name: String,
+    /// Whether the rows were cut at the fetch ceiling; where it is not known before the last row, the rows say it.
+    pub capped: Option<bool>,
 }
 
 fn response(
@@ -121,8 +123,14 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
     }
 }
 
+/// A single record says its state in `etag`; the header repeats it.
 fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
-    Response::builder().status(status).content_type("application/json").body(value.to_json_string())
+    let value = value.to_json().unwrap_or_default();
+    let mut response = Response::builder().status(status).content_type("application/json");
+    if let Some(etag) = value.pointer("/data/etag").and_then(|etag| etag.as_str()) {
+        response = response.header("etag", etag);
+    }
+    response.body(value.to_string())
 }
 
 impl ApiResponse for NoContent {
@@ -165,8 +173,17 @@ impl ApiResponse for Csv {
             deprecated: false,
             schema: String::schema_ref(),
         };
+        let capped = MetaHeader {
+            name: "X-Total-Rows-Capped".to_owned(),
+            description: Some(
+                "Whether the rows were cut at the fetch ceiling, where that is known beforehand.".to_owned(),
+            ),
+            required: false,
+            deprecated: false,
+            schema: bool::schema_ref(),
+        };
         let content = vec![MetaMediaType { content_type: "text/csv", schema }];
-        response(200, "UTF-8 CSV (RFC 4180) with a header row.", content, vec![disposition])
+        response(200, "UTF-8 CSV (RFC 4180) with a header row.", content, vec![disposition, capped])
     }
 
     fn register(_: &mut Registry) {}
@@ -174,9 +191,12 @@ impl ApiResponse for Csv {
 
 impl IntoResponse for Csv {
     fn into_response(self) -> Response {
-        Response::builder()
+        let mut response = Response::builder()
             .content_type("text/csv; charset=utf-8; header=present")
-            .header("content-disposition", format!("attachment; filename=\"{}\"", self.file_name))
-            .body(self.body)
+            .header("content-disposition", format!("attachment; filename=\"{}\"", self.file_name));
+        if let Some(capped) = self.capped {
+            response = response.header("x-total-rows-capped", capped.to_string());
+        }
+        response.body(self.body)
     }
 }

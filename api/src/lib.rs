@@ -4,16 +4,27 @@
 //! an operation; the router, the document and the table of operations are derived from it by `#[api_trait]`.
 
 pub mod analytics;
+pub mod annotations;
 pub mod answer;
+pub mod billing;
+pub mod body;
+pub mod classifications;
 pub mod discovery;
 pub mod document;
 pub mod error;
+pub mod filters;
+pub mod integrations;
 pub mod models;
 pub mod operation;
 pub mod params;
+pub mod privacy;
 pub mod properties;
 pub mod security;
+mod shape;
+pub mod sharing;
 pub mod system;
+pub mod tags;
+pub mod team;
 
 use poem_openapi::Tags;
 

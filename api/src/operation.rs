@@ -104,3 +104,40 @@ pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
         .min_by_key(|(names, _)| *names)
         .map(|(_, operation)| operation)
 }
+
+/// Every operation on a line of its own, for review: what it is called, who may call it, what an idempotency key does,
+/// which role it needs.
+#[must_use]
+pub fn listing() -> String {
+    let mut text = String::new();
+    let mut tag = None;
+    for operation in all() {
+        if tag.replace(operation.tag) != Some(operation.tag) {
+            text.push_str(&format!("{}{:?}\n", if text.is_empty() { "" } else { "\n" }, operation.tag));
+        }
+        text.push_str(&line(operation));
+    }
+    text
+}
+
+fn line(operation: &Operation) -> String {
+    let access = match operation.access {
+        Access::Public => "public",
+        Access::SessionOrOauth => "session-or-oauth",
+        Access::ShareToken => "share-token",
+    };
+    let key = match operation.idempotency {
+        Some(Idempotency::Enforced) => "enforced",
+        Some(Idempotency::Ignored) => "ignored",
+        None => "-",
+    };
+    let role =
+        if operation.is_property_scoped() { format!("{:?}", operation.role).to_lowercase() } else { "-".to_owned() };
+    let columns = format!(
+        "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role}",
+        operation.id,
+        operation.method.as_str(),
+        operation.path
+    );
+    format!("  {}\n", columns.trim_end())
+}

@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use macros::api_trait;
-use poem_openapi::{Enum, Object, payload::Json};
+use poem_openapi::{Enum, Object};
 use uuid::Uuid;
 
 use crate::{
     answer::{Answer, Answered},
+    body::Body,
     models::{DateRange, Metrics, Role},
     params::{Params, QueryParams, Whole},
     security::Caller,
@@ -36,6 +37,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>>;
 
     /// Owned properties and tracking usage
+    ///
+    /// All properties of the caller's own search-engine account, tracked or not, and how much of the plan's quota is used.
     #[get("/api/properties/tracking")]
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>>;
 
@@ -48,7 +51,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn replace_property_tracking(
         &self,
         caller: Caller,
-        body: Json<TrackingSelection>,
+        body: Body<TrackingSelection>,
     ) -> Answered<Answer<Tracking>>;
 
     /// Mark or unmark a favourite
@@ -60,7 +63,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn set_property_favorite(
         &self,
         caller: Caller,
-        body: Json<FavoriteInput>,
+        body: Body<FavoriteInput>,
     ) -> Answered<Answer<PropertyPreference>>;
 
     /// Hide or show a property
@@ -72,7 +75,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     async fn set_property_hidden(
         &self,
         caller: Caller,
-        body: Json<HiddenInput>,
+        body: Body<HiddenInput>,
     ) -> Answered<Answer<PropertyPreference>>;
 }
 

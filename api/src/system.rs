@@ -29,6 +29,8 @@ pub trait SystemApi: Send + Sync + 'static {
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>>;
 
     /// Flags that clients may show
+    ///
+    /// What this deployment and the caller's plan offer, so that a client can leave out what would be refused.
     #[get("/api/feature-flags")]
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>>;
 }

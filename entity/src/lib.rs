@@ -1,14 +1,21 @@
 //! The tables of the service's own records, one file each, with finders that are scoped to an owner.
 
 pub mod annotation;
+pub mod authorization_code;
 pub mod branded_keyword;
 pub mod filter_preset;
+pub mod oauth_client;
+pub mod oauth_grant;
 pub mod property;
 pub mod property_preference;
 pub mod property_tag;
+pub mod refresh_token;
+pub mod revocation;
 pub mod search_account;
 pub mod segment;
+pub mod session;
 pub mod share_link;
+pub mod signing_key;
 pub mod tag;
 pub mod team_grant;
 pub mod team_grant_property;

@@ -4,6 +4,7 @@ pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::prelude::*;
 
 mod m0001_people_and_properties;
+mod m0002_identity_provider;
 mod m0003_classifications;
 mod m0004_notes_and_sharing;
 mod schema;
@@ -16,6 +17,7 @@ impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         vec![
             Box::new(m0001_people_and_properties::Migration),
+            Box::new(m0002_identity_provider::Migration),
             Box::new(m0003_classifications::Migration),
             Box::new(m0004_notes_and_sharing::Migration),
         ]

@@ -1,14 +1,12 @@
 //! Shapes of the performance answer.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
+use super::AnswerMeta;
 use crate::{
-    models::{
-        Aggregation, AnalysisStatus, Change, DateRange, Freshness, Metrics, Presence, Question, RowLimit, SearchType,
-        TableCoverage,
-    },
+    models::{Change, Metrics, Presence, Question, RowLimit, TableCoverage},
     params::QueryParams,
 };
 
@@ -168,24 +166,13 @@ pub struct TableRow {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct PerformanceMeta {
-    /// The window that was answered.
-    pub window: DateRange,
-    /// The window it was compared with.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub compare_window: Option<DateRange>,
-    /// The kind of search.
-    pub search_type: SearchType,
-    /// How totals, series and all tables but the page table count.
-    pub aggregation: Aggregation,
+    /// As on every analytics answer.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub answer: AnswerMeta,
     /// Coverage of each table; present with tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<PerformanceCoverage>,
-    /// How recent the data is.
-    pub freshness: Freshness,
-    /// When the oldest part of this answer was read from the search engine.
-    pub cached_at: DateTime<Utc>,
-    /// Whether there was anything to analyse.
-    pub status: AnalysisStatus,
 }
 
 /// Coverage of each breakdown table.

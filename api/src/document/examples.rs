@@ -12,8 +12,17 @@ use super::each_operation;
 const FILES: &[&str] = &[
     include_str!("examples/discovery.json"),
     include_str!("examples/system.json"),
+    include_str!("examples/billing.json"),
     include_str!("examples/properties.json"),
     include_str!("examples/analytics.json"),
+    include_str!("examples/classifications.json"),
+    include_str!("examples/annotations.json"),
+    include_str!("examples/tags.json"),
+    include_str!("examples/sharing.json"),
+    include_str!("examples/team.json"),
+    include_str!("examples/filters.json"),
+    include_str!("examples/integrations.json"),
+    include_str!("examples/privacy.json"),
 ];
 
 static EXAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {

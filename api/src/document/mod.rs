@@ -17,8 +17,21 @@ use crate::{VERSION, operation, operation::Operation, *};
 pub struct Stub;
 
 /// The tables of all traits, in the order of the tags.
-pub(crate) const OPERATIONS: &[&[Operation]] =
-    &[discovery::OPERATIONS, system::OPERATIONS, properties::OPERATIONS, analytics::OPERATIONS];
+pub(crate) const OPERATIONS: &[&[Operation]] = &[
+    discovery::OPERATIONS,
+    system::OPERATIONS,
+    billing::OPERATIONS,
+    properties::OPERATIONS,
+    analytics::OPERATIONS,
+    classifications::OPERATIONS,
+    annotations::OPERATIONS,
+    tags::OPERATIONS,
+    sharing::OPERATIONS,
+    team::OPERATIONS,
+    filters::OPERATIONS,
+    integrations::OPERATIONS,
+    privacy::OPERATIONS,
+];
 
 /// The routes of every trait, for one implementation of them all.
 macro_rules! all_routes {
@@ -26,20 +39,53 @@ macro_rules! all_routes {
         (
             discovery::DiscoveryRoutes($api.clone()),
             system::SystemRoutes($api.clone()),
+            billing::BillingRoutes($api.clone()),
             properties::PropertiesRoutes($api.clone()),
             analytics::AnalyticsRoutes($api.clone()),
+            classifications::ClassificationsRoutes($api.clone()),
+            annotations::AnnotationsRoutes($api.clone()),
+            tags::TagsRoutes($api.clone()),
+            sharing::SharingRoutes($api.clone()),
+            team::TeamRoutes($api.clone()),
+            filters::FiltersRoutes($api.clone()),
+            integrations::IntegrationsRoutes($api.clone()),
+            privacy::PrivacyRoutes($api.clone()),
         )
     };
 }
 
 /// Implements the whole contract.
 pub trait Api:
-    discovery::DiscoveryApi + system::SystemApi + properties::PropertiesApi + analytics::AnalyticsApi
+    discovery::DiscoveryApi
+    + system::SystemApi
+    + billing::BillingApi
+    + properties::PropertiesApi
+    + analytics::AnalyticsApi
+    + classifications::ClassificationsApi
+    + annotations::AnnotationsApi
+    + tags::TagsApi
+    + sharing::SharingApi
+    + team::TeamApi
+    + filters::FiltersApi
+    + integrations::IntegrationsApi
+    + privacy::PrivacyApi
 {
 }
 
 impl<T> Api for T where
-    T: discovery::DiscoveryApi + system::SystemApi + properties::PropertiesApi + analytics::AnalyticsApi
+    T: discovery::DiscoveryApi
+        + system::SystemApi
+        + billing::BillingApi
+        + properties::PropertiesApi
+        + analytics::AnalyticsApi
+        + classifications::ClassificationsApi
+        + annotations::AnnotationsApi
+        + tags::TagsApi
+        + sharing::SharingApi
+        + team::TeamApi
+        + filters::FiltersApi
+        + integrations::IntegrationsApi
+        + privacy::PrivacyApi
 {
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use poem::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{each_operation, parameters::is_conditional};
@@ -45,6 +46,9 @@ fn success_headers(operation: &Operation) -> Vec<&'static str> {
     }
     if operation.idempotency == Some(Idempotency::Enforced) {
         names.extend(["Idempotency-Replayed", "Idempotency-Storage"]);
+    }
+    if operation.errors.contains(&Code::PreconditionFailed) && operation.method == Method::PUT {
+        names.push("ETag");
     }
     names
 }

@@ -70,10 +70,10 @@ pub struct TableCoverage {
     /// Rows in this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_shown: Option<u64>,
-    /// Rows the search engine returned, at most 5,000.
+    /// Rows the search engine returned, up to the fetch ceiling: 5,000 for query and page tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_known: Option<u64>,
-    /// Whether `rowsKnown` stands at the fetch ceiling, so that 5,000 means 5,000 or more.
+    /// Whether `rowsKnown` stands at the fetch ceiling and means that many or more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rows_capped: Option<bool>,
     /// Clicks of the rows shown.

@@ -7,6 +7,7 @@ mod metrics;
 mod question;
 mod role;
 mod search_type;
+mod text;
 
 pub use classification::Classification;
 pub use filter::{FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS};
@@ -15,3 +16,4 @@ pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub use question::{Comparison, Question, RowLimit, Slice, Window, WindowParams};
 pub use role::Role;
 pub use search_type::SearchType;
+pub use text::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN};
