@@ -138,7 +138,7 @@ pub struct Simulator {
     pub listen: SocketAddr,
     /// Seed of everything it makes up.
     pub seed: u64,
-    /// Its day; by default today in America/Los_Angeles.
+    /// Its day; by default today in `America/Los_Angeles`.
     pub today: Option<NaiveDate>,
     /// Delay of every answer, in milliseconds.
     pub latency_ms: u64,
@@ -230,6 +230,7 @@ pub struct Plans {
 /// What a plan includes. A setting that is left out keeps the plan's default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own that an operator switches")]
 pub struct PlanTerms {
     /// Properties that can be tracked at once.
     pub tracked_properties: u32,

@@ -163,8 +163,9 @@ mod tests {
 
     #[test]
     fn a_bad_setting_is_named_with_what_is_allowed() {
+        type Variables<'a> = &'a [(&'a str, &'a str)];
         let long = "g".repeat(64);
-        let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+        let cases: &[(&str, Variables, &[&str])] = &[
             ("lisen = 1", &[], &["sightline.toml", "`lisen`", "listen"]),
             ("[rate_limit]\nbrst = 1", &[], &["`rate_limit.brst`", "burst"]),
             ("", &[("SIGHTLINE_LISEN", "x")], &["SIGHTLINE_LISEN", "`lisen`"]),

@@ -187,6 +187,30 @@ mod tests {
         }
     }
 
+    /// A query string of 60 kB passes the HTTP layer and is refused, if at all, by an operation. Beyond 64 KB the layer itself
+    /// answers 414.
+    #[tokio::test]
+    async fn long_addresses_reach_the_operations() {
+        use poem::listener::{Acceptor as _, Listener as _, TcpListener};
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
+        let address = *acceptor.local_addr()[0].as_socket_addr().unwrap();
+        let app = Route::new().at("/refuses", get(refuses)).with(Envelope::default());
+        let server = tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
+        for (length, status, ours) in [(60_000, "400", true), (70_000, "414", false)] {
+            let filters = "x".repeat(length);
+            let request = format!("GET /refuses?filters={filters} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+            let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            assert_eq!(answer.split(' ').nth(1), Some(status), "{length}: {answer}");
+            assert_eq!(answer.contains("days: 1 to 480"), ours);
+        }
+        server.abort();
+    }
+
     #[tokio::test]
     async fn a_name_that_is_not_plain_is_replaced() {
         let response = client().get("/refuses").header("x-correlation-id", "a b").send().await;

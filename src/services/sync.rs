@@ -124,7 +124,9 @@ mod tests {
     use super::*;
     use crate::services::world::{World, noon};
 
-    fn sites(listed: &[(&str, &str)]) -> Vec<Site> {
+    type Listed<'a> = &'a [(&'a str, &'a str)];
+
+    fn sites(listed: Listed) -> Vec<Site> {
         let site = |(url, level): &(&str, &str)| Site { site_url: (*url).into(), permission_level: (*level).into() };
         listed.iter().map(site).collect()
     }
@@ -133,7 +135,7 @@ mod tests {
     async fn adds_updates_loses_and_is_idempotent() {
         let world = World::new().await;
         let account = world.account(world.owner).await;
-        let steps: [(&[(&str, &str)], [u64; 3], &[&str]); 5] = [
+        let steps: [(Listed, [u64; 3], &[&str]); 5] = [
             (
                 &[("https://b/", "siteOwner"), ("sc-domain:a", "siteFullUser"), ("u", "siteUnverifiedUser")],
                 [2, 0, 0],
