@@ -1,8 +1,6 @@
 //! Protected-resource metadata (RFC 9728): where clients of each surface find the issuer. Readable by anyone, from anywhere.
 
-use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, get, handler, http::Method, web::Data,
-};
+use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, get, handler, http::Method, web::Data};
 use serde_json::{Value, json};
 
 /// The path of the REST API's document, below `base_url`.

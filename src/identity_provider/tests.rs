@@ -2,6 +2,8 @@
 
 mod authorization;
 mod flow;
+mod forged;
+mod keys;
 mod registration;
 
 use std::{collections::HashMap, sync::Arc};
