@@ -1,1 +1,43 @@
-//! `#[api_trait]` and `#[derive(QueryParams)]`.
+//! `#[api_trait]`: one trait method declares an operation. `#[derive(QueryParams)]`: one struct declares query parameters.
+
+mod api_trait;
+mod names;
+mod query_params;
+
+use proc_macro::TokenStream;
+
+/// Makes of a trait of operations: the trait itself, a generic poem-openapi wrapper named by `routes`, and a
+/// constant table `OPERATIONS` with every operation's method, path, access, idempotency, role and errors.
+///
+/// On the trait: `#[api_trait(tag = Tags, routes = TagsRoutes)]`.
+///
+/// On a method:
+/// - `#[get("/api/tags")]`, `#[post(…)]`, `#[put(…)]`, `#[delete(…)]`: method and path;
+/// - `#[idempotency(enforced)]` or `#[idempotency(ignored)]`: required on everything but `get`;
+/// - `#[access(Public)]` or `#[access(ShareToken)]`: default is `SessionOrOauth`;
+/// - `#[role(Editor)]`: the role that the operation needs on the property in its path; default `Viewer`;
+/// - `#[errors(FilterTooComplex, …)]`: codes beyond those that follow from access, path and idempotency;
+/// - `#[deprecated]`: as in Rust.
+///
+/// Every method gets a default body that answers `not_implemented`, so an implementation may leave operations out.
+///
+/// The operation id is the method's name in camelCase; the doc comment's first paragraph is the summary, the rest the
+/// description. A `Path<…>` argument is named like its path parameter, a `Params<T>` argument documents `T`'s parameters.
+#[proc_macro_attribute]
+pub fn api_trait(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let arguments = syn::parse_macro_input!(arguments as api_trait::Arguments);
+    let item = syn::parse_macro_input!(item as syn::ItemTrait);
+    api_trait::expand(&arguments, item).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// Reads a struct from the query string and documents its fields as query parameters.
+///
+/// A field's doc comment is the description. `#[param(example = "…")]` is required; `#[param(name = "…")]` overrides the
+/// camelCase name; `#[param(default = "…")]` is what an absent parameter means, as text; `#[param(flatten)]` takes in
+/// another such struct. `Option<T>` is optional without a default. On the struct, `#[params(check = path)]` names a
+/// `fn(&Self) -> Result<(), ApiError>` for rules that span fields.
+#[proc_macro_derive(QueryParams, attributes(param, params))]
+pub fn query_params(item: TokenStream) -> TokenStream {
+    let item = syn::parse_macro_input!(item as syn::DeriveInput);
+    query_params::expand(&item).unwrap_or_else(syn::Error::into_compile_error).into()
+}

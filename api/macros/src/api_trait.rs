@@ -1,0 +1,223 @@
+//! `#[api_trait]`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{
+    Attribute, Error, FnArg, Ident, ItemTrait, LitStr, Pat, Result, ReturnType, Token, TraitItem, TraitItemFn, Type,
+    parse::{Parse, ParseStream},
+    punctuated::Punctuated,
+};
+
+use crate::names::{camel_case, docs};
+
+/// `tag = Tags, routes = TagsRoutes`.
+pub struct Arguments {
+    tag: Ident,
+    routes: Ident,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let pair = |expected: &str| {
+            let key: Ident = input.parse()?;
+            if key != expected {
+                return Err(Error::new_spanned(key, format!("expected `{expected} = …`")));
+            }
+            input.parse::<Token![=]>()?;
+            let value = input.parse::<Ident>()?;
+            let _ = input.parse::<Option<Token![,]>>()?;
+            Ok(value)
+        };
+        Ok(Self { tag: pair("tag")?, routes: pair("routes")? })
+    }
+}
+
+/// What the attributes of one method say.
+struct Operation {
+    verb: String,
+    path: String,
+    access: Ident,
+    idempotency: Option<Ident>,
+    role: Ident,
+    errors: Vec<Ident>,
+    deprecated: bool,
+}
+
+/// One argument of an operation, without `&self`.
+struct Argument {
+    name: Ident,
+    ty: Box<Type>,
+}
+
+/// The trait, its wrapper and its table.
+pub fn expand(arguments: &Arguments, mut item: ItemTrait) -> Result<TokenStream> {
+    let (mut wrappers, mut rows) = (Vec::new(), Vec::new());
+    for member in &mut item.items {
+        let TraitItem::Fn(method) = member else { continue };
+        let operation = read_attributes(method)?;
+        let method_arguments = arguments_of(method)?;
+        wrappers.push(wrapper(arguments, method, &operation, &method_arguments)?);
+        rows.push(row(arguments, method, &operation, &method_arguments));
+        finish_signature(method)?;
+    }
+    let (name, routes) = (&item.ident, &arguments.routes);
+    let doc = format!("Routes of [`{name}`], for any implementation.");
+    Ok(quote! {
+        #item
+
+        #[doc = #doc]
+        pub struct #routes<T>(pub ::std::sync::Arc<T>);
+
+        #[poem_openapi::OpenApi]
+        impl<T: #name> #routes<T> {
+            #(#wrappers)*
+        }
+
+        impl #name for crate::document::Stub {}
+
+        /// The operations that this trait declares.
+        pub const OPERATIONS: &[crate::operation::Operation] = &[#(#rows),*];
+    })
+}
+
+fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
+    let mut found = Operation {
+        verb: String::new(),
+        path: String::new(),
+        access: format_ident!("SessionOrOauth"),
+        idempotency: None,
+        role: format_ident!("Viewer"),
+        errors: Vec::new(),
+        deprecated: false,
+    };
+    let mut kept = Vec::new();
+    for attribute in std::mem::take(&mut method.attrs) {
+        if !read_attribute(&attribute, &mut found)? {
+            kept.push(attribute);
+        }
+    }
+    method.attrs = kept;
+    if found.verb.is_empty() {
+        return Err(Error::new_spanned(&method.sig, "an operation needs #[get(\"/…\")], post, put or delete"));
+    }
+    if (found.verb == "get") == found.idempotency.is_some() {
+        return Err(Error::new_spanned(&method.sig, "#[idempotency(…)] stands on every operation but get"));
+    }
+    Ok(found)
+}
+
+/// Takes in one attribute; `false` where it is not ours and stays on the trait method.
+fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> {
+    let Some(name) = attribute.path().get_ident().map(ToString::to_string) else { return Ok(false) };
+    match name.as_str() {
+        "get" | "post" | "put" | "delete" => {
+            found.verb = name;
+            found.path = attribute.parse_args::<LitStr>()?.value();
+        }
+        "access" => found.access = attribute.parse_args()?,
+        "idempotency" => {
+            let mark: Ident = attribute.parse_args()?;
+            if mark != "enforced" && mark != "ignored" {
+                return Err(Error::new_spanned(mark, "enforced or ignored"));
+            }
+            found.idempotency = Some(format_ident!("{}", if mark == "enforced" { "Enforced" } else { "Ignored" }));
+        }
+        "role" => found.role = attribute.parse_args()?,
+        "errors" => {
+            let codes = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
+            found.errors.extend(codes);
+        }
+        "deprecated" => found.deprecated = true,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn arguments_of(method: &TraitItemFn) -> Result<Vec<Argument>> {
+    method
+        .sig
+        .inputs
+        .iter()
+        .skip(1)
+        .map(|input| match input {
+            FnArg::Typed(typed) => match &*typed.pat {
+                Pat::Ident(pat) => Ok(Argument { name: pat.ident.clone(), ty: typed.ty.clone() }),
+                other => Err(Error::new_spanned(other, "an argument is a plain name")),
+            },
+            FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, "`&self` comes first")),
+        })
+        .collect()
+}
+
+fn wrapper(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argument]) -> Result<TokenStream> {
+    let (name, tag, verb) = (&method.sig.ident, &all.tag, &op.verb);
+    let id = camel_case(&name.to_string());
+    let path = op.path.replace('{', ":").replace('}', "");
+    let ReturnType::Type(_, output) = &method.sig.output else {
+        return Err(Error::new_spanned(&method.sig, "an operation returns Result<…, ApiError>"));
+    };
+    let docs: Vec<_> = method.attrs.iter().filter(|a| a.path().is_ident("doc")).collect();
+    let deprecated = op.deprecated.then(|| quote!(, deprecated = true));
+    let inputs = arguments.iter().map(|Argument { name, ty }| {
+        let wire = camel_case(&name.to_string());
+        let renamed = last_segment(ty).is_some_and(|s| s == "Path").then(|| quote!(#[oai(name = #wire)]));
+        quote!(#renamed #name: #ty)
+    });
+    let names = arguments.iter().map(|a| &a.name);
+    let tag = format!("crate::Tag::{tag}");
+    Ok(quote! {
+        #(#docs)*
+        #[oai(path = #path, method = #verb, operation_id = #id, tag = #tag #deprecated)]
+        async fn #name(&self, #(#inputs),*) -> #output {
+            self.0.#name(#(#names),*).await
+        }
+    })
+}
+
+fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argument]) -> TokenStream {
+    let id = camel_case(&method.sig.ident.to_string());
+    let (tag, access, path, role, errors) = (&all.tag, &op.access, &op.path, &op.role, &op.errors);
+    let verb = format_ident!("{}", op.verb.to_uppercase());
+    let idempotency =
+        op.idempotency.as_ref().map_or_else(|| quote!(None), |mark| quote!(Some(crate::operation::Idempotency::#mark)));
+    let params = arguments.iter().filter(|a| last_segment(&a.ty).is_some_and(|s| s == "Params")).map(|a| {
+        let ty = &a.ty;
+        quote!(<#ty as crate::params::Documented>::document)
+    });
+    let summary = docs(&method.attrs);
+    quote! {
+        crate::operation::Operation {
+            id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
+            access: crate::operation::Access::#access, idempotency: #idempotency, role: crate::models::Role::#role,
+            errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], docs: #summary,
+        }
+    }
+}
+
+/// `async fn` in a public trait does not promise `Send`, which the router needs; and an operation that an
+/// implementation leaves out answers `not_implemented`.
+fn finish_signature(method: &mut TraitItemFn) -> Result<()> {
+    if method.sig.asyncness.take().is_none() {
+        return Err(Error::new_spanned(&method.sig, "an operation is an async fn"));
+    }
+    let ReturnType::Type(_, output) = &method.sig.output else { return Ok(()) };
+    let future = syn::parse_quote!(-> impl ::std::future::Future<Output = #output> + Send);
+    method.sig.output = future;
+    let unused = method.sig.inputs.iter().skip(1).filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(typed.pat.clone()),
+        FnArg::Receiver(_) => None,
+    });
+    method.default = Some(syn::parse_quote!({
+        let _ = (#(#unused,)*);
+        ::std::future::ready(Err(crate::error::ApiError::new(crate::error::Code::NotImplemented)))
+    }));
+    method.semi_token = None;
+    Ok(())
+}
+
+fn last_segment(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,150 @@
+//! Branded, non-branded and anonymised traffic.
+
+use chrono::NaiveDate;
+use poem_openapi::Object;
+use serde::Serialize;
+
+use super::{AnswerMeta, Counts, Totals};
+use crate::{
+    models::{Change, Metrics, Question},
+    params::QueryParams,
+};
+
+/// Parameters of the branded traffic.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct BrandedTrafficParams {
+    /// Window, comparison and slice.
+    #[param(flatten)]
+    pub question: Question,
+}
+
+/// Branded, non-branded and anonymised traffic.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct BrandedTrafficAnswer {
+    /// The split.
+    pub data: BrandedSplit,
+    /// What the answer says about itself.
+    pub meta: BrandedTrafficMeta,
+}
+
+/// The split of all traffic by branded keywords. The search engine names no anonymised query, so they are neither branded
+/// nor non-branded: `anonymised = total − branded − nonBranded`, never below 0.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct BrandedSplit {
+    /// All traffic.
+    pub total: Totals,
+    /// Queries that contain a branded keyword.
+    pub branded: BrandedPart,
+    /// Identified queries that contain none.
+    pub non_branded: BrandedPart,
+    /// Queries that the search engine does not name.
+    pub anonymised: AnonymisedPart,
+    /// Every day of the window up to the last final one.
+    pub series: Vec<BrandedPoint>,
+    /// The days of the comparison window, with their own dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_series: Option<Vec<BrandedPoint>>,
+}
+
+/// A part of the traffic whose queries are known.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct BrandedPart {
+    /// Clicks, a count.
+    pub clicks: u64,
+    /// Impressions, a count.
+    pub impressions: u64,
+    /// Clicks ÷ impressions; null without impressions.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub ctr: Option<f64>,
+    /// Impression-weighted average position; null without impressions.
+    #[oai(nullable, validator(minimum(value = "1")))]
+    pub position: Option<f64>,
+    /// Its share of all clicks; null without any.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub clicks_share: Option<f64>,
+    /// Its share of all impressions; null without any.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub impressions_share: Option<f64>,
+    /// The comparison window's metrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Metrics>,
+    /// Current minus previous.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+}
+
+/// The part of the traffic whose queries are not known. It is a remainder, so it has no CTR and no position.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct AnonymisedPart {
+    /// Clicks, a count.
+    pub clicks: u64,
+    /// Impressions, a count.
+    pub impressions: u64,
+    /// Its share of all clicks; null without any.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub clicks_share: Option<f64>,
+    /// Its share of all impressions; null without any.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub impressions_share: Option<f64>,
+    /// The comparison window's remainder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Counts>,
+}
+
+/// One day of the split.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct BrandedPoint {
+    /// The day.
+    pub date: NaiveDate,
+    /// Queries that contain a branded keyword.
+    pub branded: Metrics,
+    /// Identified queries that contain none.
+    pub non_branded: Metrics,
+    /// Queries that the search engine does not name.
+    pub anonymised: Counts,
+}
+
+/// What the answer says about itself.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct BrandedTrafficMeta {
+    /// As on every analytics answer.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub answer: AnswerMeta,
+    /// How much of the traffic has a known query.
+    pub coverage: IdentifiedCoverage,
+}
+
+/// How much of the traffic has a known query.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct IdentifiedCoverage {
+    /// Clicks and impressions of identified queries.
+    pub identified: IdentifiedShare,
+}
+
+/// The identified part of the traffic.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct IdentifiedShare {
+    /// Clicks, a count.
+    pub clicks: u64,
+    /// Impressions, a count.
+    pub impressions: u64,
+    /// Share of all clicks; null without any.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub clicks_share: Option<f64>,
+    /// Share of all impressions; null without any.
+    #[oai(nullable, validator(minimum(value = "0")))]
+    pub impressions_share: Option<f64>,
+}

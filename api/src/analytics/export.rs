@@ -1,0 +1,43 @@
+//! A breakdown table as CSV.
+
+use poem_openapi::Enum;
+
+use crate::{
+    models::{Question, RowLimit},
+    params::QueryParams,
+};
+
+/// A breakdown table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[oai(rename_all = "camelCase")]
+pub enum ExportTable {
+    /// By search query.
+    Queries,
+    /// By page URL.
+    Pages,
+    /// By country.
+    Countries,
+    /// By device.
+    Devices,
+    /// By search appearance; rows overlap and do not add up.
+    SearchAppearances,
+}
+
+crate::enum_param!(ExportTable);
+
+/// Parameters of the CSV export.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct ExportParams {
+    /// Window, comparison and slice.
+    #[param(flatten)]
+    pub question: Question,
+    /// Which table.
+    #[param(default = "queries", example = "queries")]
+    pub table: ExportTable,
+    /// Rows of the query table.
+    #[param(default = "5000", example = "500")]
+    pub query_limit: RowLimit,
+    /// Rows of the page table.
+    #[param(default = "5000", example = "500")]
+    pub page_limit: RowLimit,
+}

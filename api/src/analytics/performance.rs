@@ -1,0 +1,193 @@
+//! Shapes of the performance answer.
+
+use chrono::NaiveDate;
+use poem_openapi::{Enum, Object};
+use serde::Serialize;
+
+use super::AnswerMeta;
+use crate::{
+    models::{Change, Metrics, Presence, Question, RowLimit, TableCoverage},
+    params::QueryParams,
+};
+
+/// Which parts of the performance answer are wanted besides the totals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
+#[oai(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The daily series.
+    Series,
+    /// The breakdown tables.
+    Tables,
+    /// Everything.
+    All,
+}
+
+crate::enum_param!(Scope);
+
+/// Parameters of a performance question.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct PerformanceParams {
+    /// Window, comparison and slice.
+    #[param(flatten)]
+    pub question: Question,
+    /// What the answer holds besides the totals: `series` the daily series, `tables` the breakdown tables, `all` both.
+    #[param(default = "series", example = "all")]
+    pub scope: Scope,
+    /// Rows of the query table.
+    #[param(default = "500", example = "500")]
+    pub query_limit: RowLimit,
+    /// Rows of the page table.
+    #[param(default = "500", example = "500")]
+    pub page_limit: RowLimit,
+}
+
+/// The performance of a property.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct PerformanceAnswer {
+    /// Totals, series and tables.
+    pub data: Performance,
+    /// What the answer says about itself.
+    pub meta: PerformanceMeta,
+}
+
+/// Totals, and what `scope` asks for.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct Performance {
+    /// From an ungrouped upstream call, so anonymised queries are in them (unless a query condition leaves them out).
+    pub totals: Totals,
+    /// Every day of the window up to the last final one; days without data are zeros.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<Vec<SeriesPoint>>,
+    /// The days of the comparison window, with their own dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_series: Option<Vec<SeriesPoint>>,
+    /// The breakdown tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tables: Option<Tables>,
+}
+
+/// Metrics of the whole question.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(skip_serializing_if_is_none)]
+pub struct Totals {
+    /// Clicks, a count.
+    pub clicks: u64,
+    /// Impressions, a count.
+    pub impressions: u64,
+    /// Clicks ÷ impressions; null without impressions.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub ctr: Option<f64>,
+    /// Impression-weighted average position; null without impressions and where the search type has none.
+    #[oai(nullable, validator(minimum(value = "1")))]
+    pub position: Option<f64>,
+    /// The comparison window's metrics, when one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Metrics>,
+    /// Current minus previous.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+}
+
+/// One day.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct SeriesPoint {
+    /// The day.
+    pub date: NaiveDate,
+    /// Clicks, a count.
+    pub clicks: u64,
+    /// Impressions, a count.
+    pub impressions: u64,
+    /// Clicks ÷ impressions; null without impressions.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub ctr: Option<f64>,
+    /// Impression-weighted average position; null without impressions and where the search type has none.
+    #[oai(nullable, validator(minimum(value = "1")))]
+    pub position: Option<f64>,
+}
+
+/// The breakdown tables, each ordered by clicks, then impressions, then key. A table that the search type lacks is absent.
+#[derive(Debug, Clone, Default, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct Tables {
+    /// By search query.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_items = 10000))]
+    pub queries: Option<Vec<TableRow>>,
+    /// By page URL, counted `byPage`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_items = 10000))]
+    pub pages: Option<Vec<TableRow>>,
+    /// By country, lower-case ISO 3166-1 alpha-3.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub countries: Option<Vec<TableRow>>,
+    /// By device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub devices: Option<Vec<TableRow>>,
+    /// By search appearance; rows overlap and do not add up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_appearances: Option<Vec<TableRow>>,
+}
+
+/// One row of a breakdown table.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(skip_serializing_if_is_none)]
+pub struct TableRow {
+    /// The query, URL, country, device or search appearance.
+    pub key: String,
+    /// Clicks; null on a row that only the comparison window has.
+    #[oai(nullable)]
+    pub clicks: Option<u64>,
+    /// Impressions; null on a row that only the comparison window has.
+    #[oai(nullable)]
+    pub impressions: Option<u64>,
+    /// Clicks ÷ impressions; null without impressions.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub ctr: Option<f64>,
+    /// Impression-weighted average position; null without impressions and where the search type has none.
+    #[oai(nullable, validator(minimum(value = "1")))]
+    pub position: Option<f64>,
+    /// The comparison window's metrics; absent without a comparison and on rows that the comparison window lacks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Metrics>,
+    /// Current minus previous; absent unless the key is in both windows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<Change>,
+    /// In which window's rows the key stands; absent without a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presence: Option<Presence>,
+}
+
+/// What a performance answer says about itself.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct PerformanceMeta {
+    /// As on every analytics answer.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub answer: AnswerMeta,
+    /// Coverage of each table; present with tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<PerformanceCoverage>,
+}
+
+/// Coverage of each breakdown table.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct PerformanceCoverage {
+    /// Of the query table.
+    pub queries: TableCoverage,
+    /// Of the page table.
+    pub pages: TableCoverage,
+    /// Of the country table.
+    pub countries: TableCoverage,
+    /// Of the device table.
+    pub devices: TableCoverage,
+    /// Of the search-appearance table, whose rows overlap.
+    pub search_appearances: TableCoverage,
+}

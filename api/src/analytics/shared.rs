@@ -1,0 +1,103 @@
+//! What the analyses' answers have in common.
+
+use chrono::{DateTime, Utc};
+use poem_openapi::{Enum, Object};
+use serde::Serialize;
+
+use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage};
+
+/// What every analytics answer says about itself.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerMeta {
+    /// The window that was answered.
+    pub window: DateRange,
+    /// The window it was compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compare_window: Option<DateRange>,
+    /// The kind of search.
+    pub search_type: SearchType,
+    /// How the answer counts; a table that counts otherwise says so in `coverage`.
+    pub aggregation: Aggregation,
+    /// How recent the data is.
+    pub freshness: Freshness,
+    /// When the oldest part of this answer was read from the search engine.
+    pub cached_at: DateTime<Utc>,
+    /// Whether there was anything to analyse.
+    pub status: AnalysisStatus,
+}
+
+/// Coverage of an analysis of queries.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct QueryCoverage {
+    /// Of the query rows that were analysed.
+    pub queries: TableCoverage,
+}
+
+/// A bucket of positions. Bounds apply to the raw impression-weighted average: (0,3], (3,10], (10,20] and above 20.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum, Serialize)]
+pub enum PositionBucket {
+    /// Up to 3.
+    #[oai(rename = "1-3")]
+    #[serde(rename = "1-3")]
+    Top3,
+    /// Above 3, up to 10.
+    #[oai(rename = "4-10")]
+    #[serde(rename = "4-10")]
+    Top10,
+    /// Above 10, up to 20.
+    #[oai(rename = "11-20")]
+    #[serde(rename = "11-20")]
+    Top20,
+    /// Above 20.
+    #[oai(rename = "21+")]
+    #[serde(rename = "21+")]
+    Beyond,
+}
+
+impl PositionBucket {
+    /// Every bucket, best first.
+    pub const ALL: [Self; 4] = [Self::Top3, Self::Top10, Self::Top20, Self::Beyond];
+}
+
+/// Where an expected CTR comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
+#[oai(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
+pub enum CurveSource {
+    /// The property's own non-branded rows.
+    Own,
+    /// Published averages, because the property has too little data of its own.
+    Static,
+}
+
+/// The CTR that a position can be expected to have: linear between whole positions, 0 beyond 20.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct CtrCurve {
+    /// Where it comes from.
+    pub source: CurveSource,
+    /// Its points, best position first.
+    #[oai(validator(max_items = 20))]
+    pub points: Vec<CurvePoint>,
+}
+
+/// A point of a CTR curve.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct CurvePoint {
+    /// A whole position.
+    #[oai(validator(minimum(value = "1"), maximum(value = "20")))]
+    pub position: u32,
+    /// The CTR to expect there.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
+    pub ctr: f64,
+}
+
+/// Clicks and impressions where a CTR and a position would say nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
+pub struct Counts {
+    /// Clicks, a count.
+    pub clicks: u64,
+    /// Impressions, a count.
+    pub impressions: u64,
+}

@@ -1,0 +1,128 @@
+//! Small daily series for the rows of a table.
+
+use poem_openapi::{Enum, Object};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{AnswerMeta, SeriesPoint};
+use crate::{
+    models::{Slice, TableCoverage, WindowParams},
+    params::{ParamValue, QueryParams, Whole},
+};
+
+/// A table whose rows have daily series. Search appearances have none: the search engine does not give them by day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
+#[oai(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
+pub enum SparklineTable {
+    /// By search query.
+    Queries,
+    /// By page URL.
+    Pages,
+    /// By country.
+    Countries,
+    /// By device.
+    Devices,
+}
+
+crate::enum_param!(SparklineTable);
+
+/// The most keys of one question.
+pub const MAX_KEYS: usize = 50;
+
+/// The `keys` parameter: a JSON-encoded array of at most 50 row keys. Keys may hold commas, so no separator would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keys(pub Vec<String>);
+
+impl ParamValue for Keys {
+    fn schema() -> Value {
+        json!({
+            "type": "string", "format": "keys-json", "contentMediaType": "application/json", "maxLength": 60_000,
+            "contentSchema": {
+                "type": "array", "minItems": 1, "maxItems": MAX_KEYS, "uniqueItems": true,
+                "items": { "type": "string", "minLength": 1, "maxLength": 2048 },
+            },
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let keys: Vec<String> =
+            serde_json::from_str(text).map_err(|_| "must be a JSON array of strings, e.g. [\"shoes\"]".to_owned())?;
+        if !(1..=MAX_KEYS).contains(&keys.len()) {
+            return Err(format!("must hold 1 to {MAX_KEYS} keys, and holds {}", keys.len()));
+        }
+        if keys.iter().any(|key| !(1..=2048).contains(&key.chars().count())) {
+            return Err("each key must be 1 to 2048 characters long".to_owned());
+        }
+        let distinct: std::collections::BTreeSet<&String> = keys.iter().collect();
+        if distinct.len() < keys.len() { Err("must not hold a key twice".to_owned()) } else { Ok(Self(keys)) }
+    }
+}
+
+/// Parameters of the sparklines.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct SparklinesParams {
+    /// The window.
+    #[param(flatten)]
+    pub window: WindowParams,
+    /// The slice.
+    #[param(flatten)]
+    pub slice: Slice,
+    /// Which table the rows belong to.
+    #[param(default = "queries", example = "queries")]
+    pub table: SparklineTable,
+    /// A JSON-encoded array of 1 to 50 row keys, as the table shows them. Without it: the table's first rows.
+    #[param(example = r#"["running shoes","trail shoes"]"#)]
+    pub keys: Option<Keys>,
+    /// How many of the table's first rows, when `keys` is absent.
+    #[param(default = "25", example = "25")]
+    pub limit: Whole<1, 50>,
+}
+
+/// Small daily series.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct SparklinesAnswer {
+    /// The series.
+    pub data: Sparklines,
+    /// What the answer says about itself.
+    pub meta: SparklinesMeta,
+}
+
+/// The series.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct Sparklines {
+    /// The table that the rows belong to.
+    pub table: SparklineTable,
+    /// In the order of `keys`, or of the table.
+    #[oai(validator(max_items = 50))]
+    pub rows: Vec<Sparkline>,
+}
+
+/// The days of one row.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct Sparkline {
+    /// The row's key.
+    pub key: String,
+    /// Every day of the window up to the last final one; days without data are zeros. A key without any data is all zeros.
+    pub series: Vec<SeriesPoint>,
+}
+
+/// What the answer says about itself.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct SparklinesMeta {
+    /// As on every analytics answer.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub answer: AnswerMeta,
+    /// How much of the truth the answer shows.
+    pub coverage: SparklinesCoverage,
+}
+
+/// How much of the truth the answer shows.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct SparklinesCoverage {
+    /// Of the rows asked for.
+    pub rows: TableCoverage,
+}

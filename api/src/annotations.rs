@@ -1,0 +1,131 @@
+//! Dated notes on a property.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use macros::api_trait;
+use poem_openapi::{Enum, Object, param::Path};
+use uuid::Uuid;
+
+use crate::{
+    answer::{Answer, Answered, Created, NoContent},
+    body::Body,
+    models::WindowParams,
+    params::{Params, QueryParams},
+    security::Caller,
+};
+
+/// Dated notes on a property.
+#[api_trait(tag = Annotations, routes = AnnotationsRoutes)]
+pub trait AnnotationsApi: Send + Sync + 'static {
+    /// Annotations of a property
+    ///
+    /// By date, newest first. With a window, those that touch it.
+    #[get("/api/properties/{id}/annotations")]
+    async fn list_property_annotations(
+        &self,
+        caller: Caller,
+        params: Params<AnnotationListParams>,
+    ) -> Answered<Answer<Vec<Annotation>>>;
+
+    /// Add an annotation
+    ///
+    /// A property holds at most 5,000.
+    #[post("/api/properties/{id}/annotations")]
+    #[idempotency(enforced)]
+    #[role(Editor)]
+    async fn create_property_annotation(
+        &self,
+        caller: Caller,
+        body: Body<AnnotationInput>,
+    ) -> Answered<Created<Annotation>>;
+
+    /// Replace an annotation
+    ///
+    /// Optional fields that are left out are removed.
+    #[put("/api/properties/{id}/annotations/{annotationId}")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(PreconditionFailed)]
+    async fn update_property_annotation(
+        &self,
+        caller: Caller,
+        annotation_id: Path<Uuid>,
+        body: Body<AnnotationInput>,
+    ) -> Answered<Answer<Annotation>>;
+
+    /// Delete an annotation
+    ///
+    /// Those of the system cannot be deleted.
+    #[delete("/api/properties/{id}/annotations/{annotationId}")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(PreconditionFailed)]
+    async fn delete_property_annotation(&self, caller: Caller, annotation_id: Path<Uuid>) -> Answered<NoContent>;
+}
+
+/// Parameters of the list of annotations.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct AnnotationListParams {
+    /// Without a window, all of them.
+    #[param(flatten)]
+    pub window: WindowParams,
+    /// Whether the search engine's own known counting anomalies are listed too, with `source: system`.
+    #[param(default = "false", example = "true")]
+    pub include_system: bool,
+}
+
+/// A dated note.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct Annotation {
+    /// The annotation's id.
+    pub id: Uuid,
+    /// The day, or the first of several.
+    pub date: NaiveDate,
+    /// The last of several days.
+    pub end_date: Option<NaiveDate>,
+    /// The note.
+    #[oai(validator(min_length = 1, max_length = 2000))]
+    pub text: String,
+    /// The user's own word for its kind.
+    #[oai(validator(min_length = 1, max_length = 50))]
+    pub category: Option<String>,
+    /// Who wrote it. Those of the system cannot be changed.
+    pub source: AnnotationSource,
+    /// This state of the record; what `If-Match` takes.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// Who wrote an annotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum AnnotationSource {
+    /// Somebody who may edit the property.
+    User,
+    /// The product: a counting anomaly that the search engine has published.
+    System,
+}
+
+/// What an annotation says.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct AnnotationInput {
+    /// The day, or the first of several.
+    pub date: NaiveDate,
+    /// The last of several days; not before `date`.
+    pub end_date: Option<NaiveDate>,
+    /// The note.
+    #[oai(validator(min_length = 1, max_length = 2000, pattern = r"\S"))]
+    pub text: String,
+    /// The user's own word for its kind.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 50,
+        pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
+    ))]
+    pub category: Option<String>,
+}

@@ -1,0 +1,202 @@
+//! What operations answer with: `{ "data": …, "meta": … }`, `201` with `Location`, `204`, CSV.
+
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+use poem::{Body, IntoResponse, Response, http::StatusCode};
+use poem_openapi::{
+    ApiResponse, Object,
+    payload::{Json, Payload},
+    registry::{MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
+    types::{ParseFromJSON, ToJSON, Type},
+};
+
+use crate::error::ApiError;
+
+/// What an operation returns.
+pub type Answered<T> = Result<T, ApiError>;
+
+/// The success envelope.
+#[derive(Debug, Clone, Object)]
+pub struct Data<T: ParseFromJSON + ToJSON + Send + Sync> {
+    /// What was asked for.
+    pub data: T,
+}
+
+/// `200` with `{ "data": … }`.
+#[derive(Debug, Clone)]
+pub struct Answer<T>(pub T);
+
+/// `201` with `{ "data": … }` and `Location`.
+#[derive(Debug, Clone)]
+pub struct Created<T> {
+    /// The record.
+    pub data: T,
+    /// Its path.
+    pub location: String,
+}
+
+/// `204` without a body.
+#[derive(Debug, Clone, Copy)]
+pub struct NoContent;
+
+/// `200` with a body of schema `T` that is already serialised; large answers are rendered once and sent often.
+#[derive(Debug, Clone)]
+pub struct Rendered<T> {
+    body: Bytes,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T> Rendered<T> {
+    /// Takes serialised JSON of `T`.
+    #[must_use]
+    pub fn new(body: Bytes) -> Self {
+        Self { body, shape: PhantomData }
+    }
+}
+
+/// `200` with CSV, streamed.
+pub struct Csv {
+    /// The bytes, header row first.
+    pub body: Body,
+    /// The file name that a browser saves under; ASCII letters, digits, dot, dash and underscore.
+    pub file_name: String,
+    /// Whether the rows were cut at the fetch ceiling; where it is not known before the last row, the rows say it.
+    pub capped: Option<bool>,
+}
+
+fn response(
+    status: u16,
+    description: &'static str,
+    content: Vec<MetaMediaType>,
+    headers: Vec<MetaHeader>,
+) -> MetaResponses {
+    MetaResponses {
+        responses: vec![MetaResponse { description, status: Some(status), status_range: None, content, headers }],
+    }
+}
+
+fn json_of<T: Type>() -> Vec<MetaMediaType> {
+    vec![MetaMediaType { content_type: Json::<T>::CONTENT_TYPE, schema: T::schema_ref() }]
+}
+
+impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Answer<T> {
+    fn meta() -> MetaResponses {
+        response(200, "Success.", json_of::<Data<T>>(), vec![])
+    }
+
+    fn register(registry: &mut Registry) {
+        Data::<T>::register(registry);
+    }
+}
+
+impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Answer<T> {
+    fn into_response(self) -> Response {
+        json_body(StatusCode::OK, &Data { data: self.0 })
+    }
+}
+
+impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Created<T> {
+    fn meta() -> MetaResponses {
+        let location = MetaHeader {
+            name: "Location".to_owned(),
+            description: Some("The path of the new record.".to_owned()),
+            required: true,
+            deprecated: false,
+            schema: String::schema_ref(),
+        };
+        response(201, "Created.", json_of::<Data<T>>(), vec![location])
+    }
+
+    fn register(registry: &mut Registry) {
+        Data::<T>::register(registry);
+    }
+}
+
+impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        let mut response = json_body(StatusCode::CREATED, &Data { data: self.data });
+        if let Ok(location) = self.location.parse() {
+            response.headers_mut().insert("location", location);
+        }
+        response
+    }
+}
+
+/// A single record says its state in `etag`; the header repeats it.
+fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
+    let value = value.to_json().unwrap_or_default();
+    let mut response = Response::builder().status(status).content_type("application/json");
+    if let Some(etag) = value.pointer("/data/etag").and_then(|etag| etag.as_str()) {
+        response = response.header("etag", etag);
+    }
+    response.body(value.to_string())
+}
+
+impl ApiResponse for NoContent {
+    fn meta() -> MetaResponses {
+        response(204, "Done; nothing to say.", vec![], vec![])
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+impl IntoResponse for NoContent {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into()
+    }
+}
+
+impl<T: Type> ApiResponse for Rendered<T> {
+    fn meta() -> MetaResponses {
+        response(200, "Success.", json_of::<T>(), vec![])
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+}
+
+impl<T: Send> IntoResponse for Rendered<T> {
+    fn into_response(self) -> Response {
+        Response::builder().content_type("application/json").body(self.body)
+    }
+}
+
+impl ApiResponse for Csv {
+    fn meta() -> MetaResponses {
+        let schema = MetaSchemaRef::Inline(Box::new(MetaSchema::new("string")));
+        let disposition = MetaHeader {
+            name: "Content-Disposition".to_owned(),
+            description: Some("`attachment` with the file's name.".to_owned()),
+            required: true,
+            deprecated: false,
+            schema: String::schema_ref(),
+        };
+        let capped = MetaHeader {
+            name: "X-Total-Rows-Capped".to_owned(),
+            description: Some(
+                "Whether the rows were cut at the fetch ceiling, where that is known beforehand.".to_owned(),
+            ),
+            required: false,
+            deprecated: false,
+            schema: bool::schema_ref(),
+        };
+        let content = vec![MetaMediaType { content_type: "text/csv", schema }];
+        response(200, "UTF-8 CSV (RFC 4180) with a header row.", content, vec![disposition, capped])
+    }
+
+    fn register(_: &mut Registry) {}
+}
+
+impl IntoResponse for Csv {
+    fn into_response(self) -> Response {
+        let mut response = Response::builder()
+            .content_type("text/csv; charset=utf-8; header=present")
+            .header("content-disposition", format!("attachment; filename=\"{}\"", self.file_name));
+        if let Some(capped) = self.capped {
+            response = response.header("x-total-rows-capped", capped.to_string());
+        }
+        response.body(self.body)
+    }
+}

@@ -1,0 +1,87 @@
+//! The request body: JSON of a documented shape, and refusals that name the field.
+//!
+//! A body is held against the schema that the document publishes for it, so what is documented and what is accepted
+//! cannot differ; only then is it read.
+
+use poem::{Request, RequestBody, Result};
+use poem_openapi::{
+    ApiExtractor, ApiExtractorType, ExtractParamOptions,
+    registry::{MetaMediaType, MetaRequest, Registry},
+    types::ParseFromJSON,
+};
+use serde_json::Value;
+
+use crate::{
+    error::{ApiError, Code},
+    shape,
+};
+
+const CONTENT_TYPE: &str = "application/json";
+
+/// A JSON body of shape `T`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Body<T>(pub T);
+
+impl<T: ParseFromJSON> Body<T> {
+    /// Reads `bytes` sent as `content_type`.
+    pub fn read(content_type: Option<&str>, bytes: &[u8]) -> Result<Self, ApiError> {
+        check_content_type(content_type)?;
+        if bytes.is_empty() {
+            return Err(ApiError::invalid("body", "is required; send a JSON object"));
+        }
+        let value: Value = serde_json::from_slice(bytes).map_err(|e| ApiError::invalid("body", &not_json(&e)))?;
+        Self::of(value)
+    }
+
+    /// Reads a JSON value.
+    pub fn of(value: Value) -> Result<Self, ApiError> {
+        let mut registry = Registry::new();
+        T::register(&mut registry);
+        shape::check(&registry, &T::schema_ref(), &value)?;
+        T::parse_from_json(Some(value)).map(Self).map_err(|e| ApiError::invalid("body", &e.into_message()))
+    }
+}
+
+fn check_content_type(content_type: Option<&str>) -> Result<(), ApiError> {
+    let essence = content_type.map(|text| text.split(';').next().unwrap_or_default().trim());
+    match essence {
+        Some(text) if text.eq_ignore_ascii_case(CONTENT_TYPE) => Ok(()),
+        Some(text) => Err(unsupported(&format!("is {text}; send {CONTENT_TYPE}"))),
+        None => Err(unsupported(&format!("is missing; send {CONTENT_TYPE}"))),
+    }
+}
+
+fn unsupported(what: &str) -> ApiError {
+    ApiError::new(Code::UnsupportedMediaType).hint(format!("Content-Type: {what}"))
+}
+
+/// Where the text stops being JSON, without the parser's own words.
+fn not_json(error: &serde_json::Error) -> String {
+    let what = if error.is_eof() { "ends too early" } else { "is not JSON" };
+    format!("{what} at line {}, column {}", error.line(), error.column())
+}
+
+impl<'a, T: ParseFromJSON> ApiExtractor<'a> for Body<T> {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        let content = vec![MetaMediaType { content_type: CONTENT_TYPE, schema: T::schema_ref() }];
+        Some(MetaRequest { description: None, content, required: true })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _: ExtractParamOptions<Self::ParamType>,
+    ) -> Result<Self> {
+        let bytes = body.take()?.into_bytes().await?;
+        Ok(Self::read(request.content_type(), &bytes)?)
+    }
+}

@@ -1,0 +1,263 @@
+//! Branded keywords, segments of pages and topic clusters of queries.
+
+use chrono::{DateTime, Utc};
+use macros::api_trait;
+use poem_openapi::{Object, param::Path};
+use uuid::Uuid;
+
+use crate::{
+    answer::{Answer, Answered, Created, NoContent},
+    body::Body,
+    models::{FilterLogic, FilterOperator},
+    params::{Params, QueryParams, Text},
+    security::Caller,
+};
+
+/// Branded keywords, segments of pages and topic clusters of queries.
+#[api_trait(tag = Classifications, routes = ClassificationsRoutes)]
+pub trait ClassificationsApi: Send + Sync + 'static {
+    /// Branded keywords of a property
+    ///
+    /// By keyword. A query is branded when it contains one of them between word boundaries, upper and lower case aside.
+    #[get("/api/properties/{id}/branded-keywords")]
+    async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>>;
+
+    /// Add branded keywords
+    ///
+    /// Keywords that are there already, upper and lower case aside, stay as they are; the answer lists all of the property's.
+    /// At most 200 a property.
+    #[post("/api/properties/{id}/branded-keywords")]
+    #[idempotency(enforced)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex)]
+    async fn create_property_branded_keywords(
+        &self,
+        caller: Caller,
+        body: Body<BrandedKeywordsInput>,
+    ) -> Answered<Created<Vec<BrandedKeyword>>>;
+
+    /// Remove a branded keyword
+    ///
+    /// A keyword that is not there is not found.
+    #[delete("/api/properties/{id}/branded-keywords")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    async fn delete_property_branded_keyword(
+        &self,
+        caller: Caller,
+        params: Params<BrandedKeywordParams>,
+    ) -> Answered<NoContent>;
+
+    /// Segments of a property
+    ///
+    /// Saved classifications of pages, by name.
+    #[get("/api/properties/{id}/segments")]
+    async fn list_property_segments(&self, caller: Caller) -> Answered<Answer<Vec<Segment>>>;
+
+    /// Create a segment
+    ///
+    /// Conditions that no question could be asked with are refused. A property has at most 500.
+    #[post("/api/properties/{id}/segments")]
+    #[idempotency(enforced)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex)]
+    async fn create_property_segment(&self, caller: Caller, body: Body<SegmentInput>) -> Answered<Created<Segment>>;
+
+    /// Replace a segment
+    ///
+    /// Questions that name it are answered by the new conditions at once. Without `color`, the colour is removed.
+    #[put("/api/properties/{id}/segments/{segmentId}")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex, PreconditionFailed)]
+    async fn update_property_segment(
+        &self,
+        caller: Caller,
+        segment_id: Path<Uuid>,
+        body: Body<SegmentInput>,
+    ) -> Answered<Answer<Segment>>;
+
+    /// Delete a segment
+    ///
+    /// Questions that name it are not found from then on.
+    #[delete("/api/properties/{id}/segments/{segmentId}")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(PreconditionFailed)]
+    async fn delete_property_segment(&self, caller: Caller, segment_id: Path<Uuid>) -> Answered<NoContent>;
+
+    /// Topic clusters of a property
+    ///
+    /// Saved classifications of queries, by name.
+    #[get("/api/properties/{id}/topic-clusters")]
+    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Answer<Vec<TopicCluster>>>;
+
+    /// Create a topic cluster
+    ///
+    /// Conditions that no question could be asked with are refused. A property has at most 500.
+    #[post("/api/properties/{id}/topic-clusters")]
+    #[idempotency(enforced)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex)]
+    async fn create_property_topic_cluster(
+        &self,
+        caller: Caller,
+        body: Body<TopicClusterInput>,
+    ) -> Answered<Created<TopicCluster>>;
+
+    /// Replace a topic cluster
+    ///
+    /// Questions that name it are answered by the new conditions at once. Without `color`, the colour is removed.
+    #[put("/api/properties/{id}/topic-clusters/{clusterId}")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex, PreconditionFailed)]
+    async fn update_property_topic_cluster(
+        &self,
+        caller: Caller,
+        cluster_id: Path<Uuid>,
+        body: Body<TopicClusterInput>,
+    ) -> Answered<Answer<TopicCluster>>;
+
+    /// Delete a topic cluster
+    ///
+    /// Questions that name it are not found from then on.
+    #[delete("/api/properties/{id}/topic-clusters/{clusterId}")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(PreconditionFailed)]
+    async fn delete_property_topic_cluster(&self, caller: Caller, cluster_id: Path<Uuid>) -> Answered<NoContent>;
+}
+
+/// A term that makes a query branded.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct BrandedKeyword {
+    /// The term.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub keyword: String,
+    /// When it was added.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Terms to add.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields)]
+pub struct BrandedKeywordsInput {
+    /// Each 1 to 100 characters, with at least one letter or digit.
+    #[oai(validator(
+        min_items = 1,
+        max_items = 200,
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\uFFFF][^\x00-\x1F\x7F]*$"
+    ))]
+    pub keywords: Vec<String>,
+}
+
+/// Which branded keyword.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct BrandedKeywordParams {
+    /// The keyword to remove, upper and lower case aside.
+    #[param(example = "acme")]
+    pub keyword: Text<100>,
+}
+
+/// A condition on the page's URL (in a segment) or on the query (in a topic cluster).
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct ClassificationCondition {
+    /// How it compares.
+    pub operator: FilterOperator,
+    /// What it compares with.
+    #[oai(validator(min_length = 1, max_length = 4096))]
+    pub value: String,
+    /// How it joins the condition before it; absent means `and`.
+    pub logic: Option<FilterLogic>,
+}
+
+/// A saved classification of pages; `segment:<id>` asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct Segment {
+    /// The segment's id.
+    pub id: Uuid,
+    /// Its name.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub name: String,
+    /// Its colour in charts.
+    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    pub color: Option<String>,
+    /// What a page's URL must satisfy.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub conditions: Vec<ClassificationCondition>,
+    /// This state of the record; what `If-Match` takes.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What a segment holds.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct SegmentInput {
+    /// Its name.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
+    ))]
+    pub name: String,
+    /// Its colour in charts, `#rrggbb`.
+    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    pub color: Option<String>,
+    /// What a page's URL must satisfy; `and` binds tighter than `or`.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub conditions: Vec<ClassificationCondition>,
+}
+
+/// A saved classification of queries; `topicCluster:<id>` asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct TopicCluster {
+    /// The cluster's id.
+    pub id: Uuid,
+    /// Its name.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub name: String,
+    /// Its colour in charts.
+    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    pub color: Option<String>,
+    /// What a query must satisfy.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub conditions: Vec<ClassificationCondition>,
+    /// This state of the record; what `If-Match` takes.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What a topic cluster holds.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct TopicClusterInput {
+    /// Its name.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
+    ))]
+    pub name: String,
+    /// Its colour in charts, `#rrggbb`.
+    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    pub color: Option<String>,
+    /// What a query must satisfy; `and` binds tighter than `or`. Anonymised queries satisfy none.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub conditions: Vec<ClassificationCondition>,
+}

@@ -1,0 +1,207 @@
+//! The `OpenAPI` 3.1 document: poem-openapi's 3.0 output through an array of small named passes.
+
+mod examples;
+mod parameters;
+mod responses;
+mod schemas;
+mod security;
+
+use std::sync::Arc;
+
+use poem_openapi::OpenApiService;
+use serde_json::{Map, Value, json};
+
+use crate::{VERSION, operation, operation::Operation, *};
+
+/// Implements every trait with its default bodies, so that the document can be printed without a server.
+pub struct Stub;
+
+/// The tables of all traits, in the order of the tags.
+pub(crate) const OPERATIONS: &[&[Operation]] = &[
+    discovery::OPERATIONS,
+    system::OPERATIONS,
+    billing::OPERATIONS,
+    properties::OPERATIONS,
+    analytics::OPERATIONS,
+    classifications::OPERATIONS,
+    annotations::OPERATIONS,
+    tags::OPERATIONS,
+    sharing::OPERATIONS,
+    team::OPERATIONS,
+    filters::OPERATIONS,
+    integrations::OPERATIONS,
+    privacy::OPERATIONS,
+];
+
+/// The routes of every trait, for one implementation of them all.
+macro_rules! all_routes {
+    ($api:expr) => {
+        (
+            discovery::DiscoveryRoutes($api.clone()),
+            system::SystemRoutes($api.clone()),
+            billing::BillingRoutes($api.clone()),
+            properties::PropertiesRoutes($api.clone()),
+            analytics::AnalyticsRoutes($api.clone()),
+            classifications::ClassificationsRoutes($api.clone()),
+            annotations::AnnotationsRoutes($api.clone()),
+            tags::TagsRoutes($api.clone()),
+            sharing::SharingRoutes($api.clone()),
+            team::TeamRoutes($api.clone()),
+            filters::FiltersRoutes($api.clone()),
+            integrations::IntegrationsRoutes($api.clone()),
+            privacy::PrivacyRoutes($api.clone()),
+        )
+    };
+}
+
+/// Implements the whole contract.
+pub trait Api:
+    discovery::DiscoveryApi
+    + system::SystemApi
+    + billing::BillingApi
+    + properties::PropertiesApi
+    + analytics::AnalyticsApi
+    + classifications::ClassificationsApi
+    + annotations::AnnotationsApi
+    + tags::TagsApi
+    + sharing::SharingApi
+    + team::TeamApi
+    + filters::FiltersApi
+    + integrations::IntegrationsApi
+    + privacy::PrivacyApi
+{
+}
+
+impl<T> Api for T where
+    T: discovery::DiscoveryApi
+        + system::SystemApi
+        + billing::BillingApi
+        + properties::PropertiesApi
+        + analytics::AnalyticsApi
+        + classifications::ClassificationsApi
+        + annotations::AnnotationsApi
+        + tags::TagsApi
+        + sharing::SharingApi
+        + team::TeamApi
+        + filters::FiltersApi
+        + integrations::IntegrationsApi
+        + privacy::PrivacyApi
+{
+}
+
+/// The router of an implementation.
+pub fn routes<T: Api>(api: &Arc<T>) -> poem::Route {
+    use poem::IntoEndpoint as _;
+    poem::Route::new().nest("/", OpenApiService::new(all_routes!(api), "Sightline", VERSION).into_endpoint())
+}
+
+/// Where the server and its OAuth endpoints are reached, as far as the document shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locations {
+    /// The host root.
+    pub server: String,
+    /// The authorization endpoint.
+    pub authorization_url: String,
+    /// The token endpoint; it refreshes too.
+    pub token_url: String,
+}
+
+impl Locations {
+    /// References relative to wherever the document is served from: what the committed file holds.
+    #[must_use]
+    pub fn relative() -> Self {
+        Self {
+            server: "/".to_owned(),
+            authorization_url: "/oauth/authorize".to_owned(),
+            token_url: "/oauth/token".to_owned(),
+        }
+    }
+}
+
+type Pass = fn(&mut Value);
+
+/// What turns poem-openapi's output into the published document, in this order.
+const PASSES: &[Pass] = &[
+    describe,
+    schemas::add_shared,
+    schemas::drop_noise,
+    schemas::write_types_as_3_1,
+    schemas::flatten_references,
+    schemas::name_envelopes,
+    schemas::require_nullable_properties,
+    parameters::document_all,
+    responses::strip_media_type_parameters,
+    responses::document_headers,
+    responses::document_errors,
+    schemas::close_request_schemas,
+    security::document_schemes,
+    mark_idempotency,
+    examples::insert,
+];
+
+/// The published document.
+#[must_use]
+pub fn document(locations: &Locations) -> Value {
+    let text = OpenApiService::new(all_routes!(Arc::new(Stub)), "Sightline", VERSION).spec();
+    let mut document = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
+    for pass in PASSES {
+        pass(&mut document);
+    }
+    security::locate(&mut document, locations);
+    document
+}
+
+/// The document as it stands in `openapi.json`.
+#[must_use]
+pub fn committed_text() -> String {
+    let mut text = serde_json::to_string_pretty(&document(&Locations::relative())).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn describe(document: &mut Value) {
+    document["openapi"] = json!("3.1.1");
+    document["info"] = json!({
+        "title": "Sightline",
+        "summary": "Search-performance analytics",
+        "description": include_str!("description.md").trim(),
+        "version": VERSION.split('-').map(|part| part.trim_start_matches('0')).collect::<Vec<_>>().join("."),
+        "x-api-version": VERSION,
+        "license": { "name": "Apache 2.0", "identifier": "Apache-2.0" },
+        "contact": { "name": "Sightline", "url": "https://github.com/sightline/sightline" },
+    });
+}
+
+fn mark_idempotency(document: &mut Value) {
+    each_operation(document, |operation, object| {
+        let mark = match operation.idempotency {
+            Some(operation::Idempotency::Enforced) => "enforced",
+            Some(operation::Idempotency::Ignored) => "ignored",
+            None => return,
+        };
+        object.insert("x-idempotency".to_owned(), json!(mark));
+    });
+}
+
+/// Visits each operation object beside its row in the table.
+fn each_operation(document: &mut Value, mut visit: impl FnMut(&Operation, &mut Map<String, Value>)) {
+    for operation in operation::all() {
+        let method = operation.method.as_str().to_lowercase();
+        let pointer = format!("/paths/{}/{method}", operation.path.replace('~', "~0").replace('/', "~1"));
+        if let Some(object) = document.pointer_mut(&pointer).and_then(Value::as_object_mut) {
+            visit(operation, object);
+        }
+    }
+}
+
+/// Visits every object in the document, parents first.
+fn each_object(value: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
+    match value {
+        Value::Object(map) => {
+            visit(map);
+            map.values_mut().for_each(|child| each_object(child, visit));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|child| each_object(child, visit)),
+        _ => {}
+    }
+}

@@ -1,0 +1,150 @@
+//! Parameters: path parameters from the path, query parameters from the table, headers that cut across.
+
+use serde_json::{Map, Value, json};
+
+use super::each_operation;
+use crate::{
+    VERSION,
+    error::Code,
+    operation::{Access, Idempotency, Operation},
+    params::ParameterDoc,
+};
+
+/// Replaces what poem-openapi found in signatures by the complete list.
+pub fn document_all(document: &mut Value) {
+    each_operation(document, |operation, object| {
+        let mut parameters: Vec<Value> =
+            path_names(operation.path).map(|name| path_parameter(operation, name)).collect();
+        parameters.extend(operation.parameters().iter().map(query_parameter));
+        parameters.extend(header_parameters(operation));
+        object.insert("parameters".to_owned(), Value::Array(parameters));
+    });
+    let components = document["components"].as_object_mut();
+    components.map(|c| c.insert("parameters".to_owned(), shared()));
+}
+
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn path_parameter(operation: &Operation, name: &str) -> Value {
+    let shared = match name {
+        "id" if operation.path.starts_with("/api/tags/") => "TagId",
+        "id" if operation.path.starts_with("/api/filter-presets/") => "FilterPresetId",
+        "id" => "PropertyId",
+        "segmentId" => "SegmentId",
+        "clusterId" => "ClusterId",
+        "annotationId" => "AnnotationId",
+        "linkId" => "LinkId",
+        "memberId" => "MemberId",
+        _ => "ShareToken",
+    };
+    reference(shared)
+}
+
+fn query_parameter(parameter: &ParameterDoc) -> Value {
+    let mut schema = (parameter.schema)();
+    if let Some(default) = parameter.default {
+        schema["default"] = typed(&schema, default);
+    }
+    let mut description = parameter.description.replace('\n', " ");
+    if let Some(default) = parameter.default {
+        description = format!("{description} Default: `{default}`.");
+    }
+    let example = typed(&schema, parameter.example);
+    json!({
+        "name": parameter.name, "in": "query", "required": parameter.required, "description": description,
+        "schema": schema, "example": example,
+    })
+}
+
+/// Text as the JSON value that the schema wants.
+fn typed(schema: &Value, text: &str) -> Value {
+    match schema["type"].as_str() {
+        Some("integer" | "number" | "boolean") => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        _ => json!(text),
+    }
+}
+
+fn header_parameters(operation: &Operation) -> Vec<Value> {
+    let mut names = vec!["ApiVersion"];
+    if operation.idempotency == Some(Idempotency::Enforced) {
+        names.push("IdempotencyKey");
+    }
+    if is_conditional(operation) {
+        names.push("IfNoneMatch");
+    }
+    if operation.errors.contains(&Code::PreconditionFailed) {
+        names.push("IfMatch");
+    }
+    names.into_iter().map(reference).collect()
+}
+
+/// Reads that answer `304` when the client's copy is current.
+pub fn is_conditional(operation: &Operation) -> bool {
+    operation.idempotency.is_none() && operation.access != Access::Public && !operation.id.starts_with("export")
+}
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/parameters/{name}") })
+}
+
+fn shared() -> Value {
+    let id = |name: &str, what: &str| {
+        json!({
+            "name": name, "in": "path", "required": true, "description": format!("The {what}'s id. Anything that is no UUID is not found."),
+            "schema": { "type": "string", "format": "uuid" }, "example": "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f",
+        })
+    };
+    let header = |name: &str, description: &str, schema: Value, example: &str| json!({ "name": name, "in": "header", "required": false, "description": description, "schema": schema, "example": example });
+    let mut all = Map::new();
+    for (key, name, what) in [
+        ("PropertyId", "id", "property"),
+        ("TagId", "id", "tag"),
+        ("FilterPresetId", "id", "filter preset"),
+        ("SegmentId", "segmentId", "segment"),
+        ("ClusterId", "clusterId", "topic cluster"),
+        ("AnnotationId", "annotationId", "annotation"),
+        ("LinkId", "linkId", "share link"),
+        ("MemberId", "memberId", "team grant"),
+    ] {
+        all.insert(key.to_owned(), id(name, what));
+    }
+    all.insert("ShareToken".to_owned(), json!({
+        "name": "token", "in": "path", "required": true, "description": "The token of a share link, the last segment of the public link.",
+        "schema": { "type": "string", "minLength": 1, "maxLength": 128 }, "example": "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM",
+    }));
+    all.insert(
+        "ApiVersion".to_owned(),
+        header(
+            "X-API-Version",
+            "Pins the API version; a version that is not served is refused with 400.",
+            json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$" }),
+            VERSION,
+        ),
+    );
+    all.insert("IdempotencyKey".to_owned(), header(
+        "Idempotency-Key",
+        "1 to 255 printable ASCII characters, unique per operation. The first answer is stored for 24 hours and replayed to retries with the same body.",
+        json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x20-\\x7E]+$" }), "7f8d0c1e-annotation-1",
+    ));
+    all.insert(
+        "IfNoneMatch".to_owned(),
+        header(
+            "If-None-Match",
+            "The `ETag` of the client's copy; answered with 304 when it is current.",
+            json!({ "type": "string", "maxLength": 1024 }),
+            "W/\"5f2b9c\"",
+        ),
+    );
+    all.insert(
+        "IfMatch".to_owned(),
+        header(
+            "If-Match",
+            "The `ETag` of the record as last read; refused with 412 when the record has changed since.",
+            json!({ "type": "string", "maxLength": 1024 }),
+            "\"5f2b9c\"",
+        ),
+    );
+    Value::Object(all)
+}

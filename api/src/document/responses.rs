@@ -1,0 +1,202 @@
+//! Responses: media types, headers and the errors of each operation.
+
+use std::collections::BTreeMap;
+
+use poem::http::Method;
+use serde_json::{Map, Value, json};
+
+use super::{each_operation, parameters::is_conditional};
+use crate::{
+    VERSION,
+    error::Code,
+    models::Role,
+    operation::{Access, Idempotency, Operation},
+};
+
+/// `application/json; charset=utf-8` becomes `application/json`.
+pub fn strip_media_type_parameters(document: &mut Value) {
+    super::each_object(document, &mut |object| {
+        let Some(Value::Object(content)) = object.get_mut("content") else { return };
+        *content = std::mem::take(content)
+            .into_iter()
+            .map(|(name, media)| (name.split(';').next().unwrap_or_default().trim().to_owned(), media))
+            .collect();
+    });
+}
+
+/// Names the headers of every success, and adds `304`.
+pub fn document_headers(document: &mut Value) {
+    document["components"]["headers"] = shared_headers();
+    each_operation(document, |operation, object| {
+        let Some(Value::Object(responses)) = object.get_mut("responses") else { return };
+        if is_conditional(operation) {
+            responses.insert("304".to_owned(), json!({ "description": "The client's copy is current." }));
+        }
+        for response in responses.values_mut() {
+            let names = success_headers(operation);
+            merge_headers(response, &names);
+        }
+    });
+}
+
+fn success_headers(operation: &Operation) -> Vec<&'static str> {
+    let mut names = common_headers(operation);
+    if is_conditional(operation) {
+        names.extend(["ETag", "Cache-Control"]);
+    }
+    if operation.idempotency == Some(Idempotency::Enforced) {
+        names.extend(["Idempotency-Replayed", "Idempotency-Storage"]);
+    }
+    if operation.errors.contains(&Code::PreconditionFailed) && operation.method == Method::PUT {
+        names.push("ETag");
+    }
+    names
+}
+
+fn common_headers(operation: &Operation) -> Vec<&'static str> {
+    match operation.access {
+        Access::Public => vec!["X-API-Version"],
+        _ => vec!["X-API-Version", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
+    }
+}
+
+fn merge_headers(response: &mut Value, names: &[&str]) {
+    let mut headers = Map::new();
+    for name in names {
+        headers.insert((*name).to_owned(), json!({ "$ref": format!("#/components/headers/{name}") }));
+    }
+    if let Some(Value::Object(own)) = response.get("headers") {
+        let own = own.iter().map(|(name, header)| (canonical(name), header.clone()));
+        headers.extend(own.collect::<Vec<_>>());
+    }
+    response["headers"] = Value::Object(headers);
+}
+
+/// poem-openapi shouts header names.
+fn canonical(name: &str) -> String {
+    let word = |w: &str| {
+        w.chars()
+            .enumerate()
+            .map(|(i, c)| if i == 0 { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
+            .collect::<String>()
+    };
+    name.split('-').map(word).collect::<Vec<_>>().join("-")
+}
+
+/// Describes the errors of each operation: those that follow from its access, path and idempotency, and its own.
+///
+/// Operations that may answer a status with the same codes share one response object.
+pub fn document_errors(document: &mut Value) {
+    let mut shared = Map::new();
+    each_operation(document, |operation, object| {
+        let has_body = object.contains_key("requestBody");
+        let Some(Value::Object(responses)) = object.get_mut("responses") else { return };
+        let mut by_status = BTreeMap::<u16, Vec<Code>>::new();
+        let mut all = codes(operation, has_body);
+        all.sort_unstable();
+        for code in all {
+            let list = by_status.entry(code.status().as_u16()).or_default();
+            if !list.contains(&code) {
+                list.push(code);
+            }
+        }
+        for (status, codes) in by_status {
+            // Health answers 503 with its ordinary body.
+            if !responses.contains_key(&status.to_string()) {
+                let name = shared_name(operation, &codes);
+                let reference = json!({ "$ref": format!("#/components/responses/{name}") });
+                shared.entry(name).or_insert_with(|| error_response(operation, status, &codes));
+                responses.insert(status.to_string(), reference);
+            }
+        }
+        sort(responses);
+    });
+    sort(&mut shared);
+    document["components"]["responses"] = Value::Object(shared);
+}
+
+fn shared_name(operation: &Operation, codes: &[Code]) -> String {
+    let names: Vec<String> = codes.iter().map(|code| format!("{code:?}")).collect();
+    let public = if operation.access == Access::Public { "Public" } else { "" };
+    format!("{public}{}", names.join("Or"))
+}
+
+/// Every code that `operation` may answer with.
+pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
+    let mut codes = vec![Code::UnsupportedApiVersion, Code::RateLimited, Code::Internal];
+    if operation.access == Access::SessionOrOauth {
+        codes.extend([Code::Unauthorized, Code::Unavailable]);
+    }
+    if operation.is_property_scoped() {
+        codes.push(Code::SubscriptionRequired);
+    }
+    if operation.path.contains('{') {
+        codes.push(Code::NotFound);
+    }
+    if operation.is_property_scoped() && operation.role > Role::Viewer {
+        codes.push(Code::Forbidden);
+    }
+    if operation.idempotency == Some(Idempotency::Enforced) {
+        codes.extend([Code::InvalidIdempotencyKey, Code::IdempotencyInProgress, Code::IdempotencyKeyReused]);
+    }
+    if !operation.params.is_empty() || has_body {
+        codes.push(Code::InvalidRequest);
+    }
+    if has_body {
+        codes.extend([Code::PayloadTooLarge, Code::UnsupportedMediaType]);
+    }
+    codes.extend(operation.errors);
+    codes
+}
+
+fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
+    let list = codes.iter().map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ");
+    let text = codes.first().map_or("", |code| code.status().canonical_reason().unwrap_or_default());
+    let examples: Map<String, Value> = codes
+        .iter()
+        .map(|code| {
+            let mut body = json!({ "error": code.text(), "code": code.as_str() });
+            if code.status().is_server_error() {
+                body["correlationId"] = json!("01937f5e8a7b7c3d9e4f0a1b2c3d4e5f");
+            }
+            (code.as_str().to_owned(), json!({ "value": body }))
+        })
+        .collect();
+    let mut response = json!({
+        "description": format!("{text}: {list}."),
+        "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ApiError" }, "examples": examples } },
+    });
+    let mut headers = common_headers(operation);
+    if status == 401 {
+        headers = vec!["X-API-Version", "WWW-Authenticate"];
+    }
+    if status == 429 || status == 503 || codes.contains(&Code::IdempotencyInProgress) {
+        headers.push("Retry-After");
+    }
+    merge_headers(&mut response, &headers);
+    response
+}
+
+fn sort(responses: &mut Map<String, Value>) {
+    let mut entries: Vec<_> = std::mem::take(responses).into_iter().collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    responses.extend(entries);
+}
+
+fn shared_headers() -> Value {
+    let header = |description: &str, schema: Value, example: Value| json!({ "description": description, "schema": schema, "example": example });
+    let whole = || json!({ "type": "integer", "format": "int64", "minimum": 0 });
+    let text = || json!({ "type": "string", "maxLength": 1024 });
+    json!({
+        "X-API-Version": header("The API version of this answer.", json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$" }), json!(VERSION)),
+        "X-RateLimit-Limit": header("Requests that may be made at once.", whole(), json!(60)),
+        "X-RateLimit-Remaining": header("Requests left right now.", whole(), json!(59)),
+        "X-RateLimit-Reset": header("When the limit is full again, in Unix seconds.", whole(), json!(1_790_000_000)),
+        "Retry-After": header("Seconds to wait before trying again.", json!({ "type": "integer", "format": "int64", "minimum": 1 }), json!(1)),
+        "WWW-Authenticate": header("Names the protected-resource metadata (RFC 9728).", text(), json!("Bearer resource_metadata=\"https://sightline.example/.well-known/oauth-protected-resource\"")),
+        "ETag": header("Identifies this state of the answer.", text(), json!("W/\"5f2b9c\"")),
+        "Cache-Control": header("`private`: only the caller's own cache may keep the answer.", text(), json!("private")),
+        "Idempotency-Replayed": header("On requests with a key: whether this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
+        "Idempotency-Storage": header("`unavailable` when replays are not stored.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
+    })
+}

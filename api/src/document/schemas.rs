@@ -1,0 +1,151 @@
+//! Passes over schemas: from poem-openapi's 3.0 dialect to JSON Schema 2020-12.
+
+use std::collections::BTreeSet;
+
+use poem_openapi::{registry::Registry, types::Type as _};
+use serde_json::{Map, Value, json};
+
+use super::each_object;
+use crate::{error::ErrorBody, models::FilterCondition};
+
+/// Adds the schemas that only later passes refer to.
+pub fn add_shared(document: &mut Value) {
+    let mut registry = Registry::new();
+    ErrorBody::register(&mut registry);
+    FilterCondition::register(&mut registry);
+    for (name, schema) in registry.schemas {
+        document["components"]["schemas"][name] = json!(schema);
+    }
+}
+
+/// Removes keys that say nothing.
+pub fn drop_noise(document: &mut Value) {
+    each_object(document, &mut |object| {
+        if object.get("deprecated") == Some(&json!(false)) {
+            object.remove("deprecated");
+        }
+        if object.get("description") == Some(&json!("")) {
+            object.remove("description");
+        }
+        object.remove("explode");
+        if object.contains_key("properties") || object.contains_key("enum") {
+            object.remove("title");
+        }
+    });
+}
+
+/// `nullable` becomes a type array, `example` becomes `examples`, private formats become standard ones.
+pub fn write_types_as_3_1(document: &mut Value) {
+    each_object(document, &mut |object| {
+        standard_format(object);
+        if object.get("nullable") == Some(&json!(true))
+            && let Some(Value::String(kind)) = object.get("type").cloned()
+        {
+            object.insert("type".to_owned(), json!([kind, "null"]));
+            object.remove("nullable");
+        }
+        for bound in ["Minimum", "Maximum"] {
+            let (exclusive, plain) = (format!("exclusive{bound}"), bound.to_lowercase());
+            match object.remove(&exclusive) {
+                Some(Value::Bool(true)) => {
+                    let value = object.remove(&plain).unwrap_or_default();
+                    object.insert(exclusive, value);
+                }
+                Some(Value::Bool(false)) | None => {}
+                Some(other) => drop(object.insert(exclusive, other)),
+            }
+        }
+    });
+}
+
+fn standard_format(object: &mut Map<String, Value>) {
+    let Some(format) = object.get("format").and_then(Value::as_str).map(str::to_owned) else { return };
+    match format.as_str() {
+        "naive-date" => drop(object.insert("format".to_owned(), json!("date"))),
+        "uint64" | "uint32" => {
+            object.insert("format".to_owned(), json!(if format == "uint64" { "int64" } else { "int32" }));
+            object.entry("minimum").or_insert(json!(0));
+        }
+        _ => {}
+    }
+}
+
+/// `allOf: [{$ref}, {description}]` becomes `$ref` with a description beside it, as 3.1 allows.
+pub fn flatten_references(document: &mut Value) {
+    each_object(document, &mut |object| {
+        let Some(Value::Array(parts)) = object.get("allOf") else { return };
+        let Some(reference) = parts.iter().find_map(|part| part.get("$ref").cloned()) else { return };
+        let mut merged = Map::from_iter([("$ref".to_owned(), reference)]);
+        let described = parts.iter().filter_map(Value::as_object).flatten().chain(object.iter());
+        merged.extend(described.filter(|(key, _)| *key == "description").map(|(k, v)| (k.clone(), v.clone())));
+        *object = merged;
+    });
+}
+
+/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData`: names that make good class names.
+pub fn name_envelopes(document: &mut Value) {
+    let rename = |name: &str| -> Option<String> {
+        let inner = name.strip_prefix("Data_")?;
+        let list = inner.strip_prefix("list_");
+        Some(list.map_or_else(|| format!("{inner}Data"), |item| format!("{item}ListData")))
+    };
+    let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) else { return };
+    *schemas =
+        std::mem::take(schemas).into_iter().map(|(name, schema)| (rename(&name).unwrap_or(name), schema)).collect();
+    each_object(document, &mut |object| {
+        let Some(Value::String(reference)) = object.get_mut("$ref") else { return };
+        if let Some(name) = reference.strip_prefix("#/components/schemas/").and_then(rename) {
+            *reference = format!("#/components/schemas/{name}");
+        }
+    });
+}
+
+/// A property that may be null is always there; one that may be absent is never null.
+pub fn require_nullable_properties(document: &mut Value) {
+    each_object(document, &mut |object| {
+        let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
+        let nullable = |p: &Value| p["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("null")));
+        let mut required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let missing = properties.iter().filter(|(_, p)| nullable(p)).map(|(name, _)| json!(name));
+        for name in missing.collect::<Vec<_>>() {
+            if !required.contains(&name) {
+                required.push(name);
+            }
+        }
+        if !required.is_empty() {
+            object.insert("required".to_owned(), Value::Array(required));
+        }
+    });
+}
+
+/// Schemas of request bodies refuse unknown fields.
+pub fn close_request_schemas(document: &mut Value) {
+    let mut pending = Vec::new();
+    if let Some(paths) = document.get_mut("paths") {
+        each_object(paths, &mut |object| {
+            if let Some(body) = object.get_mut("requestBody") {
+                pending.extend(references(body));
+            }
+        });
+    }
+    let mut seen = BTreeSet::new();
+    while let Some(name) = pending.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        let Some(schema) = document.pointer_mut(&format!("/components/schemas/{name}")) else { continue };
+        pending.extend(references(schema));
+        if schema.get("properties").is_some() {
+            schema["additionalProperties"] = json!(false);
+        }
+    }
+}
+
+fn references(value: &mut Value) -> Vec<String> {
+    let mut found = Vec::new();
+    each_object(value, &mut |object| {
+        let name = object.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/components/schemas/"));
+        found.extend(name.map(str::to_owned));
+    });
+    found
+}

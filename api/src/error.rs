@@ -1,0 +1,204 @@
+//! The wire error `{ error, code?, hint?, correlationId? }` and the one table of its codes.
+
+use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
+use poem_openapi::{
+    ApiResponse, Object,
+    registry::{MetaResponses, Registry},
+    types::ToJSON,
+};
+
+/// The body of every answer that is not a success.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename = "ApiError", rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct ErrorBody {
+    /// What went wrong, in words for a person. Not meant to be parsed.
+    #[oai(validator(max_length = 200))]
+    pub error: String,
+    /// What went wrong, as a stable word for programs.
+    #[oai(validator(max_length = 64, pattern = "^[a-z][a-z0-9_]*$"))]
+    pub code: Option<String>,
+    /// The way out: which parameter or field, and what is allowed.
+    #[oai(validator(max_length = 2000))]
+    pub hint: Option<String>,
+    /// Names this request in the server's logs; on every 5xx.
+    #[oai(validator(max_length = 128))]
+    pub correlation_id: Option<String>,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident $status:ident $code:literal $text:literal;)*) => {
+        /// Why a request was refused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $($(#[$doc])* $name),* }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The HTTP status that carries this code.
+            #[must_use]
+            pub const fn status(self) -> StatusCode {
+                match self { $(Self::$name => StatusCode::$status),* }
+            }
+
+            /// The stable word in `code`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $code),* }
+            }
+
+            /// The fixed text in `error`.
+            #[must_use]
+            pub const fn text(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A parameter or body that is not allowed; the hint names it.
+    InvalidRequest BAD_REQUEST "invalid_request" "Invalid request";
+    /// `X-API-Version` names a version that is not served.
+    UnsupportedApiVersion BAD_REQUEST "unsupported_api_version" "Unsupported API version";
+    /// `Idempotency-Key` is not 1 to 255 printable ASCII characters, or was sent twice.
+    InvalidIdempotencyKey BAD_REQUEST "invalid_idempotency_key" "Invalid Idempotency-Key";
+    /// The filters and classification cannot be answered exactly.
+    FilterTooComplex BAD_REQUEST "filter_too_complex" "The filters cannot be answered exactly";
+    /// The search type has no such data, e.g. queries in discover.
+    NotAvailableForSearchType BAD_REQUEST "not_available_for_search_type" "Not available for this search type";
+    /// No credentials, or bad ones.
+    Unauthorized UNAUTHORIZED "unauthorized" "Unauthorized";
+    /// The plan does not include access.
+    SubscriptionRequired PAYMENT_REQUIRED "subscription_required" "Subscription required";
+    /// More tracked properties than the plan allows.
+    PropertyQuotaExceeded PAYMENT_REQUIRED "property_quota_exceeded" "Property quota exceeded";
+    /// The role on the property is too low.
+    Forbidden FORBIDDEN "forbidden" "Forbidden";
+    /// Nothing there that the caller can see.
+    NotFound NOT_FOUND "not_found" "Not found";
+    /// The path exists, the method does not.
+    MethodNotAllowed METHOD_NOT_ALLOWED "method_not_allowed" "Method not allowed";
+    /// A request with this idempotency key is still running.
+    IdempotencyInProgress CONFLICT "idempotency_in_progress" "A request with this Idempotency-Key is still running";
+    /// The search engine refused the stored grant.
+    SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected";
+    /// No credentials are stored for the SEO provider.
+    ProviderNotConnected CONFLICT "provider_not_connected" "The SEO provider is not connected";
+    /// The SEO provider refused the stored credentials.
+    ProviderRejectedCredentials CONFLICT "provider_rejected_credentials" "The SEO provider rejected the credentials";
+    /// The SEO provider account has no credit left.
+    ProviderOutOfCredit CONFLICT "provider_out_of_credit" "The SEO provider account is out of credit";
+    /// `If-Match` does not name the current state.
+    PreconditionFailed PRECONDITION_FAILED "precondition_failed" "The record has changed";
+    /// The body is larger than 1 MiB.
+    PayloadTooLarge PAYLOAD_TOO_LARGE "payload_too_large" "Payload too large";
+    /// The body is not `application/json`, or it is compressed.
+    UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE "unsupported_media_type" "Unsupported media type";
+    /// The idempotency key was used with another body.
+    IdempotencyKeyReused UNPROCESSABLE_ENTITY "idempotency_key_reused" "This Idempotency-Key was used with a different body";
+    /// Too many requests.
+    RateLimited TOO_MANY_REQUESTS "rate_limited" "Too many requests";
+    /// A fault of the server.
+    Internal INTERNAL_SERVER_ERROR "internal_error" "An unexpected error occurred.";
+    /// Declared, not yet built.
+    NotImplemented NOT_IMPLEMENTED "not_implemented" "An unexpected error occurred.";
+    /// The search engine did not answer in time.
+    SearchEngineUnavailable SERVICE_UNAVAILABLE "search_engine_unavailable" "An unexpected error occurred.";
+    /// The SEO provider did not answer in time.
+    ProviderUnavailable SERVICE_UNAVAILABLE "provider_unavailable" "An unexpected error occurred.";
+    /// A part of the service is away, e.g. the identity provider.
+    Unavailable SERVICE_UNAVAILABLE "unavailable" "An unexpected error occurred.";
+}
+
+/// A refusal on its way to the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiError {
+    /// Why.
+    pub code: Code,
+    /// The way out.
+    pub hint: Option<String>,
+    /// `Retry-After`, in seconds.
+    pub retry_after: Option<u64>,
+    /// Set by the envelope on 5xx answers.
+    pub correlation_id: Option<String>,
+}
+
+impl ApiError {
+    /// A refusal with nothing but its code.
+    #[must_use]
+    pub fn new(code: Code) -> Self {
+        Self { code, hint: None, retry_after: None, correlation_id: None }
+    }
+
+    /// `400 invalid_request` about the parameter or field `name`.
+    #[must_use]
+    pub fn invalid(name: &str, allowed: &str) -> Self {
+        Self::new(Code::InvalidRequest).hint(format!("{name}: {allowed}"))
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Adds `Retry-After` in seconds.
+    #[must_use]
+    pub fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
+    }
+
+    /// The body as it goes over the wire.
+    #[must_use]
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody {
+            error: self.code.text().to_owned(),
+            code: Some(self.code.as_str().to_owned()),
+            hint: self.hint.clone(),
+            correlation_id: self.correlation_id.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for ApiError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.code.as_str())?;
+        self.hint.iter().try_for_each(|hint| write!(f, " ({hint})"))
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+impl ResponseError for ApiError {
+    fn status(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    fn as_response(&self) -> Response {
+        let body = self.body().to_json_string();
+        let mut response = Response::builder().status(self.code.status()).content_type("application/json").body(body);
+        if let Some(value) = self.retry_after.and_then(|s| s.to_string().parse().ok()) {
+            response.headers_mut().insert("retry-after", value);
+        }
+        response
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        self.as_response()
+    }
+}
+
+/// Error responses are documented by a pass over the document, from the table of operations.
+impl ApiResponse for ApiError {
+    fn meta() -> MetaResponses {
+        MetaResponses { responses: Vec::new() }
+    }
+
+    fn register(registry: &mut Registry) {
+        use poem_openapi::types::Type as _;
+        ErrorBody::register(registry);
+    }
+}

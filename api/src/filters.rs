@@ -1,0 +1,93 @@
+//! Saved sets of filter conditions.
+
+use chrono::{DateTime, Utc};
+use macros::api_trait;
+use poem_openapi::{Object, param::Path};
+use uuid::Uuid;
+
+use crate::{
+    answer::{Answer, Answered, Created, NoContent},
+    body::Body,
+    models::FilterCondition,
+    security::Caller,
+};
+
+/// Saved sets of filter conditions.
+#[api_trait(tag = Filters, routes = FiltersRoutes)]
+pub trait FiltersApi: Send + Sync + 'static {
+    /// The caller's filter presets
+    ///
+    /// By name.
+    #[get("/api/filter-presets")]
+    async fn list_filter_presets(&self, caller: Caller) -> Answered<Answer<Vec<FilterPreset>>>;
+
+    /// Save a filter preset
+    ///
+    /// Conditions that no question could be asked with are refused. A user has at most 500 presets.
+    #[post("/api/filter-presets")]
+    #[idempotency(enforced)]
+    #[errors(FilterTooComplex)]
+    async fn create_filter_preset(
+        &self,
+        caller: Caller,
+        body: Body<FilterPresetInput>,
+    ) -> Answered<Created<FilterPreset>>;
+
+    /// Replace a filter preset
+    ///
+    /// Name and conditions are replaced together.
+    #[put("/api/filter-presets/{id}")]
+    #[idempotency(ignored)]
+    #[errors(FilterTooComplex, PreconditionFailed)]
+    async fn update_filter_preset(
+        &self,
+        caller: Caller,
+        id: Path<Uuid>,
+        body: Body<FilterPresetInput>,
+    ) -> Answered<Answer<FilterPreset>>;
+
+    /// Delete a filter preset
+    ///
+    /// Questions already asked with it are not affected: a preset is copied into the `filters` parameter.
+    #[delete("/api/filter-presets/{id}")]
+    #[idempotency(ignored)]
+    #[errors(PreconditionFailed)]
+    async fn delete_filter_preset(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
+}
+
+/// A saved set of conditions.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct FilterPreset {
+    /// The preset's id.
+    pub id: Uuid,
+    /// Its name.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub name: String,
+    /// The conditions, ready to be sent as the `filters` parameter.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub filters: Vec<FilterCondition>,
+    /// This state of the record; what `If-Match` takes.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// What a preset holds.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields)]
+pub struct FilterPresetInput {
+    /// Its name.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
+    ))]
+    pub name: String,
+    /// The conditions.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub filters: Vec<FilterCondition>,
+}

@@ -1,0 +1,19 @@
+//! Vocabulary that tags share.
+
+mod classification;
+mod filter;
+mod meta;
+mod metrics;
+mod question;
+mod role;
+mod search_type;
+mod text;
+
+pub use classification::Classification;
+pub use filter::{FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS};
+pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
+pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
+pub use question::{Comparison, Question, RowLimit, Slice, Window, WindowParams};
+pub use role::Role;
+pub use search_type::SearchType;
+pub use text::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN};

@@ -1,0 +1,105 @@
+//! The parameters that analytics operations share.
+
+use chrono::NaiveDate;
+
+use super::{Classification, DateRange, Filters, SearchType};
+use crate::{
+    error::ApiError,
+    params::{QueryParams, Whole},
+};
+
+/// Rows of a breakdown table, 1 to 5,000.
+pub type RowLimit = Whole<1, 5000>;
+
+/// A window whose start is not after its end.
+pub type Window = DateRange;
+
+/// The window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams)]
+#[params(check = WindowParams::check)]
+pub struct WindowParams {
+    /// First day, in the search engine's time zone (America/Los_Angeles), at most 16 months back. Comes together with
+    /// `endDate`; without both, the window is the 28 days that end on the last final day.
+    #[param(example = "2026-10-22")]
+    pub start_date: Option<NaiveDate>,
+    /// Last day, included; not after today. Days that are not final yet hold no data.
+    #[param(example = "2026-11-18")]
+    pub end_date: Option<NaiveDate>,
+}
+
+impl WindowParams {
+    /// The window asked for, if one was.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        self.start_date.zip(self.end_date).map(|(start_date, end_date)| Window { start_date, end_date })
+    }
+
+    fn check(&self) -> Result<(), ApiError> {
+        check_pair(("startDate", self.start_date), ("endDate", self.end_date))
+    }
+}
+
+/// The window to compare with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams)]
+#[params(check = Comparison::check)]
+pub struct Comparison {
+    /// First day of the window to compare with. Comes together with `compareEnd`; may differ in length.
+    #[param(example = "2026-09-24")]
+    pub compare_start: Option<NaiveDate>,
+    /// Last day of the window to compare with, included.
+    #[param(example = "2026-10-21")]
+    pub compare_end: Option<NaiveDate>,
+}
+
+impl Comparison {
+    /// The comparison window, if one was asked for.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        self.compare_start.zip(self.compare_end).map(|(start_date, end_date)| Window { start_date, end_date })
+    }
+
+    fn check(&self) -> Result<(), ApiError> {
+        check_pair(("compareStart", self.compare_start), ("compareEnd", self.compare_end))
+    }
+}
+
+fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<NaiveDate>)) -> Result<(), ApiError> {
+    match (start.1, end.1) {
+        (Some(_), None) => Err(ApiError::invalid(end.0, &format!("is required beside {}", start.0))),
+        (None, Some(_)) => Err(ApiError::invalid(start.0, &format!("is required beside {}", end.0))),
+        (Some(first), Some(last)) if first > last => {
+            Err(ApiError::invalid(start.0, &format!("must not be after {}", end.0)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Which part of the traffic a question is about.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct Slice {
+    /// A subset of the traffic: `branded` and `nonBranded` by the property's branded keywords, `segment:<uuid>` by a saved
+    /// page classification, `topicCluster:<uuid>` by a saved query classification. ANDed with `filters`.
+    #[param(example = "nonBranded")]
+    pub classification: Option<Classification>,
+    /// The kind of search.
+    #[param(default = "web", example = "web")]
+    pub search_type: SearchType,
+    /// A JSON-encoded array of at most 50 conditions. `logic` joins a condition to the one before it, `and` binds tighter
+    /// than `or`. What cannot be answered exactly is refused with `filter_too_complex`.
+    #[param(example = r#"[{"dimension":"country","operator":"equals","value":"usa"}]"#)]
+    pub filters: Option<Filters>,
+}
+
+/// Window, comparison and slice: what most analytics operations take.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct Question {
+    /// The window.
+    #[param(flatten)]
+    pub window: WindowParams,
+    /// The window to compare with.
+    #[param(flatten)]
+    pub comparison: Comparison,
+    /// The slice.
+    #[param(flatten)]
+    pub slice: Slice,
+}

@@ -1,0 +1,11 @@
+//! Patterns of short texts. A validator takes only a literal, so the literals stand again at each field; a test of the
+//! document keeps the two alike.
+
+/// A name: at least one visible character, no control characters.
+pub const NAME_PATTERN: &str = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$";
+
+/// A colour.
+pub const COLOR_PATTERN: &str = "^#[0-9A-Fa-f]{6}$";
+
+/// An e-mail address, loosely: whether it exists shows when somebody signs in with it.
+pub const EMAIL_PATTERN: &str = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$";

@@ -1,0 +1,143 @@
+//! The table of operations, derived from the traits; the document, the middleware and the coverage tests read it.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use poem::http::Method;
+
+use crate::{Tag, error::Code, models::Role, params::ParameterDoc};
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Anyone.
+    Public,
+    /// A bearer token or the web app's session cookie.
+    SessionOrOauth,
+    /// A share link's token in the path.
+    ShareToken,
+}
+
+/// Whether `Idempotency-Key` has an effect on a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idempotency {
+    /// The first answer is stored and replayed.
+    Enforced,
+    /// The header is accepted and has no effect.
+    Ignored,
+}
+
+/// All that a trait method says about its operation.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// The operation id, camelCase.
+    pub id: &'static str,
+    /// The HTTP method.
+    pub method: Method,
+    /// The path with `{names}`.
+    pub path: &'static str,
+    /// The tag.
+    pub tag: Tag,
+    /// Who may call it.
+    pub access: Access,
+    /// On writes: what an idempotency key does.
+    pub idempotency: Option<Idempotency>,
+    /// On property-scoped operations: the role that the caller must have on the property.
+    pub role: Role,
+    /// Codes beyond those that follow from access, path and idempotency.
+    pub errors: &'static [Code],
+    /// Documents the query parameters.
+    pub params: &'static [fn(&mut Vec<ParameterDoc>)],
+    /// The doc comment.
+    pub docs: &'static str,
+}
+
+impl Operation {
+    /// Whether `{id}` in the path is a property.
+    #[must_use]
+    pub fn is_property_scoped(&self) -> bool {
+        self.path.starts_with("/api/properties/{id}")
+    }
+
+    /// The query parameters.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<ParameterDoc> {
+        let mut out = Vec::new();
+        self.params.iter().for_each(|document| document(&mut out));
+        out
+    }
+
+    /// The values of the path's `{names}`, where `path` is this operation's.
+    #[must_use]
+    pub fn path_values<'p>(&self, path: &'p str) -> Option<BTreeMap<&'static str, &'p str>> {
+        let (mut pattern, mut actual) = (self.path.split('/'), path.split('/'));
+        let mut values = BTreeMap::new();
+        loop {
+            match (pattern.next(), actual.next()) {
+                (None, None) => return Some(values),
+                (Some(expected), Some(found)) => match expected.strip_prefix('{').and_then(|n| n.strip_suffix('}')) {
+                    Some(name) if !found.is_empty() => drop(values.insert(name, found)),
+                    None if expected == found => {}
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+    }
+}
+
+static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| crate::document::OPERATIONS.concat());
+
+/// Every operation, in the order of the tags.
+#[must_use]
+pub fn all() -> &'static [Operation] {
+    &TABLE
+}
+
+/// The operation that answers `method` on the concrete `path`. A literal segment wins over a name.
+#[must_use]
+pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
+    let wanted = if *method == Method::HEAD { &Method::GET } else { method };
+    TABLE
+        .iter()
+        .filter(|o| o.method == *wanted)
+        .filter_map(|o| o.path_values(path).map(|values| (values.len(), o)))
+        .min_by_key(|(names, _)| *names)
+        .map(|(_, operation)| operation)
+}
+
+/// Every operation on a line of its own, for review: what it is called, who may call it, what an idempotency key does,
+/// which role it needs.
+#[must_use]
+pub fn listing() -> String {
+    let mut text = String::new();
+    let mut tag = None;
+    for operation in all() {
+        if tag.replace(operation.tag) != Some(operation.tag) {
+            text.push_str(&format!("{}{:?}\n", if text.is_empty() { "" } else { "\n" }, operation.tag));
+        }
+        text.push_str(&line(operation));
+    }
+    text
+}
+
+fn line(operation: &Operation) -> String {
+    let access = match operation.access {
+        Access::Public => "public",
+        Access::SessionOrOauth => "session-or-oauth",
+        Access::ShareToken => "share-token",
+    };
+    let key = match operation.idempotency {
+        Some(Idempotency::Enforced) => "enforced",
+        Some(Idempotency::Ignored) => "ignored",
+        None => "-",
+    };
+    let role =
+        if operation.is_property_scoped() { format!("{:?}", operation.role).to_lowercase() } else { "-".to_owned() };
+    let columns = format!(
+        "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role}",
+        operation.id,
+        operation.method.as_str(),
+        operation.path
+    );
+    format!("  {}\n", columns.trim_end())
+}

@@ -1,0 +1,248 @@
+//! Query parameters as structs: read once at the edge, documented from the same fields.
+
+use std::{collections::BTreeMap, fmt::Display, str::FromStr};
+
+use chrono::NaiveDate;
+pub use macros::QueryParams;
+use poem::{FromRequest, Request, RequestBody, Result};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::error::ApiError;
+
+/// A value that a query parameter can have.
+pub trait ParamValue: Sized {
+    /// Its JSON Schema.
+    fn schema() -> Value;
+    /// Reads it; the error says what is allowed.
+    fn parse(text: &str) -> Result<Self, String>;
+}
+
+/// One query parameter, for the document.
+#[derive(Debug, Clone)]
+pub struct ParameterDoc {
+    /// The name on the wire.
+    pub name: &'static str,
+    /// What it means.
+    pub description: &'static str,
+    /// An example, as text.
+    pub example: &'static str,
+    /// What its absence means, as text.
+    pub default: Option<&'static str>,
+    /// Whether it must be there.
+    pub required: bool,
+    /// The JSON Schema of its value.
+    pub schema: fn() -> Value,
+}
+
+/// A struct that is read from the query string; derived by `#[derive(QueryParams)]`.
+pub trait QueryParams: Sized {
+    /// Reads the struct; the error names the parameter and what is allowed.
+    fn read(query: &QueryPairs) -> Result<Self, ApiError>;
+    /// Lists the parameters.
+    fn document(out: &mut Vec<ParameterDoc>);
+}
+
+/// The query parameters of an operation.
+#[derive(Debug, Clone)]
+pub struct Params<T>(pub T);
+
+/// Lets `#[api_trait]` ask `Params<T>` for its documentation.
+pub trait Documented {
+    /// Lists the parameters.
+    fn document(out: &mut Vec<ParameterDoc>);
+}
+
+impl<T: QueryParams> Documented for Params<T> {
+    fn document(out: &mut Vec<ParameterDoc>) {
+        T::document(out);
+    }
+}
+
+impl<'a, T: QueryParams + Send> FromRequest<'a> for Params<T> {
+    async fn from_request(request: &'a Request, _: &mut RequestBody) -> Result<Self> {
+        let query = QueryPairs::of(request.uri().query().unwrap_or_default())?;
+        Ok(Self(T::read(&query)?))
+    }
+}
+
+/// The decoded query string. Names that no operation knows are ignored.
+#[derive(Debug, Clone)]
+pub struct QueryPairs(BTreeMap<String, Vec<String>>);
+
+impl QueryPairs {
+    /// Decodes a query string.
+    pub fn of(query: &str) -> Result<Self, ApiError> {
+        let mut pairs = BTreeMap::<String, Vec<String>>::new();
+        for part in query.split('&').filter(|part| !part.is_empty()) {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let name =
+                decode(name).ok_or_else(|| ApiError::invalid("query string", "a name is not percent-encoded UTF-8"))?;
+            let value = decode(value).ok_or_else(|| ApiError::invalid(&name, "must be percent-encoded UTF-8"))?;
+            pairs.entry(name).or_default().push(value);
+        }
+        Ok(Self(pairs))
+    }
+
+    fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        match self.0.get(name).map(Vec::as_slice) {
+            None => Ok(None),
+            Some([one]) => Ok(Some(one)),
+            Some(_) => Err(ApiError::invalid(name, "given more than once; send it once")),
+        }
+    }
+
+    /// A parameter that may be absent.
+    pub fn optional<T: ParamValue>(&self, name: &str) -> Result<Option<T>, ApiError> {
+        self.text(name)?.map(|text| T::parse(text).map_err(|allowed| ApiError::invalid(name, &allowed))).transpose()
+    }
+
+    /// A parameter whose absence means `default`.
+    pub fn or_default<T: ParamValue>(&self, name: &str, default: &str) -> Result<T, ApiError> {
+        T::parse(self.text(name)?.unwrap_or(default)).map_err(|allowed| ApiError::invalid(name, &allowed))
+    }
+
+    /// A parameter that must be there.
+    pub fn required<T: ParamValue>(&self, name: &str) -> Result<T, ApiError> {
+        self.optional(name)?.ok_or_else(|| ApiError::invalid(name, "is required"))
+    }
+}
+
+/// Decodes `application/x-www-form-urlencoded`; `None` for bytes that are no UTF-8 or a broken escape.
+fn decode(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digits = [bytes.next()?, bytes.next()?];
+                let digits = std::str::from_utf8(&digits).ok().filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()))?;
+                u8::from_str_radix(digits, 16).ok()?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(out).ok()
+}
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Whole<const MIN: u32, const MAX: u32>(pub u32);
+
+impl<const MIN: u32, const MAX: u32> ParamValue for Whole<MIN, MAX> {
+    fn schema() -> Value {
+        json!({ "type": "integer", "format": "int32", "minimum": MIN, "maximum": MAX })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        bounded(text, MIN, MAX).map(Self).ok_or_else(|| format!("must be a whole number from {MIN} to {MAX}"))
+    }
+}
+
+/// A number from `MIN` to `MAX`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decimal<const MIN: u32, const MAX: u32>(pub f64);
+
+impl<const MIN: u32, const MAX: u32> ParamValue for Decimal<MIN, MAX> {
+    fn schema() -> Value {
+        json!({ "type": "number", "format": "double", "minimum": MIN, "maximum": MAX })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        bounded(text, f64::from(MIN), f64::from(MAX))
+            .map(Self)
+            .ok_or_else(|| format!("must be a number from {MIN} to {MAX}"))
+    }
+}
+
+fn bounded<T: FromStr + PartialOrd + Display>(text: &str, min: T, max: T) -> Option<T> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    text.parse::<T>().ok().filter(|value| plain && *value >= min && *value <= max)
+}
+
+impl ParamValue for bool {
+    fn schema() -> Value {
+        json!({ "type": "boolean" })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| "must be true or false".to_owned())
+    }
+}
+
+impl ParamValue for NaiveDate {
+    fn schema() -> Value {
+        json!({ "type": "string", "format": "date" })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let shaped = text.len() == 10
+            && text.bytes().enumerate().all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() });
+        let date = shaped.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten();
+        date.ok_or_else(|| "must be a calendar date, YYYY-MM-DD".to_owned())
+    }
+}
+
+impl ParamValue for Uuid {
+    fn schema() -> Value {
+        json!({ "type": "string", "format": "uuid" })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Uuid::try_parse(text).map_err(|_| "must be a UUID".to_owned())
+    }
+}
+
+/// Text of 1 to `MAX` characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text<const MAX: usize>(pub String);
+
+impl<const MAX: usize> ParamValue for Text<MAX> {
+    fn schema() -> Value {
+        json!({ "type": "string", "minLength": 1, "maxLength": MAX })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.chars().count() {
+            n if (1..=MAX).contains(&n) => Ok(Self(text.to_owned())),
+            _ => Err(format!("must be 1 to {MAX} characters long")),
+        }
+    }
+}
+
+/// Makes a poem-openapi `Enum` a query parameter.
+#[macro_export]
+macro_rules! enum_param {
+    ($name:ty) => {
+        impl $crate::params::ParamValue for $name {
+            fn schema() -> serde_json::Value {
+                $crate::params::enum_schema::<$name>()
+            }
+
+            fn parse(text: &str) -> Result<Self, String> {
+                use poem_openapi::types::ParseFromParameter as _;
+                <$name>::parse_from_parameter(text).map_err(|_| $crate::params::enum_allowed::<$name>())
+            }
+        }
+    };
+}
+
+fn enum_values<T: poem_openapi::types::Type>() -> Vec<Value> {
+    let mut registry = poem_openapi::registry::Registry::new();
+    T::register(&mut registry);
+    registry.schemas.get(T::name().as_ref()).map(|schema| schema.enum_items.clone()).unwrap_or_default()
+}
+
+/// The schema of a string enum.
+#[must_use]
+pub fn enum_schema<T: poem_openapi::types::Type>() -> Value {
+    json!({ "type": "string", "enum": enum_values::<T>() })
+}
+
+/// What a string enum allows, in words.
+#[must_use]
+pub fn enum_allowed<T: poem_openapi::types::Type>() -> String {
+    let values: Vec<String> = enum_values::<T>().iter().filter_map(|v| v.as_str().map(str::to_owned)).collect();
+    format!("must be one of {}", values.join(", "))
+}

@@ -1,0 +1,159 @@
+//! Holds a JSON value against the schema of a request body and says which field is wrong, and what is allowed.
+
+use chrono::{DateTime, NaiveDate};
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use regex::Regex;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    error::ApiError,
+    models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN},
+    params::ParamValue as _,
+};
+
+/// The first thing wrong with `value`; the hint names the field by its path, such as `filters[2].operator`.
+pub fn check(registry: &Registry, schema: &MetaSchemaRef, value: &Value) -> Result<(), ApiError> {
+    let wrong = Checker { registry }.first_fault(schema, value, String::new());
+    wrong.map_or(Ok(()), |(path, allowed)| {
+        let name = if path.is_empty() { "body" } else { &path };
+        Err(ApiError::invalid(name, &allowed))
+    })
+}
+
+/// The path of a field, and what is allowed there.
+type Fault = (String, String);
+
+struct Checker<'r> {
+    registry: &'r Registry,
+}
+
+impl Checker<'_> {
+    fn first_fault(&self, schema: &MetaSchemaRef, value: &Value, path: String) -> Option<Fault> {
+        let schema = match schema {
+            MetaSchemaRef::Inline(schema) => schema,
+            MetaSchemaRef::Reference(name) => self.registry.schemas.get(name)?,
+        };
+        // A described reference is `allOf: [reference, description]`.
+        if !schema.all_of.is_empty() {
+            return schema.all_of.iter().find_map(|part| self.first_fault(part, value, path.clone()));
+        }
+        if let Some(allowed) = type_fault(schema, value) {
+            return Some((path, allowed));
+        }
+        let own = match value {
+            Value::String(text) => text_fault(schema, text),
+            Value::Number(number) => number_fault(schema, number.as_f64().unwrap_or(f64::NAN)),
+            Value::Array(items) => list_fault(schema, items),
+            _ => None,
+        };
+        if let Some(allowed) = own {
+            return Some((path, allowed));
+        }
+        match value {
+            Value::Object(fields) => self.object_fault(schema, fields, &path),
+            Value::Array(items) => schema.items.as_deref().and_then(|item| {
+                items.iter().enumerate().find_map(|(i, value)| self.first_fault(item, value, format!("{path}[{i}]")))
+            }),
+            _ => None,
+        }
+    }
+
+    fn object_fault(&self, schema: &MetaSchema, fields: &serde_json::Map<String, Value>, path: &str) -> Option<Fault> {
+        let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        if let Some(missing) = schema.required.iter().find(|name| !fields.contains_key(**name)) {
+            return Some((child(missing), "is required".to_owned()));
+        }
+        fields.iter().find_map(|(name, value)| match schema.properties.iter().find(|(known, _)| known == name) {
+            Some((_, property)) => self.first_fault(property, value, child(name)),
+            None => {
+                let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
+                Some((child(&shorten(name)), format!("is not a field here; allowed are {}", known.join(", "))))
+            }
+        })
+    }
+}
+
+/// A name that the client made up goes back into the hint, but not at any length.
+fn shorten(name: &str) -> String {
+    name.chars().take(64).collect()
+}
+
+fn type_fault(schema: &MetaSchema, value: &Value) -> Option<String> {
+    let right = match schema.ty {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        _ => true,
+    };
+    let article = if matches!(schema.ty, "object" | "array" | "integer") { "an" } else { "a" };
+    (!right).then(|| format!("must be {article} {}", if schema.ty == "integer" { "integer" } else { schema.ty }))
+}
+
+fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
+    if !schema.enum_items.is_empty() {
+        let values: Vec<&str> = schema.enum_items.iter().filter_map(Value::as_str).collect();
+        return (!values.contains(&text)).then(|| format!("must be one of {}", values.join(", ")));
+    }
+    if text.contains('\0') {
+        return Some("must not contain the NUL character".to_owned());
+    }
+    let length = text.chars().count();
+    let (least, most) = (schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX));
+    if !(least..=most).contains(&length) {
+        return Some(match schema.max_length {
+            Some(most) => format!("must be {least} to {most} characters long, and is {length}"),
+            None => format!("must be at least {least} characters long, and is {length}"),
+        });
+    }
+    if let Some(allowed) = format_fault(schema.format.unwrap_or_default(), text) {
+        return Some(allowed);
+    }
+    let pattern = schema.pattern.as_deref()?;
+    let matches = Regex::new(pattern).is_ok_and(|expression| expression.is_match(text));
+    (!matches).then(|| pattern_in_words(pattern))
+}
+
+fn pattern_in_words(pattern: &str) -> String {
+    match pattern {
+        NAME_PATTERN => "must hold a visible character and no control characters".to_owned(),
+        COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
+        EMAIL_PATTERN => "must be an e-mail address".to_owned(),
+        other => format!("must match {other}"),
+    }
+}
+
+fn format_fault(format: &str, text: &str) -> Option<String> {
+    match format {
+        "uuid" if text.len() != 36 => Some("must be a UUID".to_owned()),
+        "uuid" => Uuid::parse(text).err(),
+        "naive-date" => NaiveDate::parse(text).err(),
+        "date-time" => DateTime::parse_from_rfc3339(text).is_err().then(|| "must be an RFC 3339 timestamp".to_owned()),
+        _ => None,
+    }
+}
+
+fn number_fault(schema: &MetaSchema, number: f64) -> Option<String> {
+    let (least, most) = (schema.minimum.unwrap_or(f64::MIN), schema.maximum.unwrap_or(f64::MAX));
+    if (least..=most).contains(&number) {
+        return None;
+    }
+    Some(match (schema.minimum, schema.maximum) {
+        (Some(least), Some(most)) => format!("must be from {least} to {most}"),
+        (Some(least), None) => format!("must be at least {least}"),
+        (_, most) => format!("must be at most {}", most.unwrap_or_default()),
+    })
+}
+
+fn list_fault(schema: &MetaSchema, items: &[Value]) -> Option<String> {
+    let (least, most) = (schema.min_items.unwrap_or(0), schema.max_items.unwrap_or(usize::MAX));
+    if !(least..=most).contains(&items.len()) {
+        return Some(format!("must have {least} to {most} items, and has {}", items.len()));
+    }
+    let mut seen = std::collections::HashSet::new();
+    let repeated = items.iter().find(|item| !seen.insert(item.to_string()));
+    repeated.filter(|_| schema.unique_items == Some(true)).map(|item| format!("must not hold {item} twice"))
+}

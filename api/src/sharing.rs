@@ -1,0 +1,136 @@
+//! Public read-only links to a property's dashboard.
+
+use chrono::{DateTime, Utc};
+use macros::api_trait;
+use poem_openapi::{Object, param::Path};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    analytics::{Performance, PerformanceMeta, PerformanceParams},
+    answer::{Answer, Answered, Created, NoContent, Rendered},
+    body::Body,
+    params::Params,
+    security::Caller,
+};
+
+/// Public read-only links to a property's dashboard.
+#[api_trait(tag = Sharing, routes = SharingRoutes)]
+pub trait SharingApi: Send + Sync + 'static {
+    /// Active share links of a property
+    ///
+    /// Newest first; revoked and expired ones are left out. Whoever may manage links also sees their tokens.
+    #[get("/api/properties/{id}/share-links")]
+    async fn list_property_share_links(&self, caller: Caller) -> Answered<Answer<Vec<ShareLink>>>;
+
+    /// Create a share link
+    ///
+    /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links a
+    /// property.
+    #[post("/api/properties/{id}/share-links")]
+    #[idempotency(enforced)]
+    #[role(Admin)]
+    async fn create_property_share_link(
+        &self,
+        caller: Caller,
+        body: Body<ShareLinkInput>,
+    ) -> Answered<Created<ShareLink>>;
+
+    /// Revoke a share link
+    ///
+    /// The public link stops working at once.
+    #[delete("/api/properties/{id}/share-links/{linkId}")]
+    #[idempotency(ignored)]
+    #[role(Admin)]
+    #[errors(PreconditionFailed)]
+    async fn revoke_property_share_link(&self, caller: Caller, link_id: Path<Uuid>) -> Answered<NoContent>;
+
+    /// Read-only shared dashboard
+    ///
+    /// The performance of the property that the link was made for, with the same parameters as the private operation. No
+    /// sign-in; a link that is unknown, revoked or expired is not found.
+    #[get("/api/share/{token}/performance")]
+    #[access(ShareToken)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SubscriptionRequired,
+        SearchAccountDisconnected,
+        SearchEngineUnavailable
+    )]
+    async fn get_shared_performance(
+        &self,
+        caller: Caller,
+        token: Path<String>,
+        params: Params<PerformanceParams>,
+    ) -> Answered<Rendered<SharedPerformanceAnswer>>;
+}
+
+/// A public link.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct ShareLink {
+    /// The link's id.
+    pub id: Uuid,
+    /// Its name, for those who manage it and those who open it.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub name: Option<String>,
+    /// The last segment of the public link; only for those who may manage links.
+    #[oai(validator(max_length = 128))]
+    pub token: Option<String>,
+    /// The public link; only for those who may manage links.
+    #[oai(validator(max_length = 2048))]
+    pub url: Option<String>,
+    /// When it stops working; absent means not before it is revoked.
+    pub expires_at: Option<DateTime<Utc>>,
+    /// This state of the record; what `If-Match` takes.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A link to make.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct ShareLinkInput {
+    /// Its name; those who open the link see it.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
+    ))]
+    pub name: Option<String>,
+    /// When it stops working; in the future.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// The performance of a shared property. It names the site, but no user and no id.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct SharedPerformanceAnswer {
+    /// Totals, series and tables.
+    pub data: Performance,
+    /// What the answer says about itself and the link.
+    pub meta: SharedPerformanceMeta,
+}
+
+/// What a shared answer says about itself and the link.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedPerformanceMeta {
+    /// As on the private answer.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub performance: PerformanceMeta,
+    /// The site in short.
+    #[oai(validator(max_length = 2048))]
+    pub site: String,
+    /// The link's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_length = 100))]
+    pub link_name: Option<String>,
+    /// When the link stops working.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_expires_at: Option<DateTime<Utc>>,
+}

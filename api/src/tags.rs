@@ -1,0 +1,155 @@
+//! A user's own labels on properties.
+
+use chrono::{DateTime, Utc};
+use macros::api_trait;
+use poem_openapi::{Object, param::Path};
+use uuid::Uuid;
+
+use crate::{
+    answer::{Answer, Answered, Created, NoContent},
+    body::Body,
+    security::Caller,
+};
+
+/// A user's own labels on properties.
+#[api_trait(tag = Tags, routes = TagsRoutes)]
+pub trait TagsApi: Send + Sync + 'static {
+    /// Replace a property's tags
+    ///
+    /// The property carries the tags named and no others of the caller's. All or nothing; tags of other users stay as they are.
+    #[post("/api/properties/{id}/tags")]
+    #[idempotency(ignored)]
+    async fn replace_property_tags(
+        &self,
+        caller: Caller,
+        body: Body<PropertyTagsInput>,
+    ) -> Answered<Answer<PropertyTags>>;
+
+    /// The caller's tags
+    ///
+    /// By order, then by name.
+    #[get("/api/tags")]
+    async fn list_tags(&self, caller: Caller) -> Answered<Answer<Vec<Tag>>>;
+
+    /// Create a tag
+    ///
+    /// Names differ from one another, upper and lower case aside. A user has at most 10,000.
+    #[post("/api/tags")]
+    #[idempotency(enforced)]
+    async fn create_tag(&self, caller: Caller, body: Body<TagInput>) -> Answered<Created<Tag>>;
+
+    /// Rename or reorder a tag
+    ///
+    /// Without `order`, the tag keeps its place.
+    #[put("/api/tags/{id}")]
+    #[idempotency(ignored)]
+    #[errors(PreconditionFailed)]
+    async fn update_tag(&self, caller: Caller, id: Path<Uuid>, body: Body<TagInput>) -> Answered<Answer<Tag>>;
+
+    /// Delete a tag
+    ///
+    /// The properties that carried it stay.
+    #[delete("/api/tags/{id}")]
+    #[idempotency(ignored)]
+    #[errors(PreconditionFailed)]
+    async fn delete_tag(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
+
+    /// Properties that carry a tag
+    ///
+    /// By site. Those that the caller cannot see any more are left out.
+    #[get("/api/tags/{id}/properties")]
+    async fn list_tag_properties(&self, caller: Caller, id: Path<Uuid>) -> Answered<Answer<Vec<TaggedProperty>>>;
+
+    /// Replace the properties that carry a tag
+    ///
+    /// The properties named carry the tag and no others. All or nothing.
+    #[post("/api/tags/{id}/properties")]
+    #[idempotency(ignored)]
+    async fn replace_tag_properties(
+        &self,
+        caller: Caller,
+        id: Path<Uuid>,
+        body: Body<TagPropertiesInput>,
+    ) -> Answered<Answer<Vec<TaggedProperty>>>;
+}
+
+/// A label.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct Tag {
+    /// The tag's id.
+    pub id: Uuid,
+    /// The label.
+    #[oai(validator(min_length = 1, max_length = 100))]
+    pub name: String,
+    /// Its place among the caller's tags, smallest first; places may be shared.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
+    pub order: u32,
+    /// How many properties that the caller can see carry it.
+    pub property_count: u64,
+    /// This state of the record; what `If-Match` takes.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was last changed.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// A label to make, or what a label becomes.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct TagInput {
+    /// The label.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
+    ))]
+    pub name: String,
+    /// Its place among the caller's tags, smallest first. A new tag without one goes to the end.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
+    pub order: Option<u32>,
+}
+
+/// The tags that a property shall carry.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PropertyTagsInput {
+    /// Ids of the caller's tags; an empty list removes all.
+    #[oai(validator(max_items = 10000, unique_items))]
+    pub tag_ids: Vec<Uuid>,
+}
+
+/// The caller's tags on a property.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct PropertyTags {
+    /// The property's id.
+    pub id: Uuid,
+    /// Ids of the caller's tags on it, in their order.
+    pub tag_ids: Vec<Uuid>,
+}
+
+/// The properties that shall carry a tag.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TagPropertiesInput {
+    /// Ids of properties that the caller can see; an empty list takes the tag off everywhere.
+    #[oai(validator(max_items = 1000, unique_items))]
+    pub property_ids: Vec<Uuid>,
+}
+
+/// A property that carries a tag.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct TaggedProperty {
+    /// The property's id.
+    pub id: Uuid,
+    /// The search engine's identifier, byte for byte.
+    #[oai(validator(max_length = 2048))]
+    pub site_url: String,
+    /// The site in short, for display.
+    #[oai(validator(max_length = 2048))]
+    pub name: String,
+}

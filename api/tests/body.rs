@@ -1,0 +1,138 @@
+//! A refused body names the field and says what is allowed.
+
+use api::{
+    annotations::AnnotationInput,
+    body::Body,
+    classifications::{BrandedKeywordsInput, SegmentInput},
+    error::Code,
+    filters::FilterPresetInput,
+    properties::TrackingSelection,
+    sharing::ShareLinkInput,
+    tags::TagInput,
+    team::InviteInput,
+};
+use poem_openapi::types::ParseFromJSON;
+
+const JSON: Option<&str> = Some("application/json");
+
+fn hint<T: ParseFromJSON>(text: &str) -> String {
+    match Body::<T>::read(JSON, text.as_bytes()) {
+        Ok(_) => "accepted".to_owned(),
+        Err(error) => {
+            assert_eq!(error.code, Code::InvalidRequest);
+            error.hint.unwrap()
+        }
+    }
+}
+
+#[test]
+fn scalar_fields() {
+    let long = format!(r#"{{"name":"{}"}}"#, "x".repeat(101));
+    for (body, expected) in [
+        (r#"{"name":"Shops"}"#, "accepted"),
+        (r#"{"name":"Läden 🛍"}"#, "accepted"),
+        (r#"{"name":"Shops","order":3}"#, "accepted"),
+        ("{}", "name: is required"),
+        (r#"{"name":null}"#, "name: must be a string"),
+        (r#"{"name":7}"#, "name: must be a string"),
+        (r#"{"name":""}"#, "name: must be 1 to 100 characters long, and is 0"),
+        (long.as_str(), "name: must be 1 to 100 characters long, and is 101"),
+        (r#"{"name":"   "}"#, "name: must hold a visible character and no control characters"),
+        (r#"{"name":"a\nb"}"#, "name: must hold a visible character and no control characters"),
+        (r#"{"name":"a\u0000b"}"#, "name: must not contain the NUL character"),
+        (r#"{"name":"Shops","order":"3"}"#, "order: must be an integer"),
+        (r#"{"name":"Shops","order":1.5}"#, "order: must be an integer"),
+        (r#"{"name":"Shops","order":null}"#, "order: must be an integer"),
+        (r#"{"name":"Shops","order":-1}"#, "order: must be from 0 to 1000000"),
+        (r#"{"name":"Shops","order":1000001}"#, "order: must be from 0 to 1000000"),
+        (r#"{"name":"Shops","colour":"red"}"#, "colour: is not a field here; allowed are name, order"),
+        ("[]", "body: must be an object"),
+        ("null", "body: must be an object"),
+        ("", "body: is required; send a JSON object"),
+        ("{", "body: ends too early at line 1, column 1"),
+        ("{\"name\":\n nope}", "body: is not JSON at line 2, column 3"),
+        (r#"{"name":"a"} x"#, "body: is not JSON at line 1, column 14"),
+    ] {
+        assert_eq!(hint::<TagInput>(body), expected, "{body}");
+    }
+}
+
+#[test]
+fn nested_fields() {
+    for (body, expected) in [
+        (r#"{"name":"x","filters":[]}"#, "filters: must have 1 to 50 items, and has 0"),
+        (r#"{"name":"x","filters":[7]}"#, "filters[0]: must be an object"),
+        (r#"{"name":"x","filters":[{"dimension":"query","operator":"equals"}]}"#, "filters[0].value: is required"),
+        (
+            r#"{"name":"x","filters":[{"dimension":"query","operator":"equals","value":"a"},{"dimension":"query","operator":"is","value":"a"}]}"#,
+            "filters[1].operator: must be one of contains, not_contains, equals, matches_regex, or_list",
+        ),
+        (
+            r#"{"name":"x","filters":[{"dimension":"query","operator":"equals","value":"a","not":true}]}"#,
+            "filters[0].not: is not a field here; allowed are dimension, operator, value, logic",
+        ),
+        (
+            r#"{"name":"x","filters":[{"dimension":"query","operator":"equals","value":"a","logic":"AND"}]}"#,
+            "filters[0].logic: must be one of and, or",
+        ),
+    ] {
+        assert_eq!(hint::<FilterPresetInput>(body), expected, "{body}");
+    }
+    let segment = r#"{"name":"x","color":"red","conditions":[{"operator":"equals","value":"a"}]}"#;
+    assert_eq!(hint::<SegmentInput>(segment), "color: must be a colour, # and six hexadecimal digits");
+    assert_eq!(
+        hint::<BrandedKeywordsInput>(r#"{"keywords":["acme",""]}"#),
+        "keywords[1]: must be 1 to 100 characters long, and is 0"
+    );
+}
+
+#[test]
+fn formats() {
+    let id = "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f";
+    assert_eq!(hint::<TrackingSelection>(&format!(r#"{{"propertyIds":["{id}"]}}"#)), "accepted");
+    assert_eq!(
+        hint::<TrackingSelection>(&format!(r#"{{"propertyIds":["{id}","{id}"]}}"#)),
+        format!("propertyIds: must not hold \"{id}\" twice")
+    );
+    let compact = id.replace('-', "");
+    for wrong in ["", "x", compact.as_str(), "urn:uuid:01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f"] {
+        let body = format!(r#"{{"propertyIds":["{wrong}"]}}"#);
+        assert_eq!(hint::<TrackingSelection>(&body), "propertyIds[0]: must be a UUID");
+    }
+    assert_eq!(hint::<AnnotationInput>(r#"{"date":"2026-02-28","text":"x"}"#), "accepted");
+    for date in ["2026-02-30", "2026-2-1", "20260201", "+2026-2-01", "2026-02-01T00:00:00Z"] {
+        let body = format!(r#"{{"date":"{date}","text":"x"}}"#);
+        assert_eq!(hint::<AnnotationInput>(&body), "date: must be a calendar date, YYYY-MM-DD", "{date}");
+    }
+    assert_eq!(hint::<ShareLinkInput>("{}"), "accepted");
+    assert_eq!(hint::<ShareLinkInput>(r#"{"expiresAt":"2030-01-01T00:00:00+02:00"}"#), "accepted");
+    assert_eq!(hint::<ShareLinkInput>(r#"{"expiresAt":"2030-01-01"}"#), "expiresAt: must be an RFC 3339 timestamp");
+    assert_eq!(hint::<InviteInput>(r#"{"email":"nobody","role":"viewer"}"#), "email: must be an e-mail address");
+    assert_eq!(
+        hint::<InviteInput>(r#"{"email":"a@b.test","role":"owner"}"#),
+        "role: must be one of viewer, editor, admin"
+    );
+}
+
+#[test]
+fn content_types() {
+    for (content_type, accepted) in [
+        (Some("application/json"), true),
+        (Some("Application/JSON; charset=utf-8"), true),
+        (Some("text/plain"), false),
+        (Some("application/jsonp"), false),
+        (Some("application/x-www-form-urlencoded"), false),
+        (None, false),
+    ] {
+        let read = Body::<TagInput>::read(content_type, br#"{"name":"Shops"}"#);
+        assert_eq!(read.is_ok(), accepted, "{content_type:?}");
+        assert!(read.map_or_else(|error| error.code == Code::UnsupportedMediaType, |_| true));
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_input_panics(text in "\\PC*") {
+        let _ = Body::<FilterPresetInput>::read(JSON, text.as_bytes());
+    }
+}

@@ -1,0 +1,42 @@
+//! The page that lists every operation is current, so that a change of access, role or idempotency is seen in review.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use api::operation;
+
+#[test]
+fn operations_txt_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("operations.txt");
+    let reviewed = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        reviewed == operation::listing(),
+        "api/operations.txt is stale: run `make openapi` and review the difference"
+    );
+}
+
+#[test]
+fn there_are_seventy_operations_and_no_two_alike() {
+    let all = operation::all();
+    assert_eq!(all.len(), 70);
+    assert_eq!(all.iter().map(|o| o.id).collect::<BTreeSet<_>>().len(), 70);
+    assert_eq!(all.iter().map(|o| (o.method.as_str(), o.path)).collect::<BTreeSet<_>>().len(), 70);
+}
+
+#[test]
+fn a_literal_segment_wins_over_a_name() {
+    let found = |method: &str, path| operation::find(&method.parse().unwrap(), path).map(|o| o.id);
+    assert_eq!(found("PUT", "/api/properties/tracking"), Some("replacePropertyTracking"));
+    assert_eq!(found("PUT", "/api/properties/x/favorite"), Some("setPropertyFavorite"));
+    assert_eq!(found("HEAD", "/api/tags"), Some("listTags"));
+    assert_eq!(found("PATCH", "/api/tags"), None);
+    assert_eq!(found("GET", "/api/tags/"), None);
+}
+
+#[test]
+fn every_operation_has_a_title() {
+    for operation in operation::all() {
+        assert!(!operation.docs.is_empty(), "{} says nothing", operation.id);
+        let summary = operation.docs.lines().next().unwrap_or_default();
+        assert!(!summary.ends_with('.') && summary.len() <= 60, "{}: the summary is a title", operation.id);
+    }
+}

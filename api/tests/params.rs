@@ -1,0 +1,179 @@
+//! Query parameters: what is read, what is refused, and in which words.
+
+use api::{
+    analytics::{CannibalizationParams, ExportParams, GrowthParams, PerformanceParams, SparklinesParams},
+    models::{Classification, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS},
+    params::{ParamValue, QueryPairs, QueryParams},
+    properties::PropertyListParams,
+};
+
+fn read<T: QueryParams>(query: &str) -> Result<T, String> {
+    let error = |error: api::error::ApiError| error.hint.unwrap_or_default();
+    QueryPairs::of(query).map_err(error).and_then(|pairs| T::read(&pairs).map_err(error))
+}
+
+fn refusal<T: QueryParams>(query: &str) -> String {
+    read::<T>(query).map_or_else(|hint| hint, |_| "accepted".to_owned())
+}
+
+#[test]
+fn dates_and_windows() {
+    for (query, expected) in [
+        ("", "accepted"),
+        ("startDate=2026-10-22&endDate=2026-11-18", "accepted"),
+        ("startDate=2026-11-18&endDate=2026-11-18", "accepted"),
+        ("startDate=2028-02-29&endDate=2028-02-29", "accepted"),
+        ("startDate=2026-02-29&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
+        ("startDate=2026-1-01&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
+        ("startDate=&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
+        ("startDate=today&endDate=2026-03-01", "startDate: must be a calendar date, YYYY-MM-DD"),
+        ("startDate=2026-03-02&endDate=2026-03-01", "startDate: must not be after endDate"),
+        ("startDate=2026-03-02", "endDate: is required beside startDate"),
+        ("endDate=2026-03-02", "startDate: is required beside endDate"),
+        ("compareStart=2026-03-02", "compareEnd: is required beside compareStart"),
+        ("compareStart=2026-03-02&compareEnd=2026-03-01", "compareStart: must not be after compareEnd"),
+        (
+            "startDate=2026-03-01&startDate=2026-03-02&endDate=2026-03-05",
+            "startDate: given more than once; send it once",
+        ),
+    ] {
+        assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
+    }
+}
+
+#[test]
+fn limits_and_enums() {
+    for (query, expected) in [
+        ("queryLimit=1&pageLimit=5000", "accepted"),
+        ("queryLimit=0", "queryLimit: must be a whole number from 1 to 5000"),
+        ("queryLimit=5001", "queryLimit: must be a whole number from 1 to 5000"),
+        ("queryLimit=+5", "queryLimit: must be a whole number from 1 to 5000"),
+        ("queryLimit=1e3", "queryLimit: must be a whole number from 1 to 5000"),
+        ("queryLimit=99999999999999999999", "queryLimit: must be a whole number from 1 to 5000"),
+        ("pageLimit=", "pageLimit: must be a whole number from 1 to 5000"),
+        ("scope=tables", "accepted"),
+        ("scope=Tables", "scope: must be one of series, tables, all"),
+        ("searchType=news", "searchType: must be one of web, discover, googleNews, image, video"),
+        ("unknown=1&limit=-1", "accepted"),
+    ] {
+        assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
+    }
+    assert_eq!(read::<PropertyListParams>("").unwrap().days.0, 28);
+    assert_eq!(refusal::<PropertyListParams>("days=481"), "days: must be a whole number from 1 to 480");
+    assert_eq!(
+        refusal::<ExportParams>("table=query"),
+        "table: must be one of queries, pages, countries, devices, searchAppearances"
+    );
+}
+
+#[test]
+fn thresholds() {
+    let params = read::<CannibalizationParams>("").unwrap();
+    assert_eq!((params.min_query_impressions.0, params.min_page_impressions.0), (50, 10));
+    assert!(
+        (params.min_page_share.0 - 0.1).abs() < f64::EPSILON && (params.max_top_share.0 - 0.8).abs() < f64::EPSILON
+    );
+    for wrong in ["1.1", "-0.1", "NaN", "inf", "1e-1", "", "0,1"] {
+        let hint = refusal::<CannibalizationParams>(&format!("maxTopShare={wrong}"));
+        assert_eq!(hint, "maxTopShare: must be a number from 0 to 1", "{wrong}");
+    }
+    assert_eq!(refusal::<CannibalizationParams>("includeBranded=yes"), "includeBranded: must be true or false");
+    assert_eq!(refusal::<GrowthParams>("minPosition=10&maxPosition=5"), "maxPosition: must not be below minPosition");
+}
+
+#[test]
+fn percent_encoding() {
+    for (query, expected) in [
+        ("scope=%61ll", "accepted"),
+        ("%73cope=all", "accepted"),
+        ("scope=%zz", "scope: must be percent-encoded UTF-8"),
+        ("scope=%6", "scope: must be percent-encoded UTF-8"),
+        ("scope=%ff", "scope: must be percent-encoded UTF-8"),
+        ("scope=%+1", "scope: must be percent-encoded UTF-8"),
+        ("%ff=1", "query string: a name is not percent-encoded UTF-8"),
+        ("&&scope=all&", "accepted"),
+    ] {
+        assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
+    }
+}
+
+#[test]
+fn classification() {
+    let id = "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f";
+    assert_eq!(Classification::parse("branded"), Ok(Classification::Branded));
+    assert_eq!(Classification::parse("nonBranded"), Ok(Classification::NonBranded));
+    assert_eq!(Classification::parse(&format!("segment:{id}")), Ok(Classification::Segment(id.parse().unwrap())));
+    assert_eq!(
+        Classification::parse(&format!("topicCluster:{id}")),
+        Ok(Classification::TopicCluster(id.parse().unwrap()))
+    );
+    let braced = format!("segment:{{{id}}}");
+    let compact = format!("segment:{}", id.replace('-', ""));
+    let cluster = format!("cluster:{id}");
+    for wrong in
+        ["", "Branded", "non-branded", "segment", "segment:", "segment:x", "branded:", &braced, &compact, &cluster]
+    {
+        assert!(Classification::parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn filters() {
+    let one = r#"{"dimension":"searchAppearance","operator":"or_list","value":"a,b","logic":"or"}"#;
+    let read = Filters::parse(&format!("[{one}]")).unwrap().0;
+    assert_eq!(read[0].dimension, FilterDimension::SearchAppearance);
+    assert_eq!(read[0].operator, FilterOperator::OrList);
+    assert_eq!((read[0].value.as_str(), read[0].logic), ("a,b", Some(FilterLogic::Or)));
+    assert_eq!(Filters::parse("[]"), Ok(Filters::default()));
+
+    let list = |n: usize| format!("[{}]", vec![one; n].join(","));
+    assert!(Filters::parse(&list(MAX_CONDITIONS)).is_ok());
+    assert_eq!(Filters::parse(&list(51)).unwrap_err(), "at most 50 conditions are allowed, 51 were sent");
+    for (wrong, expected) in [
+        ("", "must be a JSON array"),
+        ("{}", "must be a JSON array"),
+        (one, "must be a JSON array"),
+        ("[1]", "must be a JSON array"),
+        (r#"[{"dimension":"query","operator":"equals"}]"#, "missing field `value`"),
+        (r#"[{"dimension":"query","operator":"equals","value":1}]"#, "must be a JSON array"),
+        (r#"[{"dimension":"date","operator":"equals","value":"x"}]"#, "unknown variant `date`"),
+        (r#"[{"dimension":"query","operator":"EQUALS","value":"x"}]"#, "unknown variant `EQUALS`"),
+        (r#"[{"dimension":"query","operator":"equals","value":"x","x":1}]"#, "unknown field `x`"),
+        (r#"[{"dimension":"query","operator":"equals","value":""}]"#, "condition 1: value must be 1 to 4096"),
+        (r#"[{"dimension":"query","operator":"equals","value":"a","value":"b"}]"#, "duplicate field `value`"),
+    ] {
+        let hint = Filters::parse(wrong).unwrap_err();
+        assert!(hint.contains(expected), "{wrong}: {hint}");
+    }
+}
+
+#[test]
+fn sparkline_keys() {
+    let of = |text: &str| refusal::<SparklinesParams>(&format!("keys={text}"));
+    assert_eq!(of("[%22a,b%22]"), "accepted");
+    assert_eq!(of("[]"), "keys: must hold 1 to 50 keys, and holds 0");
+    assert_eq!(of("[%22a%22,%22a%22]"), "keys: must not hold a key twice");
+    assert_eq!(of("[%22%22]"), "keys: each key must be 1 to 2048 characters long");
+    assert_eq!(of("a,b"), "keys: must be a JSON array of strings, e.g. [\"shoes\"]");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_filters_panic(text in "\\PC*") {
+        let _ = Filters::parse(&text);
+        let _ = Classification::parse(&text);
+    }
+
+    #[test]
+    fn no_query_string_panics(text in "[ -~]*") {
+        let _ = QueryPairs::of(&text).map(|pairs| PerformanceParams::read(&pairs));
+    }
+
+    #[test]
+    fn whatever_is_encoded_is_read_back(value in "\\PC{1,40}") {
+        let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let pairs = QueryPairs::of(&format!("keyword={encoded}")).unwrap();
+        let read = api::classifications::BrandedKeywordParams::read(&pairs).unwrap();
+        proptest::prop_assert_eq!(read.keyword.0, value);
+    }
+}
