@@ -11,7 +11,7 @@ use std::{collections::HashMap, sync::Arc};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
-use migration::{MigrationTrait, SchemaManager};
+use migration::{Migrator, MigratorTrait};
 use poem::{
     EndpointExt, Request, Response, Route, Server, get, handler,
     http::StatusCode,
@@ -103,7 +103,7 @@ async fn database() -> DatabaseConnection {
     let mut options = ConnectOptions::new("sqlite::memory:");
     options.max_connections(1).sqlx_logging(false);
     let db = Database::connect(options).await.unwrap();
-    migration::m0002_identity_provider::Migration.up(&SchemaManager::new(&db)).await.unwrap();
+    Migrator::up(&db, None).await.unwrap();
     db
 }
 
