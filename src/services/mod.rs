@@ -5,6 +5,7 @@ pub mod accounts;
 pub mod people;
 pub mod plans;
 pub mod properties;
+pub mod seed;
 pub mod subscriptions;
 pub mod sync;
 pub mod tracking;
