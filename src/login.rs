@@ -63,7 +63,8 @@ pub async fn login(base_url: &str, name: &str, http: reqwest::Client, random: &R
         ("code_challenge_method", "S256"),
         ("login_hint", name),
     ];
-    let answer = http.get(&server.authorization_endpoint).query(&question).send().await.map_err(failed)?;
+    let answer =
+        http.get(&server.authorization_endpoint).query(&question).send().await.map_err(|error| failed(&error))?;
     let code = code(&answer, &state, &server.issuer)?;
     let form = [
         ("grant_type", "authorization_code"),
@@ -104,14 +105,14 @@ async fn get<T: DeserializeOwned>(http: &reqwest::Client, address: &str) -> Resu
 }
 
 async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> Result<T, LoginError> {
-    let response = request.send().await.map_err(failed)?;
+    let response = request.send().await.map_err(|error| failed(&error))?;
     let (status, address) = (response.status(), response.url().clone());
     if !status.is_success() {
         return Err(LoginError::Failed(format!("{address} answered {status}")));
     }
-    response.json().await.map_err(failed)
+    response.json().await.map_err(|error| failed(&error))
 }
 
-fn failed(error: reqwest::Error) -> LoginError {
+fn failed(error: &reqwest::Error) -> LoginError {
     LoginError::Failed(error.to_string())
 }

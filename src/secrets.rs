@@ -31,6 +31,10 @@ impl Secrets {
     }
 
     /// Encrypts `plain` for `context`, a name of the place it is stored in: a value moved to another place does not open.
+    ///
+    /// # Panics
+    ///
+    /// For more than 256 GiB, the limit of the cipher.
     #[must_use]
     pub fn seal(&self, plain: &[u8], context: &str) -> Vec<u8> {
         let nonce = self.random.bytes::<NONCE_BYTES>();

@@ -16,7 +16,7 @@ pub struct Model {
     pub redirect_uri: String,
     /// PKCE S256 challenge.
     pub challenge: String,
-    /// OpenID Connect nonce of the request.
+    /// `OpenID` Connect nonce of the request.
     pub nonce: Option<String>,
     /// When the code stops working.
     pub expires_at: DateTimeUtc,

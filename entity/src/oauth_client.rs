@@ -14,7 +14,7 @@ pub struct Model {
     /// Registered redirect URIs, a JSON array.
     #[sea_orm(column_type = "Text")]
     pub redirect_uris: String,
-    /// Whether the client registered the refresh_token grant.
+    /// Whether the client registered the `refresh_token` grant.
     pub refreshes: bool,
     /// When it registered.
     pub created_at: DateTimeUtc,

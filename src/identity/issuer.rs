@@ -24,13 +24,16 @@ pub struct IssuerUnavailable(pub String);
 #[error("{0} is no usable issuer: https is required (http only on loopback), without query and fragment")]
 pub struct UnusableIssuer(String);
 
+/// A document and when it was read.
+type Kept = (DateTime<Utc>, Arc<CoreProviderMetadata>);
+
 /// A client of one `OpenID` Connect issuer.
 #[derive(Clone)]
 pub struct Issuer {
     url: String,
     http: reqwest::Client,
     clock: Clock,
-    document: Arc<Mutex<Option<(DateTime<Utc>, Arc<CoreProviderMetadata>)>>>,
+    document: Arc<Mutex<Option<Kept>>>,
 }
 
 impl Issuer {

@@ -1,8 +1,6 @@
 //! Protected-resource metadata (RFC 9728): where clients of each surface find the issuer. Readable by anyone, from anywhere.
 
-use poem::{
-    Endpoint, EndpointExt, IntoEndpoint, IntoResponse, Request, Response, Route, get, handler, http::Method, web::Data,
-};
+use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, get, handler, http::Method, web::Data};
 use serde_json::{Value, json};
 
 /// The path of the REST API's document, below `base_url`.
@@ -22,10 +20,13 @@ pub struct ResourceMetadata {
 }
 
 impl ResourceMetadata {
-    /// The two well-known documents. With an external issuer the service has no authorization-server document of its own:
-    /// `authorization_servers` names where that stands.
-    pub fn routes(self) -> impl IntoEndpoint<Endpoint = impl Endpoint> {
-        Route::new().at(API_PATH, open_to_browsers(get(api))).at(MCP_PATH, open_to_browsers(get(mcp))).data(self)
+    /// Adds the two well-known documents to `routes`. With an external issuer the service has no authorization-server document
+    /// of its own: `authorization_servers` names where that stands.
+    #[must_use]
+    pub fn mount(&self, routes: Route) -> Route {
+        routes
+            .at(API_PATH, open_to_browsers(get(api).data(self.clone())))
+            .at(MCP_PATH, open_to_browsers(get(mcp).data(self.clone())))
     }
 
     fn document(&self, resource: &str) -> Value {

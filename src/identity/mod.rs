@@ -71,6 +71,3 @@ pub trait Users: Send + Sync {
     /// The id of the user with these claims.
     async fn resolve(&self, claims: &Claims) -> Result<Uuid, DbErr>;
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

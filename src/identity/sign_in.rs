@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use poem::{
-    Endpoint, EndpointExt, IntoEndpoint, IntoResponse, Request, Response, Route, get, handler,
+    EndpointExt, IntoResponse, Request, Response, Route, get, handler,
     http::{HeaderValue, StatusCode},
     post,
     web::{Data, Query},
@@ -76,13 +76,13 @@ impl BrowserSignIn {
         Self { relying_party, sessions, users, secrets, clock, random, base_url: base_url.to_owned() }
     }
 
-    /// `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback`, `POST /auth/logout`.
-    pub fn routes(self) -> impl IntoEndpoint<Endpoint = impl Endpoint> {
-        Route::new()
-            .at("/auth/login", get(login))
-            .at("/auth/callback", get(callback))
-            .at("/auth/logout", post(logout))
-            .data(self)
+    /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout` to `routes`.
+    #[must_use]
+    pub fn mount(&self, routes: Route) -> Route {
+        routes
+            .at("/auth/login", get(login).data(self.clone()))
+            .at("/auth/callback", get(callback).data(self.clone()))
+            .at("/auth/logout", post(logout).data(self.clone()))
     }
 
     async fn leave(&self, begin: Begin) -> Result<Response, SignInError> {

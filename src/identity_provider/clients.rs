@@ -27,6 +27,7 @@ pub struct Client {
 
 impl Client {
     /// Whether `requested` is one of its redirect URIs.
+    #[must_use]
     pub fn redirects_to(&self, requested: &str) -> bool {
         self.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, requested))
     }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider, grants,
+    issue::has_scope,
     parameters::Parameters,
     request::AuthorizationRequest,
     response::{OAuthError, refused},
@@ -57,7 +58,7 @@ impl IdentityProvider {
             return Err(unusable());
         }
         let resources = self.narrowed(&grant, form)?;
-        self.answer(&grant, &resources, code.nonce.as_deref(), self.may_refresh(&grant)).await
+        self.answer(&grant, &resources, code.nonce.as_deref(), has_scope(&grant.scope, "offline_access")).await
     }
 
     /// Marks the code as used, whatever comes of it: one statement decides between two requests with the same code. A second
@@ -77,10 +78,6 @@ impl IdentityProvider {
             return Err(unusable());
         }
         Ok((row, grant))
-    }
-
-    fn may_refresh(&self, grant: &oauth_grant::Model) -> bool {
-        grant.scope.split(' ').any(|scope| scope == "offline_access")
     }
 }
 

@@ -75,13 +75,12 @@ impl Keys {
     /// The private key in PEM. Two replicas that start at once both make one; the first row wins and both read it back.
     async fn stored(&self) -> Result<Vec<u8>, OAuthError> {
         let find = || Entity::find_by_id(PURPOSE).one(&self.db);
-        let row = match find().await? {
-            Some(row) => row,
-            None => {
-                self.make().await?;
-                find().await?.ok_or_else(|| OAuthError::Internal("the signing key was not kept".to_owned()))?
-            }
-        };
+        let mut row = find().await?;
+        if row.is_none() {
+            self.make().await?;
+            row = find().await?;
+        }
+        let row = row.ok_or_else(|| internal("the signing key was not kept"))?;
         self.secrets.open(&row.sealed, CONTEXT).map_err(internal)
     }
 

@@ -25,7 +25,7 @@ mod userinfo;
 
 use std::sync::Arc;
 
-use poem::{Endpoint, EndpointExt, IntoEndpoint, Route, get, post};
+use poem::{EndpointExt, Route, RouteMethod, get, post};
 use sea_orm::DatabaseConnection;
 
 use self::keys::Keys;
@@ -60,18 +60,24 @@ impl IdentityProvider {
         Self { settings: Arc::new(settings), db, keys, clock, random }
     }
 
-    /// Every endpoint of the issuer, to be mounted at the root of `base_url`.
-    pub fn routes(self) -> impl IntoEndpoint<Endpoint = impl Endpoint> {
-        Route::new()
-            .at("/.well-known/openid-configuration", open_to_browsers(get(metadata::discovery)))
-            .at("/.well-known/oauth-authorization-server", open_to_browsers(get(metadata::discovery)))
-            .at("/oauth/jwks", open_to_browsers(get(metadata::jwks)))
-            .at("/oauth/authorize", get(authorize::show).post(authorize::decide))
-            .at("/oauth/token", open_to_browsers(post(token::token)))
-            .at("/oauth/register", open_to_browsers(post(registration::register)))
-            .at("/oauth/revoke", open_to_browsers(post(revoke::revoke)))
-            .at("/oauth/userinfo", open_to_browsers(get(userinfo::userinfo).post(userinfo::userinfo)))
-            .data(self)
+    /// Adds every endpoint of the issuer to `routes`, the root of `base_url`.
+    #[must_use]
+    pub fn mount(&self, routes: Route) -> Route {
+        let open = |path, endpoint: RouteMethod| (path, open_to_browsers(endpoint.data(self.clone())));
+        let endpoints = [
+            open("/.well-known/openid-configuration", get(metadata::discovery)),
+            open("/.well-known/oauth-authorization-server", get(metadata::discovery)),
+            open("/oauth/jwks", get(metadata::jwks)),
+            open("/oauth/token", post(token::token)),
+            open("/oauth/register", post(registration::register)),
+            open("/oauth/revoke", post(revoke::revoke)),
+            open("/oauth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo)),
+        ];
+        let page = get(authorize::show).post(authorize::decide).data(self.clone());
+        endpoints
+            .into_iter()
+            .fold(routes, |routes, (path, endpoint)| routes.at(path, endpoint))
+            .at("/oauth/authorize", page)
     }
 
     fn issuer(&self) -> &str {

@@ -34,15 +34,11 @@ pub(super) async fn revoke(
 impl IdentityProvider {
     /// The grant a token hangs on. `token_type_hint` is not needed: the two kinds cannot be mistaken for each other.
     async fn grant_of(&self, token: &str) -> Result<Option<Grant>, OAuthError> {
-        let id = match self.keys.read::<AccessClaims>(ACCESS_TOKEN_TYPE, token).await? {
-            Some(claims) => Some(claims.sightline_grant),
-            None => {
-                let row = refresh_token::Entity::find_by_id(sha256_hex(token)).one(&self.db).await?;
-                row.map(|row| row.grant_id)
-            }
-        };
-        match id {
-            Some(id) => Ok(grants::find(&self.db, id).await?),
+        if let Some(claims) = self.keys.read::<AccessClaims>(ACCESS_TOKEN_TYPE, token).await? {
+            return Ok(grants::find(&self.db, claims.sightline_grant).await?);
+        }
+        match refresh_token::Entity::find_by_id(sha256_hex(token)).one(&self.db).await? {
+            Some(row) => Ok(grants::find(&self.db, row.grant_id).await?),
             None => Ok(None),
         }
     }
