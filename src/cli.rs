@@ -1,1 +1,221 @@
-//! (in the making)
+//! The commands: what they are called, what they take, what they do.
+
+use std::net::SocketAddr;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use entity::user::{self, Plan};
+use sea_orm::DatabaseConnection;
+
+use crate::{clock::Clock, config::Config, error::Error, services::subscriptions, store::database};
+
+/// Search-performance analytics server.
+#[derive(Debug, Parser)]
+#[command(name = "sightline", version)]
+pub struct Cli {
+    /// What to do; without a command, `serve`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What `sightline` can be told to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service (also what runs with no command).
+    Serve,
+    /// Sign in at the server at `base_url` and print an access token.
+    Login(Login),
+    /// Print the `OpenAPI` document.
+    Openapi,
+    /// Bring the database up to date.
+    Migrate,
+    /// Run the simulated search engine and SEO providers.
+    Simulator(Simulator),
+    /// Set or show a person's plan.
+    #[command(subcommand)]
+    Subscription(Subscription),
+}
+
+/// How to sign in.
+#[derive(Debug, Args)]
+pub struct Login {
+    /// A demo person's name; otherwise a browser asks.
+    #[arg(long = "as", value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// How the simulator behaves. What is left out comes from the settings.
+#[derive(Debug, Args)]
+pub struct Simulator {
+    /// Address to listen on.
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+    /// Seed of everything it makes up.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Its day.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub today: Option<NaiveDate>,
+    /// Delay of every answer, in milliseconds.
+    #[arg(long, value_name = "N")]
+    pub latency_ms: Option<u64>,
+    /// Trouble to inject; repeatable.
+    #[arg(long, value_name = "KIND:RATE")]
+    pub fail: Vec<String>,
+}
+
+impl Simulator {
+    /// The settings with what the command line says over them.
+    pub fn over(&self, settings: &mut crate::config::Simulator) {
+        settings.listen = self.listen.unwrap_or(settings.listen);
+        settings.seed = self.seed.unwrap_or(settings.seed);
+        settings.today = self.today.or(settings.today);
+        settings.latency_ms = self.latency_ms.unwrap_or(settings.latency_ms);
+        if !self.fail.is_empty() {
+            settings.fail.clone_from(&self.fail);
+        }
+    }
+}
+
+/// The operator's hand on plans.
+#[derive(Debug, Subcommand)]
+pub enum Subscription {
+    /// Set the plan of a person and end a trial.
+    Set {
+        /// Id, e-mail or subject.
+        #[arg(long)]
+        user: String,
+        /// The plan.
+        #[arg(long)]
+        plan: PlanName,
+    },
+    /// Show the plan of a person.
+    Show {
+        /// Id, e-mail or subject.
+        #[arg(long)]
+        user: String,
+    },
+}
+
+/// A plan as the command line spells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanName {
+    /// No access.
+    None,
+    /// The plan without a price.
+    Free,
+    /// For people with a handful of sites.
+    Pro,
+    /// For those who look after other people's sites.
+    Agency,
+}
+
+impl From<PlanName> for Plan {
+    fn from(name: PlanName) -> Self {
+        match name {
+            PlanName::None => Self::None,
+            PlanName::Free => Self::Free,
+            PlanName::Pro => Self::Pro,
+            PlanName::Agency => Self::Agency,
+        }
+    }
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// In words for the operator.
+pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
+    let clock = Clock::system();
+    match cli.command.unwrap_or(Command::Serve) {
+        Command::Openapi => println!("{}", api::document::committed_text().trim_end()),
+        Command::Migrate => {
+            open_database(&Config::of_process()?).await?;
+        }
+        Command::Subscription(command) => {
+            println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);
+        }
+        Command::Serve | Command::Login(_) | Command::Simulator(_) => {
+            return Err("this command is not built yet".into());
+        }
+    }
+    Ok(())
+}
+
+/// Opens the configured database, with the current schema.
+pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
+    if config.database.url.is_none() {
+        tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+    }
+    let db = database::connect(&config.database_url()).await?;
+    database::migrate(&db).await?;
+    Ok(db)
+}
+
+/// Does `subscription …`; answers the line to print.
+pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
+    let db = open_database(config).await?;
+    let user = match command {
+        Subscription::Set { user, plan } => subscriptions::set(&db, user, (*plan).into(), clock.now()).await?,
+        Subscription::Show { user } => subscriptions::show(&db, user).await?,
+    };
+    Ok(line(&user, clock.now()))
+}
+
+fn line(user: &user::Model, now: DateTime<Utc>) -> String {
+    let who = user.email.as_deref().unwrap_or(&user.subject);
+    let trial = user.trial_ends_at.filter(|end| user.plan == Plan::None && now < *end);
+    let trial = trial.map_or_else(String::new, |end| format!(" (pro trial until {})", end.format("%Y-%m-%d")));
+    format!("{who}: {}{trial}", user.plan.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_understood() {
+        for line in [
+            "sightline",
+            "sightline serve",
+            "sightline login",
+            "sightline login --as viewer",
+            "sightline openapi",
+            "sightline migrate",
+            "sightline subscription show --user ann@test.example",
+            "sightline subscription set --user ann --plan agency",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
+        assert!(Cli::try_parse_from("sightline subscription set --user ann --plan gold".split(' ')).is_err());
+    }
+
+    #[test]
+    fn the_simulators_options_stand_over_its_settings() {
+        let line = "sightline simulator --listen 127.0.0.1:9 --seed 3 --today 2026-03-01 --latency-ms 5 \
+                    --fail slow:0.5 --fail rate429:1";
+        let Some(Command::Simulator(options)) = Cli::try_parse_from(line.split_whitespace()).unwrap().command else {
+            panic!("not the simulator")
+        };
+        let mut settings = crate::config::Simulator::default();
+        options.over(&mut settings);
+        assert_eq!((settings.seed, settings.latency_ms, settings.listen.port()), (3, 5, 9));
+        assert_eq!(settings.fail, ["slow:0.5", "rate429:1"]);
+        assert_eq!(settings.today.unwrap().to_string(), "2026-03-01");
+    }
+
+    #[tokio::test]
+    async fn a_plan_is_set_in_the_data_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = folder.path().join("data").to_string_lossy().into_owned();
+        let config = Config { data_dir, ..Config::default() };
+        let (clock, _) = Clock::manual(crate::services::world::noon());
+        let db = open_database(&config).await.unwrap();
+        let random = crate::random::Random::seeded(1);
+        crate::services::seed::people(&db, &random, "http://127.0.0.1", clock.now()).await.unwrap();
+        let show = Subscription::Show { user: "lapsed@demo.test".into() };
+        assert_eq!(subscription(&show, &config, &clock).await.unwrap(), "lapsed@demo.test: none");
+        let set = Subscription::Set { user: "demo-lapsed".into(), plan: PlanName::Pro };
+        assert_eq!(subscription(&set, &config, &clock).await.unwrap(), "lapsed@demo.test: pro");
+    }
+}

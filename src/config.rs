@@ -1,1 +1,381 @@
-//! (in the making)
+//! The settings: what they are called, their defaults, and what is allowed. One file, and environment variables over it.
+
+use std::net::SocketAddr;
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+mod check;
+mod load;
+mod units;
+
+pub use load::{ConfigError, load};
+pub use units::{Bytes, Seconds};
+
+/// Every setting. [`Config::default`] is a complete service on loopback.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Address to accept requests on; port 0 takes any free port.
+    pub listen: SocketAddr,
+    /// The service's public root, without a slash at the end; by default the address actually bound.
+    pub base_url: Option<String>,
+    /// Folder for the database and the generated key.
+    pub data_dir: String,
+    /// Page where a plan is bought; by default `base_url` + `/subscribe`.
+    pub subscribe_url: Option<String>,
+    /// The database.
+    pub database: Database,
+    /// Redis, for several replicas.
+    pub redis: Redis,
+    /// Who signs people in.
+    pub identity: Identity,
+    /// The search engine.
+    pub search_engine: SearchEngine,
+    /// Providers of SEO data.
+    pub seo: Seo,
+    /// The simulated search engine and providers.
+    pub simulator: Simulator,
+    /// Requests per user.
+    pub rate_limit: RateLimit,
+    /// Cache of upstream answers.
+    pub cache: Cache,
+    /// Replays of writes.
+    pub idempotency: Idempotency,
+    /// The tool-protocol endpoint.
+    pub mcp: Mcp,
+    /// Keys at rest.
+    pub secrets: Secrets,
+    /// Whether plans count.
+    pub billing: Billing,
+    /// What each plan includes.
+    pub plans: Plans,
+}
+
+/// Where the service's own records live.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Database {
+    /// `sqlite:…` or `postgres://…`; by default `SQLite` in the data folder.
+    pub url: Option<String>,
+}
+
+/// Shared counters and cache for several replicas.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Redis {
+    /// `redis://…`; without it they are kept in the process.
+    pub url: Option<String>,
+}
+
+/// Who signs people in.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Identity {
+    /// An `OpenID` Connect issuer; without one the embedded issuer serves.
+    pub issuer: Option<String>,
+    /// What access tokens must name as their audience; by default `base_url`.
+    pub audience: Option<String>,
+    /// The service's own client at the issuer, for browser sign-in only.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<String>,
+    /// Whether demo people sign in without a page; by default exactly when the search engine is the simulated one.
+    pub demo_sign_in: Option<bool>,
+    /// Lets the embedded issuer, which signs demo people in by name, run on an address other than loopback.
+    pub embedded_beyond_loopback: bool,
+}
+
+/// Where the search engine is. All roots absent: the simulated one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchEngine {
+    /// The root before `/webmasters/v3`.
+    pub api_url: Option<String>,
+    /// Authorization endpoint.
+    pub authorize_url: Option<String>,
+    /// Token endpoint.
+    pub token_url: Option<String>,
+    /// Revocation endpoint.
+    pub revoke_url: Option<String>,
+    /// User-info endpoint.
+    pub userinfo_url: Option<String>,
+    /// The service's client at the search engine.
+    pub client_id: Option<String>,
+    /// Its secret.
+    pub client_secret: Option<String>,
+    /// Requests in flight at once per search account.
+    pub max_in_flight: u32,
+    /// Requests that may be sent in one burst per search account.
+    pub bucket: u32,
+    /// Requests per second at which the bucket fills again.
+    pub refill_per_second: f64,
+}
+
+/// Providers of SEO data; an absent root is the simulated provider.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Seo {
+    /// Provider A.
+    pub provider_a: SeoProvider,
+    /// Provider B.
+    pub provider_b: SeoProvider,
+}
+
+/// One provider of SEO data.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SeoProvider {
+    /// The root before `/v3`.
+    pub url: Option<String>,
+}
+
+/// The simulated search engine and providers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Simulator {
+    /// Address of the simulator inside `serve`.
+    pub listen: SocketAddr,
+    /// Seed of everything it makes up.
+    pub seed: u64,
+    /// Its day; by default today in America/Los_Angeles.
+    pub today: Option<NaiveDate>,
+    /// Delay of every answer, in milliseconds.
+    pub latency_ms: u64,
+    /// Trouble to inject, each `KIND:RATE`.
+    pub fail: Vec<String>,
+    /// Switches for points on which sources about the real search engine disagree.
+    pub conflicts: Vec<String>,
+}
+
+/// Requests per user.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RateLimit {
+    /// Whether requests are counted at all.
+    pub enabled: bool,
+    /// Sustained requests per minute.
+    pub per_minute: u32,
+    /// Requests that may come at once (`X-RateLimit-Limit`).
+    pub burst: u32,
+}
+
+/// Cache of upstream answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cache {
+    /// Memory it may take.
+    pub max_bytes: Bytes,
+    /// How long an answer is kept; six hours at most.
+    pub ttl: Seconds,
+}
+
+/// Replays of writes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Idempotency {
+    /// Where answers are kept for replay.
+    pub store: ReplayStore,
+}
+
+/// Where answers are kept for replay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplayStore {
+    /// In the service's database, in the write's own transaction.
+    #[default]
+    Database,
+    /// Nowhere: keys are checked for form only.
+    None,
+}
+
+/// The tool-protocol endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Mcp {
+    /// The root before `/mcp`; by default `base_url`.
+    pub url: Option<String>,
+}
+
+/// Keys at rest.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Secrets {
+    /// 64 hex digits; by default made once and kept in the data folder.
+    pub key: Option<String>,
+}
+
+/// Whether plans count.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Billing {
+    /// `false` gives everyone everything, for self-hosting.
+    pub enabled: bool,
+    /// Days for which a new user has the `pro` plan.
+    pub trial_days: u32,
+}
+
+/// What each plan includes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plans {
+    /// The plan `free`.
+    pub free: PlanTerms,
+    /// The plan `pro`.
+    pub pro: PlanTerms,
+    /// The plan `agency`.
+    pub agency: PlanTerms,
+}
+
+/// What a plan includes. A setting that is left out keeps the plan's default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanTerms {
+    /// Properties that can be tracked at once.
+    pub tracked_properties: u32,
+    /// Public links to a dashboard.
+    pub share_links: bool,
+    /// Grants to other people.
+    pub team: bool,
+    /// The tool-protocol endpoint.
+    pub tool_endpoint: bool,
+    /// Keyword research and backlinks from a connected provider.
+    pub seo_providers: bool,
+    /// Sustained requests per minute, if other than `rate_limit.per_minute`.
+    pub per_minute: Option<u32>,
+    /// Burst, if other than `rate_limit.burst`.
+    pub burst: Option<u32>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            base_url: None,
+            data_dir: "data".to_owned(),
+            subscribe_url: None,
+            database: Database::default(),
+            redis: Redis::default(),
+            identity: Identity::default(),
+            search_engine: SearchEngine::default(),
+            seo: Seo::default(),
+            simulator: Simulator::default(),
+            rate_limit: RateLimit::default(),
+            cache: Cache::default(),
+            idempotency: Idempotency::default(),
+            mcp: Mcp::default(),
+            secrets: Secrets::default(),
+            billing: Billing::default(),
+            plans: Plans::default(),
+        }
+    }
+}
+
+impl Default for SearchEngine {
+    fn default() -> Self {
+        Self {
+            api_url: None,
+            authorize_url: None,
+            token_url: None,
+            revoke_url: None,
+            userinfo_url: None,
+            client_id: None,
+            client_secret: None,
+            max_in_flight: 8,
+            bucket: 200,
+            refill_per_second: 10.0,
+        }
+    }
+}
+
+impl Default for Simulator {
+    fn default() -> Self {
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self { listen, seed: 7, today: None, latency_ms: 0, fail: Vec::new(), conflicts: Vec::new() }
+    }
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self { enabled: true, per_minute: 120, burst: 60 }
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self { max_bytes: Bytes(256 * 1024 * 1024), ttl: Seconds(6 * 60 * 60) }
+    }
+}
+
+impl Default for Billing {
+    fn default() -> Self {
+        Self { enabled: true, trial_days: 14 }
+    }
+}
+
+impl Default for Plans {
+    fn default() -> Self {
+        let included = PlanTerms {
+            tracked_properties: 25,
+            share_links: true,
+            team: true,
+            tool_endpoint: true,
+            seo_providers: true,
+            per_minute: None,
+            burst: None,
+        };
+        let free = PlanTerms {
+            tracked_properties: 1,
+            share_links: false,
+            team: false,
+            seo_providers: false,
+            ..included.clone()
+        };
+        Self { free, pro: included.clone(), agency: PlanTerms { tracked_properties: 250, ..included } }
+    }
+}
+
+/// A key never stands in a log.
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secrets").field("key", &self.key.as_ref().map(|_| "…")).finish()
+    }
+}
+
+impl Config {
+    /// The database's address, also where none is set.
+    #[must_use]
+    pub fn database_url(&self) -> String {
+        self.database.url.clone().unwrap_or_else(|| format!("sqlite://{}/sightline.db?mode=rwc", self.data_dir))
+    }
+
+    /// Whether the search engine is the simulated one.
+    #[must_use]
+    pub fn simulates_search_engine(&self) -> bool {
+        self.search_engine.api_url.is_none()
+    }
+
+    /// Whether the embedded issuer signs people in.
+    #[must_use]
+    pub fn embeds_issuer(&self) -> bool {
+        self.identity.issuer.is_none()
+    }
+
+    /// Whether demo people may sign in without a page (on loopback; the issuer looks at addresses).
+    #[must_use]
+    pub fn demo_sign_in(&self) -> bool {
+        self.identity.demo_sign_in.unwrap_or_else(|| self.simulates_search_engine())
+    }
+
+    /// The page where a plan is bought.
+    #[must_use]
+    pub fn subscribe_url(&self, base_url: &str) -> String {
+        self.subscribe_url.clone().unwrap_or_else(|| format!("{base_url}/subscribe"))
+    }
+
+    /// The root of the tool-protocol endpoint.
+    #[must_use]
+    pub fn mcp_url(&self, base_url: &str) -> String {
+        self.mcp.url.clone().unwrap_or_else(|| base_url.to_owned())
+    }
+}

@@ -1,1 +1,189 @@
-//! (in the making)
+//! What can go wrong in a service, free of HTTP, and the one mapping that puts it on the wire.
+
+use std::borrow::Cow;
+
+use api::{
+    error::{ApiError, Code},
+    models::Role,
+};
+use sea_orm::DbErr;
+
+/// Why a service did not do what it was asked.
+///
+/// [`Error::code`] and [`Error::hint`] are fit for the caller; [`Error::Internal`] has neither, its text is for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It does not exist, is not tracked or is not visible to the caller: the three are never told apart.
+    #[error("not found")]
+    NotFound,
+    /// A plan does not include it.
+    #[error("the plan does not include this")]
+    SubscriptionRequired {
+        /// Whether the plan is another person's: the property's owner must act, not the caller.
+        owner_must: bool,
+    },
+    /// The caller's role on the property is too low.
+    #[error("the role is too low, {needed:?} is needed")]
+    RoleTooLow {
+        /// The least role that suffices.
+        needed: Role,
+    },
+    /// A parameter or body field is not allowed as it is.
+    #[error("invalid request: {hint}")]
+    InvalidRequest {
+        /// Names the parameter or field and what is allowed.
+        hint: String,
+    },
+    /// A filter cannot be answered exactly.
+    #[error("filter too complex: {0}")]
+    FilterTooComplex(String),
+    /// The search type lacks what was asked for.
+    #[error("not available for the search type: {0}")]
+    NotAvailableForSearchType(String),
+    /// The search engine refused the stored grant.
+    #[error("the search account is disconnected")]
+    SearchAccountDisconnected {
+        /// Whether the account is another person's: the property's owner must reconnect it.
+        owner_must: bool,
+    },
+    /// The plan tracks fewer properties than asked for.
+    #[error("the plan tracks {allowed} properties, {asked} were asked for")]
+    PropertyQuotaExceeded {
+        /// Properties the plan tracks.
+        allowed: u32,
+        /// Properties asked for.
+        asked: usize,
+    },
+    /// The search engine does not answer, or says to come back later.
+    #[error("the search engine is unavailable")]
+    SearchEngineUnavailable {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+    /// No credentials for the provider are stored.
+    #[error("the provider is not connected")]
+    ProviderNotConnected,
+    /// The provider refused the stored credentials.
+    #[error("the provider rejected the credentials")]
+    ProviderRejectedCredentials,
+    /// The provider wants to be paid first.
+    #[error("the provider is out of credit")]
+    ProviderOutOfCredit,
+    /// The provider does not answer, or says to come back later.
+    #[error("the provider is unavailable")]
+    ProviderUnavailable {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+    /// `If-Match` does not hold.
+    #[error("the record has changed")]
+    PreconditionFailed,
+    /// The operation is not built yet.
+    #[error("not implemented")]
+    NotImplemented,
+    /// A fault of the service. The text is for the log and never leaves.
+    #[error("{0}")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// A refusal of input; `hint` names the parameter or field and what is allowed.
+    pub fn invalid(hint: impl Into<String>) -> Self {
+        Self::InvalidRequest { hint: hint.into() }
+    }
+
+    /// A fault of the service, described for the log.
+    pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(source.into())
+    }
+
+    /// The row of the wire's table of codes that stands for it.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotFound => Code::NotFound,
+            Self::SubscriptionRequired { .. } => Code::SubscriptionRequired,
+            Self::RoleTooLow { .. } => Code::Forbidden,
+            Self::InvalidRequest { .. } => Code::InvalidRequest,
+            Self::FilterTooComplex(_) => Code::FilterTooComplex,
+            Self::NotAvailableForSearchType(_) => Code::NotAvailableForSearchType,
+            Self::SearchAccountDisconnected { .. } => Code::SearchAccountDisconnected,
+            Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
+            Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
+            Self::ProviderNotConnected => Code::ProviderNotConnected,
+            Self::ProviderRejectedCredentials => Code::ProviderRejectedCredentials,
+            Self::ProviderOutOfCredit => Code::ProviderOutOfCredit,
+            Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
+            Self::PreconditionFailed => Code::PreconditionFailed,
+            Self::NotImplemented => Code::NotImplemented,
+            Self::Internal(_) => Code::Internal,
+        }
+    }
+
+    /// What the caller can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<Cow<'_, str>> {
+        Some(match self {
+            Self::NotFound | Self::Internal(_) | Self::NotImplemented => return None,
+            Self::SubscriptionRequired { owner_must: true } => "The owner of the property must subscribe.".into(),
+            Self::SubscriptionRequired { owner_must: false } => "Subscribe to a plan that includes this.".into(),
+            Self::RoleTooLow { needed } => {
+                format!("This needs the role {} on the property.", role_name(*needed)).into()
+            }
+            Self::InvalidRequest { hint } | Self::FilterTooComplex(hint) | Self::NotAvailableForSearchType(hint) => {
+                hint.as_str().into()
+            }
+            Self::SearchAccountDisconnected { owner_must: true } => {
+                "The owner of the property must reconnect the search account.".into()
+            }
+            Self::SearchAccountDisconnected { owner_must: false } => "Reconnect your search account.".into(),
+            Self::PropertyQuotaExceeded { allowed, asked } => {
+                format!("propertyIds: the plan tracks {allowed} properties, {asked} were given.").into()
+            }
+            Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
+                format!("Try again in {retry_after} seconds.").into()
+            }
+            Self::ProviderNotConnected => "Store credentials for the provider first.".into(),
+            Self::ProviderRejectedCredentials => "Store credentials that the provider accepts.".into(),
+            Self::ProviderOutOfCredit => "Top up the account at the provider.".into(),
+            Self::PreconditionFailed => "Read the record again and repeat the change with its new ETag.".into(),
+        })
+    }
+
+    /// Seconds after which the same request may succeed, for `Retry-After`.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
+                Some(*retry_after)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// On its way to the wire a fault is written to the log, because its text goes no further.
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        if let Error::Internal(source) = &error {
+            tracing::error!(error = source.as_ref() as &dyn std::error::Error, "internal error: {source}");
+        }
+        let hint = error.hint().map(Cow::into_owned);
+        Self { hint, retry_after: error.retry_after(), ..Self::new(error.code()) }
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "viewer",
+        Role::Editor => "editor",
+        Role::Admin => "admin",
+        Role::Owner => "owner",
+    }
+}
+
+impl From<DbErr> for Error {
+    fn from(error: DbErr) -> Self {
+        Self::Internal(Box::new(error))
+    }
+}

@@ -11,6 +11,7 @@ pub mod error;
 pub mod handlers;
 pub mod identity;
 pub mod identity_provider;
+pub mod login;
 pub mod middleware;
 pub mod random;
 pub mod search_engine;

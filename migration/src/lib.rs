@@ -1,3 +1,25 @@
 //! The database schema, one migration per story, oldest first.
 
-pub use sea_orm_migration::prelude::*;
+pub use sea_orm_migration::MigratorTrait;
+use sea_orm_migration::prelude::*;
+
+mod m0001_people_and_properties;
+mod m0002_identity_provider;
+mod m0003_classifications;
+mod m0004_notes_and_sharing;
+mod schema;
+
+/// Brings a database up to the schema this program expects.
+pub struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![
+            Box::new(m0001_people_and_properties::Migration),
+            Box::new(m0002_identity_provider::Migration),
+            Box::new(m0003_classifications::Migration),
+            Box::new(m0004_notes_and_sharing::Migration),
+        ]
+    }
+}

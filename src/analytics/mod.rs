@@ -1,3 +1,6 @@
 //! Pure functions over rows: no async, no I/O, no clock.
 
+pub mod change;
 pub mod metrics;
+pub mod series;
+pub mod table;

@@ -1,1 +1,29 @@
-//! (in the making)
+//! The search engine: wire types, OAuth grant, client, query planner and cache.
+//!
+//! Nothing here knows HTTP routing or the database, and nothing that the search engine says is kept anywhere but in memory.
+
+pub mod brand;
+mod cache;
+mod client;
+mod conjunct;
+pub mod countries;
+mod error;
+mod failure;
+pub mod filter;
+mod freshness;
+mod oauth;
+mod pace;
+mod planner;
+mod reader;
+mod wire;
+
+pub use cache::{ByteCache, CacheUse};
+pub use client::{Account, GrantSink, SearchEngine, Settings};
+pub use error::{PlanError, ReadError, SearchEngineError};
+pub use filter::{Condition, Expression, Predicate};
+pub use freshness::{LastFinal, last_final};
+pub use oauth::{Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
+pub use pace::Pace;
+pub use planner::{MAX_EXPRESSION, MAX_TERMS, Plan, Term, plan};
+pub use reader::{ENGINE_CEILING, Part, Reader, Reading, Row};
+pub use wire::{Aggregation, DataState, Dimension, SearchType, SiteEntry, SiteUrl};

@@ -1,1 +1,14 @@
-//! (in the making)
+//! What the product does, free of HTTP: one file per subject, free functions whose arguments name what they touch.
+
+pub mod access;
+pub mod accounts;
+pub mod people;
+pub mod plans;
+pub mod properties;
+pub mod seed;
+pub mod subscriptions;
+pub mod sync;
+pub mod tracking;
+
+#[cfg(test)]
+pub(crate) mod world;

@@ -1,1 +1,93 @@
-//! (in the making)
+//! The simulated search engine: an HTTP server, wire-compatible with the Google Search Console API and its OAuth endpoints,
+//! over a world of searchers that is a pure function of a seed.
+//!
+//! It exists so that the service runs, is tested and can be demonstrated without an account. `world` is the truth, `search`
+//! answers questions about it, `oauth` signs people in, `http` puts them on the wire.
+
+mod accounts;
+mod controls;
+mod error;
+mod fault;
+mod http;
+mod oauth;
+mod search;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use poem::listener::{Acceptor as _, TcpAcceptor};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+pub use controls::{Controls, Endpoint};
+pub use fault::{Fault, FaultKind, InvalidFault};
+pub use settings::{Conflicts, Settings, UnknownConflict};
+pub use world::{Cell, PagePart, SearchType, Site, World};
+
+use crate::clock::Clock;
+
+/// A running simulated search engine. Dropping it stops it at once; [`Simulator::shutdown`] lets answers finish.
+#[derive(Debug)]
+pub struct Simulator {
+    url: String,
+    shared: Arc<http::Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+/// Starts a simulated search engine. It accepts connections when this returns. Fails if the address cannot be bound.
+pub async fn start(settings: Settings, clock: Clock) -> std::io::Result<Simulator> {
+    let acceptor = TcpAcceptor::from_tokio(TcpListener::bind(settings.listen).await?)?;
+    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
+    let address = address.ok_or_else(|| std::io::Error::other("the listener has no address"))?;
+    let shared = Arc::new(http::Shared::new(&settings, clock));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = poem::Server::new_with_acceptor(acceptor).name("simulated search engine");
+    let endpoint = http::Service(Arc::clone(&shared));
+    let task = tokio::spawn(async move {
+        let signal = async { drop(stopped.await) };
+        server.run_with_graceful_shutdown(endpoint, signal, Some(Duration::from_secs(2))).await
+    });
+    Ok(Simulator { url: format!("http://{address}"), shared, stop: Some(stop), task })
+}
+
+impl Simulator {
+    /// `http://ADDRESS`, the root below which `/webmasters/v3`, `/o/oauth2/v2/auth`, `/token`, `/revoke` and `/userinfo` stand.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.url.clone()
+    }
+
+    /// Its knobs and counters.
+    #[must_use]
+    pub fn controls(&self) -> &Controls {
+        &self.shared.controls
+    }
+
+    /// The truth behind its answers.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.shared.world
+    }
+
+    /// Stops accepting, gives answers under way two seconds, and returns.
+    pub async fn shutdown(mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Ok(Err(error)) = (&mut self.task).await {
+            tracing::warn!(%error, "the simulated search engine ended with an error");
+        }
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

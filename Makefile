@@ -1,0 +1,23 @@
+# Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
+.PHONY: run test test-all check lint openapi bench clean
+
+run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
+	cargo run -- serve
+
+test: ## The default suite: no network, no services
+	cargo test --workspace
+
+check: ## Formatting, lints and docs
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+
+lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
+	tools/lint/run.sh openapi.json
+
+openapi: ## Write openapi.json and api/operations.txt from the traits
+	cargo run -q -- openapi > openapi.json.new
+	mv openapi.json.new openapi.json
+
+bench: ## Throughput, latency and memory, each beside its baseline
+	cargo bench --bench service

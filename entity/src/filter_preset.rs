@@ -1,0 +1,56 @@
+//! Filter presets: sets of conditions that a person saved.
+
+use sea_orm::QueryOrder;
+use sea_orm::entity::prelude::*;
+
+/// One row of `filter_preset`.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "filter_preset")]
+pub struct Model {
+    /// `UUIDv7`.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// Whose preset.
+    pub user_id: Uuid,
+    /// Name as written.
+    pub name: String,
+    /// Name folded for comparison ([`crate::key`]); unique for the person.
+    pub name_key: String,
+    /// The conditions, a JSON array of `{dimension, operator, value, logic?}`.
+    #[sea_orm(column_type = "Text")]
+    pub filters: String,
+    /// When the row was made.
+    pub created_at: DateTimeUtc,
+    /// When the row last changed.
+    pub updated_at: DateTimeUtc,
+}
+
+/// The tables this one refers to.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {
+    /// The person.
+    #[sea_orm(belongs_to = "super::user::Entity", from = "Column::UserId", to = "super::user::Column::Id")]
+    User,
+}
+
+impl Related<super::user::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::User.def()
+    }
+}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Entity {
+    /// A person's presets, by name.
+    #[must_use]
+    pub fn of_user(user_id: Uuid) -> Select<Self> {
+        Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::NameKey)
+    }
+
+    /// One preset of a person.
+    #[must_use]
+    pub fn one_of_user(user_id: Uuid, id: Uuid) -> Select<Self> {
+        Self::find_by_id(id).filter(Column::UserId.eq(user_id))
+    }
+}

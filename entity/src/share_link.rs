@@ -1,0 +1,71 @@
+//! Share links: whoever holds the token reads the property's dashboard.
+
+use sea_orm::entity::prelude::*;
+use sea_orm::{Condition, QueryOrder};
+
+/// One row of `share_link`.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "share_link")]
+pub struct Model {
+    /// `UUIDv7`.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// What is shown.
+    pub property_id: Uuid,
+    /// Who made it.
+    pub created_by: Option<Uuid>,
+    /// A name to tell links apart.
+    pub name: Option<String>,
+    /// SHA-256 of the token; links are looked up by it.
+    pub token_hash: Vec<u8>,
+    /// The token, sealed, to show the link again.
+    pub sealed_token: Vec<u8>,
+    /// From when on it opens nothing.
+    pub expires_at: Option<DateTimeUtc>,
+    /// Since when it is revoked.
+    pub revoked_at: Option<DateTimeUtc>,
+    /// When the row was made.
+    pub created_at: DateTimeUtc,
+}
+
+/// The tables this one refers to.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {
+    /// The property.
+    #[sea_orm(belongs_to = "super::property::Entity", from = "Column::PropertyId", to = "super::property::Column::Id")]
+    Property,
+}
+
+impl Related<super::property::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Property.def()
+    }
+}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Entity {
+    /// A property's links that open something at `now`, oldest first.
+    #[must_use]
+    pub fn active_of_property(property_id: Uuid, now: DateTimeUtc) -> Select<Self> {
+        Self::find().filter(Column::PropertyId.eq(property_id)).filter(active(now)).order_by_asc(Column::Id)
+    }
+
+    /// One active link of a property.
+    #[must_use]
+    pub fn active_one_of_property(property_id: Uuid, id: Uuid, now: DateTimeUtc) -> Select<Self> {
+        Self::find_by_id(id).filter(Column::PropertyId.eq(property_id)).filter(active(now))
+    }
+
+    /// The link that a token opens at `now`.
+    #[must_use]
+    pub fn opened_by(token_hash: &[u8], now: DateTimeUtc) -> Select<Self> {
+        Self::find().filter(Column::TokenHash.eq(token_hash)).filter(active(now))
+    }
+}
+
+fn active(now: DateTimeUtc) -> Condition {
+    Condition::all()
+        .add(Column::RevokedAt.is_null())
+        .add(Condition::any().add(Column::ExpiresAt.is_null()).add(Column::ExpiresAt.gt(now)))
+}

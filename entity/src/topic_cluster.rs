@@ -1,0 +1,58 @@
+//! Topic clusters: saved classifications of queries.
+
+use sea_orm::QueryOrder;
+use sea_orm::entity::prelude::*;
+
+/// One row of `topic_cluster`.
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[sea_orm(table_name = "topic_cluster")]
+pub struct Model {
+    /// `UUIDv7`.
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// Where it belongs.
+    pub property_id: Uuid,
+    /// Name as written.
+    pub name: String,
+    /// Name folded for comparison ([`crate::key`]); unique on the property.
+    pub name_key: String,
+    /// Colour in charts.
+    pub color: Option<String>,
+    /// The conditions, a JSON array of `{operator, value, logic?}`.
+    #[sea_orm(column_type = "Text")]
+    pub conditions: String,
+    /// When the row was made.
+    pub created_at: DateTimeUtc,
+    /// When the row last changed.
+    pub updated_at: DateTimeUtc,
+}
+
+/// The tables this one refers to.
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {
+    /// The property.
+    #[sea_orm(belongs_to = "super::property::Entity", from = "Column::PropertyId", to = "super::property::Column::Id")]
+    Property,
+}
+
+impl Related<super::property::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Property.def()
+    }
+}
+
+impl ActiveModelBehavior for ActiveModel {}
+
+impl Entity {
+    /// A property's clusters, by name.
+    #[must_use]
+    pub fn of_property(property_id: Uuid) -> Select<Self> {
+        Self::find().filter(Column::PropertyId.eq(property_id)).order_by_asc(Column::NameKey)
+    }
+
+    /// One cluster of a property.
+    #[must_use]
+    pub fn one_of_property(property_id: Uuid, id: Uuid) -> Select<Self> {
+        Self::find_by_id(id).filter(Column::PropertyId.eq(property_id))
+    }
+}

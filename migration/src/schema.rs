@@ -1,0 +1,75 @@
+//! What the migrations have in common: rows that belong to another row, and indices named after what they index.
+
+use sea_orm_migration::prelude::*;
+pub use sea_orm_migration::schema::*;
+
+/// A table with a UUID primary key `id`.
+pub fn table(name: &'static str) -> TableCreateStatement {
+    Table::create().table(name).col(pk_uuid("id")).take()
+}
+
+/// A table that joins two others; the pair of columns is its key, and a row dies with either side.
+pub fn join_table(
+    name: &'static str,
+    left: (&'static str, &'static str),
+    right: (&'static str, &'static str),
+) -> TableCreateStatement {
+    Table::create()
+        .table(name)
+        .col(uuid(left.0))
+        .col(uuid(right.0))
+        .primary_key(Index::create().name(format!("pk_{name}")).col(left.0).col(right.0))
+        .foreign_key(&mut belongs_to(name, left.0, left.1))
+        .foreign_key(&mut belongs_to(name, right.0, right.1))
+        .take()
+}
+
+/// `table.column` names a row of `parent`; deleting the parent deletes the row.
+pub fn belongs_to(
+    table: &'static str,
+    column: &'static str,
+    parent: &'static str,
+) -> sea_orm_migration::sea_query::ForeignKeyCreateStatement {
+    ForeignKey::create()
+        .name(format!("fk_{table}_{column}"))
+        .from(table, column)
+        .to(parent, "id")
+        .on_delete(ForeignKeyAction::Cascade)
+        .take()
+}
+
+/// `table.column` names a row of `parent`; deleting the parent leaves the row and empties the column.
+pub fn refers_to(
+    table: &'static str,
+    column: &'static str,
+    parent: &'static str,
+) -> sea_orm_migration::sea_query::ForeignKeyCreateStatement {
+    belongs_to(table, column, parent).on_delete(ForeignKeyAction::SetNull).take()
+}
+
+/// Creates a unique index over `columns`: the rule that the columns state holds under concurrent writers too.
+pub async fn unique(manager: &SchemaManager<'_>, table: &'static str, columns: &[&'static str]) -> Result<(), DbErr> {
+    manager.create_index(over("uq", table, columns).unique().take()).await
+}
+
+/// Creates an index over `columns`.
+pub async fn index(manager: &SchemaManager<'_>, table: &'static str, columns: &[&'static str]) -> Result<(), DbErr> {
+    manager.create_index(over("ix", table, columns)).await
+}
+
+fn over(prefix: &str, table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
+    let mut index = Index::create();
+    index.name(format!("{prefix}_{table}_{}", columns.join("_"))).table(table);
+    for column in columns {
+        index.col(*column);
+    }
+    index
+}
+
+/// Drops `tables`, in the order given.
+pub async fn drop_all(manager: &SchemaManager<'_>, tables: &[&'static str]) -> Result<(), DbErr> {
+    for table in tables {
+        manager.drop_table(Table::drop().table(*table).take()).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What is allowed beyond the type of a setting.
+
+use super::{Config, ConfigError, PlanTerms};
+
+const SIX_HOURS: u64 = 6 * 60 * 60;
+
+impl Config {
+    /// Refuses settings that cannot be meant.
+    ///
+    /// # Errors
+    /// Names the first such setting and what is allowed.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_urls()?;
+        self.check_numbers()?;
+        if let Some(key) = &self.secrets.key {
+            let hex = key.len() == 64 && key.chars().all(|c| c.is_ascii_hexdigit());
+            allow(hex, "secrets.key", "64 hex digits")?;
+        }
+        if let Some(url) = &self.database.url {
+            let known = ["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
+            allow(known, "database.url", "a URL that starts with sqlite: or postgres://")?;
+        }
+        if let Some(url) = &self.redis.url {
+            let known = ["redis://", "rediss://"].iter().any(|scheme| url.starts_with(scheme));
+            allow(known, "redis.url", "a URL that starts with redis:// or rediss://")?;
+        }
+        allow(!self.data_dir.is_empty(), "data_dir", "the path of a folder")
+    }
+
+    fn check_urls(&self) -> Result<(), ConfigError> {
+        let engine = &self.search_engine;
+        let roots = [
+            ("base_url", &self.base_url),
+            ("subscribe_url", &self.subscribe_url),
+            ("mcp.url", &self.mcp.url),
+            ("identity.issuer", &self.identity.issuer),
+            ("search_engine.api_url", &engine.api_url),
+            ("search_engine.authorize_url", &engine.authorize_url),
+            ("search_engine.token_url", &engine.token_url),
+            ("search_engine.revoke_url", &engine.revoke_url),
+            ("search_engine.userinfo_url", &engine.userinfo_url),
+            ("seo.provider_a.url", &self.seo.provider_a.url),
+            ("seo.provider_b.url", &self.seo.provider_b.url),
+        ];
+        for (name, url) in roots {
+            let Some(url) = url else { continue };
+            allow(is_http_url(url), name, "an absolute http or https URL without a fragment")?;
+            allow(!name.ends_with("base_url") || !url.ends_with('/'), name, "a URL without a slash at the end")?;
+        }
+        let given = [&engine.api_url, &engine.authorize_url, &engine.token_url].map(Option::is_some);
+        let whole = given.iter().all(|set| *set) || given.iter().all(|set| !set);
+        allow(whole, "search_engine", "api_url, authorize_url and token_url together, or none of them")
+    }
+
+    fn check_numbers(&self) -> Result<(), ConfigError> {
+        let engine = &self.search_engine;
+        allow(self.rate_limit.per_minute > 0, "rate_limit.per_minute", "a whole number from 1")?;
+        allow(self.rate_limit.burst > 0, "rate_limit.burst", "a whole number from 1")?;
+        allow((1..=SIX_HOURS).contains(&self.cache.ttl.0), "cache.ttl", "1s to 6h")?;
+        allow(engine.max_in_flight > 0, "search_engine.max_in_flight", "a whole number from 1")?;
+        allow(engine.bucket > 0, "search_engine.bucket", "a whole number from 1")?;
+        let refill = engine.refill_per_second.is_finite() && engine.refill_per_second > 0.0;
+        allow(refill, "search_engine.refill_per_second", "a number above 0")?;
+        for (name, plan) in [("free", &self.plans.free), ("pro", &self.plans.pro), ("agency", &self.plans.agency)] {
+            check_plan(name, plan)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_plan(name: &str, plan: &PlanTerms) -> Result<(), ConfigError> {
+    allow(plan.per_minute != Some(0), &format!("plans.{name}.per_minute"), "a whole number from 1")?;
+    allow(plan.burst != Some(0), &format!("plans.{name}.burst"), "a whole number from 1")
+}
+
+fn is_http_url(text: &str) -> bool {
+    url::Url::parse(text)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host() && url.fragment().is_none())
+}
+
+fn allow(holds: bool, setting: &str, allowed: &str) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError(format!("setting `{setting}`: allowed is {allowed}"))) }
+}

@@ -1,0 +1,191 @@
+//! Reads the settings: defaults, then the file, then `SIGHTLINE_*` variables.
+
+use std::path::Path;
+
+use figment::{
+    Figment, Profile,
+    error::Kind,
+    providers::{Format, Serialized, Toml},
+    value::{Dict, Map, Value},
+};
+
+use super::Config;
+
+const PREFIX: &str = "SIGHTLINE_";
+/// Numbers and truth values that have no default, so that their kind cannot be told from it.
+const OPTIONAL: [&str; 3] = [".demo_sign_in", ".per_minute", ".burst"];
+
+/// A setting that cannot be used, in words for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConfigError(pub String);
+
+/// Reads the settings from `file`, if it exists, and from `variables` over it.
+///
+/// # Errors
+/// Names the setting at fault and what is allowed; a key that is no setting is at fault too.
+pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) -> Result<Config, ConfigError> {
+    let defaults = Serialized::defaults(Config::default());
+    let known = Figment::from(&defaults);
+    let mut figment = known.clone();
+    if file.exists() {
+        figment = figment.merge(Toml::file_exact(file));
+    }
+    for (name, text) in variables {
+        if let Some(key) = setting(&name) {
+            figment = figment.merge(Variable { name, value: typed(&known, &key, &text), key });
+        }
+    }
+    let config: Config = figment.extract().map_err(|error| ConfigError(describe(&error)))?;
+    config.check()?;
+    Ok(config)
+}
+
+impl Config {
+    /// The settings of this process: `sightline.toml` in the working folder, and its environment.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn of_process() -> Result<Self, ConfigError> {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())));
+        load(Path::new("sightline.toml"), variables)
+    }
+}
+
+/// `SIGHTLINE_RATE_LIMIT__BURST` -> `rate_limit.burst`.
+fn setting(variable: &str) -> Option<String> {
+    Some(variable.strip_prefix(PREFIX)?.to_lowercase().replace("__", "."))
+}
+
+/// A variable is text. It is read as a number, truth value or list only where the setting is one, so that a secret made of
+/// digits stays the text it is.
+fn typed(known: &Figment, key: &str, text: &str) -> Value {
+    match known.find_value(key) {
+        Ok(Value::Num(..) | Value::Bool(..)) => text.parse().unwrap_or_else(|_| Value::from(text)),
+        Ok(Value::Array(..)) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::from(items.map(Value::from).collect::<Vec<_>>())
+        }
+        _ if OPTIONAL.iter().any(|name| key.ends_with(name)) => text.parse().unwrap_or_else(|_| Value::from(text)),
+        _ => Value::from(text),
+    }
+}
+
+/// One variable as a source of its own, so that errors name it.
+struct Variable {
+    name: String,
+    key: String,
+    value: Value,
+}
+
+impl figment::Provider for Variable {
+    fn metadata(&self) -> figment::Metadata {
+        figment::Metadata::named(format!("variable {}", self.name))
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let nested = figment::util::nest(&self.key, self.value.clone());
+        Ok(Profile::Default.collect(nested.into_dict().unwrap_or_default()))
+    }
+}
+
+fn describe(error: &figment::Error) -> String {
+    let source = error.metadata.as_ref().map_or_else(
+        || "settings".into(),
+        |metadata| match &metadata.source {
+            Some(file) => format!("{file}"),
+            None => metadata.name.to_string(),
+        },
+    );
+    let key = error.path.join(".");
+    match &error.kind {
+        Kind::UnknownField(field, allowed) => {
+            let key = if error.path.last() == Some(field) { key } else { join(&key, field) };
+            format!("{source}: unknown setting `{key}`; allowed here are {}", allowed.join(", "))
+        }
+        kind => format!("{source}: setting `{key}`: {kind}"),
+    }
+}
+
+fn join(path: &str, field: &str) -> String {
+    if path.is_empty() { field.to_owned() } else { format!("{path}.{field}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(toml: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sightline.toml");
+        std::fs::write(&file, toml).unwrap();
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        load(&file, variables).map_err(|error| error.0)
+    }
+
+    #[test]
+    fn nothing_set_is_the_default() {
+        let absent = load(Path::new("/nonexistent/sightline.toml"), []).unwrap();
+        assert_eq!(absent, Config::default());
+        assert_eq!(read("", &[("PATH", "/bin")]), Ok(Config::default()));
+    }
+
+    #[test]
+    fn variables_stand_over_the_file() {
+        let config = read(
+            "listen = \"127.0.0.1:0\"\n[rate_limit]\nburst = 5\nper_minute = 6\n[plans.pro]\ntracked_properties = 3\n",
+            &[
+                ("SIGHTLINE_RATE_LIMIT__BURST", "7"),
+                ("SIGHTLINE_RATE_LIMIT__ENABLED", "false"),
+                ("SIGHTLINE_CACHE__TTL", "30m"),
+                ("SIGHTLINE_CACHE__MAX_BYTES", "1MiB"),
+                ("SIGHTLINE_SIMULATOR__FAIL", "rate429:0.1, slow:1"),
+                ("SIGHTLINE_SIMULATOR__TODAY", "2026-03-01"),
+                ("SIGHTLINE_SEARCH_ENGINE__CLIENT_SECRET", "0123"),
+                ("SIGHTLINE_SEO__PROVIDER_A__URL", "http://127.0.0.1:9/provider-a"),
+                ("SIGHTLINE_IDENTITY__DEMO_SIGN_IN", "false"),
+                ("SIGHTLINE_IDEMPOTENCY__STORE", "none"),
+                ("SIGHTLINE_PLANS__FREE__BURST", "9"),
+            ],
+        )
+        .unwrap();
+        assert_eq!((config.rate_limit.burst, config.rate_limit.per_minute, config.rate_limit.enabled), (7, 6, false));
+        assert_eq!((config.cache.ttl.0, config.cache.max_bytes.0), (1800, 1 << 20));
+        assert_eq!(config.simulator.fail, ["rate429:0.1", "slow:1"]);
+        assert_eq!(config.simulator.today.unwrap().to_string(), "2026-03-01");
+        assert_eq!(config.search_engine.client_secret.as_deref(), Some("0123"));
+        assert_eq!(config.idempotency.store, super::super::ReplayStore::None);
+        assert!(!config.demo_sign_in());
+        assert_eq!(config.plans.free.burst, Some(9));
+        assert_eq!((config.plans.pro.tracked_properties, config.plans.pro.team), (3, true));
+    }
+
+    #[test]
+    fn a_bad_setting_is_named_with_what_is_allowed() {
+        let long = "g".repeat(64);
+        let cases: &[(&str, &[(&str, &str)], &[&str])] = &[
+            ("lisen = 1", &[], &["sightline.toml", "`lisen`", "listen"]),
+            ("[rate_limit]\nbrst = 1", &[], &["`rate_limit.brst`", "burst"]),
+            ("", &[("SIGHTLINE_LISEN", "x")], &["SIGHTLINE_LISEN", "`lisen`"]),
+            ("", &[("SIGHTLINE_RATE_LIMIT__BURST", "many")], &["SIGHTLINE_RATE_LIMIT__BURST", "`rate_limit.burst`"]),
+            ("[rate_limit]\nburst = 0", &[], &["`rate_limit.burst`", "from 1"]),
+            ("listen = \"here\"", &[], &["`listen`", "socket address"]),
+            ("[cache]\nttl = \"7h\"", &[], &["`cache.ttl`", "1s to 6h"]),
+            ("[cache]\nttl = \"soon\"", &[], &["`cache.ttl`", "90s, 30m or 6h"]),
+            ("[idempotency]\nstore = \"disk\"", &[], &["`idempotency.store`", "database", "none"]),
+            ("base_url = \"nowhere\"", &[], &["`base_url`", "http"]),
+            ("", &[("SIGHTLINE_SECRETS__KEY", &long)], &["`secrets.key`", "64 hex digits"]),
+            ("[database]\nurl = \"mysql://x\"", &[], &["`database.url`", "sqlite", "postgres"]),
+            ("[search_engine]\napi_url = \"http://x\"", &[], &["`search_engine`", "together"]),
+            ("[simulator]\nfail = 3", &[], &["`simulator.fail`"]),
+            ("[plans.gold]\nteam = true", &[], &["`plans.gold`", "agency"]),
+        ];
+        for (toml, variables, expected) in cases {
+            let error = read(toml, variables).unwrap_err();
+            for part in *expected {
+                assert!(error.contains(part), "{toml:?} {variables:?}: {error} lacks {part}");
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Reads the credentials a request presents, and writes the challenges of RFC 6750 and RFC 9728.
+
+use http::{HeaderMap, header};
+
+/// The name of the session cookie.
+pub const SESSION_COOKIE: &str = "sightline_session";
+
+/// What a request presents. An `Authorization` header is judged alone: a cookie never rescues a bad token.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Presented {
+    /// A bearer token, possibly not even of a token's shape.
+    Bearer(String),
+    /// The value of the session cookie.
+    Session(String),
+    /// Nothing.
+    Nothing,
+}
+
+/// Credentials that cannot be read: more than one, or a scheme other than Bearer.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CredentialsError {
+    /// Two `Authorization` headers, or two session cookies: 400 `invalid_request`.
+    #[error("more than one credential of a kind")]
+    Repeated,
+    /// Some other scheme, or not `Bearer TOKEN`: 401.
+    #[error("not a bearer token")]
+    NotBearer,
+}
+
+/// Reads the credentials from a request's headers.
+pub fn presented(headers: &HeaderMap) -> Result<Presented, CredentialsError> {
+    let mut lines = headers.get_all(header::AUTHORIZATION).iter();
+    match (lines.next(), lines.next()) {
+        (Some(_), Some(_)) => Err(CredentialsError::Repeated),
+        (Some(line), None) => bearer(line.to_str().map_err(|_| CredentialsError::NotBearer)?),
+        (None, _) => session(headers),
+    }
+}
+
+fn bearer(line: &str) -> Result<Presented, CredentialsError> {
+    let (scheme, token) = line.trim().split_once(' ').ok_or(CredentialsError::NotBearer)?;
+    let token = token.trim_start_matches(' ');
+    if token.contains(',') {
+        // Several challenges' answers folded into one line.
+        return Err(CredentialsError::Repeated);
+    }
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || !token.bytes().all(is_token) {
+        return Err(CredentialsError::NotBearer);
+    }
+    Ok(Presented::Bearer(token.to_owned()))
+}
+
+fn session(headers: &HeaderMap) -> Result<Presented, CredentialsError> {
+    let mut values = cookies(headers, SESSION_COOKIE);
+    match (values.next(), values.next()) {
+        (Some(_), Some(_)) => Err(CredentialsError::Repeated),
+        (Some(value), None) => Ok(Presented::Session(value.to_owned())),
+        (None, _) => Ok(Presented::Nothing),
+    }
+}
+
+/// Every value of the cookie `name` in a request.
+pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// The value of `WWW-Authenticate` for a 401 (or a 400 or 403 about a token).
+///
+/// `metadata` is the address of the protected-resource metadata of the surface that was called. Without credentials there is no
+/// `error` (RFC 6750 section 3.1); with a bad token it is `invalid_token`.
+#[must_use]
+pub fn challenge(metadata: &str, error: Option<&str>) -> String {
+    match error {
+        None => format!("Bearer resource_metadata=\"{metadata}\""),
+        Some(error) => format!("Bearer error=\"{error}\", resource_metadata=\"{metadata}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn an_authorization_header_is_judged_alone() {
+        for scheme in ["Bearer abc.d-e_f", "bearer abc.d-e_f", "BEARER  abc.d-e_f"] {
+            let request = headers(&[("authorization", scheme), ("cookie", "sightline_session=s")]);
+            assert_eq!(presented(&request), Ok(Presented::Bearer("abc.d-e_f".to_owned())), "{scheme}");
+        }
+        for other in ["Basic YTpi", "Bearer", "Bearer ", "", "Bearer a b", "Bearer a\"b", "abc"] {
+            let request = headers(&[("authorization", other), ("cookie", "sightline_session=s")]);
+            assert_eq!(presented(&request), Err(CredentialsError::NotBearer), "{other}");
+        }
+    }
+
+    #[test]
+    fn two_of_a_kind_are_refused() {
+        let twice = headers(&[("authorization", "Bearer a"), ("authorization", "Bearer b")]);
+        assert_eq!(presented(&twice), Err(CredentialsError::Repeated));
+        assert_eq!(presented(&headers(&[("authorization", "Bearer a, Basic b")])), Err(CredentialsError::Repeated));
+        let cookies = headers(&[("cookie", "sightline_session=a; sightline_session=b")]);
+        assert_eq!(presented(&cookies), Err(CredentialsError::Repeated));
+    }
+
+    #[test]
+    fn the_session_cookie_is_found_among_others() {
+        let request = headers(&[("cookie", "a=1; sightline_session=s=="), ("cookie", "b=2")]);
+        assert_eq!(presented(&request), Ok(Presented::Session("s==".to_owned())));
+        assert_eq!(presented(&headers(&[("cookie", "xsightline_session=s")])), Ok(Presented::Nothing));
+        assert_eq!(presented(&HeaderMap::new()), Ok(Presented::Nothing));
+    }
+
+    #[test]
+    fn a_challenge_without_credentials_names_no_error() {
+        assert_eq!(challenge("http://a/m", None), "Bearer resource_metadata=\"http://a/m\"");
+        let bad = challenge("http://a/m", Some("invalid_token"));
+        assert_eq!(bad, "Bearer error=\"invalid_token\", resource_metadata=\"http://a/m\"");
+    }
+}

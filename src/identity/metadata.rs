@@ -1,0 +1,80 @@
+//! Protected-resource metadata (RFC 9728): where clients of each surface find the issuer. Readable by anyone, from anywhere.
+
+use poem::{
+    Endpoint, EndpointExt, IntoEndpoint, IntoResponse, Request, Response, Route, get, handler, http::Method, web::Data,
+};
+use serde_json::{Value, json};
+
+/// The path of the REST API's document, below `base_url`.
+pub const API_PATH: &str = "/.well-known/oauth-protected-resource";
+/// The path of the tool endpoint's document, below `mcp_url`.
+pub const MCP_PATH: &str = "/.well-known/oauth-protected-resource/mcp";
+
+/// The documents of both surfaces.
+#[derive(Clone, Debug)]
+pub struct ResourceMetadata {
+    /// Identifier of the REST API (`base_url`), also the audience it demands.
+    pub api: String,
+    /// Identifier of the tool endpoint (`mcp_url` + `/mcp`), also the audience it demands.
+    pub mcp: String,
+    /// The issuer of access tokens.
+    pub issuer: String,
+}
+
+impl ResourceMetadata {
+    /// The two well-known documents. With an external issuer the service has no authorization-server document of its own:
+    /// `authorization_servers` names where that stands.
+    pub fn routes(self) -> impl IntoEndpoint<Endpoint = impl Endpoint> {
+        Route::new().at(API_PATH, open_to_browsers(get(api))).at(MCP_PATH, open_to_browsers(get(mcp))).data(self)
+    }
+
+    fn document(&self, resource: &str) -> Value {
+        // offline_access is the issuer's business, not a scope of the resource (MCP says the same).
+        json!({
+            "resource": resource,
+            "authorization_servers": [self.issuer],
+            "scopes_supported": ["openid", "profile", "email"],
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Sightline",
+        })
+    }
+}
+
+#[handler]
+fn api(Data(metadata): Data<&ResourceMetadata>) -> Response {
+    json_document(&metadata.document(&metadata.api))
+}
+
+#[handler]
+fn mcp(Data(metadata): Data<&ResourceMetadata>) -> Response {
+    json_document(&metadata.document(&metadata.mcp))
+}
+
+/// A public JSON document that caches may keep for a few minutes.
+#[must_use]
+pub fn json_document(document: &Value) -> Response {
+    Response::builder()
+        .content_type("application/json")
+        .header("Cache-Control", "public, max-age=300")
+        .body(document.to_string())
+}
+
+/// Lets scripts of any origin call an endpoint that takes no cookies, and answers their preflight requests.
+pub fn open_to_browsers(endpoint: impl Endpoint + 'static) -> impl Endpoint<Output = Response> + 'static {
+    endpoint.around(|endpoint, request: Request| async move {
+        let mut response = if request.method() == Method::OPTIONS {
+            Response::builder()
+                .status(poem::http::StatusCode::NO_CONTENT)
+                .header("Access-Control-Allow-Methods", "GET, POST, OPTIONS")
+                .header("Access-Control-Allow-Headers", "Authorization, Content-Type, MCP-Protocol-Version")
+                .header("Access-Control-Max-Age", "86400")
+                .finish()
+        } else {
+            endpoint.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response)
+        };
+        let headers = response.headers_mut();
+        headers.insert("Access-Control-Allow-Origin", poem::http::HeaderValue::from_static("*"));
+        headers.insert("Access-Control-Expose-Headers", poem::http::HeaderValue::from_static("WWW-Authenticate"));
+        Ok(response)
+    })
+}

@@ -1,0 +1,137 @@
+//! The service as an `OpenID` Connect client: the authorization request, the code exchange, the ID token.
+
+use std::time::Duration;
+
+use openidconnect::{
+    AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, JsonWebKeySet, LoginHint, Nonce,
+    PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse,
+    core::{CoreAuthenticationFlow, CoreClient, CoreIdTokenClaims, CoreProviderMetadata},
+};
+use sea_orm::DbErr;
+use url::Url;
+
+use super::{
+    Claims,
+    issuer::{Issuer, IssuerUnavailable},
+};
+use crate::clock::Clock;
+
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Why a browser was not signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// The browser came back without the attempt it left with, or too late.
+    #[error("no such attempt")]
+    Lost,
+    /// The issuer, or the person, said no.
+    #[error("refused at the issuer")]
+    Refused,
+    /// The issuer does not answer.
+    #[error(transparent)]
+    IssuerUnavailable(#[from] IssuerUnavailable),
+    /// The issuer's answer is not acceptable.
+    #[error("{0}")]
+    Failed(String),
+    /// The database does not answer.
+    #[error(transparent)]
+    Database(#[from] DbErr),
+}
+
+/// The secrets of one attempt.
+pub(super) struct Attempt {
+    pub state: CsrfToken,
+    pub nonce: Nonce,
+    pub verifier: PkceCodeVerifier,
+}
+
+/// The client registration at the issuer, and how to use it.
+#[derive(Clone)]
+pub struct RelyingParty {
+    issuer: Issuer,
+    client_id: ClientId,
+    client_secret: Option<ClientSecret>,
+    redirect_url: RedirectUrl,
+    clock: Clock,
+}
+
+impl RelyingParty {
+    /// The client `client_id` of `issuer`, whose redirect URI is `{base_url}/auth/callback`.
+    pub fn new(
+        issuer: Issuer,
+        client_id: &str,
+        client_secret: Option<String>,
+        base_url: &str,
+        clock: Clock,
+    ) -> Result<Self, url::ParseError> {
+        let redirect_url = RedirectUrl::new(format!("{base_url}/auth/callback"))?;
+        let client_secret = client_secret.map(ClientSecret::new);
+        Ok(Self { issuer, client_id: ClientId::new(client_id.to_owned()), client_secret, redirect_url, clock })
+    }
+
+    pub(super) fn issuer(&self) -> &str {
+        self.issuer.url()
+    }
+
+    /// Where to send the browser.
+    pub(super) async fn authorize_url(&self, attempt: &Attempt, hint: Option<String>) -> Result<Url, SignInError> {
+        let metadata = self.issuer.metadata().await?;
+        let client = CoreClient::from_provider_metadata((*metadata).clone(), self.client_id.clone(), None)
+            .set_redirect_uri(self.redirect_url.clone());
+        let (state, nonce) = (attempt.state.clone(), attempt.nonce.clone());
+        let mut request = client
+            .authorize_url(CoreAuthenticationFlow::AuthorizationCode, move || state, move || nonce)
+            .add_scope(Scope::new("profile".to_owned()))
+            .add_scope(Scope::new("email".to_owned()))
+            .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(&attempt.verifier));
+        if let Some(hint) = hint {
+            request = request.set_login_hint(LoginHint::new(hint));
+        }
+        Ok(request.url().0)
+    }
+
+    /// Exchanges the code and verifies the ID token that comes with it.
+    pub(super) async fn redeem(&self, code: String, attempt: Attempt) -> Result<Claims, SignInError> {
+        let metadata = self.issuer.metadata().await?;
+        let keys: JsonWebKeySet<_> = self.issuer.get(metadata.jwks_uri().as_str()).await?;
+        let metadata: CoreProviderMetadata = (*metadata).clone().set_jwks(keys);
+        let registered =
+            CoreClient::from_provider_metadata(metadata, self.client_id.clone(), self.client_secret.clone())
+                .set_redirect_uri(self.redirect_url.clone());
+        let request = registered.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
+        let client = self.issuer.http().clone();
+        let http = move |request| send(client.clone(), request);
+        let tokens = request.set_pkce_verifier(attempt.verifier).request_async(&http).await.map_err(failed)?;
+        let token = tokens.id_token().ok_or_else(|| failed("the answer has no ID token"))?;
+        let clock = self.clock.clone();
+        let verifier = registered.id_token_verifier().set_time_fn(move || clock.now());
+        Ok(claims_of(token.claims(&verifier, &attempt.nonce).map_err(failed)?))
+    }
+}
+
+/// One request of the openidconnect crate, sent by the service's own HTTP client.
+async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, reqwest::Error> {
+    let (parts, body) = request.into_parts();
+    let request = http.request(parts.method, parts.uri.to_string()).headers(parts.headers);
+    let response = request.body(body).timeout(TIME_LIMIT).send().await?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let mut answer = HttpResponse::new(response.bytes().await?.to_vec());
+    *answer.status_mut() = status;
+    *answer.headers_mut() = headers;
+    Ok(answer)
+}
+
+fn claims_of(claims: &CoreIdTokenClaims) -> Claims {
+    let email = claims.email().filter(|_| claims.email_verified() == Some(true));
+    let name = claims.name().and_then(|name| name.get(None));
+    Claims {
+        issuer: claims.issuer().as_str().to_owned(),
+        subject: claims.subject().as_str().to_owned(),
+        email: email.map(|email| email.as_str().to_owned()),
+        name: name.map(|name| name.as_str().to_owned()),
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> SignInError {
+    SignInError::Failed(error.to_string())
+}

@@ -1,0 +1,110 @@
+//! What was revoked here: one token, a grant with all its tokens, or everything a person was issued so far.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::revocation::{ActiveModel, Column, Entity};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter,
+    sea_query::OnConflict,
+};
+use uuid::Uuid;
+
+use super::{hashing::sha256_hex, token::AccessToken};
+
+const TOKEN: &str = "token";
+const GRANT: &str = "grant";
+const SUBJECT: &str = "subject";
+
+/// How long an entry about a person is kept: longer than any access token may live.
+const KEEP_SUBJECT: TimeDelta = TimeDelta::days(90);
+
+/// Answers whether a token that is otherwise good was revoked.
+#[async_trait]
+pub trait Revocations: Send + Sync {
+    /// Whether `token` must be refused.
+    async fn is_revoked(&self, token: &AccessToken) -> Result<bool, DbErr>;
+}
+
+// Asked for every request and not cached: one look-up by key, and a revocation holds at once on every replica.
+#[async_trait]
+impl Revocations for DatabaseConnection {
+    async fn is_revoked(&self, token: &AccessToken) -> Result<bool, DbErr> {
+        let of = |kind: &str, value: String| Condition::all().add(Column::Kind.eq(kind)).add(Column::Value.eq(value));
+        let mut entries = Condition::any()
+            .add(of(TOKEN, token.id.clone()))
+            .add(of(SUBJECT, subject_key(&token.claims.issuer, &token.claims.subject)));
+        if let Some(grant) = token.grant_id {
+            entries = entries.add(of(GRANT, grant.to_string()));
+        }
+        let found = Entity::find().filter(entries).all(self).await?;
+        Ok(found.iter().any(|entry| entry.kind != SUBJECT || was_issued_before(token, entry.not_before)))
+    }
+}
+
+/// `iat` has whole seconds. A token of the very second of the revocation is refused, unless it names a grant of our own:
+/// that person's grants were ended one by one, so a grant that is not listed is a new one.
+fn was_issued_before(token: &AccessToken, not_before: DateTime<Utc>) -> bool {
+    let (issued, limit) = (token.issued_at.timestamp(), not_before.timestamp());
+    issued < limit || (issued == limit && token.grant_id.is_none())
+}
+
+fn subject_key(issuer: &str, subject: &str) -> String {
+    sha256_hex(&format!("{issuer}\n{subject}"))
+}
+
+/// Revokes the token with this `jti`, which expires at `expires_at`.
+pub async fn revoke_token(
+    db: &impl ConnectionTrait,
+    token_id: &str,
+    expires_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<(), DbErr> {
+    insert(db, TOKEN, token_id.to_owned(), now, expires_at + TimeDelta::hours(1)).await
+}
+
+/// Revokes every access token of a grant; the last of them expires at `expires_at`.
+pub async fn revoke_grant(
+    db: &impl ConnectionTrait,
+    grant_id: Uuid,
+    expires_at: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> Result<(), DbErr> {
+    insert(db, GRANT, grant_id.to_string(), now, expires_at + TimeDelta::hours(1)).await
+}
+
+/// Revokes every access token that `issuer` issued for `subject` until now, whatever the issuer does about it.
+///
+/// The row names the person only by a hash. For people of the embedded issuer also end their grants
+/// (`identity_provider::grants::end_all`), sessions are ended by [`super::session::Sessions::end_all`].
+pub async fn revoke_subject(
+    db: &impl ConnectionTrait,
+    issuer: &str,
+    subject: &str,
+    now: DateTime<Utc>,
+) -> Result<(), DbErr> {
+    insert(db, SUBJECT, subject_key(issuer, subject), now, now + KEEP_SUBJECT).await
+}
+
+/// Deletes entries about tokens that have long expired. Returns how many.
+pub async fn sweep(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<u64, DbErr> {
+    Ok(Entity::delete_many().filter(Column::ExpiresAt.lt(now)).exec(db).await?.rows_affected)
+}
+
+async fn insert(
+    db: &impl ConnectionTrait,
+    kind: &str,
+    value: String,
+    not_before: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+) -> Result<(), DbErr> {
+    let row = ActiveModel {
+        kind: Set(kind.to_owned()),
+        value: Set(value),
+        not_before: Set(not_before),
+        expires_at: Set(expires_at),
+    };
+    let again = OnConflict::columns([Column::Kind, Column::Value])
+        .update_columns([Column::NotBefore, Column::ExpiresAt])
+        .to_owned();
+    Entity::insert(row).on_conflict(again).exec_without_returning(db).await.map(|_| ())
+}

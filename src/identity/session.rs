@@ -1,0 +1,64 @@
+//! Browser sessions: a random cookie value, known to the database by its hash only.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::session::{ActiveModel, Column, Entity, Model};
+use sea_orm::{ActiveValue::Set, ColumnTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
+use uuid::Uuid;
+
+use super::{Claims, hashing::sha256_hex};
+use crate::{clock::Clock, random::Random};
+
+/// How long a browser stays signed in.
+pub const LIFETIME: TimeDelta = TimeDelta::days(7);
+
+/// The sessions of all browsers.
+#[derive(Clone)]
+pub struct Sessions {
+    db: DatabaseConnection,
+    clock: Clock,
+    random: Random,
+}
+
+impl Sessions {
+    /// Keeps sessions in `db`.
+    #[must_use]
+    pub fn new(db: DatabaseConnection, clock: Clock, random: Random) -> Self {
+        Self { db, clock, random }
+    }
+
+    /// Starts a session and returns the value for the cookie.
+    pub async fn start(&self, user_id: Uuid, claims: &Claims) -> Result<String, DbErr> {
+        let (value, now) = (self.random.token(), self.clock.now());
+        let row = ActiveModel {
+            hash: Set(sha256_hex(&value)),
+            user_id: Set(user_id),
+            email: Set(claims.email.clone()),
+            name: Set(claims.name.clone()),
+            created_at: Set(now),
+            expires_at: Set(now + LIFETIME),
+        };
+        Entity::insert(row).exec_without_returning(&self.db).await?;
+        Ok(value)
+    }
+
+    /// The running session behind a cookie value.
+    pub async fn find(&self, value: &str) -> Result<Option<Model>, DbErr> {
+        let row = Entity::find_by_id(sha256_hex(value)).one(&self.db).await?;
+        Ok(row.filter(|session| self.clock.now() < session.expires_at))
+    }
+
+    /// Ends the session behind a cookie value, if there is one.
+    pub async fn end(&self, value: &str) -> Result<(), DbErr> {
+        Entity::delete_by_id(sha256_hex(value)).exec(&self.db).await.map(|_| ())
+    }
+
+    /// Ends every session of a user.
+    pub async fn end_all(&self, user_id: Uuid) -> Result<(), DbErr> {
+        Entity::delete_many().filter(Column::UserId.eq(user_id)).exec(&self.db).await.map(|_| ())
+    }
+
+    /// Deletes sessions that expired before `now`. Returns how many.
+    pub async fn sweep(&self, now: DateTime<Utc>) -> Result<u64, DbErr> {
+        Ok(Entity::delete_many().filter(Column::ExpiresAt.lt(now)).exec(&self.db).await?.rows_affected)
+    }
+}

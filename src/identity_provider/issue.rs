@@ -1,0 +1,114 @@
+//! Makes access tokens (RFC 9068), ID tokens and the token endpoint's answer.
+
+use chrono::TimeDelta;
+use entity::oauth_grant::Model as Grant;
+use poem::{Response, http::StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::{
+    IdentityProvider,
+    demo::{self, Person},
+    response::{OAuthError, private_json, refused},
+};
+
+/// How long access tokens (and ID tokens) hold.
+pub(super) const ACCESS_TOKEN_LIFETIME: TimeDelta = TimeDelta::hours(1);
+pub(super) const ACCESS_TOKEN_TYPE: &str = "at+jwt";
+
+/// The claims of an access token.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct AccessClaims {
+    pub iss: String,
+    pub sub: String,
+    pub aud: Vec<String>,
+    pub client_id: String,
+    pub iat: i64,
+    pub exp: i64,
+    pub auth_time: i64,
+    pub jti: String,
+    pub scope: String,
+    /// The grant it hangs on.
+    pub sightline_grant: Uuid,
+    /// Name and e-mail address, as far as the scope reaches.
+    #[serde(flatten)]
+    pub person: Map<String, Value>,
+}
+
+impl IdentityProvider {
+    /// The token endpoint's answer for a grant.
+    pub(super) async fn answer(
+        &self,
+        grant: &Grant,
+        resources: &[String],
+        nonce: Option<&str>,
+        refresh: bool,
+    ) -> Result<Response, OAuthError> {
+        let person = demo::by_subject(&grant.subject).ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
+        let mut body = json!({
+            "access_token": self.access_token(grant, person, resources).await?,
+            "token_type": "Bearer",
+            "expires_in": ACCESS_TOKEN_LIFETIME.num_seconds(),
+            "scope": grant.scope,
+        });
+        if has_scope(&grant.scope, "openid") {
+            body["id_token"] = self.id_token(grant, person, nonce).await?.into();
+        }
+        if refresh {
+            body["refresh_token"] = self.issue_refresh_token(grant).await?.into();
+        }
+        Ok(private_json(StatusCode::OK, &body))
+    }
+
+    async fn access_token(&self, grant: &Grant, person: &Person, resources: &[String]) -> Result<String, OAuthError> {
+        let now = self.clock.now();
+        let claims = AccessClaims {
+            iss: self.issuer().to_owned(),
+            sub: grant.subject.clone(),
+            aud: resources.to_vec(),
+            client_id: grant.client_id.clone(),
+            iat: now.timestamp(),
+            exp: (now + ACCESS_TOKEN_LIFETIME).timestamp(),
+            auth_time: grant.created_at.timestamp(),
+            jti: self.random.id(now).to_string(),
+            scope: grant.scope.clone(),
+            sightline_grant: grant.id,
+            person: about(person, &grant.scope),
+        };
+        self.keys.sign(ACCESS_TOKEN_TYPE, &claims).await
+    }
+
+    async fn id_token(&self, grant: &Grant, person: &Person, nonce: Option<&str>) -> Result<String, OAuthError> {
+        let now = self.clock.now();
+        let mut claims = about(person, &grant.scope);
+        claims.insert("iss".to_owned(), self.issuer().into());
+        claims.insert("sub".to_owned(), grant.subject.clone().into());
+        claims.insert("aud".to_owned(), grant.client_id.clone().into());
+        claims.insert("iat".to_owned(), now.timestamp().into());
+        claims.insert("exp".to_owned(), (now + ACCESS_TOKEN_LIFETIME).timestamp().into());
+        claims.insert("auth_time".to_owned(), grant.created_at.timestamp().into());
+        if let Some(nonce) = nonce {
+            claims.insert("nonce".to_owned(), nonce.into());
+        }
+        self.keys.sign("JWT", &claims).await
+    }
+}
+
+/// What a scope lets a client know about a person (`OpenID` Connect Core section 5.4).
+pub(super) fn about(person: &Person, scope: &str) -> Map<String, Value> {
+    let mut claims = Map::new();
+    if has_scope(scope, "profile") {
+        claims.insert("name".to_owned(), person.display_name.into());
+        claims.insert("preferred_username".to_owned(), person.name.into());
+    }
+    if has_scope(scope, "email") {
+        claims.insert("email".to_owned(), person.email.into());
+        claims.insert("email_verified".to_owned(), true.into());
+    }
+    claims
+}
+
+pub(super) fn has_scope(scope: &str, one: &str) -> bool {
+    scope.split(' ').any(|granted| granted == one)
+}

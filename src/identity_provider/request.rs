@@ -1,0 +1,155 @@
+//! An authorization request, judged in two steps: first client and redirect URI (a fault shows a page), then the rest (a fault
+//! goes back to the client by redirect).
+
+use sea_orm::DbErr;
+use url::Url;
+
+use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters};
+
+const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
+const DEFAULT_SCOPE: &str = "openid profile email";
+const MAX_STATE_BYTES: usize = 4_096;
+
+/// Where the answer to a request goes; exists only for a known client and one of its redirect URIs.
+#[derive(Debug)]
+pub(super) struct ReturnAddress {
+    pub client: Client,
+    pub redirect_uri: String,
+    pub state: Option<String>,
+    issuer: String,
+}
+
+/// A valid authorization request.
+#[derive(Debug)]
+pub(super) struct AuthorizationRequest {
+    pub scope: String,
+    pub challenge: String,
+    pub nonce: Option<String>,
+    /// The resources asked for; empty: all.
+    pub resources: Vec<String>,
+    pub login_hint: Option<String>,
+    pub prompts: Vec<String>,
+}
+
+/// An error that is told to the client.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal(pub &'static str, pub &'static str);
+
+impl IdentityProvider {
+    /// Finds client and redirect URI, or a sentence for the error page.
+    pub(super) async fn return_address(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<Result<ReturnAddress, &'static str>, DbErr> {
+        if ["client_id", "redirect_uri", "state"].iter().any(|name| parameters.all(name).count() > 1) {
+            return Ok(Err("The request names its client or address more than once."));
+        }
+        let Some(client) = self.client(parameters.get("client_id").unwrap_or_default()).await? else {
+            return Ok(Err("The application that sent you here is not known."));
+        };
+        let Some(redirect_uri) = parameters.get("redirect_uri").filter(|uri| client.redirects_to(uri)) else {
+            return Ok(Err("The address to return to is not one that the application has registered."));
+        };
+        let state = parameters.get("state").filter(|state| state.len() <= MAX_STATE_BYTES).map(str::to_owned);
+        let (redirect_uri, issuer) = (redirect_uri.to_owned(), self.issuer().to_owned());
+        Ok(Ok(ReturnAddress { client, redirect_uri, state, issuer }))
+    }
+}
+
+impl ReturnAddress {
+    /// The redirect that carries `answer`, with `state` and `iss` (RFC 9207).
+    pub(super) fn with(&self, answer: &[(&str, &str)]) -> String {
+        let Ok(mut url) = Url::parse(&self.redirect_uri) else { return self.redirect_uri.clone() };
+        {
+            let mut query = url.query_pairs_mut();
+            query.extend_pairs(answer).append_pair("iss", &self.issuer);
+            if let Some(state) = &self.state {
+                query.append_pair("state", state);
+            }
+        }
+        url.into()
+    }
+
+    /// The redirect that tells the client about a refusal.
+    pub(super) fn refusing(&self, Refusal(code, description): &Refusal) -> String {
+        self.with(&[("error", code), ("error_description", description)])
+    }
+}
+
+/// Judges everything but client and redirect URI.
+pub(super) fn judge(
+    parameters: &Parameters,
+    client: &Client,
+    settings: &Settings,
+) -> Result<AuthorizationRequest, Refusal> {
+    if parameters.repeated().is_some() {
+        return Err(Refusal("invalid_request", "A parameter is repeated."));
+    }
+    for (name, code) in [("request", "request_not_supported"), ("request_uri", "request_uri_not_supported")] {
+        if parameters.get(name).is_some() {
+            return Err(Refusal(code, "Request objects are not supported."));
+        }
+    }
+    match parameters.get("response_type") {
+        Some("code") => {}
+        Some(_) => return Err(Refusal("unsupported_response_type", "response_type must be code.")),
+        None => return Err(Refusal("invalid_request", "response_type is missing; it must be code.")),
+    }
+    if parameters.get("response_mode").is_some_and(|mode| mode != "query") {
+        return Err(Refusal("invalid_request", "response_mode must be query."));
+    }
+    let prompts: Vec<_> = words(parameters.get("prompt").unwrap_or_default());
+    if prompts.len() > 1 && prompts.iter().any(|prompt| prompt == "none") {
+        return Err(Refusal("invalid_request", "prompt=none stands alone."));
+    }
+    Ok(AuthorizationRequest {
+        challenge: challenge(parameters)?,
+        scope: scope(parameters.get("scope").unwrap_or(DEFAULT_SCOPE), client)?,
+        resources: resources(parameters, &settings.audiences)?,
+        nonce: parameters.get("nonce").map(str::to_owned),
+        login_hint: parameters.get("login_hint").map(str::to_owned),
+        prompts,
+    })
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+fn challenge(parameters: &Parameters) -> Result<String, Refusal> {
+    let challenge = parameters.get("code_challenge").unwrap_or_default();
+    if parameters.get("code_challenge_method") != Some("S256") {
+        return Err(Refusal("invalid_request", "PKCE is required: code_challenge with code_challenge_method=S256."));
+    }
+    let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if challenge.len() != 43 || !challenge.bytes().all(is_base64url) {
+        return Err(Refusal("invalid_request", "code_challenge must be the base64url SHA-256 of the verifier."));
+    }
+    Ok(challenge.to_owned())
+}
+
+fn scope(asked: &str, client: &Client) -> Result<String, Refusal> {
+    let asked = words(asked);
+    if asked.iter().any(|scope| !SCOPES.contains(&scope.as_str())) {
+        return Err(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."));
+    }
+    // offline_access is left out for a client that has not registered the refresh_token grant.
+    let granted = SCOPES.iter().filter(|scope| asked.iter().any(|one| one == *scope));
+    let granted = granted.filter(|scope| client.refreshes || **scope != "offline_access").copied();
+    Ok(granted.collect::<Vec<_>>().join(" "))
+}
+
+/// The known resources among `resource` parameters (RFC 8707), in their canonical spelling.
+pub(super) fn resources(parameters: &Parameters, known: &[String]) -> Result<Vec<String>, Refusal> {
+    let mut found = Vec::new();
+    for asked in parameters.all("resource") {
+        // URL libraries add a slash to an address without a path; it is the same resource.
+        let same = |one: &&String| one.as_str() == asked || asked.strip_suffix('/') == Some(one.as_str());
+        let resource = known.iter().find(same);
+        let resource = resource.ok_or(Refusal("invalid_target", "The resource is not one of this service."))?;
+        if !found.contains(resource) {
+            found.push(resource.clone());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,75 @@
+//! The issuer's JSON answers: never cached, errors in the form of RFC 6749 section 5.2.
+
+use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
+use sea_orm::DbErr;
+use serde_json::{Value, json};
+
+/// A refusal of an endpoint that answers in JSON.
+#[derive(Debug, thiserror::Error)]
+pub enum OAuthError {
+    /// The request is at fault: status 400 (401 for `invalid_client`), a code of the RFC and a sentence for people.
+    #[error("{code}: {description}")]
+    Refused {
+        /// `invalid_request`, `invalid_grant`, …
+        code: &'static str,
+        /// What is wrong.
+        description: &'static str,
+    },
+    /// The database does not answer, or the signing key cannot be used.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+/// A refusal with `code`.
+pub(super) fn refused(code: &'static str, description: &'static str) -> OAuthError {
+    OAuthError::Refused { code, description }
+}
+
+impl From<DbErr> for OAuthError {
+    fn from(error: DbErr) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl ResponseError for OAuthError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Refused { code: "invalid_client", .. } => StatusCode::UNAUTHORIZED,
+            Self::Refused { code: "temporarily_unavailable", .. } => StatusCode::TOO_MANY_REQUESTS,
+            Self::Refused { .. } => StatusCode::BAD_REQUEST,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn as_response(&self) -> Response {
+        let body = match self {
+            Self::Refused { code, description } => json!({ "error": code, "error_description": description }),
+            Self::Internal(reason) => {
+                tracing::error!(reason, "the issuer cannot answer");
+                json!({ "error": "server_error", "error_description": "An unexpected error occurred." })
+            }
+        };
+        let mut response = private_json(self.status(), &body);
+        if self.status() == StatusCode::UNAUTHORIZED {
+            // RFC 6749 asks for a challenge of the scheme the client tried; Basic is the only one it can have tried.
+            response
+                .headers_mut()
+                .insert("WWW-Authenticate", poem::http::HeaderValue::from_static("Basic realm=\"oauth\""));
+        }
+        if self.status() == StatusCode::TOO_MANY_REQUESTS {
+            response.headers_mut().insert("Retry-After", poem::http::HeaderValue::from_static("60"));
+        }
+        response
+    }
+}
+
+/// A JSON answer that no cache may keep.
+pub(super) fn private_json(status: StatusCode, body: &Value) -> Response {
+    Response::builder()
+        .status(status)
+        .content_type("application/json")
+        .header("Cache-Control", "no-store")
+        .header("Pragma", "no-cache")
+        .body(body.to_string())
+        .into_response()
+}

@@ -1,0 +1,52 @@
+//! The expression that says whether a query is a branded one.
+//!
+//! A term matches between boundaries (the start, the end, or anything that is neither letter nor digit), ignoring case; a
+//! run of punctuation or space inside a term matches any such run or none, so that `blue-widget` finds `blue widget` and
+//! `bluewidget`, but `acme` does not find `acmeology`.
+
+use super::planner::MAX_EXPRESSION;
+
+/// The RE2 expression that finds any of `terms`; `None` when no term has a letter or digit, or the expression would be
+/// longer than the search engine takes.
+#[must_use]
+pub fn expression(terms: &[impl AsRef<str>]) -> Option<String> {
+    let alternatives: Vec<String> = terms.iter().filter_map(|term| alternative(term.as_ref())).collect();
+    let whole = format!(r"(?i:(?:^|[^\p{{L}}\p{{N}}])(?:{})(?:$|[^\p{{L}}\p{{N}}]))", alternatives.join("|"));
+    (!alternatives.is_empty() && whole.len() <= MAX_EXPRESSION).then_some(whole)
+}
+
+fn alternative(term: &str) -> Option<String> {
+    let words: Vec<String> =
+        term.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(regex::escape).collect();
+    (!words.is_empty()).then(|| words.join(r"[^\p{L}\p{N}]*"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_match_between_boundaries() {
+        let found = regex::Regex::new(&expression(&["Acme", "blue-widget"]).unwrap()).unwrap();
+        for branded in ["acme", "ACME shoes", "buy acme.com", "my blue widget", "bluewidget", "blue - widget x"] {
+            assert!(found.is_match(branded), "{branded}");
+        }
+        for other in ["acmeology", "macme", "blue widgets", "blues widget"] {
+            assert!(!found.is_match(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn metacharacters_are_literal_and_empty_terms_are_nothing() {
+        assert_eq!(expression(&["!!"]), None);
+        assert_eq!(expression(&[""; 0]), None);
+        let found = regex::Regex::new(&expression(&["c++ (acme)"]).unwrap()).unwrap();
+        assert!(found.is_match("c acme") && !found.is_match("cc acmes"));
+    }
+
+    #[test]
+    fn a_list_too_long_for_the_search_engine_has_no_expression() {
+        let terms: Vec<String> = (0..600).map(|n| format!("brandname{n}")).collect();
+        assert_eq!(expression(&terms), None);
+    }
+}

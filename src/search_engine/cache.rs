@@ -1,0 +1,150 @@
+//! Upstream answers kept in memory: within a byte budget, least recently used out first, each with its own expiry.
+//!
+//! The entries live in the process and nowhere else. Several replicas each keep their own.
+
+use std::sync::{Mutex, PoisonError};
+
+use cached::{Cached as _, stores::LruCache};
+use chrono::{DateTime, Utc};
+
+/// The order of use is kept for at most this many entries; the byte budget is what binds in practice.
+const MAX_ENTRIES: usize = 100_000;
+
+/// What an entry takes besides its own estimate: key, list node, table slot.
+const OVERHEAD: usize = 256;
+
+#[derive(Clone)]
+struct Entry<V> {
+    value: V,
+    bytes: usize,
+    expires_at: DateTime<Utc>,
+}
+
+struct Held<V> {
+    entries: LruCache<String, Entry<V>>,
+    bytes: usize,
+}
+
+/// A cache whose entries together take at most `max_bytes`.
+pub struct ByteCache<V> {
+    held: Mutex<Held<V>>,
+    max_bytes: usize,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheUse {
+    /// Entries.
+    pub entries: usize,
+    /// Estimated bytes.
+    pub bytes: usize,
+}
+
+impl<V: Clone> ByteCache<V> {
+    /// Holds nothing.
+    #[must_use]
+    pub fn new(max_bytes: usize) -> Self {
+        let entries = LruCache::new(MAX_ENTRIES);
+        Self { held: Mutex::new(Held { entries, bytes: 0 }), max_bytes }
+    }
+
+    /// The value under `key`, unless it has expired.
+    pub fn get(&self, key: &String, now: DateTime<Utc>) -> Option<V> {
+        let mut held = self.lock();
+        let found = held.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
+        if found.0 > now {
+            return Some(found.1);
+        }
+        held.remove(key);
+        None
+    }
+
+    /// Keeps `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not kept.
+    pub fn put(&self, key: String, value: V, bytes: usize, expires_at: DateTime<Utc>) {
+        let bytes = bytes + key.len() + OVERHEAD;
+        let mut held = self.lock();
+        held.remove(&key);
+        if bytes > self.max_bytes {
+            return;
+        }
+        held.make_room(self.max_bytes - bytes);
+        held.bytes += bytes;
+        held.entries.cache_set(key, Entry { value, bytes, expires_at });
+    }
+
+    /// What is held.
+    #[must_use]
+    pub fn usage(&self) -> CacheUse {
+        let held = self.lock();
+        CacheUse { entries: held.entries.cache_size(), bytes: held.bytes }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Held<V>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<V: Clone> Held<V> {
+    fn remove(&mut self, key: &String) {
+        if let Some(entry) = self.entries.cache_remove(key) {
+            self.bytes -= entry.bytes;
+        }
+    }
+
+    /// Drops what was used longest ago until at most `budget` bytes are held.
+    fn make_room(&mut self, budget: usize) {
+        if self.bytes <= budget {
+            return;
+        }
+        for key in self.entries.key_order().into_iter().rev() {
+            self.remove(&key);
+            if self.bytes <= budget {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{TimeDelta, TimeZone};
+
+    use super::*;
+
+    fn noon() -> DateTime<Utc> {
+        Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_first() {
+        let cache = ByteCache::new(3 * (1_000 + OVERHEAD + 1));
+        let later = noon() + TimeDelta::hours(1);
+        for key in ["a", "b", "c"] {
+            cache.put(key.to_owned(), key, 1_000, later);
+        }
+        assert_eq!(cache.get(&"a".to_owned(), noon()), Some("a"));
+        cache.put("d".to_owned(), "d", 1_000, later);
+        let kept: Vec<bool> =
+            ["a", "b", "c", "d"].iter().map(|k| cache.get(&(*k).to_owned(), noon()).is_some()).collect();
+        assert_eq!(kept, [true, false, true, true]);
+    }
+
+    #[test]
+    fn the_budget_holds_whatever_comes() {
+        let cache = ByteCache::new(10_000);
+        for n in 0..100_usize {
+            cache.put(format!("{n}"), n, n * 200, noon() + TimeDelta::hours(1));
+            assert!(cache.usage().bytes <= 10_000);
+        }
+        assert!(cache.get(&"99".to_owned(), noon()).is_none(), "larger than the whole budget");
+    }
+
+    #[test]
+    fn an_entry_expires_at_its_own_time() {
+        let cache = ByteCache::new(10_000);
+        cache.put("a".to_owned(), 1, 10, noon() + TimeDelta::minutes(5));
+        assert_eq!(cache.get(&"a".to_owned(), noon() + TimeDelta::minutes(4)), Some(1));
+        assert_eq!(cache.get(&"a".to_owned(), noon() + TimeDelta::minutes(5)), None);
+        assert_eq!(cache.usage(), CacheUse { entries: 0, bytes: 0 });
+    }
+}

@@ -1,0 +1,264 @@
+//! The client: typed requests, paced per site, retried by reason, within a deadline; access tokens refreshed once for all.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use uuid::Uuid;
+
+use super::{
+    error::SearchEngineError,
+    failure::{Verdict, judge},
+    oauth::{Oauth, OauthSettings},
+    pace::{Pace, Pacer},
+    wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
+};
+use crate::{clock::Clock, random::Random};
+
+/// The most rows that one request may ask for.
+const PAGE: usize = 25_000;
+
+/// An access token is not used in the last seconds of its life.
+const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
+
+/// The wait before the first retry; it doubles.
+const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+
+/// The longest wait between two tries.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(4);
+
+/// Where the search engine is and how it is asked.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The root before `/webmasters/v3`.
+    pub api_url: String,
+    /// The OAuth endpoints.
+    pub oauth: OauthSettings,
+    /// The pace per site.
+    pub pace: Pace,
+    /// How long one try may take.
+    pub attempt_timeout: Duration,
+    /// How long a request may take with all its tries.
+    pub deadline: Duration,
+}
+
+/// A search account as far as reading needs it.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// Its id in the service's own records.
+    pub id: Uuid,
+    /// The durable grant.
+    pub refresh_token: SecretString,
+}
+
+/// Keeps a grant that the search engine replaced while refreshing.
+#[async_trait]
+pub trait GrantSink: Send + Sync {
+    /// Stores the new refresh token of `account`.
+    async fn replaced(&self, account: Uuid, refresh_token: SecretString);
+}
+
+struct AccessToken {
+    value: SecretString,
+    expires_at: DateTime<Utc>,
+}
+
+type TokenSlot = Arc<tokio::sync::Mutex<Option<AccessToken>>>;
+
+/// The search engine, as the rest of the service sees it.
+pub struct SearchEngine {
+    settings: Settings,
+    http: reqwest::Client,
+    oauth: Oauth,
+    pacer: Pacer,
+    tokens: Mutex<HashMap<Uuid, TokenSlot>>,
+    clock: Clock,
+    random: Random,
+    sink: Arc<dyn GrantSink>,
+}
+
+impl SearchEngine {
+    /// Nothing is asked yet.
+    #[must_use]
+    pub fn new(
+        settings: Settings,
+        http: reqwest::Client,
+        clock: Clock,
+        random: Random,
+        sink: Arc<dyn GrantSink>,
+    ) -> Self {
+        Self {
+            oauth: Oauth::new(settings.oauth.clone(), http.clone()),
+            pacer: Pacer::new(settings.pace),
+            tokens: Mutex::default(),
+            settings,
+            http,
+            clock,
+            random,
+            sink,
+        }
+    }
+
+    /// The OAuth endpoints.
+    #[must_use]
+    pub fn oauth(&self) -> &Oauth {
+        &self.oauth
+    }
+
+    /// The sites of an account, unverified ones included.
+    pub async fn sites(&self, account: &Account) -> Result<Vec<SiteEntry>, SearchEngineError> {
+        let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
+        let list: SiteList = self.send(account, None, || self.http.get(&url)).await?;
+        Ok(list.site_entry)
+    }
+
+    /// All rows of a question up to `cap`, page by page, and the last page's other parts.
+    pub async fn query(
+        &self,
+        account: &Account,
+        site: &SiteUrl,
+        request: &QueryRequest,
+        cap: usize,
+    ) -> Result<QueryResponse, SearchEngineError> {
+        let url = format!("{}/webmasters/v3/sites/{}/searchAnalytics/query", self.settings.api_url, site.segment());
+        let mut whole = QueryResponse::default();
+        loop {
+            let row_limit = PAGE.min(cap - whole.rows.len());
+            let page_request = QueryRequest { row_limit, start_row: whole.rows.len(), ..request.clone() };
+            let page: QueryResponse =
+                self.send(account, Some(site), || self.http.post(&url).json(&page_request)).await?;
+            let came = page.rows.len();
+            let mut rows = whole.rows;
+            rows.extend(page.rows);
+            whole = QueryResponse { rows, ..page };
+            if came < row_limit || whole.rows.len() >= cap {
+                return Ok(whole);
+            }
+        }
+    }
+
+    /// Whether the API answers at all; a refusal for want of credentials is an answer.
+    pub async fn is_reachable(&self) -> bool {
+        let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
+        let answer = self.http.get(url).timeout(Duration::from_secs(2)).send().await;
+        answer.is_ok_and(|answer| !answer.status().is_server_error())
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        account: &Account,
+        site: Option<&SiteUrl>,
+        request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
+    ) -> Result<T, SearchEngineError> {
+        let deadline = tokio::time::Instant::now() + self.settings.deadline;
+        let tries = self.try_until_settled(account, site, request, deadline);
+        tokio::time::timeout_at(deadline, tries)
+            .await
+            .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")))
+    }
+
+    async fn try_until_settled<T: DeserializeOwned>(
+        &self,
+        account: &Account,
+        site: Option<&SiteUrl>,
+        request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
+        deadline: tokio::time::Instant,
+    ) -> Result<T, SearchEngineError> {
+        let (mut backoff, mut refreshed) = (FIRST_BACKOFF, false);
+        loop {
+            let token = match self.access_token(account).await {
+                Err(SearchEngineError::Unavailable { detail, .. }) => Err(Verdict::Retry(None, detail)),
+                Err(final_error) => return Err(final_error),
+                Ok(token) => Ok(token),
+            };
+            let outcome = match token {
+                Ok(token) => {
+                    self.attempt(site, request().bearer_auth(token.expose_secret())).await.map_err(|v| (v, Some(token)))
+                }
+                Err(verdict) => Err((verdict, None)),
+            };
+            let (wait, said) = match outcome {
+                Ok(value) => return Ok(value),
+                Err((Verdict::Fail(error), _)) => return Err(error),
+                Err((Verdict::Refresh(said), _)) if refreshed => return Err(SearchEngineError::Disconnected(said)),
+                Err((Verdict::Refresh(_), token)) => {
+                    refreshed = true;
+                    self.forget(account, token.as_ref()).await;
+                    continue;
+                }
+                Err((Verdict::Retry(after, said), _)) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
+            };
+            if tokio::time::Instant::now() + wait >= deadline {
+                return Err(SearchEngineError::Unavailable {
+                    retry_after: wait.max(Duration::from_secs(1)),
+                    detail: said,
+                });
+            }
+            tracing::debug!(?wait, said, "the search engine is asked again");
+            tokio::time::sleep(wait).await;
+            backoff = (backoff * 2).min(LONGEST_BACKOFF);
+        }
+    }
+
+    /// Between half and all of `backoff`, so that clients do not come back in step.
+    fn jittered(&self, backoff: Duration) -> Duration {
+        backoff.mul_f64(0.5 + self.random.unit() / 2.0)
+    }
+
+    async fn attempt<T: DeserializeOwned>(
+        &self,
+        site: Option<&SiteUrl>,
+        request: reqwest::RequestBuilder,
+    ) -> Result<T, Verdict> {
+        let _in_flight = match site {
+            Some(site) => self.pacer.start(site).await,
+            None => None,
+        };
+        let lost = |error: reqwest::Error| Verdict::Retry(None, error.without_url().to_string());
+        let answer = request.timeout(self.settings.attempt_timeout).send().await.map_err(lost)?;
+        let status = answer.status();
+        let retry_after =
+            answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok()).map(Duration::from_secs);
+        let body = answer.bytes().await.map_err(lost)?;
+        if !status.is_success() {
+            return Err(judge(status.as_u16(), retry_after, &body));
+        }
+        serde_json::from_slice(&body).map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
+    }
+
+    /// The account's access token; whoever finds it stale refreshes it while the others wait.
+    pub async fn access_token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
+        let slot = self.slot(account.id);
+        let mut held = slot.lock().await;
+        if let Some(token) = held.as_ref().filter(|token| token.expires_at > self.clock.now() + TOKEN_MARGIN) {
+            return Ok(token.value.clone());
+        }
+        let answer = self.oauth.refresh(&account.refresh_token).await?;
+        let lifetime = TimeDelta::seconds(i64::try_from(answer.expires_in.unwrap_or(3_600)).unwrap_or(3_600));
+        *held = Some(AccessToken { value: answer.access_token.clone(), expires_at: self.clock.now() + lifetime });
+        if let Some(replacement) = answer.refresh_token {
+            self.sink.replaced(account.id, replacement).await;
+        }
+        Ok(answer.access_token)
+    }
+
+    /// Drops a refused token, unless another request has replaced it already.
+    async fn forget(&self, account: &Account, refused: Option<&SecretString>) {
+        let slot = self.slot(account.id);
+        let mut held = slot.lock().await;
+        let same = |token: &AccessToken| refused.is_some_and(|r| r.expose_secret() == token.value.expose_secret());
+        if held.as_ref().is_some_and(same) {
+            *held = None;
+        }
+    }
+
+    fn slot(&self, account: Uuid) -> TokenSlot {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone()
+    }
+}

@@ -1,0 +1,135 @@
+//! What an error answer means and whether it is worth another try. Quota errors arrive as 403 as well as 429, so the
+//! *reason* decides, not the status.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::error::SearchEngineError;
+
+/// How long the load quota takes to recover, by the search engine's documentation.
+const LOAD_QUOTA: Duration = Duration::from_secs(15 * 60);
+
+/// What to do about a failed attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The access token is refused: refresh it, once.
+    Refresh(String),
+    /// Worth another try, after at least the given time when the answer said so.
+    Retry(Option<Duration>, String),
+    /// Final.
+    Fail(SearchEngineError),
+}
+
+/// The three shapes of error bodies in one; every part may be missing.
+#[derive(Debug, Default, Deserialize)]
+struct Body {
+    #[serde(default)]
+    error: Problem,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Problem {
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    errors: Vec<Item>,
+    #[serde(default)]
+    details: Vec<Item>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Item {
+    #[serde(default)]
+    reason: String,
+}
+
+/// Reads an error answer.
+#[must_use]
+pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Verdict {
+    let problem = serde_json::from_slice::<Body>(body).unwrap_or_default().error;
+    let reasons: Vec<&str> = problem.errors.iter().chain(&problem.details).map(|item| item.reason.as_str()).collect();
+    let is = |names: &[&str]| reasons.iter().any(|reason| names.contains(reason)) || names.contains(&&*problem.status);
+    let said = format!("{status} {} {}", reasons.join(","), problem.message);
+    match status {
+        401 => Verdict::Refresh(said),
+        403 | 429 if is(&["quotaExceeded", "dailyLimitExceeded"]) && problem.message.contains("load quota") => {
+            Verdict::Fail(SearchEngineError::Unavailable {
+                retry_after: retry_after.unwrap_or(LOAD_QUOTA),
+                detail: said,
+            })
+        }
+        403 if is(&["dailyLimitExceeded"]) => Verdict::Fail(SearchEngineError::Unavailable {
+            retry_after: retry_after.unwrap_or(LOAD_QUOTA),
+            detail: said,
+        }),
+        403 if is(&["quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RESOURCE_EXHAUSTED"]) => {
+            Verdict::Retry(retry_after, said)
+        }
+        403 if is(&["accessNotConfigured", "SERVICE_DISABLED"]) => {
+            Verdict::Fail(SearchEngineError::Misconfigured(said))
+        }
+        403 if is(&["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"]) => {
+            Verdict::Fail(SearchEngineError::ScopeMissing(said))
+        }
+        403 | 404 => Verdict::Fail(SearchEngineError::PermissionLost(said)),
+        408 | 429 | 500 | 502 | 503 | 504 => Verdict::Retry(retry_after, said),
+        _ => Verdict::Fail(SearchEngineError::InvalidRequest(said)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(reason: &str, message: &str) -> Vec<u8> {
+        format!(r#"{{"error":{{"code":403,"message":"{message}","errors":[{{"domain":"x","reason":"{reason}"}}]}}}}"#)
+            .into()
+    }
+
+    #[test]
+    fn the_reason_decides_not_the_status() {
+        let kind = |status, reason: &str, message: &str| match judge(status, None, &body(reason, message)) {
+            Verdict::Refresh(_) => "refresh",
+            Verdict::Retry(..) => "retry",
+            Verdict::Fail(SearchEngineError::PermissionLost(_)) => "lost",
+            Verdict::Fail(SearchEngineError::ScopeMissing(_)) => "scope",
+            Verdict::Fail(SearchEngineError::Misconfigured(_)) => "operator",
+            Verdict::Fail(SearchEngineError::InvalidRequest(_)) => "invalid",
+            Verdict::Fail(SearchEngineError::Unavailable { retry_after, .. }) if retry_after >= LOAD_QUOTA => "later",
+            Verdict::Fail(_) => "other",
+        };
+        let cases = [
+            (400, "badRequest", "", "invalid"),
+            (400, "invalidParameter", "", "invalid"),
+            (401, "authError", "Invalid Credentials", "refresh"),
+            (403, "forbidden", "User does not have sufficient permission", "lost"),
+            (403, "insufficientPermissions", "", "scope"),
+            (403, "accessNotConfigured", "", "operator"),
+            (403, "quotaExceeded", "Search Analytics load quota exceeded.", "later"),
+            (429, "quotaExceeded", "Search Analytics load quota exceeded.", "later"),
+            (403, "quotaExceeded", "Search Analytics QPS quota exceeded.", "retry"),
+            (403, "rateLimitExceeded", "", "retry"),
+            (403, "userRateLimitExceeded", "", "retry"),
+            (403, "dailyLimitExceeded", "", "later"),
+            (429, "rateLimitExceeded", "", "retry"),
+            (404, "notFound", "", "lost"),
+            (500, "backendError", "", "retry"),
+            (503, "", "", "retry"),
+        ];
+        for (status, reason, message, expected) in cases {
+            assert_eq!(kind(status, reason, message), expected, "{status} {reason} {message}");
+        }
+    }
+
+    #[test]
+    fn bodies_without_errors_or_status_are_read_too() {
+        let scope = br#"{"error":{"code":403,"details":[{"@type":"x","reason":"ACCESS_TOKEN_SCOPE_INSUFFICIENT"}]}}"#;
+        assert!(matches!(judge(403, None, scope), Verdict::Fail(SearchEngineError::ScopeMissing(_))));
+        let exhausted = br#"{"error":{"code":403,"status":"RESOURCE_EXHAUSTED"}}"#;
+        assert!(matches!(judge(403, None, exhausted), Verdict::Retry(..)));
+        assert!(matches!(judge(502, None, b"<html>"), Verdict::Retry(..)));
+    }
+}

@@ -1,0 +1,219 @@
+//! Conditions as people write them, and the predicate that a question asks about.
+
+use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
+use regex::RegexBuilder;
+
+use super::{countries, planner::MAX_EXPRESSION, wire::Dimension};
+
+/// The devices that the search engine knows.
+pub const DEVICES: [&str; 3] = ["DESKTOP", "MOBILE", "TABLET"];
+
+/// One thing that must hold of a row, or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// As written in a filter, a segment or a cluster.
+    Written(FilterCondition),
+    /// The query matches the expression of the property's branded keywords.
+    Branded(String),
+    /// The query is identified and does not match it.
+    NonBranded(String),
+}
+
+impl Condition {
+    /// What it looks at.
+    #[must_use]
+    pub fn dimension(&self) -> Dimension {
+        match self {
+            Self::Branded(_) | Self::NonBranded(_) => Dimension::Query,
+            Self::Written(condition) => match condition.dimension {
+                FilterDimension::Query => Dimension::Query,
+                FilterDimension::Page => Dimension::Page,
+                FilterDimension::Country => Dimension::Country,
+                FilterDimension::Device => Dimension::Device,
+                FilterDimension::SearchAppearance => Dimension::SearchAppearance,
+            },
+        }
+    }
+}
+
+/// Conditions joined as in SQL, as alternatives of conditions that hold together: `a and b or c` is `[[a, b], [c]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression(pub Vec<Vec<Condition>>);
+
+impl Expression {
+    /// Groups a list of conditions; `logic` joins each to the one before it and `and` binds tighter than `or`. The list
+    /// must not be empty.
+    #[must_use]
+    pub fn of(conditions: &[FilterCondition]) -> Self {
+        let mut alternatives: Vec<Vec<Condition>> = Vec::new();
+        for condition in conditions {
+            let written = Condition::Written(condition.clone());
+            match alternatives.last_mut() {
+                Some(run) if condition.logic.unwrap_or_default() == FilterLogic::And => run.push(written),
+                _ => alternatives.push(vec![written]),
+            }
+        }
+        Self(alternatives)
+    }
+}
+
+/// Expressions that all hold: the classification and the filters, each bracketed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Predicate(pub Vec<Expression>);
+
+impl Predicate {
+    /// Every condition anywhere in it.
+    pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
+        self.0.iter().flat_map(|expression| expression.0.iter().flatten())
+    }
+
+    /// What its conditions look at.
+    #[must_use]
+    pub fn dimensions(&self) -> Vec<Dimension> {
+        let mut found: Vec<_> = self.conditions().map(Condition::dimension).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether every upstream request must count by page, so that the numbers of one answer are of one kind.
+    #[must_use]
+    pub fn forces_by_page(&self) -> bool {
+        self.conditions().any(|c| matches!(c.dimension(), Dimension::Page | Dimension::SearchAppearance))
+    }
+
+    /// The same without its query conditions, each of which is taken to hold.
+    #[must_use]
+    pub fn without_queries(&self) -> Self {
+        let kept = self.0.iter().map(|expression| {
+            let runs = expression.0.iter();
+            let stripped = runs.map(|run| run.iter().filter(|c| c.dimension() != Dimension::Query).cloned().collect());
+            Expression(stripped.collect())
+        });
+        Self(kept.filter(|expression: &Expression| expression.0.iter().all(|run| !run.is_empty())).collect())
+    }
+}
+
+/// The values of an `or_list`: split on commas, `\,` is a comma inside a value, trimmed, empty ones dropped.
+#[must_use]
+pub fn list_items(value: &str) -> Vec<String> {
+    let mut items = vec![String::new()];
+    let mut characters = value.chars().peekable();
+    while let Some(c) = characters.next() {
+        match (c, characters.peek()) {
+            ('\\', Some(',')) => {
+                characters.next();
+                push(&mut items, ',');
+            }
+            (',', _) => items.push(String::new()),
+            _ => push(&mut items, c),
+        }
+    }
+    items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+}
+
+fn push(items: &mut [String], c: char) {
+    if let Some(item) = items.last_mut() {
+        item.push(c);
+    }
+}
+
+/// Whether a condition means anything; the error says what is allowed.
+pub fn check(condition: &FilterCondition) -> Result<(), String> {
+    let value = &condition.value;
+    let values = match condition.operator {
+        Operator::OrList => list_items(value),
+        _ => vec![value.clone()],
+    };
+    if values.is_empty() {
+        return Err("or_list needs at least one value between commas".to_owned());
+    }
+    let whole_values = matches!(condition.operator, Operator::Equals | Operator::OrList);
+    let unknown = |known: &dyn Fn(&str) -> bool| values.iter().find(|v| whole_values && !known(v)).cloned();
+    match condition.dimension {
+        FilterDimension::Country => {
+            if let Some(code) = unknown(&|code| countries::index_of(code).is_some()) {
+                return Err(format!(
+                    "unknown country {code:?}; use ISO 3166-1 alpha-3 codes such as usa, or zzz for unknown"
+                ));
+            }
+        }
+        FilterDimension::Device => {
+            if let Some(device) = unknown(&|device| DEVICES.contains(&device.to_ascii_uppercase().as_str())) {
+                return Err(format!("unknown device {device:?}; use DESKTOP, MOBILE or TABLET"));
+            }
+        }
+        FilterDimension::SearchAppearance if !whole_values => {
+            return Err("searchAppearance takes the operators equals and or_list only".to_owned());
+        }
+        _ => {}
+    }
+    if condition.operator == Operator::MatchesRegex { check_regex(value) } else { Ok(()) }
+}
+
+fn check_regex(pattern: &str) -> Result<(), String> {
+    if pattern.len() > MAX_EXPRESSION {
+        return Err(format!("the expression is longer than {MAX_EXPRESSION} characters"));
+    }
+    compile(pattern).map(drop).map_err(|error| match error {
+        regex::Error::CompiledTooBig(_) => "the expression is too large when compiled".to_owned(),
+        other => format!("not an RE2 expression: {}", last_line(&other.to_string())),
+    })
+}
+
+/// Compiles an expression within bounds that keep a hostile one cheap.
+pub fn compile(pattern: &str) -> Result<regex::Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).nest_limit(50).build()
+}
+
+fn last_line(text: &str) -> String {
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn condition(dimension: FilterDimension, operator: Operator, value: &str) -> FilterCondition {
+        FilterCondition { dimension, operator, value: value.to_owned(), logic: None }
+    }
+
+    #[test]
+    fn lists_split_on_commas_that_are_not_escaped() {
+        assert_eq!(list_items(r"a, b\,c ,,d"), ["a", "b,c", "d"]);
+        assert!(list_items(" , ,").is_empty());
+        assert_eq!(list_items(r"a\b"), [r"a\b"]);
+    }
+
+    #[test]
+    fn what_means_nothing_is_refused() {
+        use FilterDimension::{Country, Device, Query, SearchAppearance};
+        let refused = [
+            (Query, Operator::OrList, " , "),
+            (Query, Operator::MatchesRegex, "("),
+            (Query, Operator::MatchesRegex, r"(a)\1"),
+            (Query, Operator::MatchesRegex, "a(?=b)"),
+            (Country, Operator::Equals, "us"),
+            (Country, Operator::OrList, "usa,atlantis"),
+            (Device, Operator::Equals, "WATCH"),
+            (SearchAppearance, Operator::Contains, "PRODUCT"),
+        ];
+        for (dimension, operator, value) in refused {
+            assert!(check(&condition(dimension, operator, value)).is_err(), "{dimension:?} {operator:?} {value}");
+        }
+        assert!(check(&condition(Country, Operator::OrList, "USA, gbr")).is_ok());
+        assert!(check(&condition(Country, Operator::Contains, "us")).is_ok());
+    }
+
+    #[test]
+    fn and_binds_tighter_than_or() {
+        let or = |value: &str| FilterCondition {
+            logic: Some(FilterLogic::Or),
+            ..condition(FilterDimension::Query, Operator::Contains, value)
+        };
+        let and = |value: &str| condition(FilterDimension::Query, Operator::Contains, value);
+        let sizes: Vec<usize> =
+            Expression::of(&[and("a"), and("b"), or("c"), and("d"), or("e")]).0.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [2, 2, 1]);
+    }
+}

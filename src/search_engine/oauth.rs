@@ -1,0 +1,176 @@
+//! The OAuth grant with which an account lets the service read: authorization code with PKCE, refresh, revocation.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use url::Url;
+
+use super::error::SearchEngineError;
+
+/// All the access that the service ever asks for.
+pub const READONLY_SCOPE: &str = "https://www.googleapis.com/auth/webmasters.readonly";
+
+/// Where the grant is made and used, and as which client.
+#[derive(Debug, Clone)]
+pub struct OauthSettings {
+    /// Authorization endpoint.
+    pub authorize_url: String,
+    /// Token endpoint.
+    pub token_url: String,
+    /// Revocation endpoint.
+    pub revoke_url: String,
+    /// User-info endpoint.
+    pub userinfo_url: String,
+    /// Client id.
+    pub client_id: String,
+    /// Client secret.
+    pub client_secret: SecretString,
+}
+
+/// What the token endpoint answers.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TokenAnswer {
+    /// For requests.
+    pub access_token: SecretString,
+    /// Seconds that it lives.
+    pub expires_in: Option<u64>,
+    /// The durable grant; on a refresh only when it was replaced.
+    pub refresh_token: Option<SecretString>,
+    /// What was granted, which may be less than what was asked for.
+    pub scope: Option<String>,
+}
+
+/// Who the account is, as the search engine says.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UserInfo {
+    /// Stable identifier.
+    pub sub: String,
+    /// E-mail address.
+    pub email: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Refusal {
+    #[serde(default)]
+    error: String,
+    #[serde(default)]
+    error_description: String,
+}
+
+/// Speaks with the OAuth endpoints.
+#[derive(Debug, Clone)]
+pub struct Oauth {
+    settings: OauthSettings,
+    http: reqwest::Client,
+}
+
+impl Oauth {
+    /// Nothing is asked yet.
+    #[must_use]
+    pub fn new(settings: OauthSettings, http: reqwest::Client) -> Self {
+        Self { settings, http }
+    }
+
+    /// Where a person goes to consent. `login_hint` names the account to ask for.
+    pub fn authorize_url(
+        &self,
+        redirect_uri: &str,
+        state: &str,
+        verifier: &str,
+        login_hint: Option<&str>,
+    ) -> Result<Url, SearchEngineError> {
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier));
+        let mut url = Url::parse(&self.settings.authorize_url)
+            .map_err(|e| SearchEngineError::Misconfigured(format!("search_engine.authorize_url: {e}")))?;
+        url.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &self.settings.client_id)
+            .append_pair("redirect_uri", redirect_uri)
+            .append_pair("scope", &format!("openid email {READONLY_SCOPE}"))
+            .append_pair("state", state)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256")
+            .append_pair("access_type", "offline")
+            .append_pair("prompt", "consent");
+        if let Some(hint) = login_hint {
+            url.query_pairs_mut().append_pair("login_hint", hint);
+        }
+        Ok(url)
+    }
+
+    /// Trades a code for the grant. Refused when the person did not grant reading.
+    pub async fn exchange(
+        &self,
+        code: &str,
+        redirect_uri: &str,
+        verifier: &str,
+    ) -> Result<TokenAnswer, SearchEngineError> {
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", redirect_uri),
+            ("code_verifier", verifier),
+        ];
+        let answer = self.token(&form).await?;
+        let granted = answer.scope.as_deref().unwrap_or(READONLY_SCOPE);
+        if !granted
+            .split(' ')
+            .any(|scope| scope == READONLY_SCOPE || scope == "https://www.googleapis.com/auth/webmasters")
+        {
+            return Err(SearchEngineError::ScopeMissing(format!("granted only: {granted}")));
+        }
+        Ok(answer)
+    }
+
+    /// A new access token. `Disconnected` when the grant is dead.
+    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<TokenAnswer, SearchEngineError> {
+        self.token(&[("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())]).await
+    }
+
+    /// Ends the grant. A grant that is already dead counts as ended.
+    pub async fn revoke(&self, token: &SecretString) -> Result<(), SearchEngineError> {
+        let request = self.http.post(&self.settings.revoke_url).form(&[("token", token.expose_secret())]);
+        let answer = request.send().await.map_err(transport)?;
+        match answer.status().as_u16() {
+            200 | 400 => Ok(()),
+            status => Err(SearchEngineError::unavailable(format!("revocation answered {status}"))),
+        }
+    }
+
+    /// Who an access token speaks for.
+    pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
+        let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
+        let answer = request.send().await.map_err(transport)?;
+        if !answer.status().is_success() {
+            return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status())));
+        }
+        answer.json().await.map_err(transport)
+    }
+
+    async fn token(&self, form: &[(&str, &str)]) -> Result<TokenAnswer, SearchEngineError> {
+        let client = [
+            ("client_id", self.settings.client_id.as_str()),
+            ("client_secret", self.settings.client_secret.expose_secret()),
+        ];
+        let form: Vec<_> = form.iter().chain(&client).collect();
+        let answer = self.http.post(&self.settings.token_url).form(&form).send().await.map_err(transport)?;
+        let status = answer.status().as_u16();
+        if status == 200 {
+            return answer.json().await.map_err(transport);
+        }
+        let refusal: Refusal = answer.json().await.unwrap_or_default();
+        let said = format!("{status} {} {}", refusal.error, refusal.error_description);
+        Err(match (status, refusal.error.as_str()) {
+            (_, "invalid_grant") => SearchEngineError::Disconnected(said),
+            (_, "server_error" | "temporarily_unavailable" | "internal_failure") | (408 | 429 | 500.., _) => {
+                SearchEngineError::unavailable(said)
+            }
+            _ => SearchEngineError::Misconfigured(said),
+        })
+    }
+}
+
+fn transport(error: reqwest::Error) -> SearchEngineError {
+    SearchEngineError::unavailable(error.without_url().to_string())
+}

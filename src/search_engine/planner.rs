@@ -1,0 +1,113 @@
+//! From a predicate to upstream requests that answer it exactly, or a refusal.
+//!
+//! The search engine can only AND filters. A predicate is brought into alternatives (disjunctive normal form); alternatives
+//! that differ in one dimension only are merged into one (a union of countries, one regular expression); what is left is
+//! added up by inclusion and exclusion: `f(A or B) = f(A) + f(B) − f(A and B)`. Clicks, impressions and the weighted
+//! position sum are additive over disjoint cells, so the signed sum is exact.
+//!
+//! Anonymised cells satisfy no query condition, negative ones included. The search engine drops them from a request as soon
+//! as one query filter is set, so each term counts them exactly when its alternative names no query: nothing here negates a
+//! query condition, and that is why.
+
+use super::{conjunct::Conjunct, error::PlanError, filter::Predicate, wire::Filter};
+
+/// The longest expression that the search engine takes, in characters.
+pub const MAX_EXPRESSION: usize = 4_096;
+
+/// The most upstream requests that one part of a question may take.
+pub const MAX_TERMS: usize = 15;
+
+/// Alternatives beyond this are not even tried.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// One upstream request of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// How often its answer counts; negative to take off what was counted twice.
+    pub weight: f64,
+    /// Filters, all of which hold.
+    pub filters: Vec<Filter>,
+}
+
+/// Signed requests whose sum answers a predicate. No terms: nothing can satisfy it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The requests.
+    pub terms: Vec<Term>,
+}
+
+/// The plan that answers `predicate` exactly.
+pub fn plan(predicate: &Predicate) -> Result<Plan, PlanError> {
+    let mut alternatives = vec![Conjunct::anything()];
+    for expression in &predicate.0 {
+        let mut own = Vec::new();
+        for run in &expression.0 {
+            own.extend(Conjunct::all_of(run));
+        }
+        simplify(&mut own);
+        alternatives = alternatives.iter().flat_map(|left| own.iter().filter_map(|right| left.and(right))).collect();
+        simplify(&mut alternatives);
+        if alternatives.len() > MAX_ALTERNATIVES {
+            return Err(too_complex(alternatives.len()));
+        }
+    }
+    let mut terms = Vec::new();
+    for (weight, conjunct) in inclusion_exclusion(&alternatives)? {
+        let room = MAX_TERMS.saturating_sub(terms.len());
+        let requests = conjunct.requests(room).ok_or_else(|| too_complex(MAX_TERMS + 1))?;
+        check_lengths(&requests)?;
+        terms.extend(requests.into_iter().map(|filters| Term { weight, filters }));
+    }
+    Ok(Plan { terms })
+}
+
+fn check_lengths(requests: &[Vec<Filter>]) -> Result<(), PlanError> {
+    let fits = |filter: &Filter| filter.expression.chars().count() <= MAX_EXPRESSION;
+    if requests.iter().flatten().all(fits) {
+        return Ok(());
+    }
+    Err(PlanError::TooComplex(format!(
+        "filters: the values of one condition make an expression of more than {MAX_EXPRESSION} characters; use fewer or shorter values"
+    )))
+}
+
+fn too_complex(needed: usize) -> PlanError {
+    PlanError::TooComplex(format!(
+        "filters: the conditions need {needed} or more combined requests and at most {MAX_TERMS} are made; use fewer \
+         conditions joined by or, or put alternatives on one dimension into one or_list or matches_regex"
+    ))
+}
+
+/// Merges alternatives until none can be merged, and drops those that another one covers.
+fn simplify(alternatives: &mut Vec<Conjunct>) {
+    loop {
+        let pair = pairs(alternatives.len()).find_map(|(i, j)| Some((i, j, alternatives[i].or(&alternatives[j])?)));
+        let Some((i, j, merged)) = pair else { return };
+        alternatives.remove(j);
+        alternatives[i] = merged;
+    }
+}
+
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
+}
+
+/// The signed intersections of all non-empty subsets, equal ones added and empty ones dropped.
+fn inclusion_exclusion(alternatives: &[Conjunct]) -> Result<Vec<(f64, Conjunct)>, PlanError> {
+    let mut sums: Vec<(f64, Conjunct)> = Vec::new();
+    for alternative in alternatives {
+        let crossed: Vec<(f64, Conjunct)> =
+            sums.iter().filter_map(|(weight, conjunct)| Some((-weight, conjunct.and(alternative)?))).collect();
+        for (weight, conjunct) in std::iter::once((1.0, alternative.clone())).chain(crossed) {
+            match sums.iter_mut().find(|(_, known)| *known == conjunct) {
+                Some((known, _)) => *known += weight,
+                None => sums.push((weight, conjunct)),
+            }
+        }
+        sums.retain(|(weight, _)| *weight != 0.0);
+        if sums.len() > 4 * MAX_TERMS {
+            return Err(too_complex(sums.len()));
+        }
+    }
+    if sums.len() > MAX_TERMS { Err(too_complex(sums.len())) } else { Ok(sums) }
+}

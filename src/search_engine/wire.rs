@@ -1,0 +1,287 @@
+//! The search engine's wire format: `sites.list` and `searchAnalytics.query` of the webmasters v3 surface.
+
+use std::fmt;
+
+use chrono::NaiveDate;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Deserialize, Serialize};
+
+/// What one path segment may hold unescaped; `:` and `/` of a site's name are escaped.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// A site's name at the search engine, byte for byte (`sc-domain:example.com` or `https://www.example.com/`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SiteUrl(pub String);
+
+impl SiteUrl {
+    /// The name as one path segment.
+    #[must_use]
+    pub fn segment(&self) -> String {
+        utf8_percent_encode(&self.0, SEGMENT).to_string()
+    }
+}
+
+impl fmt::Display for SiteUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The kind of search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SearchType {
+    /// Web search.
+    Web,
+    /// Discover: no queries, no devices, no positions.
+    Discover,
+    /// Google News: no queries, no positions.
+    GoogleNews,
+    /// Image search.
+    Image,
+    /// Video search.
+    Video,
+}
+
+impl SearchType {
+    /// Whether rows can be grouped and filtered by `dimension`.
+    #[must_use]
+    pub fn has(self, dimension: Dimension) -> bool {
+        match dimension {
+            Dimension::Query => !matches!(self, Self::Discover | Self::GoogleNews),
+            Dimension::Device => self != Self::Discover,
+            _ => true,
+        }
+    }
+
+    /// Whether results pages are counted once per property.
+    #[must_use]
+    pub fn has_by_property(self) -> bool {
+        !matches!(self, Self::Discover | Self::GoogleNews)
+    }
+
+    /// The name on the wire, here and upstream.
+    #[must_use]
+    pub fn wire_name(self) -> &'static str {
+        match self {
+            Self::Web => "web",
+            Self::Discover => "discover",
+            Self::GoogleNews => "googleNews",
+            Self::Image => "image",
+            Self::Video => "video",
+        }
+    }
+}
+
+/// What rows are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Dimension {
+    /// The day.
+    Date,
+    /// The query.
+    Query,
+    /// The page's URL.
+    Page,
+    /// Lower-case ISO 3166-1 alpha-3.
+    Country,
+    /// `DESKTOP`, `MOBILE`, `TABLET`.
+    Device,
+    /// Upper-case names; rows overlap.
+    SearchAppearance,
+}
+
+impl Dimension {
+    /// The name on the wire, here and upstream.
+    #[must_use]
+    pub fn wire_name(self) -> &'static str {
+        match self {
+            Self::Date => "date",
+            Self::Query => "query",
+            Self::Page => "page",
+            Self::Country => "country",
+            Self::Device => "device",
+            Self::SearchAppearance => "searchAppearance",
+        }
+    }
+}
+
+/// How impressions and positions are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Aggregation {
+    /// A results page counts once.
+    ByProperty,
+    /// Each URL counts.
+    ByPage,
+}
+
+/// Whether days that are still being counted are in the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DataState {
+    /// Final days only.
+    Final,
+    /// All days.
+    All,
+}
+
+/// How an upstream filter compares. `Equals` and `NotEquals` are exact on query and page; `Contains` and `NotContains`
+/// ignore case; the regular expressions are RE2, unanchored and case-sensitive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FilterOperator {
+    /// `equals`.
+    Equals,
+    /// `notEquals`.
+    NotEquals,
+    /// `contains`.
+    Contains,
+    /// `notContains`.
+    NotContains,
+    /// `includingRegex`.
+    IncludingRegex,
+    /// `excludingRegex`.
+    ExcludingRegex,
+}
+
+/// One upstream filter; filters of a request are ANDed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Filter {
+    /// What is compared.
+    pub dimension: Dimension,
+    /// How.
+    pub operator: FilterOperator,
+    /// With what.
+    pub expression: String,
+}
+
+/// Body of `searchAnalytics.query`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueryRequest {
+    /// First day.
+    pub start_date: NaiveDate,
+    /// Last day, included.
+    pub end_date: NaiveDate,
+    /// Grouping; empty means one row of totals.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dimensions: Vec<Dimension>,
+    /// The kind of search.
+    #[serde(rename = "type")]
+    pub search_type: SearchType,
+    /// Filters, all of which hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dimension_filter_groups: Vec<FilterGroup>,
+    /// Absent: the search engine's choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aggregation_type: Option<Aggregation>,
+    /// 1 to 25,000.
+    pub row_limit: usize,
+    /// Rows to skip.
+    pub start_row: usize,
+    /// Final days or all.
+    pub data_state: DataState,
+}
+
+/// Filters joined by AND, the only way the search engine joins them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FilterGroup {
+    /// Always `and`.
+    pub group_type: &'static str,
+    /// The filters.
+    pub filters: Vec<Filter>,
+}
+
+impl FilterGroup {
+    /// The group that holds when all of `filters` hold; none for no filters.
+    #[must_use]
+    pub fn all_of(filters: &[Filter]) -> Vec<Self> {
+        if filters.is_empty() { Vec::new() } else { vec![Self { group_type: "and", filters: filters.to_vec() }] }
+    }
+}
+
+/// Answer of `searchAnalytics.query`. `rows` is absent when empty.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueryResponse {
+    /// The rows, best first.
+    #[serde(default)]
+    pub rows: Vec<QueryRow>,
+    /// How they were counted.
+    pub response_aggregation_type: Option<String>,
+    /// Which days are incomplete.
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+/// One row.
+#[derive(Debug, Clone, Deserialize)]
+pub struct QueryRow {
+    /// The values of the dimensions, in the order of the request.
+    #[serde(default)]
+    pub keys: Vec<Box<str>>,
+    /// A count, sent as a double.
+    #[serde(default)]
+    pub clicks: f64,
+    /// A count, sent as a double.
+    #[serde(default)]
+    pub impressions: f64,
+    /// Average position; absent in discover and googleNews.
+    pub position: Option<f64>,
+}
+
+/// Which points of the range are incomplete. Sources disagree about the spelling, so both are read.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Metadata {
+    /// The first day that is still being counted.
+    #[serde(alias = "firstIncompleteDate", default)]
+    pub first_incomplete_date: Option<NaiveDate>,
+}
+
+/// Answer of `sites.list`. `siteEntry` is absent when empty.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteList {
+    /// The sites.
+    #[serde(default)]
+    pub site_entry: Vec<SiteEntry>,
+}
+
+/// One site of an account.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SiteEntry {
+    /// The name.
+    pub site_url: String,
+    /// `siteOwner`, `siteFullUser`, `siteRestrictedUser` or `siteUnverifiedUser`.
+    pub permission_level: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_is_one_escaped_segment() {
+        let cases = [
+            ("sc-domain:example.com", "sc-domain%3Aexample.com"),
+            ("https://www.example.com/", "https%3A%2F%2Fwww.example.com%2F"),
+            ("https://example.com/a%20b/", "https%3A%2F%2Fexample.com%2Fa%2520b%2F"),
+        ];
+        for (site, segment) in cases {
+            assert_eq!(SiteUrl(site.to_owned()).segment(), segment);
+        }
+    }
+
+    #[test]
+    fn both_spellings_of_the_metadata_are_read() {
+        for name in ["firstIncompleteDate", "first_incomplete_date"] {
+            let text = format!(r#"{{"metadata":{{"{name}":"2026-11-18"}}}}"#);
+            let answer: QueryResponse = serde_json::from_str(&text).unwrap();
+            assert_eq!(answer.metadata.first_incomplete_date, NaiveDate::from_ymd_opt(2026, 11, 18));
+            assert!(answer.rows.is_empty());
+        }
+    }
+}

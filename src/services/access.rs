@@ -1,0 +1,250 @@
+//! Who may do what with a property. Having the value is having the right.
+
+use api::models::Role;
+use chrono::{DateTime, Utc};
+use entity::{property, share_link, team_grant, team_grant_property, user};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use uuid::Uuid;
+
+use super::{
+    people,
+    plans::{Entitlement, Feature},
+};
+use crate::{config::Config, error::Error};
+
+/// Proof that a tracked property is visible to a user. It suffices for the user's own marks: favourite, hidden, tags.
+#[derive(Debug, Clone)]
+pub struct VisibleProperty {
+    property: property::Model,
+    role: Role,
+    user_id: Option<Uuid>,
+}
+
+impl VisibleProperty {
+    /// Resolves the id in a path. Whether the id is malformed, unknown, untracked or not visible, the answer is the same.
+    pub async fn resolve(db: &impl ConnectionTrait, user_id: Uuid, property_id: &str) -> Result<Self, Error> {
+        let id = Uuid::try_parse(property_id).map_err(|_| Error::NotFound)?;
+        let property = tracked(db, id).await?;
+        let role = if property.user_id == user_id {
+            Role::Owner
+        } else {
+            let user = people::by_id(db, user_id).await?;
+            granted(db, &user, &property).await?.ok_or(Error::NotFound)?
+        };
+        Ok(Self { property, role, user_id: Some(user_id) })
+    }
+
+    /// The property.
+    #[must_use]
+    pub fn property(&self) -> &property::Model {
+        &self.property
+    }
+
+    /// The caller's role on it.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The caller; none for the reader of a share link.
+    #[must_use]
+    pub fn user_id(&self) -> Option<Uuid> {
+        self.user_id
+    }
+
+    /// Whether the owner, rather than the caller, must act on the plan or the search account.
+    #[must_use]
+    pub fn owner_must(&self) -> bool {
+        self.role != Role::Owner
+    }
+}
+
+/// Proof that a property is visible, tracked and paid for, and that the caller's role suffices.
+#[derive(Debug, Clone)]
+pub struct PropertyAccess {
+    visible: VisibleProperty,
+    entitlement: Entitlement,
+}
+
+impl PropertyAccess {
+    /// Resolves the id in a path for an operation that needs the role `needed`. The order of refusals is 404, 402, 403.
+    pub async fn resolve(
+        db: &impl ConnectionTrait,
+        config: &Config,
+        user_id: Uuid,
+        property_id: &str,
+        needed: Role,
+        now: DateTime<Utc>,
+    ) -> Result<Self, Error> {
+        let access = Self::paid(db, config, VisibleProperty::resolve(db, user_id, property_id).await?, now).await?;
+        access.require(needed)?;
+        Ok(access)
+    }
+
+    /// What the reader of the share link with this token digest may see: the property, as a viewer, while its owner's plan
+    /// includes share links.
+    pub async fn of_share_link(
+        db: &impl ConnectionTrait,
+        config: &Config,
+        token_hash: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<Self, Error> {
+        let link = share_link::Entity::opened_by(token_hash, now).one(db).await?.ok_or(Error::NotFound)?;
+        let property = tracked(db, link.property_id).await?;
+        let visible = VisibleProperty { property, role: Role::Viewer, user_id: None };
+        let access = Self::paid(db, config, visible, now).await?;
+        access.require_feature(Feature::ShareLinks)?;
+        Ok(access)
+    }
+
+    async fn paid(
+        db: &impl ConnectionTrait,
+        config: &Config,
+        visible: VisibleProperty,
+        now: DateTime<Utc>,
+    ) -> Result<Self, Error> {
+        let owner = people::by_id(db, visible.property.user_id).await?;
+        let entitlement = Entitlement::of(config, &owner, now);
+        if entitlement.has_access() {
+            Ok(Self { visible, entitlement })
+        } else {
+            Err(Error::SubscriptionRequired { owner_must: visible.owner_must() })
+        }
+    }
+
+    /// Refuses where the caller's role is below `needed`.
+    pub fn require(&self, needed: Role) -> Result<(), Error> {
+        if self.role() >= needed { Ok(()) } else { Err(Error::RoleTooLow { needed }) }
+    }
+
+    /// Refuses where the owner's plan does not include `feature`.
+    pub fn require_feature(&self, feature: Feature) -> Result<(), Error> {
+        self.entitlement.require(feature, self.visible.owner_must())
+    }
+
+    /// What the owner's plan includes.
+    #[must_use]
+    pub fn entitlement(&self) -> &Entitlement {
+        &self.entitlement
+    }
+}
+
+impl std::ops::Deref for PropertyAccess {
+    type Target = VisibleProperty;
+
+    fn deref(&self) -> &VisibleProperty {
+        &self.visible
+    }
+}
+
+async fn tracked(db: &impl ConnectionTrait, id: Uuid) -> Result<property::Model, Error> {
+    let found = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true)).one(db).await?;
+    found.ok_or(Error::NotFound)
+}
+
+/// The role that the owner granted to the user's e-mail, which counts only if it is verified.
+async fn granted(
+    db: &impl ConnectionTrait,
+    user: &user::Model,
+    property: &property::Model,
+) -> Result<Option<Role>, Error> {
+    let Some(email_key) = verified_email_key(user) else { return Ok(None) };
+    let to_user = team_grant::Entity::to_email(email_key);
+    let Some(grant) = to_user.filter(team_grant::Column::OwnerId.eq(property.user_id)).one(db).await? else {
+        return Ok(None);
+    };
+    let named = || team_grant_property::Entity::find_by_id((grant.id, property.id)).one(db);
+    let covers = grant.all_properties || named().await?.is_some();
+    Ok(covers.then(|| role_of(grant.role)))
+}
+
+/// The address that grants are matched by.
+pub(super) fn verified_email_key(user: &user::Model) -> Option<&str> {
+    user.email_key.as_deref().filter(|_| user.email_verified)
+}
+
+/// The wire's name of a granted role.
+pub(super) fn role_of(granted: team_grant::Role) -> Role {
+    match granted {
+        team_grant::Role::Viewer => Role::Viewer,
+        team_grant::Role::Editor => Role::Editor,
+        team_grant::Role::Admin => Role::Admin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use entity::user::Plan;
+    use sea_orm::DatabaseConnection;
+
+    use super::*;
+    use crate::services::world::{World, noon};
+
+    async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
+        let config = Config::default();
+        PropertyAccess::resolve(&world.db, &config, user, property, needed, noon()).await.map(|access| access.role())
+    }
+
+    async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
+        crate::services::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn missing_untracked_invisible_and_malformed_are_one_answer() {
+        let world = World::new().await;
+        let untracked = world.add_property(world.owner, "https://untracked.test/", false).await;
+        let foreign = world.add_property(world.stranger, "https://foreign.test/", true).await;
+        set_plan(&world.db, world.stranger, Plan::None).await;
+        let unknown = Uuid::nil();
+        for id in ["x".to_owned(), String::new(), unknown.to_string(), untracked.to_string(), foreign.to_string()] {
+            let error = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
+            assert!(matches!(error, Error::NotFound), "{id}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn roles_come_from_ownership_and_verified_grants() {
+        let world = World::new().await;
+        let named = world.add_property(world.owner, "https://named.test/", true).await.to_string();
+        let other = world.add_property(world.owner, "https://other.test/", true).await.to_string();
+        let editor = world.add_person("editor", true).await;
+        let unverified = world.add_person("unverified", false).await;
+        let admin = world.add_person("admin", true).await;
+        world.grant("Editor@demo.test", team_grant::Role::Editor, &[named.parse().unwrap()]).await;
+        world.grant("unverified@demo.test", team_grant::Role::Editor, &[named.parse().unwrap()]).await;
+        world.grant("admin@demo.test", team_grant::Role::Admin, &[]).await;
+
+        let cases = [
+            (world.owner, &named, Role::Owner, Ok(Role::Owner)),
+            (editor, &named, Role::Viewer, Ok(Role::Editor)),
+            (editor, &named, Role::Editor, Ok(Role::Editor)),
+            (editor, &named, Role::Admin, Err(403)),
+            (editor, &other, Role::Viewer, Err(404)),
+            (unverified, &named, Role::Viewer, Err(404)),
+            (admin, &other, Role::Admin, Ok(Role::Admin)),
+            (admin, &other, Role::Owner, Err(403)),
+            (world.stranger, &named, Role::Viewer, Err(404)),
+        ];
+        for (user, property, needed, expected) in cases {
+            let found = ask(&world, user, property, needed).await.map_err(|error| error.code().status().as_u16());
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn invisible_comes_before_locked_and_locked_before_the_role() {
+        let world = World::new().await;
+        let id = world.add_property(world.owner, "https://named.test/", true).await;
+        let viewer = world.add_person("viewer", true).await;
+        world.grant("viewer@demo.test", team_grant::Role::Viewer, &[id]).await;
+        set_plan(&world.db, world.owner, Plan::None).await;
+
+        let id = id.to_string();
+        let locked = ask(&world, viewer, &id, Role::Owner).await.unwrap_err();
+        assert!(matches!(locked, Error::SubscriptionRequired { owner_must: true }), "{locked}");
+        let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
+        assert!(matches!(own, Error::SubscriptionRequired { owner_must: false }), "{own}");
+        assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
+        assert_eq!(VisibleProperty::resolve(&world.db, viewer, &id).await.unwrap().role(), Role::Viewer);
+    }
+}

@@ -1,0 +1,107 @@
+//! A small world for the tests of services: an owner and a stranger on the `pro` plan, each with a search account.
+
+use chrono::{DateTime, Utc};
+use entity::{property, search_account, team_grant, team_grant_property, user};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
+use uuid::Uuid;
+
+use crate::{random::Random, store::database::in_memory};
+
+pub fn noon() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_790_000_000, 0).unwrap()
+}
+
+pub fn person(name: &str) -> user::Model {
+    user::Model {
+        id: Uuid::nil(),
+        issuer: "https://issuer.test".into(),
+        subject: format!("demo-{name}"),
+        email: Some(format!("{name}@demo.test")),
+        email_key: Some(format!("{name}@demo.test")),
+        email_verified: true,
+        name: None,
+        plan: user::Plan::Pro,
+        trial_ends_at: None,
+        created_at: noon(),
+        updated_at: noon(),
+    }
+}
+
+pub struct World {
+    pub db: DatabaseConnection,
+    pub random: Random,
+    pub owner: Uuid,
+    pub stranger: Uuid,
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let mut world =
+            Self { db: in_memory().await, random: Random::seeded(1), owner: Uuid::nil(), stranger: Uuid::nil() };
+        world.owner = world.add_person("owner", true).await;
+        world.stranger = world.add_person("stranger", true).await;
+        for user_id in [world.owner, world.stranger] {
+            world.add_account(user_id).await;
+        }
+        world
+    }
+
+    pub async fn add_person(&self, name: &str, email_verified: bool) -> Uuid {
+        let row = user::Model { id: self.random.id(noon()), email_verified, ..person(name) };
+        row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
+    }
+
+    async fn add_account(&self, user_id: Uuid) {
+        let row = search_account::Model {
+            id: self.random.id(noon()),
+            user_id,
+            subject: user_id.to_string(),
+            email: None,
+            refresh_token: None,
+            status: search_account::Status::Connected,
+            last_error: None,
+            connected_at: noon(),
+            synced_at: None,
+            updated_at: noon(),
+        };
+        row.into_active_model().reset_all().insert(&self.db).await.unwrap();
+    }
+
+    pub async fn account(&self, user_id: Uuid) -> search_account::Model {
+        search_account::Entity::of_user(user_id).one(&self.db).await.unwrap().unwrap()
+    }
+
+    pub async fn add_property(&self, user_id: Uuid, site_url: &str, tracked: bool) -> Uuid {
+        let row = property::Model {
+            id: self.random.id(noon()),
+            account_id: self.account(user_id).await.id,
+            user_id,
+            site_url: site_url.into(),
+            permission_level: "siteOwner".into(),
+            tracked,
+            lost_at: None,
+            created_at: noon(),
+            updated_at: noon(),
+        };
+        row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
+    }
+
+    /// The owner grants `role` on the named properties, or on all where none is named.
+    pub async fn grant(&self, email: &str, role: team_grant::Role, properties: &[Uuid]) {
+        let grant = team_grant::ActiveModel {
+            id: Set(self.random.id(noon())),
+            owner_id: Set(self.owner),
+            email: Set(email.into()),
+            email_key: Set(entity::key(email)),
+            role: Set(role),
+            all_properties: Set(properties.is_empty()),
+            created_at: Set(noon()),
+            updated_at: Set(noon()),
+        };
+        let grant_id = grant.insert(&self.db).await.unwrap().id;
+        for property_id in properties {
+            let row = team_grant_property::ActiveModel { grant_id: Set(grant_id), property_id: Set(*property_id) };
+            team_grant_property::Entity::insert(row).exec_without_returning(&self.db).await.unwrap();
+        }
+    }
+}

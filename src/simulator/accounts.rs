@@ -1,0 +1,59 @@
+//! The simulated accounts and which sites each may see.
+
+/// A site in an account's list, with the permission level as it is spelled on the wire.
+pub(crate) type Listed = (&'static str, &'static str);
+
+/// One account of the simulated search engine.
+#[derive(Debug)]
+pub(crate) struct Account {
+    /// Its id; the e-mail address is `NAME@demo.test`.
+    pub name: &'static str,
+    /// The stable identifier in the userinfo answer.
+    pub subject: &'static str,
+    /// Its sites in the order of the list.
+    pub sites: &'static [Listed],
+}
+
+/// The level of a site that is listed but cannot be read.
+pub(crate) const UNVERIFIED: &str = "siteUnverifiedUser";
+
+/// All accounts.
+pub(crate) static ALL: [Account; 5] = [
+    Account {
+        name: "owner",
+        subject: "110000000000000000001",
+        sites: &[
+            ("sc-domain:northmoor.example", "siteOwner"),
+            ("https://www.ledgerline.example/", "siteFullUser"),
+            ("sc-domain:harbourpost.example", "siteRestrictedUser"),
+            ("https://tinyfern.test/", "siteOwner"),
+            ("https://legacy.northmoor.example/", UNVERIFIED),
+            ("sc-domain:brightkettle.test", "siteFullUser"),
+        ],
+    },
+    Account { name: "editor", subject: "110000000000000000002", sites: &[] },
+    Account { name: "viewer", subject: "110000000000000000003", sites: &[] },
+    Account {
+        name: "stranger",
+        subject: "110000000000000000004",
+        sites: &[("sc-domain:quietmeadow.test", "siteOwner")],
+    },
+    Account {
+        name: "lapsed",
+        subject: "110000000000000000005",
+        sites: &[("https://www.oakandanvil.example/", "siteOwner")],
+    },
+];
+
+/// The account called `hint`, a name or an e-mail address.
+pub(crate) fn find(hint: &str) -> Option<&'static Account> {
+    let name = hint.strip_suffix("@demo.test").unwrap_or(hint);
+    ALL.iter().find(|account| account.name == name)
+}
+
+impl Account {
+    /// The e-mail address.
+    pub fn email(&self) -> String {
+        format!("{}@demo.test", self.name)
+    }
+}

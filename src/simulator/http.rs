@@ -1,0 +1,250 @@
+//! The HTTP surface: finds out what is asked, makes trouble if told to, and answers.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use chrono::Timelike as _;
+use chrono_tz::America::Los_Angeles;
+use percent_encoding::percent_decode_str;
+use poem::http::{Method, header};
+use poem::{Body, Endpoint as PoemEndpoint, Request, Response};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use super::accounts::{Account, Listed, UNVERIFIED};
+use super::controls::{Controls, Endpoint};
+use super::error::ApiError;
+use super::fault::FaultKind;
+use super::oauth::{self, OAuth};
+use super::search::{self, Now};
+use super::settings::{Conflicts, Settings};
+use super::world::World;
+use crate::clock::Clock;
+
+/// Largest request body, in bytes.
+const LARGEST_BODY: usize = 1 << 20;
+
+/// Answers computed at the same time.
+const PARALLEL_ANSWERS: usize = 2;
+
+/// Everything a request may need.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub world: World,
+    pub controls: Controls,
+    pub oauth: OAuth,
+    clock: Clock,
+    today: Option<chrono::NaiveDate>,
+    conflicts: Conflicts,
+    turns: Semaphore,
+}
+
+impl Shared {
+    pub fn new(settings: &Settings, clock: Clock) -> Self {
+        Self {
+            world: World::new(settings.seed, settings.today.unwrap_or_else(|| clock.pacific_today())),
+            controls: Controls::new(settings),
+            oauth: OAuth::new(settings.seed, clock.clone()),
+            clock,
+            today: settings.today,
+            conflicts: settings.conflicts,
+            turns: Semaphore::new(PARALLEL_ANSWERS),
+        }
+    }
+
+    /// A fixed day is always at noon, so that answers are the same at any hour.
+    fn now(&self) -> Now {
+        let local = self.clock.now().with_timezone(&Los_Angeles);
+        let hour = u8::try_from(local.hour()).unwrap_or_default();
+        self.today.map_or(Now { today: local.date_naive(), hour }, |today| Now { today, hour: 12 })
+    }
+
+    fn caller(&self, request: &Request) -> Result<&'static Account, ApiError> {
+        let header = request.headers().get(header::AUTHORIZATION).ok_or_else(ApiError::login_required)?;
+        let token = header.to_str().ok().and_then(bearer).ok_or_else(ApiError::invalid_credentials)?;
+        let access = self.oauth.access(token).ok_or_else(ApiError::invalid_credentials)?;
+        if access.may_read_search_data() { Ok(access.account) } else { Err(ApiError::insufficient_scope()) }
+    }
+}
+
+/// The token of an `Authorization: Bearer` header.
+pub(super) fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// What a path and method ask for.
+enum Route {
+    Api(ApiRoute),
+    Authorize,
+    Token,
+    Revoke,
+    Userinfo,
+    Unknown,
+}
+
+enum ApiRoute {
+    Sites,
+    Site(String),
+    Query(String),
+}
+
+fn route(request: &Request) -> Route {
+    let path = request.uri().path().trim_start_matches('/');
+    let segments: Vec<&str> = path.split('/').collect();
+    let site = |segment: &str| percent_decode_str(segment).decode_utf8_lossy().into_owned();
+    match (request.method(), segments.as_slice()) {
+        (&Method::GET, ["webmasters", "v3", "sites"]) => Route::Api(ApiRoute::Sites),
+        (&Method::GET, ["webmasters", "v3", "sites", id]) => Route::Api(ApiRoute::Site(site(id))),
+        (&Method::POST, ["webmasters", "v3", "sites", id, "searchAnalytics", "query"]) => {
+            Route::Api(ApiRoute::Query(site(id)))
+        }
+        (&Method::GET, ["o", "oauth2", "v2", "auth"]) => Route::Authorize,
+        (&Method::POST, ["token"]) => Route::Token,
+        (&Method::POST, ["revoke"]) => Route::Revoke,
+        (&Method::GET | &Method::POST, ["userinfo"]) => Route::Userinfo,
+        _ => Route::Unknown,
+    }
+}
+
+impl Route {
+    fn endpoint(&self) -> Endpoint {
+        match self {
+            Self::Api(ApiRoute::Sites) => Endpoint::Sites,
+            Self::Api(ApiRoute::Site(_)) => Endpoint::Site,
+            Self::Api(ApiRoute::Query(_)) => Endpoint::Query,
+            Self::Authorize => Endpoint::Authorize,
+            Self::Token => Endpoint::Token,
+            Self::Revoke => Endpoint::Revoke,
+            Self::Userinfo => Endpoint::Userinfo,
+            Self::Unknown => Endpoint::Unknown,
+        }
+    }
+}
+
+/// The whole server as one endpoint.
+pub(super) struct Service(pub Arc<Shared>);
+
+impl PoemEndpoint for Service {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let shared = &self.0;
+        let route = route(&request);
+        shared.controls.count(route.endpoint());
+        let latency = shared.controls.latency();
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
+        let Ok(body) = request.take_body().into_bytes_limit(LARGEST_BODY).await else {
+            return Ok(ApiError::too_large().into_response());
+        };
+        Ok(match route {
+            Route::Api(route) => api(shared, &request, route, body).await,
+            Route::Authorize => oauth::authorize(shared, request.uri().query().unwrap_or_default()),
+            Route::Token => oauth::token(shared, &request, &body),
+            Route::Revoke => oauth::revoke(shared, request.uri().query().unwrap_or_default(), &body),
+            Route::Userinfo => oauth::userinfo(shared, &request),
+            Route::Unknown => ApiError::not_found("Requested entity was not found.").into_response(),
+        })
+    }
+}
+
+async fn api(shared: &Arc<Shared>, request: &Request, route: ApiRoute, body: Bytes) -> Response {
+    let strikes = |kind| shared.controls.strikes(kind);
+    let troubled = match &route {
+        _ if strikes(FaultKind::Error500) => Err(ApiError::backend()),
+        _ if strikes(FaultKind::Rate429) => Err(ApiError::rate_limit()),
+        _ if strikes(FaultKind::Quota403) => Err(ApiError::load_quota()),
+        ApiRoute::Site(site) | ApiRoute::Query(site) if strikes(FaultKind::Permission403) => {
+            Err(ApiError::forbidden(site))
+        }
+        _ => Ok(()),
+    };
+    let answer = match troubled.and_then(|()| shared.caller(request)) {
+        Ok(account) => answer(shared, account, route, body).await,
+        Err(error) => Err(error),
+    };
+    match answer {
+        Ok(text) if strikes(FaultKind::Slow) => json_response(text.len(), slow(text)),
+        Ok(text) if strikes(FaultKind::Truncated) => json_response(text.len(), truncated(&text)),
+        Ok(text) => json_response(text.len(), Body::from(text)),
+        Err(error) => error.into_response(),
+    }
+}
+
+fn json_response(length: usize, body: Body) -> Response {
+    Response::builder()
+        .header(header::CONTENT_TYPE, "application/json; charset=UTF-8")
+        .header(header::CACHE_CONTROL, "private")
+        .header(header::CONTENT_LENGTH, length)
+        .body(body)
+}
+
+/// One byte a second.
+fn slow(text: String) -> Body {
+    let bytes = Bytes::from(text);
+    Body::from_bytes_stream(futures_util::stream::unfold(0, move |sent| {
+        let piece = (sent < bytes.len()).then(|| bytes.slice(sent..=sent));
+        async move {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            piece.map(|piece| (Ok::<_, std::io::Error>(piece), sent + 1))
+        }
+    }))
+}
+
+/// The first half, then, once that has been sent, a broken connection.
+fn truncated(text: &str) -> Body {
+    let half = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
+    Body::from_bytes_stream(futures_util::stream::unfold(Some(half), |half| async move {
+        if let Some(half) = half {
+            return Some((Ok(half), None));
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        Some((Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset)), None))
+    }))
+}
+
+async fn answer(
+    shared: &Arc<Shared>,
+    account: &'static Account,
+    route: ApiRoute,
+    body: Bytes,
+) -> Result<String, ApiError> {
+    match route {
+        ApiRoute::Sites if account.sites.is_empty() => Ok("{}".to_owned()),
+        ApiRoute::Sites => {
+            let entries: Vec<Value> = account.sites.iter().map(|site| site_entry(*site)).collect();
+            Ok(json!({ "siteEntry": entries }).to_string())
+        }
+        ApiRoute::Site(site) => Ok(site_entry(listed(account, &site)?).to_string()),
+        ApiRoute::Query(site) => {
+            let (url, level) = listed(account, &site)?;
+            if level == UNVERIFIED {
+                return Err(ApiError::forbidden(url));
+            }
+            let _turn = shared.turns.acquire().await.map_err(|_| ApiError::backend())?;
+            let shared = Arc::clone(shared);
+            let work = tokio::task::spawn_blocking(move || {
+                let site = shared.world.site(url).ok_or_else(|| ApiError::forbidden(url))?;
+                search::query(&shared.world, site, &body, shared.now(), shared.conflicts)
+            });
+            work.await.map_err(|_| ApiError::backend())?
+        }
+    }
+}
+
+fn site_entry((url, level): Listed) -> Value {
+    json!({ "siteUrl": url, "permissionLevel": level })
+}
+
+/// The site with exactly this id in the account's list. A text that can be no site's id is not found; any other site, existing
+/// or not, is forbidden.
+fn listed(account: &Account, site: &str) -> Result<Listed, ApiError> {
+    let well_formed = ["sc-domain:", "http://", "https://"].iter().any(|start| site.starts_with(start));
+    if !well_formed {
+        return Err(ApiError::not_found(&format!("'{site}' is not a valid Search Console site URL.")));
+    }
+    let found = account.sites.iter().find(|(url, _)| *url == site).copied();
+    found.ok_or_else(|| ApiError::forbidden(site))
+}

@@ -1,0 +1,170 @@
+//! Conditions: which queries, pages, countries, devices and search appearances a request wants.
+
+use regex::{Regex, RegexBuilder};
+
+use super::request::{RawFilter, Request};
+use crate::simulator::world::Site;
+use crate::simulator::world::axes::{APPEARANCES, COUNTRIES, DEVICES, SLOTS, country_of, device_of};
+use crate::simulator::world::stream::Stream;
+
+/// What a condition can be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FilterDimension {
+    Query,
+    Page,
+    Country,
+    Device,
+    SearchAppearance,
+}
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equals,
+    NotEquals,
+    Contains,
+    NotContains,
+    IncludingRegex,
+    ExcludingRegex,
+}
+
+impl FilterDimension {
+    pub(super) fn named(folded: &str) -> Option<Self> {
+        Some(match folded {
+            "query" => Self::Query,
+            "page" => Self::Page,
+            "country" => Self::Country,
+            "device" => Self::Device,
+            "searchappearance" => Self::SearchAppearance,
+            _ => return None,
+        })
+    }
+}
+
+impl Operator {
+    pub(super) fn named(folded: &str) -> Option<Self> {
+        Some(match folded {
+            "equals" => Self::Equals,
+            "notequals" => Self::NotEquals,
+            "contains" => Self::Contains,
+            "notcontains" => Self::NotContains,
+            "includingregex" => Self::IncludingRegex,
+            "excludingregex" => Self::ExcludingRegex,
+            _ => return None,
+        })
+    }
+}
+
+/// A condition ready to be applied.
+struct Matcher {
+    test: Test,
+    negated: bool,
+}
+
+enum Test {
+    Equal(String),
+    Pattern(Regex),
+}
+
+impl Matcher {
+    /// `None` for a pattern that does not compile: the search engine then answers without rows instead of refusing.
+    fn new(filter: &RawFilter) -> Option<Self> {
+        let free_text = matches!(filter.dimension, FilterDimension::Query | FilterDimension::Page);
+        let test = match filter.operator {
+            Operator::Equals | Operator::NotEquals if free_text => Test::Equal(filter.expression.clone()),
+            Operator::Equals | Operator::NotEquals => {
+                Test::Pattern(pattern(&format!("^(?:{})$", regex::escape(&filter.expression)), true)?)
+            }
+            Operator::Contains | Operator::NotContains => {
+                Test::Pattern(pattern(&regex::escape(&filter.expression), true)?)
+            }
+            Operator::IncludingRegex | Operator::ExcludingRegex => {
+                Test::Pattern(pattern(&filter.expression, !free_text)?)
+            }
+        };
+        let negated = matches!(filter.operator, Operator::NotEquals | Operator::NotContains | Operator::ExcludingRegex);
+        Some(Self { test, negated })
+    }
+
+    fn accepts(&self, value: &str) -> bool {
+        let found = match &self.test {
+            Test::Equal(wanted) => wanted == value,
+            Test::Pattern(pattern) => pattern.is_match(value),
+        };
+        found != self.negated
+    }
+}
+
+fn pattern(expression: &str, ignore_case: bool) -> Option<Regex> {
+    RegexBuilder::new(expression).case_insensitive(ignore_case).build().ok()
+}
+
+/// All conditions of a request, evaluated for every page and slot, and for queries when they are met.
+pub(super) struct Wanted {
+    queries: Vec<Matcher>,
+    verdicts: Vec<Option<bool>>,
+    /// For each page index.
+    pub pages: Vec<bool>,
+    /// For each slot.
+    pub slots: Vec<bool>,
+    /// Whether a condition or grouping on the query leaves hidden queries out.
+    hide: bool,
+}
+
+impl Wanted {
+    /// `None` if a pattern does not compile.
+    pub fn new(request: &Request, site: &Site, stream: &Stream, groups_query: bool) -> Option<Self> {
+        let matchers = |dimension| -> Option<Vec<Matcher>> {
+            request.filters.iter().filter(|filter| filter.dimension == dimension).map(Matcher::new).collect()
+        };
+        let queries = matchers(FilterDimension::Query)?;
+        let pages = matchers(FilterDimension::Page)?;
+        let countries = matchers(FilterDimension::Country)?;
+        let devices = matchers(FilterDimension::Device)?;
+        let flags = appearance_bits(request);
+        let page_wanted =
+            |page: &crate::simulator::world::site::Page| page.flags & flags == flags && all(&pages, &page.url);
+        let known = flags_known(request);
+        let slot_wanted =
+            |slot: u8| all(&countries, COUNTRIES[country_of(slot)]) && all(&devices, DEVICES[device_of(slot)]);
+        let hide = groups_query || !queries.is_empty();
+        Some(Self {
+            verdicts: vec![None; stream.entries.len()],
+            pages: site.pages.iter().map(|page| known && page_wanted(page)).collect(),
+            slots: (0u8..).take(SLOTS).map(slot_wanted).collect(),
+            queries,
+            hide,
+        })
+    }
+
+    /// Whether the entry's query is wanted.
+    pub fn query(&mut self, stream: &Stream, entry: u32) -> bool {
+        if !self.hide {
+            return true;
+        }
+        let index = entry as usize;
+        let queries = &self.queries;
+        *self.verdicts[index].get_or_insert_with(|| {
+            let entry = &stream.entries[index];
+            !entry.anonymised && all(queries, &entry.text)
+        })
+    }
+}
+
+fn all(matchers: &[Matcher], value: &str) -> bool {
+    matchers.iter().all(|matcher| matcher.accepts(value))
+}
+
+/// The appearances asked for. The search engine treats `notEquals` and `notContains` as `equals`, a known flaw of it.
+fn appearance_filters(request: &Request) -> impl Iterator<Item = Option<usize>> {
+    let filters = request.filters.iter().filter(|filter| filter.dimension == FilterDimension::SearchAppearance);
+    filters.map(|filter| APPEARANCES.iter().position(|name| *name == filter.expression))
+}
+
+fn appearance_bits(request: &Request) -> u8 {
+    appearance_filters(request).flatten().fold(0, |flags, bit| flags | 1 << bit)
+}
+
+fn flags_known(request: &Request) -> bool {
+    appearance_filters(request).all(|bit| bit.is_some())
+}

@@ -1,0 +1,159 @@
+//! A stream: everything one site shows in one search type, as the queries (or, in feeds, the stories) that find it.
+
+use chrono::{Datelike as _, NaiveDate};
+
+use super::axes::{COUNTRIES, DEVICES, HOURS, SearchType, draw_table, slot};
+use super::profile::{Profile, click_through_rate};
+use super::rng::{bounded_normal, child, mix, named, poisson, unit};
+use super::site::Blueprint;
+
+/// One query, hidden pseudo-query or story.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Key of all its random numbers.
+    pub key: u64,
+    /// What was typed; empty for hidden queries and stories.
+    pub text: String,
+    /// Place of `text` in alphabetical order.
+    pub rank: u32,
+    /// Whether the query is withheld for privacy.
+    pub anonymised: bool,
+    /// Whether the query names the brand.
+    pub brand: bool,
+    /// Mean impressions on an ordinary day.
+    pub mean: f64,
+    /// Usual topmost position, at least 1.
+    pub position: f64,
+    /// Indices of the pages shown; the first always is.
+    pub pages: Vec<u16>,
+}
+
+/// All entries of one site and search type with the tables their impressions are drawn from.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub search_type: SearchType,
+    pub entries: Vec<Entry>,
+    /// Indices of entries by alphabetical rank.
+    pub by_rank: Vec<u32>,
+    key: u64,
+    growth: f64,
+    weekdays: [f64; 7],
+    first_day: Option<NaiveDate>,
+    /// 65,536 slots (device and country) in proportion to their traffic.
+    pub(super) slots: Vec<u8>,
+    /// 1,024 hours in proportion to their traffic.
+    pub(super) hours: Vec<u8>,
+}
+
+/// What the whole stream shares on one day.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Day {
+    pub key: u64,
+    pub factor: f64,
+    number: i32,
+}
+
+impl Stream {
+    /// The stream of `site` in `search_type`; `first_day` is when the site went live, if it is young.
+    pub fn build(seed: u64, site: &Blueprint, first_day: Option<NaiveDate>, search_type: SearchType) -> Self {
+        let key = child(named(seed, site.url), search_type as u64);
+        let mut entries = super::entries::build(key, site, search_type);
+        let by_rank = rank(&mut entries);
+        Self {
+            search_type,
+            entries,
+            by_rank,
+            key,
+            growth: site.profile.growth,
+            weekdays: site.profile.weekdays,
+            first_day,
+            slots: slot_table(site.profile, site.home),
+            hours: draw_table(&HOURS, 1024),
+        }
+    }
+
+    /// The factors of `date`, or nothing if the site was not live.
+    pub(super) fn day(&self, date: NaiveDate) -> Option<Day> {
+        if self.first_day.is_some_and(|first| date < first) {
+            return None;
+        }
+        let number = date.num_days_from_ce();
+        // 739_617 is 2026-01-01; growth stops after four years either way so that no clock makes a site vanish or explode.
+        let days = f64::from(number - 739_617);
+        let weekday = self.weekdays[date.weekday().num_days_from_monday() as usize];
+        let growth = (1.0 + self.growth).powf((days / 365.0).clamp(-4.0, 4.0));
+        let season = 1.0 + 0.08 * (std::f64::consts::TAU * (days - 40.0) / 365.25).sin();
+        let key = mix(u64::from(number.unsigned_abs()).wrapping_mul(super::rng::STEP));
+        let noise = (0.05 * bounded_normal(child(self.key, key))).exp();
+        Some(Day { key, factor: weekday * growth * season * noise, number })
+    }
+
+    /// How many impressions entry number `index` has on `day`, and the key of the cell.
+    pub(super) fn draw(&self, index: usize, day: Day) -> (u32, u64) {
+        let entry = &self.entries[index];
+        let cell = mix(entry.key ^ day.key);
+        let spike = if self.search_type.is_feed() { spike(entry, day.number) } else { 1.0 };
+        (poisson(entry.mean * day.factor * spike, cell), cell)
+    }
+
+    /// The topmost position of `entry` on `day`: its usual one, a step every 170 days for some, and daily jitter.
+    pub(super) fn position(entry: &Entry, cell: u64, day: Day) -> f64 {
+        let update = child(entry.key, 0x5EED ^ u64::from(day.number.unsigned_abs() / 170));
+        let step = match unit(update) {
+            u if u < 0.15 => 0.8,
+            u if u < 0.30 => 1.25,
+            _ => 1.0,
+        };
+        (entry.position * step * (1.0 + 0.06 * bounded_normal(child(cell, 7)))).max(1.0)
+    }
+
+    /// The click-through rate of `entry` at `position`.
+    pub(super) fn rate(&self, entry: &Entry, position: f64) -> f64 {
+        match self.search_type {
+            SearchType::Discover | SearchType::GoogleNews => 0.06,
+            SearchType::Image => 0.25 * click_through_rate(position, entry.brand),
+            _ => click_through_rate(position, entry.brand),
+        }
+    }
+}
+
+/// A story flares up about every 40 days with a half-life of 1.5 days.
+fn spike(entry: &Entry, day: i32) -> f64 {
+    let shifted = day.unsigned_abs() + u32::try_from(entry.key % 40).unwrap_or_default();
+    let (period, age) = (shifted / 40, shifted % 40);
+    let height = unit(child(entry.key, u64::from(period)));
+    // The square makes a few stories large and most small; 15 keeps the mean over a period near one.
+    15.0 * height * height * 0.5f64.powf(f64::from(age) / 1.5) * 0.8
+}
+
+fn rank(entries: &mut [Entry]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0u32..).take(entries.len()).collect();
+    order.sort_by(|&a, &b| entries[a as usize].text.cmp(&entries[b as usize].text));
+    for (rank, &index) in (0u32..).zip(&order) {
+        entries[index as usize].rank = rank;
+    }
+    order
+}
+
+/// Devices × countries: the home country has 57 %, the others fall off as k^-1.3.
+fn slot_table(profile: &Profile, home: &str) -> Vec<u8> {
+    let mut countries = [0.0; COUNTRIES.len()];
+    let others = super::axes::BY_TRAFFIC.iter().filter(|country| **country != home);
+    let weights: Vec<f64> = (1..COUNTRIES.len()).map(|k| (k as f64).powf(-1.3)).collect();
+    let total: f64 = weights.iter().sum();
+    for (country, weight) in others.zip(weights) {
+        countries[country_index(country)] = 0.43 * weight / total;
+    }
+    countries[country_index(home)] = 0.57;
+    let mut shares = vec![0.0; super::axes::SLOTS];
+    for device in 0..DEVICES.len() {
+        for (country, share) in countries.iter().enumerate() {
+            shares[slot(device, country)] = profile.devices[device] * share;
+        }
+    }
+    draw_table(&shares, 65_536)
+}
+
+fn country_index(code: &str) -> usize {
+    COUNTRIES.binary_search(&code).unwrap_or(COUNTRIES.len() - 1)
+}

@@ -1,0 +1,68 @@
+//! Which way dependencies point, kept over `use` lines and paths in the source.
+
+use std::{fs, path::Path};
+
+/// Files below `folder`, with what they say outside comments.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut pending = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            pending.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            found.push((path.display().to_string(), code.join("\n")));
+        }
+    }
+    assert!(!found.is_empty(), "{folder} holds no source");
+    found
+}
+
+fn assert_free_of(folder: &str, forbidden: &[&str], why: &str) {
+    for (path, code) in sources(folder) {
+        for word in forbidden {
+            assert!(!code.contains(word), "{path} names `{word}`: {why}");
+        }
+    }
+}
+
+#[test]
+fn analytics_is_pure() {
+    let forbidden = ["async ", "sea_orm", "reqwest", "poem", "tokio", "crate::services", "crate::clock", "entity::"];
+    assert_free_of("src/analytics", &forbidden, "analytics folds rows and does nothing else");
+}
+
+#[test]
+fn services_know_no_http() {
+    assert_free_of("src/services", &["poem"], "REST, shared dashboards and tools share the services");
+}
+
+#[test]
+fn handlers_reach_the_database_through_services() {
+    assert_free_of("src/handlers", &["entity::"], "handlers translate");
+}
+
+#[test]
+fn entities_and_the_contract_do_not_know_each_other() {
+    assert_free_of("entity", &["api::"], "rows are not wire types");
+    assert_free_of("api/src", &["entity::", "sea_orm"], "wire types are not rows");
+}
+
+#[test]
+fn nothing_depends_on_the_simulator_or_the_embedded_issuer() {
+    for folder in ["analytics", "services", "handlers", "middleware", "identity", "search_engine", "store"] {
+        let forbidden = ["simulator::", "identity_provider::"];
+        assert_free_of(&format!("src/{folder}"), &forbidden, "they are reached over HTTP, like the real ones");
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_four_hundred_lines() {
+    for folder in ["src", "api", "entity", "migration", "tests"] {
+        for (path, _) in sources(folder) {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            assert!(lines <= 400, "{path} has {lines} lines: small rooms are found again");
+        }
+    }
+}
