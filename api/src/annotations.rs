@@ -119,7 +119,7 @@ pub struct AnnotationInput {
     /// The last of several days; not before `date`.
     pub end_date: Option<NaiveDate>,
     /// The note.
-    #[oai(validator(min_length = 1, max_length = 2000, pattern = r"\S"))]
+    #[oai(validator(min_length = 1, max_length = 2000, pattern = r"^[^\x00]*[^\s\x00][^\x00]*$"))]
     pub text: String,
     /// The user's own word for its kind.
     #[oai(validator(

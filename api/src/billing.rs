@@ -45,6 +45,7 @@ pub struct Plan {
 }
 
 /// What a plan includes.
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own on the wire")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct PlanFeatures {
@@ -115,9 +116,10 @@ pub struct Usage {
 
 /// A count and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
+#[oai(skip_serializing_if_is_none)]
 pub struct UsageCount {
     /// How many there are.
     pub used: u64,
-    /// The most there may be.
-    pub limit: u64,
+    /// The most there may be; absent where nothing limits it.
+    pub limit: Option<u64>,
 }

@@ -170,7 +170,7 @@ pub struct ClassificationCondition {
     /// How it compares.
     pub operator: FilterOperator,
     /// What it compares with.
-    #[oai(validator(min_length = 1, max_length = 4096))]
+    #[oai(validator(min_length = 1, max_length = 4096, pattern = r"^[^\x00]+$"))]
     pub value: String,
     /// How it joins the condition before it; absent means `and`.
     pub logic: Option<FilterLogic>,
@@ -186,7 +186,7 @@ pub struct Segment {
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
     /// Its colour in charts.
-    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
     /// What a page's URL must satisfy.
     #[oai(validator(min_items = 1, max_items = 50))]
@@ -212,7 +212,7 @@ pub struct SegmentInput {
     ))]
     pub name: String,
     /// Its colour in charts, `#rrggbb`.
-    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
     /// What a page's URL must satisfy; `and` binds tighter than `or`.
     #[oai(validator(min_items = 1, max_items = 50))]
@@ -229,7 +229,7 @@ pub struct TopicCluster {
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
     /// Its colour in charts.
-    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
     /// What a query must satisfy.
     #[oai(validator(min_items = 1, max_items = 50))]
@@ -255,7 +255,7 @@ pub struct TopicClusterInput {
     ))]
     pub name: String,
     /// Its colour in charts, `#rrggbb`.
-    #[oai(validator(pattern = "^#[0-9A-Fa-f]{6}$"))]
+    #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
     /// What a query must satisfy; `and` binds tighter than `or`. Anonymised queries satisfy none.
     #[oai(validator(min_items = 1, max_items = 50))]

@@ -109,15 +109,16 @@ pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
 /// which role it needs.
 #[must_use]
 pub fn listing() -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let mut tag = None;
     for operation in all() {
         if tag.replace(operation.tag) != Some(operation.tag) {
-            text.push_str(&format!("{}{:?}\n", if text.is_empty() { "" } else { "\n" }, operation.tag));
+            let gap = if lines.is_empty() { "" } else { "\n" };
+            lines.push(format!("{gap}{:?}", operation.tag));
         }
-        text.push_str(&line(operation));
+        lines.push(line(operation));
     }
-    text
+    lines.join("\n") + "\n"
 }
 
 fn line(operation: &Operation) -> String {
@@ -139,5 +140,5 @@ fn line(operation: &Operation) -> String {
         operation.method.as_str(),
         operation.path
     );
-    format!("  {}\n", columns.trim_end())
+    format!("  {}", columns.trim_end())
 }

@@ -1,6 +1,6 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
-use std::{collections::BTreeMap, fmt::Display, str::FromStr};
+use std::{collections::BTreeMap, str::FromStr};
 
 use chrono::NaiveDate;
 pub use macros::QueryParams;
@@ -156,7 +156,7 @@ impl<const MIN: u32, const MAX: u32> ParamValue for Decimal<MIN, MAX> {
     }
 }
 
-fn bounded<T: FromStr + PartialOrd + Display>(text: &str, min: T, max: T) -> Option<T> {
+fn bounded<T: FromStr + PartialOrd + Copy>(text: &str, min: T, max: T) -> Option<T> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     text.parse::<T>().ok().filter(|value| plain && *value >= min && *value <= max)
 }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     error::ApiError,
-    models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN},
+    models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN, TEXT_PATTERN},
     params::ParamValue as _,
 };
 
@@ -64,12 +64,12 @@ impl Checker<'_> {
         if let Some(missing) = schema.required.iter().find(|name| !fields.contains_key(**name)) {
             return Some((child(missing), "is required".to_owned()));
         }
-        fields.iter().find_map(|(name, value)| match schema.properties.iter().find(|(known, _)| known == name) {
-            Some((_, property)) => self.first_fault(property, value, child(name)),
-            None => {
-                let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
-                Some((child(&shorten(name)), format!("is not a field here; allowed are {}", known.join(", "))))
+        fields.iter().find_map(|(name, value)| {
+            if let Some((_, property)) = schema.properties.iter().find(|(known, _)| known == name) {
+                return self.first_fault(property, value, child(name));
             }
+            let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
+            Some((child(&shorten(name)), format!("is not a field here; allowed are {}", known.join(", "))))
         })
     }
 }
@@ -122,6 +122,7 @@ fn pattern_in_words(pattern: &str) -> String {
         NAME_PATTERN => "must hold a visible character and no control characters".to_owned(),
         COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
         EMAIL_PATTERN => "must be an e-mail address".to_owned(),
+        TEXT_PATTERN => "must hold a visible character".to_owned(),
         other => format!("must match {other}"),
     }
 }

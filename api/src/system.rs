@@ -135,6 +135,7 @@ pub enum SearchAccountStatus {
 }
 
 /// Flags that clients may show.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the wire")]
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct FeatureFlags {

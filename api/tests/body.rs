@@ -20,7 +20,7 @@ fn hint<T: ParseFromJSON>(text: &str) -> String {
         Ok(_) => "accepted".to_owned(),
         Err(error) => {
             assert_eq!(error.code, Code::InvalidRequest);
-            error.hint.unwrap()
+            error.hint.unwrap_or_default()
         }
     }
 }

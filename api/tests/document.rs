@@ -13,3 +13,41 @@ fn openapi_json_is_current() {
         "openapi.json is stale: run `make openapi` and review the difference"
     );
 }
+
+#[test]
+fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
+    use api::models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN, TEXT_PATTERN};
+    let document = api::document::document(&api::document::Locations::relative());
+    for (schema, field, pattern) in [
+        ("TagInput", "name", NAME_PATTERN),
+        ("SegmentInput", "name", NAME_PATTERN),
+        ("SegmentInput", "color", COLOR_PATTERN),
+        ("TopicClusterInput", "name", NAME_PATTERN),
+        ("TopicClusterInput", "color", COLOR_PATTERN),
+        ("FilterPresetInput", "name", NAME_PATTERN),
+        ("ShareLinkInput", "name", NAME_PATTERN),
+        ("AnnotationInput", "category", NAME_PATTERN),
+        ("AnnotationInput", "text", TEXT_PATTERN),
+        ("InviteInput", "email", EMAIL_PATTERN),
+    ] {
+        assert_eq!(
+            document["components"]["schemas"][schema]["properties"][field]["pattern"], pattern,
+            "{schema}.{field}"
+        );
+    }
+}
+
+#[test]
+fn secrets_are_write_only_and_no_answer_holds_them() {
+    let document = api::document::document(&api::document::Locations::relative());
+    let schemas = &document["components"]["schemas"];
+    for (schema, field) in [("ProviderACredentials", "password"), ("ProviderBCredentials", "apiKey")] {
+        let secret = &schemas[schema]["properties"][field];
+        assert_eq!((&secret["writeOnly"], &secret["format"]), (&true.into(), &"password".into()), "{schema}.{field}");
+    }
+    let answers = ["ProviderConnection", "IntegrationsStatus", "PersonalData"];
+    for answer in answers {
+        let text = schemas[answer].to_string();
+        assert!(!text.contains("\"password\"") && !text.contains("apiKey"), "{answer}");
+    }
+}

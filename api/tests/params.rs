@@ -171,7 +171,7 @@ proptest::proptest! {
 
     #[test]
     fn whatever_is_encoded_is_read_back(value in "\\PC{1,40}") {
-        let encoded: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let encoded = value.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat();
         let pairs = QueryPairs::of(&format!("keyword={encoded}")).unwrap();
         let read = api::classifications::BrandedKeywordParams::read(&pairs).unwrap();
         proptest::prop_assert_eq!(read.keyword.0, value);

@@ -5,7 +5,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tools/lint
-document=${1:-$root/openapi.json}
+document=$(realpath "${1:-$root/openapi.json}")
 
 if [ ! -x "$here/.venv/bin/openapi-spec-validator" ]; then
     python3 -m venv "$here/.venv"
@@ -17,7 +17,7 @@ fi
 
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 "$here/.venv/bin/openapi-spec-validator" "$document"
-# The path is relative because redocly looks for a configuration file beside what it is given.
+# Redocly looks for a configuration file where it runs.
 cd "$here"
 ./node_modules/.bin/redocly lint "$document" --extends=recommended-strict
 ./node_modules/.bin/spectral lint "$document" --ruleset spectral.yaml --fail-severity=warn

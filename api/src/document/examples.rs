@@ -1,13 +1,16 @@
 //! Examples of bodies, from `examples/*.json` beside this file: `{ "<operationId>": { "request"?: …, "response"?: … } }`.
 //!
 //! Responses are real answers of the simulated search engine; requests can be sent as they stand. Every schema that an
-//! example touches takes its first occurrence as its own example.
+//! example touches takes its first occurrence as its own example, if that is small.
 
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
 use super::each_operation;
+
+/// A larger example stands only at its operation; repeated at each schema inside, it would bloat the document.
+const MOST_BYTES: usize = 1000;
 
 const FILES: &[&str] = &[
     include_str!("examples/discovery.json"),
@@ -64,7 +67,7 @@ fn put(content: &mut Value, example: &Value, samples: &mut Vec<(Value, Value)>) 
 fn spread(document: &mut Value, schema: &Value, value: &Value) {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let Some(target) = document.pointer_mut(reference.trim_start_matches('#')) else { return };
-        if target.get("examples").is_none() {
+        if target.get("examples").is_none() && value.to_string().len() <= MOST_BYTES {
             target["examples"] = json!([value]);
         }
         let target = target.clone();
@@ -78,6 +81,8 @@ fn spread(document: &mut Value, schema: &Value, value: &Value) {
         }
     }
     if let (Some(items), Some(first)) = (schema.get("items"), value.as_array()) {
-        first.iter().for_each(|item| spread(document, items, item));
+        for item in first {
+            spread(document, items, item);
+        }
     }
 }

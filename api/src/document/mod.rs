@@ -8,10 +8,18 @@ mod security;
 
 use std::sync::Arc;
 
-use poem_openapi::OpenApiService;
+use poem_openapi::{OpenApiService, error::ParsePathError};
 use serde_json::{Map, Value, json};
 
-use crate::{VERSION, operation, operation::Operation, *};
+use crate::{
+    VERSION, analytics, annotations, billing, classifications, discovery,
+    error::{ApiError, Code},
+    filters, integrations,
+    models::Role,
+    operation,
+    operation::Operation,
+    privacy, properties, sharing, system, tags, team,
+};
 
 /// Implements every trait with its default bodies, so that the document can be printed without a server.
 pub struct Stub;
@@ -89,10 +97,12 @@ impl<T> Api for T where
 {
 }
 
-/// The router of an implementation.
+/// The router of an implementation. A path id that is no UUID names nothing, so it is not found.
 pub fn routes<T: Api>(api: &Arc<T>) -> poem::Route {
-    use poem::IntoEndpoint as _;
-    poem::Route::new().nest("/", OpenApiService::new(all_routes!(api), "Sightline", VERSION).into_endpoint())
+    use poem::{EndpointExt as _, IntoEndpoint as _};
+    let service = OpenApiService::new(all_routes!(api), "Sightline", VERSION).into_endpoint();
+    let not_found = |_: ParsePathError| async { ApiError::new(Code::NotFound) };
+    poem::Route::new().nest("/", service.catch_error(not_found))
 }
 
 /// Where the server and its OAuth endpoints are reached, as far as the document shows it.
@@ -136,6 +146,7 @@ const PASSES: &[Pass] = &[
     schemas::close_request_schemas,
     security::document_schemes,
     mark_idempotency,
+    name_roles,
     examples::insert,
 ];
 
@@ -180,6 +191,19 @@ fn mark_idempotency(document: &mut Value) {
             None => return,
         };
         object.insert("x-idempotency".to_owned(), json!(mark));
+    });
+}
+
+/// Says in the description which role a property-scoped operation needs.
+fn name_roles(document: &mut Value) {
+    each_operation(document, |operation, object| {
+        if !operation.is_property_scoped() || operation.role == Role::Viewer {
+            return;
+        }
+        let role = format!("{:?}", operation.role).to_lowercase();
+        let text = object.get("description").and_then(Value::as_str).unwrap_or_default();
+        let text = format!("{text}\n\nNeeds the role `{role}` on the property.");
+        object.insert("description".to_owned(), json!(text.trim()));
     });
 }
 

@@ -38,6 +38,9 @@ pub fn drop_noise(document: &mut Value) {
 pub fn write_types_as_3_1(document: &mut Value) {
     each_object(document, &mut |object| {
         standard_format(object);
+        if object.get("writeOnly") == Some(&json!(true)) {
+            object.insert("format".to_owned(), json!("password"));
+        }
         if object.get("nullable") == Some(&json!(true))
             && let Some(Value::String(kind)) = object.get("type").cloned()
         {

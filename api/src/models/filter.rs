@@ -66,7 +66,7 @@ pub struct FilterCondition {
     /// How it compares.
     pub operator: FilterOperator,
     /// What it compares with.
-    #[oai(validator(min_length = 1, max_length = 4096))]
+    #[oai(validator(min_length = 1, max_length = 4096, pattern = r"^[^\x00]+$"))]
     pub value: String,
     /// How it joins the condition before it; absent means `and`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,8 +94,11 @@ impl ParamValue for Filters {
         if conditions.len() > MAX_CONDITIONS {
             return Err(format!("at most {MAX_CONDITIONS} conditions are allowed, {} were sent", conditions.len()));
         }
-        match conditions.iter().position(|c| !(1..=4096).contains(&c.value.chars().count())) {
-            Some(index) => Err(format!("condition {}: value must be 1 to 4096 characters long", index + 1)),
+        let allowed = |value: &str| (1..=4096).contains(&value.chars().count()) && !value.contains('\0');
+        match conditions.iter().position(|c| !allowed(&c.value)) {
+            Some(index) => {
+                Err(format!("condition {}: value must be 1 to 4096 characters long, without NUL", index + 1))
+            }
             None => Ok(Self(conditions)),
         }
     }

@@ -16,4 +16,4 @@ pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub use question::{Comparison, Question, RowLimit, Slice, Window, WindowParams};
 pub use role::Role;
 pub use search_type::SearchType;
-pub use text::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN};
+pub use text::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN, TEXT_PATTERN};

@@ -18,7 +18,7 @@ pub type Window = DateRange;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams)]
 #[params(check = WindowParams::check)]
 pub struct WindowParams {
-    /// First day, in the search engine's time zone (America/Los_Angeles), at most 16 months back. Comes together with
+    /// First day, in the search engine's time zone (`America/Los_Angeles`), at most 16 months back. Comes together with
     /// `endDate`; without both, the window is the 28 days that end on the last final day.
     #[param(example = "2026-10-22")]
     pub start_date: Option<NaiveDate>,
@@ -34,6 +34,7 @@ impl WindowParams {
         self.start_date.zip(self.end_date).map(|(start_date, end_date)| Window { start_date, end_date })
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the derive hands every struct on by reference")]
     fn check(&self) -> Result<(), ApiError> {
         check_pair(("startDate", self.start_date), ("endDate", self.end_date))
     }
@@ -58,6 +59,7 @@ impl Comparison {
         self.compare_start.zip(self.compare_end).map(|(start_date, end_date)| Window { start_date, end_date })
     }
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the derive hands every struct on by reference")]
     fn check(&self) -> Result<(), ApiError> {
         check_pair(("compareStart", self.compare_start), ("compareEnd", self.compare_end))
     }
@@ -78,7 +80,7 @@ fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<NaiveDate>)) 
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct Slice {
     /// A subset of the traffic: `branded` and `nonBranded` by the property's branded keywords, `segment:<uuid>` by a saved
-    /// page classification, `topicCluster:<uuid>` by a saved query classification. ANDed with `filters`.
+    /// page classification, `topicCluster:<uuid>` by a saved query classification. Joined to `filters` by AND.
     #[param(example = "nonBranded")]
     pub classification: Option<Classification>,
     /// The kind of search.

@@ -4,6 +4,9 @@
 /// A name: at least one visible character, no control characters.
 pub const NAME_PATTERN: &str = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$";
 
+/// A longer text: at least one visible character, line breaks allowed.
+pub const TEXT_PATTERN: &str = r"^[^\x00]*[^\s\x00][^\x00]*$";
+
 /// A colour.
 pub const COLOR_PATTERN: &str = "^#[0-9A-Fa-f]{6}$";
 
