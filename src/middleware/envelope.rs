@@ -6,7 +6,7 @@ use api::error::{ApiError, Code};
 use futures_util::FutureExt;
 use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result, http::header};
 
-use super::{correlation::CorrelationId, rate_limit, refusal};
+use super::{authenticate::Challenge, correlation::CorrelationId, rate_limit, refusal};
 use crate::store::rate_limit::Standing;
 
 /// Paths outside the table of operations with the methods they answer, for `Allow`.
@@ -59,6 +59,7 @@ impl<E: Endpoint> Endpoint for EnvelopeEndpoint<E> {
 
 fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: OtherPaths) -> Response {
     let standing = error.data::<Standing>().copied();
+    let challenge = error.data::<Challenge>().cloned();
     let mut response = if error.is_from_response() {
         error.into_response()
     } else {
@@ -74,6 +75,9 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
     };
     if let Some(standing) = standing {
         rate_limit::tell(&mut response, &standing);
+    }
+    if let Some(value) = challenge.and_then(|Challenge(text)| text.parse().ok()) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
     response
 }

@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use super::{
     client::Account,
     error::ReadError,
-    planner::{Plan, Term},
+    planner::Plan,
     reader::{Part, Reader},
     wire::{DataState, Dimension, SearchType, SiteUrl},
 };
@@ -46,8 +46,7 @@ pub async fn last_final(
         data_state: DataState::All,
         cap: 1_000,
     };
-    let everything = Plan { terms: vec![Term { weight: 1.0, filters: Vec::new() }] };
-    let reading = reader.read(account, site, &part, &everything).await?;
+    let reading = reader.read(account, site, &part, &Plan::everything()).await?;
     let usual = today - TimeDelta::days(USUAL_LAG_DAYS);
     let last_final_date = match reading.first_incomplete_date {
         Some(first) => first - TimeDelta::days(1),

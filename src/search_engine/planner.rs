@@ -36,6 +36,14 @@ pub struct Plan {
     pub terms: Vec<Term>,
 }
 
+impl Plan {
+    /// The plan that asks about all traffic.
+    #[must_use]
+    pub fn everything() -> Self {
+        Self { terms: vec![Term { weight: 1.0, filters: Vec::new() }] }
+    }
+}
+
 /// The plan that answers `predicate` exactly.
 pub fn plan(predicate: &Predicate) -> Result<Plan, PlanError> {
     let mut alternatives = vec![Conjunct::anything()];

@@ -3,6 +3,9 @@
 pub mod access;
 pub mod accounts;
 pub mod classifications;
+pub mod headlines;
+pub mod health;
+pub mod owned;
 pub mod people;
 pub mod performance;
 pub mod plans;

@@ -1,0 +1,30 @@
+//! System.
+
+use api::{
+    answer::{Answer, Answered},
+    error::ApiError,
+    security::Caller,
+    system::{FeatureFlags, HealthAnswer, HealthResponse, HealthStatus, SearchAccountHealth, SystemApi},
+};
+use poem_openapi::payload::Json;
+
+use super::{App, Established as _};
+use crate::services::health;
+
+impl SystemApi for App {
+    async fn get_health(&self) -> Result<HealthResponse, ApiError> {
+        let data = health::check(&self.db, &self.issuer, &self.search).await;
+        let serving = data.status != HealthStatus::Down;
+        let answer = Json(HealthAnswer { data });
+        Ok(if serving { HealthResponse::Serving(answer) } else { HealthResponse::Down(answer) })
+    }
+
+    async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>> {
+        Ok(Answer(health::accounts(&self.search, caller.identity()?.user_id).await?))
+    }
+
+    async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {
+        let user = caller.identity()?.user_id;
+        Ok(Answer(health::feature_flags(&self.db, &self.config, user, self.clock.now()).await?))
+    }
+}

@@ -1,0 +1,128 @@
+//! Judges the credentials of a request and puts the caller's [`Identity`] into it.
+//!
+//! Which operations need a caller stands in the table of operations. An unknown path below `/api` needs one too, so that
+//! the API says nothing about itself to strangers beyond how to sign in.
+
+use std::sync::Arc;
+
+use api::{
+    error::{ApiError, Code},
+    operation::{self, Access},
+};
+use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result};
+
+use super::rate_limit::{CountedAs, address};
+use crate::{
+    clock::Clock,
+    config::Config,
+    identity::{
+        Identity,
+        authenticator::{AuthenticationError, Authenticator},
+        credentials::challenge,
+        hashing::sha256_hex,
+        metadata,
+    },
+    services::{people, plans::Entitlement},
+    store::rate_limit::Rate,
+};
+
+/// What authentication needs.
+#[derive(Clone)]
+pub struct Authenticate {
+    /// Judges credentials.
+    pub authenticator: Authenticator,
+    /// What access tokens must name as their audience.
+    pub audience: String,
+    /// The service's public root, where the metadata stands.
+    pub base_url: String,
+    /// Where users and their plans are.
+    pub db: sea_orm::DatabaseConnection,
+    /// What each plan includes.
+    pub config: Arc<Config>,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+/// See [`Authenticate`].
+pub struct AuthenticateEndpoint<E> {
+    inner: E,
+    settings: Authenticate,
+}
+
+/// The value of `WWW-Authenticate` that goes with a refusal, as error data; the envelope writes it.
+#[derive(Debug, Clone)]
+pub struct Challenge(pub String);
+
+impl<E: Endpoint> Middleware<E> for Authenticate {
+    type Output = AuthenticateEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        AuthenticateEndpoint { inner, settings: self.clone() }
+    }
+}
+
+impl<E: Endpoint> Endpoint for AuthenticateEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        match operation::find(request.method(), request.uri().path()).map(|operation| operation.access) {
+            Some(Access::Public) => {}
+            Some(Access::ShareToken) => self.settings.count_share_reader(&mut request),
+            Some(Access::SessionOrOauth) | None => self.settings.identify(&mut request).await?,
+        }
+        self.inner.call(request).await.map(IntoResponse::into_response)
+    }
+}
+
+impl Authenticate {
+    async fn identify(&self, request: &mut Request) -> Result<()> {
+        let found = self.authenticator.authenticate(request.method(), request.headers(), &self.audience).await;
+        let identity = match found {
+            Ok(Some(identity)) => identity,
+            Ok(None) => return Err(self.refusal(None)),
+            Err(error) => return Err(self.failure(error)),
+        };
+        let user = people::by_id(&self.db, identity.user_id).await.map_err(|_| self.refusal(Some("invalid_token")))?;
+        let rate = Entitlement::of(&self.config, &user, self.clock.now()).rate;
+        request.set_data(CountedAs { key: format!("user/{}", user.id), rate });
+        request.set_data(identity);
+        Ok(())
+    }
+
+    /// A share link is counted by its token and by who reads it.
+    fn count_share_reader(&self, request: &mut Request) {
+        let token = request.uri().path().split('/').nth(3).unwrap_or_default();
+        let key = format!("share/{}/{}", sha256_hex(token), address(request));
+        let base = &self.config.rate_limit;
+        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst) });
+    }
+
+    fn failure(&self, error: AuthenticationError) -> Error {
+        match error {
+            AuthenticationError::InvalidToken(_) => self.refusal(Some("invalid_token")),
+            AuthenticationError::InvalidRequest => {
+                ApiError::invalid("Authorization", "present one credential, once").into()
+            }
+            AuthenticationError::ForeignOrigin => {
+                ApiError::new(Code::Forbidden).hint(format!("Origin: must be the origin of {}", self.base_url)).into()
+            }
+            AuthenticationError::IssuerUnavailable(error) => {
+                tracing::warn!(%error, "the issuer is away");
+                ApiError::new(Code::Unavailable).retry_after(5).into()
+            }
+            AuthenticationError::Database(error) => ApiError::from(crate::error::Error::from(error)).into(),
+        }
+    }
+
+    fn refusal(&self, problem: Option<&str>) -> Error {
+        let metadata = format!("{}{}", self.base_url, metadata::API_PATH);
+        let hint = if problem.is_none() {
+            "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one."
+        } else {
+            "The access token is expired, revoked or not for this service; refresh it or sign in again."
+        };
+        let mut error = Error::from(ApiError::new(Code::Unauthorized).hint(hint));
+        error.set_data(Challenge(challenge(&metadata, problem)));
+        error
+    }
+}

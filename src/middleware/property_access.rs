@@ -1,0 +1,63 @@
+//! Resolves the property in the path before parameters or body are looked at, so that a refusal of input never tells a
+//! stranger that a property exists. The role an operation needs stands in the table of operations.
+
+use std::sync::Arc;
+
+use api::operation::{self, Access};
+use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
+use sea_orm::DatabaseConnection;
+
+use crate::{clock::Clock, config::Config, identity::Identity, services::access::PropertyAccess};
+
+/// What resolving needs.
+#[derive(Clone)]
+pub struct ResolveProperty {
+    /// Where properties and grants are.
+    pub db: DatabaseConnection,
+    /// What each plan includes.
+    pub config: Arc<Config>,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+/// See [`ResolveProperty`].
+pub struct ResolvePropertyEndpoint<E> {
+    inner: E,
+    settings: ResolveProperty,
+}
+
+impl<E: Endpoint> Middleware<E> for ResolveProperty {
+    type Output = ResolvePropertyEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        ResolvePropertyEndpoint { inner, settings: self.clone() }
+    }
+}
+
+impl<E: Endpoint> Endpoint for ResolvePropertyEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        if let Some(access) = self.settings.resolve(&request).await? {
+            request.set_data(access);
+        }
+        self.inner.call(request).await.map(IntoResponse::into_response)
+    }
+}
+
+impl ResolveProperty {
+    async fn resolve(&self, request: &Request) -> Result<Option<PropertyAccess>> {
+        let Some(operation) = operation::find(request.method(), request.uri().path()) else { return Ok(None) };
+        if !operation.is_property_scoped() || operation.access != Access::SessionOrOauth {
+            return Ok(None);
+        }
+        let Some(identity) = request.data::<Identity>() else { return Ok(None) };
+        let id = operation
+            .path_values(request.uri().path())
+            .and_then(|values| values.get("id").copied())
+            .unwrap_or_default();
+        let now = self.clock.now();
+        let access = PropertyAccess::resolve(&self.db, &self.config, identity.user_id, id, operation.role, now).await;
+        Ok(Some(access.map_err(api::error::ApiError::from)?))
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether the service and what it depends on answer.
+
+use api::system::{
+    DependencyHealth, DependencyName, FeatureFlags, Health, HealthStatus, SearchAccountHealth, SearchAccountStatus,
+};
+use chrono::{DateTime, Utc};
+use entity::{property, search_account};
+use sea_orm::{DatabaseConnection, PaginatorTrait};
+use tokio::time::{Duration, Instant, timeout};
+use uuid::Uuid;
+
+use super::{
+    accounts, people,
+    plans::{Entitlement, Feature},
+    search_data::SearchData,
+};
+use crate::{
+    config::{Config, ReplayStore},
+    error::Error,
+    identity::issuer::Issuer,
+    search_engine::Account,
+};
+
+/// How long a dependency may take to answer the check.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Asks everything that the service depends on.
+pub async fn check(db: &DatabaseConnection, issuer: &Issuer, search: &SearchData) -> Health {
+    let database = probe(DependencyName::Database, HealthStatus::Down, async { db.ping().await.is_ok() });
+    let identity =
+        probe(DependencyName::IdentityProvider, HealthStatus::Degraded, async { issuer.metadata().await.is_ok() });
+    let engine = search.reader.engine();
+    let engine = probe(DependencyName::SearchEngine, HealthStatus::Degraded, async { engine.is_reachable().await });
+    let (database, identity, engine) = tokio::join!(database, identity, engine);
+    let dependencies = vec![database, identity, engine];
+    let status = dependencies.iter().map(|dependency| dependency.status).max().unwrap_or(HealthStatus::Ok);
+    Health { status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
+}
+
+async fn probe(
+    name: DependencyName,
+    when_silent: HealthStatus,
+    answers: impl Future<Output = bool>,
+) -> DependencyHealth {
+    let start = Instant::now();
+    let answered = timeout(PATIENCE, answers).await.unwrap_or(false);
+    let latency_ms = answered.then(|| u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
+    DependencyHealth { name, status: if answered { HealthStatus::Ok } else { when_silent }, latency_ms }
+}
+
+/// The health of a person's search accounts, each asked now.
+pub async fn accounts(search: &SearchData, user_id: Uuid) -> Result<Vec<SearchAccountHealth>, Error> {
+    let mut found = Vec::new();
+    for account in accounts::of_user(&search.db, user_id).await? {
+        let properties = property::Entity::of_account(account.id).count(&search.db).await?;
+        found.push(account_health(search, account, properties, search.clock.now()).await);
+    }
+    Ok(found)
+}
+
+async fn account_health(
+    search: &SearchData,
+    account: search_account::Model,
+    properties: u64,
+    now: DateTime<Utc>,
+) -> SearchAccountHealth {
+    let (status, hint) = match ask(search, &account).await {
+        Ok(()) => (SearchAccountStatus::Connected, None),
+        Err(Error::SearchAccountDisconnected { .. }) => {
+            (SearchAccountStatus::ReconnectRequired, Some("Reconnect your search account.".to_owned()))
+        }
+        Err(_) => {
+            (SearchAccountStatus::Unreachable, Some("The search engine did not answer; try again later.".to_owned()))
+        }
+    };
+    SearchAccountHealth { id: account.id, email: account.email, status, hint, properties, checked_at: now }
+}
+
+async fn ask(search: &SearchData, account: &search_account::Model) -> Result<(), Error> {
+    let refresh_token = accounts::refresh_token(&search.secrets, account, false)?.into();
+    let credentials = Account { id: account.id, refresh_token };
+    match search.reader.engine().sites(&credentials).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(super::search_data::explain(search, account, false, error).await),
+    }
+}
+
+/// What a person's plan and this deployment let clients show.
+pub async fn feature_flags(
+    db: &DatabaseConnection,
+    config: &Config,
+    user_id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<FeatureFlags, Error> {
+    let user = people::by_id(db, user_id).await?;
+    let entitlement = Entitlement::of(config, &user, now);
+    Ok(FeatureFlags {
+        billing: config.billing.enabled,
+        share_links: entitlement.includes(Feature::ShareLinks),
+        team: entitlement.includes(Feature::Team),
+        mcp: entitlement.includes(Feature::ToolEndpoint),
+        seo_providers: entitlement.includes(Feature::SeoProviders),
+        idempotent_writes: config.idempotency.store == ReplayStore::Database,
+    })
+}
