@@ -1,1 +1,113 @@
-//! (in the making)
+//! Puts a service together from its settings. The only place that knows all parts.
+
+mod demo;
+mod parts;
+mod routes;
+mod sweep;
+
+pub use self::parts::simulator_settings;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use poem::{
+    Server,
+    listener::{Acceptor as _, Listener as _, TcpListener},
+};
+use sea_orm::DatabaseConnection;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::{clock::Clock, config::Config, error::Error, random::Random, search_engine::Reader, simulator::Simulator};
+
+/// How long answers under way are given when the service stops.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A running service.
+pub struct Service {
+    /// Its public root.
+    pub base_url: String,
+    /// The address it accepts requests on.
+    pub address: SocketAddr,
+    /// The simulated search engine inside it, when there is one.
+    pub simulator: Option<Simulator>,
+    /// Its own records.
+    pub db: DatabaseConnection,
+    /// How it reads search data.
+    pub reader: Reader,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<std::io::Result<()>>,
+}
+
+/// Starts a service. It accepts requests when this returns.
+///
+/// # Errors
+/// Where a setting is not usable, the address cannot be bound or the database not opened.
+pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Service, Error> {
+    let acceptor = TcpListener::bind(config.listen).into_acceptor().await;
+    let acceptor = acceptor.map_err(|e| Error::invalid(format!("listen: {} cannot be bound: {e}", config.listen)))?;
+    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
+    let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
+    let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));
+    let base_url = base_url.trim_end_matches('/').to_owned();
+    parts::check_exposure(&config, address)?;
+
+    let simulator = parts::simulator(&config, &clock).await?;
+    let engine_url = simulator.as_ref().map(Simulator::url);
+    let parts = parts::build(config, base_url.clone(), engine_url, (clock, random)).await?;
+    demo::seed(&parts).await?;
+    let sweeper = sweep::start(&parts);
+    let (db, reader) = (parts.app.db.clone(), parts.app.search.reader.clone());
+    let endpoint = routes::routes(&parts).await?;
+
+    let (stop, stopped) = oneshot::channel::<()>();
+    let task = tokio::spawn(async move {
+        let signal = async { drop(stopped.await) };
+        let result = Server::new_with_acceptor(acceptor)
+            .name("sightline")
+            .run_with_graceful_shutdown(endpoint, signal, Some(GRACE))
+            .await;
+        sweeper.abort();
+        result
+    });
+    Ok(Service { base_url, address, simulator, db, reader, stop: Some(stop), task })
+}
+
+impl Service {
+    /// Stops accepting requests, gives those under way some time, and returns.
+    pub async fn shutdown(mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Ok(Err(error)) = (&mut self.task).await {
+            tracing::warn!(%error, "the server ended with an error");
+        }
+        if let Some(simulator) = self.simulator.take() {
+            simulator.shutdown().await;
+        }
+        if let Err(error) = self.db.close_by_ref().await {
+            tracing::warn!(%error, "the database did not close");
+        }
+    }
+}
+
+/// One HTTP client for everything outward: time limits, no redirects, no proxies from the environment.
+#[must_use]
+pub fn http_client() -> reqwest::Client {
+    #[expect(clippy::disallowed_methods, reason = "the one client is made here and handed on")]
+    let builder = reqwest::Client::builder();
+    builder
+        .connect_timeout(Duration::from_secs(5))
+        .timeout(Duration::from_secs(60))
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("sightline/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .unwrap_or_default()
+}
+
+/// Everything that a service is made of.
+struct Parts {
+    app: Arc<crate::handlers::App>,
+    authenticator: crate::identity::authenticator::Authenticator,
+    sessions: crate::identity::session::Sessions,
+    provider: Option<crate::identity_provider::IdentityProvider>,
+    sign_in: Option<crate::identity::sign_in::BrowserSignIn>,
+}

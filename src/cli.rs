@@ -7,7 +7,17 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use entity::user::{self, Plan};
 use sea_orm::DatabaseConnection;
 
-use crate::{clock::Clock, config::Config, error::Error, services::subscriptions, store::database};
+use crate::{
+    app,
+    clock::Clock,
+    config::Config,
+    error::Error,
+    login::{LoginError, login},
+    random::Random,
+    services::subscriptions,
+    simulator,
+    store::database,
+};
 
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
@@ -39,7 +49,7 @@ pub enum Command {
 /// How to sign in.
 #[derive(Debug, Args)]
 pub struct Login {
-    /// A demo person's name; otherwise a browser asks.
+    /// The demo person to sign in; `owner` when left out.
     #[arg(long = "as", value_name = "NAME")]
     pub name: Option<String>,
 }
@@ -135,11 +145,52 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Subscription(command) => {
             println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);
         }
-        Command::Serve | Command::Login(_) | Command::Simulator(_) => {
-            return Err("this command is not built yet".into());
-        }
+        Command::Serve => serve(Config::of_process()?, clock).await?,
+        Command::Login(options) => println!("{}", sign_in(&options, &Config::of_process()?).await?),
+        Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
     }
     Ok(())
+}
+
+/// Serves until told to stop (interrupt or terminate).
+async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
+    let service = app::start(config, clock, Random::system()).await?;
+    println!("listening on {}", service.base_url);
+    told_to_stop().await?;
+    tracing::info!("stopping");
+    service.shutdown().await;
+    Ok(())
+}
+
+/// Runs the simulator on its own until told to stop.
+async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
+    options.over(&mut config.simulator);
+    let simulator = simulator::start(app::simulator_settings(&config.simulator)?, clock).await?;
+    println!("listening on {}", simulator.url());
+    told_to_stop().await?;
+    simulator.shutdown().await;
+    Ok(())
+}
+
+/// Signs a demo person in at the running server; answers the access token.
+async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
+    let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
+    let name = options.name.as_deref().unwrap_or("owner");
+    login(&base_url, name, app::http_client(), &Random::system()).await
+}
+
+async fn told_to_stop() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            result = tokio::signal::ctrl_c() => result,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
 }
 
 /// Opens the configured database, with the current schema.

@@ -104,12 +104,12 @@ pub struct SearchEngine {
     pub client_id: Option<String>,
     /// Its secret.
     pub client_secret: Option<String>,
-    /// Requests in flight at once per search account.
+    /// Requests in flight at once per site.
     pub max_in_flight: u32,
-    /// Requests that may be sent in one burst per search account.
+    /// Requests that may be sent in one burst per site.
     pub bucket: u32,
     /// Requests per second at which the bucket fills again.
-    pub refill_per_second: f64,
+    pub refill_per_second: u32,
 }
 
 /// Providers of SEO data; an absent root is the simulated provider.
@@ -282,9 +282,9 @@ impl Default for SearchEngine {
             userinfo_url: None,
             client_id: None,
             client_secret: None,
-            max_in_flight: 8,
-            bucket: 200,
-            refill_per_second: 10.0,
+            max_in_flight: 16,
+            bucket: 20,
+            refill_per_second: 10,
         }
     }
 }

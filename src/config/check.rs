@@ -59,8 +59,7 @@ impl Config {
         allow((1..=SIX_HOURS).contains(&self.cache.ttl.0), "cache.ttl", "1s to 6h")?;
         allow(engine.max_in_flight > 0, "search_engine.max_in_flight", "a whole number from 1")?;
         allow(engine.bucket > 0, "search_engine.bucket", "a whole number from 1")?;
-        let refill = engine.refill_per_second.is_finite() && engine.refill_per_second > 0.0;
-        allow(refill, "search_engine.refill_per_second", "a number above 0")?;
+        allow(engine.refill_per_second > 0, "search_engine.refill_per_second", "a whole number from 1")?;
         for (name, plan) in [("free", &self.plans.free), ("pro", &self.plans.pro), ("agency", &self.plans.agency)] {
             check_plan(name, plan)?;
         }

@@ -42,15 +42,15 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     Some(rest.split_once(end)?.0)
 }
 
-/// The document and its rendering. Fails only if poem-openapi's page has changed its shape.
-pub async fn routes(document: &Value) -> Option<Route> {
+/// Adds the document and its rendering. Fails only if poem-openapi's page has changed its shape.
+pub async fn mount(routes: Route, document: &Value) -> Option<Route> {
     let ui = SwaggerUi::load().await?;
     let json = Bytes::from(serde_json::to_vec(document).ok()?);
     let page_policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                        connect-src 'self'; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
     let receiver_policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'";
     Some(
-        Route::new()
+        routes
             .at("/openapi.json", fixed("application/json", json).with(poem::middleware::Cors::new()))
             .at("/docs", fixed("text/html; charset=utf-8", PAGE).with(policy(page_policy)))
             .at("/docs/start.js", fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS_CLIENT)))

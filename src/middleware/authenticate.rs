@@ -16,7 +16,6 @@ use crate::{
     clock::Clock,
     config::Config,
     identity::{
-        Identity,
         authenticator::{AuthenticationError, Authenticator},
         credentials::challenge,
         hashing::sha256_hex,

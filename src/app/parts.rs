@@ -1,0 +1,242 @@
+//! The parts of a service, each made from the settings.
+
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use chrono::TimeDelta;
+use sea_orm::{DatabaseConnection, DbErr};
+use uuid::Uuid;
+
+use super::{Parts, http_client};
+use crate::{
+    cli::open_database,
+    clock::Clock,
+    config::Config,
+    error::Error,
+    handlers::App,
+    identity::{
+        Claims, Users, authenticator::Authenticator, issuer::Issuer, relying_party::RelyingParty, session::Sessions,
+        sign_in::BrowserSignIn, token::Verifier,
+    },
+    identity_provider::{IdentityProvider, Settings as IssuerSettings, clients},
+    random::Random,
+    search_engine::{ByteCache, OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
+    secrets::Secrets,
+    services::{
+        people::{self, Email, Profile},
+        search_data::{SearchData, StoredGrants},
+    },
+    simulator::{self, Simulator},
+};
+
+/// How long one try at the search engine may take.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long a question to the search engine may take with all its tries.
+const DEADLINE: Duration = Duration::from_secs(25);
+
+/// Rendered answers take at most this part of the cache's budget; readings take the rest.
+const RENDERED_SHARE: u64 = 4;
+
+/// The embedded issuer signs demo people in by name, so it stays on this machine unless told otherwise.
+pub fn check_exposure(config: &Config, address: SocketAddr) -> Result<(), Error> {
+    let exposed = !address.ip().is_loopback() && config.embeds_issuer() && !config.identity.embedded_beyond_loopback;
+    if exposed {
+        return Err(Error::invalid(
+            "listen: the embedded issuer signs demo people in by name and runs on loopback only; set identity.issuer, or \
+             identity.embedded_beyond_loopback = true if that is what you want",
+        ));
+    }
+    Ok(())
+}
+
+/// The simulated search engine, when no other is configured.
+pub async fn simulator(config: &Config, clock: &Clock) -> Result<Option<Simulator>, Error> {
+    if !config.simulates_search_engine() {
+        return Ok(None);
+    }
+    let settings = simulator_settings(&config.simulator)?;
+    let started = simulator::start(settings, clock.clone()).await;
+    started
+        .map(Some)
+        .map_err(|e| Error::invalid(format!("simulator.listen: {} cannot be bound: {e}", config.simulator.listen)))
+}
+
+/// The simulator's own settings.
+pub fn simulator_settings(config: &crate::config::Simulator) -> Result<simulator::Settings, Error> {
+    let faults: Result<Vec<simulator::Fault>, Error> = config
+        .fail
+        .iter()
+        .map(|text| text.parse().map_err(|e| Error::invalid(format!("simulator.fail: {text}: {e}"))))
+        .collect();
+    let conflicts = config.conflicts.join(",");
+    Ok(simulator::Settings {
+        listen: config.listen,
+        seed: config.seed,
+        today: config.today,
+        latency: Duration::from_millis(config.latency_ms),
+        faults: faults?,
+        conflicts: conflicts.parse().map_err(|e| Error::invalid(format!("simulator.conflicts: {e}")))?,
+    })
+}
+
+/// Builds everything behind the router. `simulated` is the root of the simulated search engine.
+pub async fn build(
+    config: Config,
+    base_url: String,
+    simulated: Option<String>,
+    (clock, random): (Clock, Random),
+) -> Result<Parts, Error> {
+    let db = open_database(&config).await?;
+    let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
+    let http = http_client();
+    let config = Arc::new(config);
+    let search = search_data(&config, (&db, &secrets), simulated, http.clone(), (&clock, &random))?;
+    let issuer_url = config.identity.issuer.clone().unwrap_or_else(|| base_url.clone());
+    let issuer =
+        Issuer::new(&issuer_url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
+    let users: Arc<dyn Users> =
+        Arc::new(StoredUsers { db: db.clone(), random: random.clone(), clock: clock.clone(), config: config.clone() });
+    let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
+    let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
+    let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
+    let provider = config.embeds_issuer().then(|| {
+        let settings = IssuerSettings {
+            base_url: base_url.clone(),
+            audiences: vec![audience(&config, &base_url), format!("{}/mcp", config.mcp_url(&base_url))],
+            demo_sign_in: config.demo_sign_in(),
+        };
+        IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone())
+    });
+    let client_id =
+        config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
+    let sign_in = client_id.map(|client_id| {
+        let secret = config.identity.client_secret.clone();
+        let party = RelyingParty::new(issuer.clone(), &client_id, secret, &base_url, clock.clone());
+        let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
+        let times = (clock.clone(), random.clone());
+        Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, times, &base_url))
+    });
+    let sign_in = sign_in.transpose()?;
+    let app = Arc::new(App { config, base_url, db, search, issuer, clock, random });
+    Ok(Parts { app, authenticator, sessions, provider, sign_in })
+}
+
+/// What access tokens must name as their audience.
+pub fn audience(config: &Config, base_url: &str) -> String {
+    config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
+}
+
+fn search_data(
+    config: &Config,
+    (db, secrets): (&DatabaseConnection, &Secrets),
+    simulated: Option<String>,
+    http: reqwest::Client,
+    (clock, random): (&Clock, &Random),
+) -> Result<SearchData, Error> {
+    let sink = StoredGrants { db: db.clone(), secrets: secrets.clone(), clock: clock.clone() };
+    let settings = engine_settings(config, simulated)?;
+    let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink));
+    let budget = config.cache.max_bytes.0;
+    let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
+    let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
+    let rendered = budget / RENDERED_SHARE;
+    Ok(SearchData {
+        db: db.clone(),
+        secrets: secrets.clone(),
+        clock: clock.clone(),
+        reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
+        rendered: Arc::new(ByteCache::new(bytes(rendered))),
+    })
+}
+
+fn engine_settings(config: &Config, simulated: Option<String>) -> Result<EngineSettings, Error> {
+    let own = &config.search_engine;
+    let root = simulated.unwrap_or_default();
+    let or_simulated =
+        |setting: &Option<String>, path: &str| setting.clone().unwrap_or_else(|| format!("{root}{path}"));
+    let endpoints = [&own.authorize_url, &own.token_url, &own.revoke_url, &own.userinfo_url];
+    if root.is_empty() && endpoints.iter().any(|endpoint| endpoint.is_none()) {
+        return Err(Error::invalid(
+            "search_engine: with api_url, set authorize_url, token_url, revoke_url and userinfo_url too",
+        ));
+    }
+    Ok(EngineSettings {
+        api_url: or_simulated(&own.api_url, "").trim_end_matches('/').to_owned(),
+        oauth: OauthSettings {
+            authorize_url: or_simulated(&own.authorize_url, "/o/oauth2/v2/auth"),
+            token_url: or_simulated(&own.token_url, "/token"),
+            revoke_url: or_simulated(&own.revoke_url, "/revoke"),
+            userinfo_url: or_simulated(&own.userinfo_url, "/userinfo"),
+            client_id: own.client_id.clone().unwrap_or_else(|| "sightline".to_owned()),
+            client_secret: own.client_secret.clone().unwrap_or_else(|| "simulated".to_owned()).into(),
+        },
+        pace: Pace { max_in_flight: own.max_in_flight, bucket: own.bucket, refill_per_second: own.refill_per_second },
+        attempt_timeout: ATTEMPT_TIMEOUT,
+        deadline: DEADLINE,
+    })
+}
+
+/// The key that seals secrets at rest: the configured one, or one made once and kept in the data folder, readable by its
+/// owner only.
+async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error> {
+    if let Some(digits) = &config.secrets.key {
+        return parse_key(digits).ok_or_else(|| Error::invalid("secrets.key: must be 64 hex digits"));
+    }
+    let path = Path::new(&config.data_dir).join("secrets.key");
+    if let Ok(digits) = tokio::fs::read_to_string(&path).await {
+        return parse_key(digits.trim())
+            .ok_or_else(|| Error::invalid(format!("{}: must hold 64 hex digits", path.display())));
+    }
+    tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+    let key = random.bytes::<32>();
+    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    write_private(&path, &digits).await.map_err(Error::internal)?;
+    Ok(key)
+}
+
+async fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    use tokio::io::AsyncWriteExt as _;
+    let mut options = tokio::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    let mut file = options.open(path).await?;
+    file.write_all(text.as_bytes()).await?;
+    file.sync_all().await
+}
+
+fn parse_key(digits: &str) -> Option<[u8; 32]> {
+    let bytes = digits.as_bytes();
+    if bytes.len() != 64 || !bytes.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(bytes.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(key)
+}
+
+/// Finds or makes the user that claims speak of.
+struct StoredUsers {
+    db: DatabaseConnection,
+    random: Random,
+    clock: Clock,
+    config: Arc<Config>,
+}
+
+#[async_trait]
+impl Users for StoredUsers {
+    async fn resolve(&self, claims: &Claims) -> Result<Uuid, DbErr> {
+        let profile = Profile {
+            issuer: claims.issuer.clone(),
+            subject: claims.subject.clone(),
+            email: claims.email.clone().map(|address| Email { address, verified: true }),
+            name: claims.name.clone(),
+        };
+        let (now, trial_days) = (self.clock.now(), self.config.billing.trial_days);
+        let user = people::sign_in(&self.db, &self.random, now, trial_days, &profile).await;
+        user.map(|user| user.id).map_err(|error| DbErr::Custom(error.to_string()))
+    }
+}

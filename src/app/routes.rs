@@ -1,0 +1,101 @@
+//! The router and the layers in front of it.
+
+use std::sync::Arc;
+
+use api::document::Locations;
+use poem::{EndpointExt, Route, endpoint::BoxEndpoint, middleware::Compression};
+
+use super::{Parts, parts::audience};
+use crate::{
+    error::Error,
+    handlers::documentation,
+    identity::metadata::ResourceMetadata,
+    middleware::{
+        api_version::ApiVersion, authenticate::Authenticate, body_limit::BodyLimit, conditional::Conditional,
+        correlation::Correlation, envelope::Envelope, property_access::ResolveProperty, rate_limit::RateLimit,
+        standing_headers::StandingHeaders,
+    },
+    store::rate_limit::{Rate, RateLimits},
+};
+
+/// What paths outside the table of operations allow.
+const OTHER_PATHS: &[(&str, &str)] = &[
+    ("/openapi.json", "GET, HEAD"),
+    ("/docs", "GET, HEAD"),
+    ("/auth/login", "GET"),
+    ("/auth/callback", "GET"),
+    ("/auth/logout", "POST"),
+    ("/oauth/authorize", "GET, POST"),
+    ("/oauth/token", "POST, OPTIONS"),
+    ("/oauth/register", "POST, OPTIONS"),
+    ("/oauth/revoke", "POST, OPTIONS"),
+    ("/oauth/userinfo", "GET, POST, OPTIONS"),
+    ("/oauth/jwks", "GET, OPTIONS"),
+];
+
+/// Everything that the service answers.
+pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
+    let app = &parts.app;
+    let (config, base_url) = (&app.config, &app.base_url);
+    let metadata = ResourceMetadata {
+        api: audience(config, base_url),
+        mcp: format!("{}/mcp", config.mcp_url(base_url)),
+        issuer: app.issuer.url().to_owned(),
+    };
+    let mut open = metadata.mount(Route::new());
+    if let Some(provider) = &parts.provider {
+        open = provider.mount(open);
+    }
+    if let Some(sign_in) = &parts.sign_in {
+        open = sign_in.mount(open);
+    }
+    let document = api::document::document(&locations(parts).await);
+    let open = documentation::mount(open, &document).await;
+    let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
+
+    let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(app.clock.clone())));
+    let anonymous = Rate::new(config.rate_limit.per_minute, config.rate_limit.burst);
+    let authenticate = Authenticate {
+        authenticator: parts.authenticator.clone(),
+        audience: audience(config, base_url),
+        base_url: base_url.clone(),
+        db: app.db.clone(),
+        config: config.clone(),
+        clock: app.clock.clone(),
+    };
+    let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
+    let operations = api::document::routes(app)
+        .with(Conditional)
+        .with(resolve)
+        .with(RateLimit { limits, anonymous })
+        .with(authenticate);
+    let endpoint = open
+        .nest_no_strip("/api", operations)
+        .with(BodyLimit)
+        .with(Envelope::new(OTHER_PATHS))
+        .with(ApiVersion)
+        .with(StandingHeaders)
+        .with(Compression::new())
+        .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
+    Ok(endpoint.map_to_response().boxed())
+}
+
+/// Where the document says that the server and its OAuth endpoints are. An external issuer that is away at start is named by
+/// its usual paths; the document is made again at the next start.
+async fn locations(parts: &Parts) -> Locations {
+    let app = &parts.app;
+    let own = |path: &str| format!("{}{path}", app.issuer.url().trim_end_matches('/'));
+    let mut locations = Locations {
+        server: app.base_url.clone(),
+        authorization_url: own("/oauth/authorize"),
+        token_url: own("/oauth/token"),
+    };
+    if parts.provider.is_none()
+        && let Ok(metadata) = app.issuer.metadata().await
+    {
+        locations.authorization_url = metadata.authorization_endpoint().url().to_string();
+        locations.token_url =
+            metadata.token_endpoint().map_or(locations.token_url, |endpoint| endpoint.url().to_string());
+    }
+    locations
+}

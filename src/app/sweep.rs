@@ -1,0 +1,28 @@
+//! Deletes what has expired, now and then.
+
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use super::Parts;
+use crate::identity::revocation;
+
+const EVERY: Duration = Duration::from_secs(15 * 60);
+
+/// Sweeps until the task is aborted.
+pub(super) fn start(parts: &Parts) -> JoinHandle<()> {
+    let (app, sessions, provider) = (parts.app.clone(), parts.sessions.clone(), parts.provider.clone());
+    tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            let now = app.clock.now();
+            let mut swept = vec![revocation::sweep(&app.db, now).await, sessions.sweep(now).await];
+            if let Some(provider) = &provider {
+                swept.push(provider.sweep().await);
+            }
+            for error in swept.into_iter().filter_map(Result::err) {
+                tracing::warn!(%error, "expired records could not be deleted");
+            }
+        }
+    })
+}
