@@ -98,11 +98,11 @@ impl<T> Api for T where
 }
 
 /// The router of an implementation. A path id that is no UUID names nothing, so it is not found.
-pub fn routes<T: Api>(api: &Arc<T>) -> poem::Route {
+pub fn routes<T: Api>(api: &Arc<T>) -> impl poem::Endpoint + use<T> {
     use poem::{EndpointExt as _, IntoEndpoint as _};
     let service = OpenApiService::new(all_routes!(api), "Sightline", VERSION).into_endpoint();
     let not_found = |_: ParsePathError| async { ApiError::new(Code::NotFound) };
-    poem::Route::new().nest("/", service.catch_error(not_found))
+    service.catch_error(not_found)
 }
 
 /// Where the server and its OAuth endpoints are reached, as far as the document shows it.
