@@ -16,6 +16,8 @@ lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 	tools/lint/run.sh openapi.json
 
 openapi: ## Write openapi.json and api/operations.txt from the traits
+	cargo run -q -- openapi --operations > api/operations.txt.new
+	mv api/operations.txt.new api/operations.txt
 	cargo run -q -- openapi > openapi.json.new
 	mv openapi.json.new openapi.json
 

@@ -36,7 +36,11 @@ pub enum Command {
     /// Sign in at the server at `base_url` and print an access token.
     Login(Login),
     /// Print the `OpenAPI` document.
-    Openapi,
+    Openapi {
+        /// Print the one-page table of operations instead.
+        #[arg(long)]
+        operations: bool,
+    },
     /// Bring the database up to date.
     Migrate,
     /// Run the simulated search engine and SEO providers.
@@ -138,7 +142,8 @@ impl From<PlanName> for Plan {
 pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
-        Command::Openapi => println!("{}", api::document::committed_text().trim_end()),
+        Command::Openapi { operations: true } => print!("{}", api::operation::listing()),
+        Command::Openapi { operations: false } => print!("{}", api::document::committed_text()),
         Command::Migrate => {
             open_database(&Config::of_process()?).await?;
         }

@@ -1,0 +1,82 @@
+//! A service of the test's own: its own data folder, its own simulated search engine, a clock that stands until moved.
+
+use std::sync::{Arc, LazyLock, mpsc};
+
+use chrono::{DateTime, TimeZone, Utc};
+use sightline::{
+    app::{self, Service},
+    clock::{Clock, Hand},
+    config::{Bytes, Config, Seconds},
+    random::Random,
+};
+use tempfile::TempDir;
+
+use crate::actor::Actor;
+
+/// The moment at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's zone.
+pub fn start_of_test() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
+}
+
+/// A running service with what tests want to reach.
+pub struct TestApp {
+    /// The service.
+    pub service: Service,
+    /// Moves its clock.
+    pub hand: Hand,
+    _data: TempDir,
+}
+
+/// Settings of a test app: no rate limits, so that tests do not meet them by accident.
+pub fn settings() -> Config {
+    let mut config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
+    config.rate_limit.enabled = false;
+    config.cache.max_bytes = Bytes(64 * 1024 * 1024);
+    config.cache.ttl = Seconds(6 * 60 * 60);
+    config
+}
+
+impl TestApp {
+    /// Starts a service with [`settings`] as changed by `change`.
+    pub async fn start(change: impl FnOnce(&mut Config)) -> Self {
+        let data = TempDir::new().unwrap();
+        let mut config = settings();
+        config.data_dir = data.path().display().to_string();
+        change(&mut config);
+        let (clock, hand) = Clock::manual(start_of_test());
+        let service = app::start(config, clock, Random::seeded(11)).await.unwrap();
+        Self { service, hand, _data: data }
+    }
+
+    /// A signed-in demo person, through the real authorization-code flow.
+    pub async fn actor(&self, name: &str) -> Actor {
+        Actor::signed_in(&self.service.base_url, name).await
+    }
+
+    /// Someone without credentials.
+    pub fn anonymous(&self) -> Actor {
+        Actor::anonymous(&self.service.base_url)
+    }
+
+    /// The simulated search engine's knobs.
+    pub fn simulator(&self) -> &sightline::simulator::Simulator {
+        self.service.simulator.as_ref().unwrap()
+    }
+}
+
+/// The app that tests share which only read. It lives on a runtime of its own, because each test has its own.
+pub fn shared() -> &'static TestApp {
+    static SHARED: LazyLock<Arc<TestApp>> = LazyLock::new(|| {
+        let (ready, started) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let app = Arc::new(TestApp::start(|_| {}).await);
+                ready.send(app.clone()).unwrap();
+                std::future::pending::<()>().await;
+            });
+        });
+        started.recv().unwrap()
+    });
+    &SHARED
+}

@@ -1,0 +1,7 @@
+//! Behaviour through the public API, by actors, over real HTTP. One binary, so that it links once.
+
+mod actor;
+mod app;
+mod architecture;
+mod contract;
+mod performance;
