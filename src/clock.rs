@@ -35,7 +35,7 @@ impl Clock {
         (self.0)()
     }
 
-    /// The search engine's calendar day: dates of search data are America/Los_Angeles, daylight saving included.
+    /// The search engine's calendar day: dates of search data are of `America/Los_Angeles`, daylight saving included.
     #[must_use]
     pub fn pacific_today(&self) -> NaiveDate {
         self.now().with_timezone(&Los_Angeles).date_naive()

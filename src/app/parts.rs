@@ -190,7 +190,7 @@ async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error>
     }
     tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
     let key = random.bytes::<32>();
-    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = key.iter().fold(String::with_capacity(64), |digits, byte| digits + &format!("{byte:02x}"));
     write_private(&path, &digits).await.map_err(Error::internal)?;
     Ok(key)
 }
