@@ -5,7 +5,7 @@ mod parts;
 mod routes;
 mod sweep;
 
-pub use self::parts::simulator_settings;
+pub use self::parts::{open_database, simulator_settings};
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{Parts, http_client};
 use crate::{
-    cli::open_database,
     clock::Clock,
     config::Config,
     error::Error,
@@ -27,6 +26,7 @@ use crate::{
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
+    store::database,
 };
 
 /// How long one try at the search engine may take.
@@ -120,6 +120,16 @@ pub async fn build(
     let sign_in = sign_in.transpose()?;
     let app = Arc::new(App { config, base_url, db, search, issuer, clock, random });
     Ok(Parts { app, authenticator, sessions, provider, sign_in })
+}
+
+/// Opens the configured database, with the current schema.
+pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
+    if config.database.url.is_none() {
+        tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+    }
+    let db = database::connect(&config.database_url()).await?;
+    database::migrate(&db).await?;
+    Ok(db)
 }
 
 /// What access tokens must name as their audience.
