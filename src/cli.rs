@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use entity::user::{self, Plan};
-use sea_orm::DatabaseConnection;
 
 use crate::{
     app,
@@ -16,7 +15,6 @@ use crate::{
     random::Random,
     services::subscriptions,
     simulator,
-    store::database,
 };
 
 /// Search-performance analytics server.
