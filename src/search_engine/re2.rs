@@ -152,8 +152,9 @@ fn unicode(class: &ClassUnicode) -> Result<(), String> {
 
 fn count(kind: &RepetitionKind) -> Result<(), String> {
     let largest = match kind {
-        RepetitionKind::Range(RepetitionRange::Exactly(n) | RepetitionRange::AtLeast(n)) => *n,
-        RepetitionKind::Range(RepetitionRange::Bounded(_, n)) => *n,
+        RepetitionKind::Range(
+            RepetitionRange::Exactly(n) | RepetitionRange::AtLeast(n) | RepetitionRange::Bounded(_, n),
+        ) => *n,
         _ => 0,
     };
     if largest <= MAX_REPEAT { Ok(()) } else { Err(format!("a count may not pass {MAX_REPEAT}")) }
