@@ -4,4 +4,5 @@ mod actor;
 mod app;
 mod architecture;
 mod contract;
+mod coverage;
 mod performance;
