@@ -11,7 +11,7 @@ use crate::{
     handlers::documentation,
     identity::metadata::ResourceMetadata,
     middleware::{
-        api_version::ApiVersion, authenticate::Authenticate, body_limit::BodyLimit, conditional::Conditional,
+        api_version::ApiVersion, authenticate::Authenticate, body_limit::{BodyLimit, BodyVerdict}, conditional::Conditional,
         correlation::Correlation, envelope::Envelope, options::Options, property_access::ResolveProperty, rate_limit::RateLimit,
         standing_headers::StandingHeaders,
     },
@@ -74,12 +74,14 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
     let operations = api::document::routes(app)
         .with(Conditional)
+        .with(BodyVerdict)
         .with(resolve)
         .with(RateLimit { limits, anonymous })
         .with(authenticate)
         .with(Options);
-    let endpoint = open
+    let endpoint = Route::new()
         .nest_no_strip("/api", operations)
+        .nest_no_strip("/", open.with(BodyVerdict))
         .with(BodyLimit)
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)

@@ -3,6 +3,7 @@
 mod actor;
 mod app;
 mod architecture;
+mod bad_input;
 mod contract;
 mod coverage;
 mod performance;
