@@ -5,5 +5,7 @@
 mod actor;
 mod app;
 mod architecture;
+mod bad_input;
 mod contract;
+mod coverage;
 mod performance;
