@@ -4,4 +4,7 @@ mod actor;
 mod app;
 mod architecture;
 mod contract;
+mod filters;
+mod numbers;
+mod oracle;
 mod performance;
