@@ -8,4 +8,7 @@ mod architecture;
 mod bad_input;
 mod contract;
 mod coverage;
+mod filters;
+mod numbers;
+mod oracle;
 mod performance;
