@@ -146,6 +146,14 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
         FilterDimension::SearchAppearance if !whole_values => {
             return Err("searchAppearance takes the operators equals and or_list only".to_owned());
         }
+        FilterDimension::SearchAppearance => {
+            let named = |name: &str| name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+            if let Some(name) = unknown(&named) {
+                return Err(format!(
+                    "{name:?} is no search appearance; names are letters and underscores, such as VIDEO"
+                ));
+            }
+        }
         _ => {}
     }
     if condition.operator == Operator::MatchesRegex { check_regex(value) } else { Ok(()) }
@@ -189,7 +197,10 @@ mod tests {
             (Country, Operator::Equals, "us"),
             (Country, Operator::OrList, "usa,atlantis"),
             (Device, Operator::Equals, "WATCH"),
+            (Query, Operator::MatchesRegex, "(?x)a # b"),
             (SearchAppearance, Operator::Contains, "PRODUCT"),
+            (SearchAppearance, Operator::Equals, "two words"),
+            (SearchAppearance, Operator::OrList, "VIDEO,größe"),
         ];
         for (dimension, operator, value) in refused {
             assert!(check(&condition(dimension, operator, value)).is_err(), "{dimension:?} {operator:?} {value}");

@@ -5,5 +5,10 @@
 mod actor;
 mod app;
 mod architecture;
+mod bad_input;
 mod contract;
+mod coverage;
+mod filters;
+mod numbers;
+mod oracle;
 mod performance;
