@@ -201,11 +201,20 @@ async fn told_to_stop() -> std::io::Result<()> {
 /// Opens the configured database, with the current schema.
 pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
     if config.database.url.is_none() {
-        tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     }
     let db = database::connect(&config.database_url()).await?;
     database::migrate(&db).await?;
     Ok(db)
+}
+
+/// Makes a folder that only its owner can look into, unless it is there.
+pub async fn make_private_folder(path: &str) -> std::io::Result<()> {
+    let mut builder = tokio::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.create(path).await
 }
 
 /// Does `subscription …`; answers the line to print.

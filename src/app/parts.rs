@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{Parts, http_client};
 use crate::{
-    cli::open_database,
+    cli::{make_private_folder, open_database},
     clock::Clock,
     config::Config,
     error::Error,
@@ -188,7 +188,7 @@ async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error>
         return parse_key(digits.trim())
             .ok_or_else(|| Error::invalid(format!("{}: must hold 64 hex digits", path.display())));
     }
-    tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+    make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     let key = random.bytes::<32>();
     let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     write_private(&path, &digits).await.map_err(Error::internal)?;
