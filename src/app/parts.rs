@@ -125,11 +125,20 @@ pub async fn build(
 /// Opens the configured database, with the current schema.
 pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
     if config.database.url.is_none() {
-        tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     }
     let db = database::connect(&config.database_url()).await?;
     database::migrate(&db).await?;
     Ok(db)
+}
+
+/// Makes a folder that only its owner can look into, unless it is there.
+async fn make_private_folder(path: &str) -> std::io::Result<()> {
+    let mut builder = tokio::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.create(path).await
 }
 
 /// What access tokens must name as their audience.
@@ -198,7 +207,7 @@ async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error>
         return parse_key(digits.trim())
             .ok_or_else(|| Error::invalid(format!("{}: must hold 64 hex digits", path.display())));
     }
-    tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+    make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     let key = random.bytes::<32>();
     let digits = key.iter().fold(String::with_capacity(64), |digits, byte| digits + &format!("{byte:02x}"));
     write_private(&path, &digits).await.map_err(Error::internal)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::document::Locations;
-use poem::{EndpointExt, Route, endpoint::BoxEndpoint, middleware::Compression};
+use poem::{EndpointExt, Route, endpoint::BoxEndpoint, middleware::Compression, web::CompressionAlgo};
 
 use super::{Parts, parts::audience};
 use crate::{
@@ -11,8 +11,16 @@ use crate::{
     handlers::documentation,
     identity::metadata::ResourceMetadata,
     middleware::{
-        api_version::ApiVersion, authenticate::Authenticate, body_limit::{BodyLimit, BodyVerdict}, conditional::Conditional,
-        correlation::Correlation, envelope::Envelope, options::Options, property_access::ResolveProperty, rate_limit::RateLimit,
+        api_version::ApiVersion,
+        authenticate::Authenticate,
+        body_limit::{BodyLimit, BodyVerdict},
+        codings::Codings,
+        conditional::Conditional,
+        correlation::Correlation,
+        envelope::Envelope,
+        options::Options,
+        property_access::ResolveProperty,
+        rate_limit::RateLimit,
         standing_headers::StandingHeaders,
     },
     store::rate_limit::{Rate, RateLimits},
@@ -86,7 +94,8 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)
         .with(StandingHeaders)
-        .with(Compression::new())
+        .with(Compression::new().algorithms([CompressionAlgo::GZIP, CompressionAlgo::BR]))
+        .with(Codings)
         .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
     Ok(endpoint.map_to_response().boxed())
 }

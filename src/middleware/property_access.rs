@@ -61,10 +61,7 @@ impl ResolveProperty {
             return Ok(None);
         }
         let Some(identity) = request.data::<Identity>() else { return Ok(None) };
-        let id = operation
-            .path_values(path)
-            .and_then(|values| values.get("id").copied())
-            .unwrap_or_default();
+        let id = operation.path_values(path).and_then(|values| values.get("id").copied()).unwrap_or_default();
         let now = self.clock.now();
         let access = PropertyAccess::resolve(&self.db, &self.config, identity.user_id, id, operation.role, now).await;
         Ok(Some(access.map_err(ApiError::from)?))

@@ -175,7 +175,9 @@ async fn bodies_that_are_not_allowed_are_refused_by_field() {
         assert_names(&track(&owner, body.clone(), JSON).await, name, &body);
     }
     let id = owner.property("northmoor").await;
-    for (body, name) in [(json!({"favorite": "yes"}), "favorite"), (json!({"favorite": 1}), "favorite"), (json!({}), "favorite")] {
+    for (body, name) in
+        [(json!({"favorite": "yes"}), "favorite"), (json!({"favorite": 1}), "favorite"), (json!({}), "favorite")]
+    {
         let answer = owner.send_json(Method::PUT, &format!("/api/properties/{id}/favorite"), &body).await;
         assert_names(&answer, name, &body.to_string());
     }

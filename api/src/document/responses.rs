@@ -133,7 +133,9 @@ pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     if operation.path.contains('{') {
         codes.push(Code::NotFound);
     }
-    if operation.is_property_scoped() && operation.role > Role::Viewer {
+    // A write with the session cookie that comes from a foreign page is forbidden too.
+    let needs_role = operation.is_property_scoped() && operation.role > Role::Viewer;
+    if needs_role || (operation.access == Access::SessionOrOauth && operation.idempotency.is_some()) {
         codes.push(Code::Forbidden);
     }
     if operation.idempotency == Some(Idempotency::Enforced) {

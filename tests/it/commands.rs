@@ -1,0 +1,167 @@
+//! The `sightline` command, as an operator meets it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+use tempfile::TempDir;
+
+use crate::actor::Actor;
+
+/// The command with these settings and no others, working in an empty folder.
+fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
+    command.args(arguments).current_dir(folder).env_clear().stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.envs(settings.iter().map(|(name, value)| (format!("SIGHTLINE_{name}"), *value)));
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Output {
+    sightline(folder, arguments, settings).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A command that keeps running; killed when dropped.
+struct Running {
+    child: Child,
+    stdout: BufReader<std::process::ChildStdout>,
+    url: String,
+}
+
+impl Running {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let url = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("the first line is {line:?}"));
+        let url = url.strip_suffix('\n').unwrap().to_owned();
+        assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+        Self { child, stdout, url }
+    }
+
+    /// Asks it to end; answers its exit code, the rest of stdout, and stderr.
+    fn terminate(mut self) -> (Option<i32>, String, String) {
+        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+        let status = self.child.wait().unwrap();
+        let (mut out, mut err) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut out).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        (status.code(), out, err)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const ANY_PORT: (&str, &str) = ("LISTEN", "127.0.0.1:0");
+
+#[tokio::test]
+async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("kept");
+    let settings = [ANY_PORT, ("DATA_DIR", data.to_str().unwrap())];
+    let server = Running::start(sightline(folder.path(), &[], &settings));
+
+    let elsewhere = TempDir::new().unwrap();
+    let login = |arguments: &[&str]| run(elsewhere.path(), arguments, &[("BASE_URL", &server.url)]);
+    for (arguments, role) in [(&["login"][..], "owner"), (&["login", "--as", "viewer"], "viewer")] {
+        let output = login(arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let token = text(&output.stdout).strip_suffix('\n').unwrap().to_owned();
+        assert!(token.split('.').count() == 3 && !token.contains(char::is_whitespace), "{token}");
+        let listed = Actor::with_token(&server.url, &token).get("/api/properties").await.expect(200);
+        assert_eq!(listed.json["data"][0]["role"], role);
+    }
+    let nobody = login(&["login", "--as", "nobody"]);
+    assert!(!nobody.status.success() && nobody.stdout.is_empty() && !nobody.stderr.is_empty());
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0, "login touches no data folder");
+
+    assert!(data.join("secrets.key").exists());
+    let (code, stdout, stderr) = server.terminate();
+    assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
+    assert!(stderr.contains("correlation_id"), "requests are logged on stderr: {stderr}");
+    assert!(!stderr.contains("eyJ"), "no token is logged");
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["kept"]);
+}
+
+#[tokio::test]
+async fn a_simulator_of_its_own_can_stand_behind_the_service() {
+    let folder = TempDir::new().unwrap();
+    let options = ["simulator", "--listen", "127.0.0.1:0", "--seed", "3", "--today", "2026-03-01"];
+    let simulator = Running::start(sightline(folder.path(), &options, &[]));
+    let root = simulator.url.clone();
+    let urls = ["", "/o/oauth2/v2/auth", "/token", "/revoke", "/userinfo"].map(|path| format!("{root}{path}"));
+    let names = ["API_URL", "AUTHORIZE_URL", "TOKEN_URL", "REVOKE_URL", "USERINFO_URL"];
+    let names = names.map(|name| format!("SEARCH_ENGINE__{name}"));
+    let mut settings = vec![ANY_PORT, ("IDENTITY__DEMO_SIGN_IN", "true")];
+    settings.extend(names.iter().zip(&urls).map(|(name, url)| (name.as_str(), url.as_str())));
+    let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+    let owner = Actor::signed_in(&server.url, "owner").await;
+    let health = owner.get("/api/accounts/health").await.expect(200);
+    assert_eq!(health.json["data"][0]["status"], "connected");
+    let (code, _, _) = simulator.terminate();
+    assert_eq!(code, Some(0));
+    let health = owner.get("/api/accounts/health").await.expect(200);
+    assert_eq!(health.json["data"][0]["status"], "unreachable");
+    assert_eq!(owner.get("/api/health").await.expect(200).json["data"]["status"], "degraded");
+    assert_eq!(server.terminate().0, Some(0));
+}
+
+#[test]
+fn openapi_prints_the_committed_documents() {
+    let folder = TempDir::new().unwrap();
+    for (arguments, file) in [(&["openapi"][..], "openapi.json"), (&["openapi", "--operations"], "api/operations.txt")]
+    {
+        let output = run(folder.path(), arguments, &[]);
+        let committed = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        assert!(text(&output.stdout) == committed, "{file} is out of date: make openapi");
+        assert!(output.status.success());
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn settings_that_cannot_be_meant_are_refused_by_name() {
+    let folder = TempDir::new().unwrap();
+    let cases: [(&[(&str, &str)], &str); 7] = [
+        (&[("LISTN", "127.0.0.1:0")], "listn"),
+        (&[("RATE_LIMIT__BURTS", "3")], "rate_limit.burts"),
+        (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
+        (&[("CACHE__TTL", "7h")], "cache.ttl"),
+        (&[("BASE_URL", "nonsense")], "base_url"),
+        (&[("LISTEN", "0.0.0.0:0")], "identity.embedded_beyond_loopback"),
+        (&[ANY_PORT, ("SIMULATOR__FAIL", "fire:1")], "simulator.fail"),
+    ];
+    for (settings, named) in cases {
+        let output = run(folder.path(), &["serve"], settings);
+        assert_eq!(output.status.code(), Some(1), "{settings:?}");
+        assert!(text(&output.stderr).contains(named), "{settings:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty());
+        assert!(!folder.path().join("data").exists(), "{settings:?} left a data folder");
+    }
+    std::fs::write(folder.path().join("sightline.toml"), "[cache]\nmax_byte = 3\n").unwrap();
+    let output = run(folder.path(), &["serve"], &[]);
+    let said = text(&output.stderr);
+    assert!(said.contains("cache.max_byte") && said.contains("sightline.toml"), "{said}");
+}
+
+#[test]
+fn plans_are_set_and_shown_without_a_server() {
+    let folder = TempDir::new().unwrap();
+    assert!(run(folder.path(), &["migrate"], &[]).status.success());
+    let output = run(folder.path(), &["subscription", "show", "--user", "owner@demo.test"], &[]);
+    assert!(!output.status.success() && output.stdout.is_empty(), "nobody has signed in yet");
+    assert!(!run(folder.path(), &["subscription", "set", "--user", "x", "--plan", "gold"], &[]).status.success());
+}

@@ -1,0 +1,153 @@
+//! Health, metadata, the published document and its page.
+
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    app::{TestApp, shared},
+    contract::DOCUMENT,
+};
+
+fn dependency(health: &Value, name: &str) -> String {
+    let found = health["data"]["dependencies"].as_array().unwrap().iter().find(|part| part["name"] == name);
+    found.unwrap()["status"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn health_says_which_part_is_away() {
+    let mut app = TestApp::start(|_| {}).await;
+    let well = app.anonymous().get("/api/health").await.expect(200).json;
+    assert_eq!(well["data"]["status"], "ok");
+    for name in ["database", "identityProvider", "searchEngine"] {
+        assert_eq!(dependency(&well, name), "ok");
+    }
+    app.service.simulator.take().unwrap().shutdown().await;
+    let ill = app.anonymous().get("/api/health").await.expect(200).json;
+    assert_eq!(
+        (ill["data"]["status"].as_str(), dependency(&ill, "searchEngine").as_str()),
+        (Some("degraded"), "degraded")
+    );
+    app.service.db.clone().close().await.unwrap();
+    let down = app.anonymous().get("/api/health").await.expect(503);
+    assert_eq!(down.json["data"]["status"], "down");
+    assert_eq!(dependency(&down.json, "database"), "down");
+    assert_eq!(down.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn a_fault_names_the_request_and_nothing_else() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    app.service.db.clone().close().await.unwrap();
+    let answer = owner.send(Method::GET, "/api", None, &[("x-correlation-id", "trace-7")]).await;
+    assert!([500, 503].contains(&answer.status.as_u16()), "{}", answer.status);
+    assert_eq!(answer.json["error"], "An unexpected error occurred.");
+    assert_eq!(answer.json["correlationId"], "trace-7");
+    assert!(answer.json.get("hint").is_none(), "{}", answer.json);
+}
+
+#[tokio::test]
+async fn metadata_leads_from_the_challenge_to_the_endpoints() {
+    let base = shared().service.base_url.as_str();
+    let get = async |path: &str| {
+        let answer = shared().anonymous().get(path).await.expect(200);
+        assert!(answer.header("content-type").starts_with("application/json"), "{path}");
+        assert_eq!(answer.header("access-control-allow-origin"), "*", "{path}");
+        answer.json
+    };
+    for (path, resource) in [
+        ("/.well-known/oauth-protected-resource", base.to_owned()),
+        ("/.well-known/oauth-protected-resource/mcp", format!("{base}/mcp")),
+    ] {
+        let document = get(path).await;
+        assert_eq!(document["resource"], resource);
+        assert_eq!(document["authorization_servers"], json!([base]));
+        assert_eq!(document["scopes_supported"], json!(["openid", "profile", "email"]));
+        assert_eq!(document["bearer_methods_supported"], json!(["header"]));
+    }
+    let server = get("/.well-known/oauth-authorization-server").await;
+    assert_eq!(get("/.well-known/openid-configuration").await, server);
+    assert_eq!(server["issuer"], base);
+    assert_eq!(server["code_challenge_methods_supported"], json!(["S256"]));
+    assert_eq!(server["grant_types_supported"], json!(["authorization_code", "refresh_token"]));
+    assert!(server["token_endpoint_auth_methods_supported"].as_array().unwrap().contains(&json!("none")));
+    assert!(server["scopes_supported"].as_array().unwrap().contains(&json!("offline_access")));
+    for endpoint in ["authorization", "token", "revocation", "registration", "userinfo"] {
+        let url = server[format!("{endpoint}_endpoint")].as_str().unwrap();
+        let path = url.strip_prefix(base).unwrap_or_else(|| panic!("{url}"));
+        assert_ne!(shared().anonymous().get(path).await.status.as_u16(), 404, "{url}");
+    }
+    let keys = get(server["jwks_uri"].as_str().unwrap().strip_prefix(base).unwrap()).await;
+    for key in keys["keys"].as_array().unwrap() {
+        let members: Vec<&String> = key.as_object().unwrap().keys().collect();
+        assert!(["kid", "alg", "use", "kty"].iter().all(|name| members.iter().any(|m| m == name)), "{members:?}");
+        assert!(!["d", "p", "q", "dp", "dq", "qi", "k"].iter().any(|name| members.iter().any(|m| m == name)));
+    }
+}
+
+#[tokio::test]
+async fn the_served_document_is_the_committed_one_but_for_addresses() {
+    let base = &shared().service.base_url;
+    let mut served = shared().anonymous().get("/openapi.json").await.expect(200).json;
+    let mut committed = DOCUMENT.clone();
+    assert_eq!(served["servers"][0]["url"], *base);
+    let flow = "/components/securitySchemes/oauth2/flows/authorizationCode";
+    for (name, path) in
+        [("authorizationUrl", "/oauth/authorize"), ("tokenUrl", "/oauth/token"), ("refreshUrl", "/oauth/token")]
+    {
+        assert_eq!(served.pointer(flow).unwrap()[name], format!("{base}{path}"));
+        assert_eq!(committed.pointer(flow).unwrap()[name], path);
+        served.pointer_mut(flow).unwrap()[name].take();
+        committed.pointer_mut(flow).unwrap()[name].take();
+    }
+    served["servers"].take();
+    committed["servers"].take();
+    assert_eq!(served, committed);
+}
+
+#[tokio::test]
+async fn the_page_and_everything_it_asks_for_is_there() {
+    let anonymous = shared().anonymous();
+    let page = anonymous.get("/docs").await.expect(200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("default-src 'none'") && policy.contains("script-src 'self'"), "{policy}");
+    assert!(policy.contains("frame-ancestors 'none'"));
+    let html = String::from_utf8(page.bytes).unwrap();
+    let links: Vec<&str> = ["src=\"", "href=\""]
+        .iter()
+        .flat_map(|attribute| html.split(attribute).skip(1))
+        .map(|rest| rest.split('"').next().unwrap())
+        .filter(|link| !link.starts_with("data:"))
+        .collect();
+    assert!(links.len() >= 3, "{links:?}");
+    for link in links {
+        assert!(link.starts_with('/') && !link.starts_with("//"), "{link} is not ours");
+        let kind = match link.rsplit('.').next() {
+            Some("js") => "text/javascript",
+            Some("css") => "text/css",
+            _ => "",
+        };
+        let asset = anonymous.get(link).await.expect(200);
+        assert!(asset.header("content-type").starts_with(kind), "{link}");
+    }
+    assert!(!html.contains("<script>"), "the policy forbids inline scripts");
+    let start = String::from_utf8(anonymous.get("/docs/start.js").await.expect(200).bytes).unwrap();
+    assert!(start.contains("/openapi.json") && start.contains("sightline-docs"));
+    let receiver = anonymous.get("/docs/oauth2-redirect.html").await.expect(200);
+    assert!(receiver.header("content-type").starts_with("text/html"));
+}
+
+#[tokio::test]
+async fn the_index_lists_what_it_can_and_says_where_the_rest_stands() {
+    let owner = shared().actor("owner").await;
+    let index = owner.get("/api").await.expect(200).json["data"].clone();
+    let base = &shared().service.base_url;
+    assert_eq!(index["version"], "2026-09-14");
+    assert_eq!(index["openapiUrl"], format!("{base}/openapi.json"));
+    for operation in index["operations"].as_array().unwrap() {
+        let path = operation["url"].as_str().unwrap().strip_prefix(base.as_str()).unwrap();
+        let method = operation["method"].as_str().unwrap().to_lowercase();
+        assert_eq!(DOCUMENT["paths"][path][method.as_str()]["operationId"], operation["operationId"]);
+    }
+}

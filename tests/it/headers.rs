@@ -1,0 +1,154 @@
+//! What every answer carries, whatever was asked: version, correlation id, conditionals, codings.
+
+use poem::http::Method;
+
+use crate::{
+    actor::{Actor, Answer},
+    app::shared,
+};
+
+/// One path of each kind: API, metadata, pages, unknown; with the status that an anonymous caller gets.
+const KINDS: [(&str, u16); 9] = [
+    ("/api", 401),
+    ("/api/health", 200),
+    ("/api/nowhere", 401),
+    ("/nowhere", 404),
+    ("/openapi.json", 200),
+    ("/docs", 200),
+    ("/.well-known/oauth-protected-resource", 200),
+    ("/oauth/token", 405),
+    ("/auth/callback", 400),
+];
+
+#[tokio::test]
+async fn every_answer_carries_the_standing_headers() {
+    for (path, status) in KINDS {
+        for method in [Method::GET, Method::HEAD] {
+            let answer = shared().anonymous().send(method.clone(), path, None, &[]).await.expect(status);
+            assert_eq!(answer.header("x-api-version"), "2026-09-14", "{method} {path}");
+            assert_eq!(answer.header("x-content-type-options"), "nosniff", "{method} {path}");
+            assert_eq!(answer.header("x-correlation-id").len(), 36, "{method} {path}");
+            assert_eq!(answer.bytes.is_empty(), method == Method::HEAD, "{method} {path}");
+            if status >= 400 {
+                assert_eq!(answer.header("cache-control"), "no-store", "{method} {path}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_version_may_be_pinned_and_others_are_refused_before_anything_else() {
+    let owner = shared().actor("owner").await;
+    owner.send(Method::GET, "/api", None, &[("x-api-version", "2026-09-14")]).await.expect(200);
+    for version in ["2026-09-15", "2026-9-14", "1", "", "latest", "2026-09-14, 2026-09-14"] {
+        for path in ["/api", "/api/health", "/api/nowhere", "/api/properties/x/performance?scope=x"] {
+            for actor in [&owner, &shared().anonymous()] {
+                let answer = actor.send(Method::GET, path, None, &[("x-api-version", version)]).await.expect(400);
+                assert_eq!(answer.code(), "unsupported_api_version", "{version} {path}");
+                assert!(answer.hint().contains("2026-09-14"));
+                assert_eq!(answer.header("x-api-version"), "2026-09-14");
+            }
+        }
+    }
+    let two = [("x-api-version", "2026-09-14"), ("x-api-version", "2020-01-01")];
+    owner.send(Method::GET, "/api", None, &two).await.expect(400);
+}
+
+#[tokio::test]
+async fn a_plain_correlation_id_is_kept() {
+    let ask = async |id: &str| {
+        let answer = shared().anonymous().send(Method::GET, "/api/health", None, &[("x-correlation-id", id)]).await;
+        answer.header("x-correlation-id").to_owned()
+    };
+    assert_eq!(ask("order-17_a.b").await, "order-17_a.b");
+    for odd in ["", "a b", "a\"b", "<script>", &"x".repeat(1000)] {
+        assert_ne!(ask(odd).await, odd);
+    }
+    assert_ne!(ask("").await, ask("").await);
+}
+
+async fn paths(owner: &Actor) -> [(String, bool); 5] {
+    let id = owner.property("northmoor").await;
+    [
+        (format!("/api/properties/{id}/performance?scope=all"), true),
+        ("/api/properties?days=7".into(), true),
+        ("/api/properties/tracking".into(), false),
+        ("/api/feature-flags".into(), false),
+        ("/api".into(), false),
+    ]
+}
+
+fn without_own(answer: &Answer) -> Vec<(String, String)> {
+    let own = ["x-correlation-id", "date", "content-length", "transfer-encoding"];
+    let headers = answer.headers.iter().filter(|(name, _)| !own.contains(&name.as_str()));
+    let mut headers: Vec<_> = headers.map(|(n, v)| (n.to_string(), v.to_str().unwrap().to_owned())).collect();
+    headers.sort();
+    headers
+}
+
+#[tokio::test]
+async fn what_is_known_is_not_sent_again() {
+    let owner = shared().actor("owner").await;
+    for (path, weak) in paths(&owner).await {
+        let first = owner.get(&path).await.expect(200);
+        let tag = first.header("etag").to_owned();
+        assert_eq!(tag.starts_with("W/\""), weak, "{path}: {tag}");
+        assert_eq!(first.header("cache-control"), "private", "{path}");
+        for name in ["Accept-Encoding", "Authorization", "Cookie"] {
+            assert!(first.header("vary").contains(name), "{path}: {}", first.header("vary"));
+        }
+        assert_eq!(owner.get(&path).await.header("etag"), tag, "{path}");
+        for known in [tag.clone(), format!("\"other\", {tag}"), "*".into(), tag.trim_start_matches("W/").into()] {
+            let conditional =
+                [("if-none-match", known.as_str()), ("if-modified-since", "Thu, 01 Jan 1970 00:00:00 GMT")];
+            let again = owner.send(Method::GET, &path, None, &conditional).await.expect(304);
+            assert!(again.bytes.is_empty());
+            for name in ["etag", "cache-control", "vary", "x-api-version"] {
+                assert_eq!(again.header(name), first.header(name), "{path} {name}");
+            }
+            assert!(again.headers.contains_key("date"));
+        }
+        owner.send(Method::GET, &path, None, &[("if-none-match", "\"other\"")]).await.expect(200);
+        let head = owner.send(Method::HEAD, &path, None, &[]).await.expect(200);
+        assert!(head.bytes.is_empty());
+        assert_eq!(without_own(&head), without_own(&first), "HEAD {path}");
+    }
+}
+
+/// A client that undoes no coding, so that the answer is seen as it was sent.
+async fn coded(owner: &Actor, path: &str, accept: &str) -> reqwest::Response {
+    #[expect(clippy::disallowed_methods, reason = "the service's client hides the coding of answers")]
+    let http = reqwest::Client::builder().no_gzip().build().unwrap();
+    let request = http.get(format!("{}{path}", shared().service.base_url)).bearer_auth(owner.token());
+    request.header("accept-encoding", accept).send().await.unwrap()
+}
+
+#[tokio::test]
+async fn answers_are_compressed_for_those_who_ask() {
+    let owner = shared().actor("owner").await;
+    let path = paths(&owner).await[0].0.clone();
+    let plain = owner.get(&path).await.expect(200);
+    for (accept, coding) in [
+        ("gzip", Some("gzip")),
+        ("br;q=0.5, gzip", Some("gzip")),
+        ("br", Some("br")),
+        ("gzip, deflate, br, zstd", Some("br")),
+        ("identity", None),
+        ("", None),
+        ("gzip;q=0", None),
+        ("gzip; q=0, identity", None),
+        ("compress", None),
+        ("*", Some("gzip")),
+    ] {
+        let answer = coded(&owner, &path, accept).await;
+        assert_eq!(answer.status(), 200);
+        let header = |name: &str| answer.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(header("content-encoding").as_deref(), coding, "{accept}");
+        assert!(header("vary").unwrap().contains("Accept-Encoding"));
+        assert_eq!(header("etag").as_deref(), Some(plain.header("etag")));
+        let length = answer.bytes().await.unwrap().len();
+        assert_eq!(length < plain.bytes.len() / 2, coding.is_some(), "{accept}: {length}");
+    }
+    let refused = coded(&owner, "/api/nowhere", "gzip").await;
+    assert_eq!(refused.status(), 404);
+}

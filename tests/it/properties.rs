@@ -1,0 +1,201 @@
+//! The property list, tracking, marks and sync.
+
+use poem::http::Method;
+use sea_orm::ConnectionTrait as _;
+use serde_json::{Value, json};
+use sightline::simulator::{Fault, FaultKind};
+
+use crate::{
+    actor::{Actor, Answer},
+    app::{TestApp, shared},
+    coverage::{NOBODYS, untracked},
+};
+
+fn column<'a>(answer: &'a Answer, name: &str) -> Vec<&'a str> {
+    answer.json["data"].as_array().unwrap().iter().map(|entry| entry[name].as_str().unwrap()).collect()
+}
+
+fn ids(answer: &Answer) -> Vec<String> {
+    column(answer, "id").into_iter().map(str::to_owned).collect()
+}
+
+async fn list(actor: &Actor) -> Answer {
+    actor.get("/api/properties").await.expect(200)
+}
+
+async fn track(owner: &Actor, ids: &[impl AsRef<str>]) -> Answer {
+    let ids: Vec<&str> = ids.iter().map(AsRef::as_ref).collect();
+    owner.send_json(Method::PUT, "/api/properties/tracking", &json!({ "propertyIds": ids })).await
+}
+
+async fn mark(actor: &Actor, id: &str, mark: &str, on: bool) -> Answer {
+    actor.send_json(Method::PUT, &format!("/api/properties/{id}/{mark}"), &json!({ mark: on })).await
+}
+
+#[tokio::test]
+async fn headlines_are_the_totals_of_the_same_days() {
+    let owner = shared().actor("owner").await;
+    for days in ["7", "28", "90"] {
+        let listed = owner.ask("/api/properties", &[("days", days)]).await.expect(200);
+        for property in listed.json["data"].as_array().unwrap() {
+            let (headline, id) = (&property["headline"], property["id"].as_str().unwrap());
+            let window = |name: &str| headline["window"][name].as_str().unwrap().to_owned();
+            let (start, end) = (window("startDate"), window("endDate"));
+            let first: chrono::NaiveDate = start.parse().unwrap();
+            let before = (first - chrono::TimeDelta::days(days.parse().unwrap())).to_string();
+            let eve = first.pred_opt().unwrap().to_string();
+            let question =
+                [("startDate", start.as_str()), ("endDate", &end), ("compareStart", &before), ("compareEnd", &eve)];
+            let path = format!("/api/properties/{id}/performance");
+            let totals = owner.ask(&path, &question).await.expect(200).json["data"]["totals"].clone();
+            for name in ["clicks", "impressions", "ctr", "position"] {
+                assert_eq!(headline["current"][name], totals[name], "{days} {name}");
+                assert_eq!(headline["previous"][name], totals["previous"][name], "{days} {name}");
+            }
+            assert!(totals["clicks"].as_u64().unwrap() > 0, "every tracked demo property has clicks");
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_person_lists_what_is_theirs_to_see() {
+    let owner = list(&shared().actor("owner").await).await;
+    assert!(column(&owner, "role").iter().all(|role| *role == "owner"));
+    let names = column(&owner, "name");
+    assert!(names.is_sorted() && names.len() >= 4, "{names:?}");
+    for (person, role) in [("editor", "editor"), ("viewer", "viewer")] {
+        let granted = list(&shared().actor(person).await).await;
+        assert!(!ids(&granted).is_empty() && ids(&granted).iter().all(|id| ids(&owner).contains(id)));
+        assert!(column(&granted, "role").iter().all(|found| *found == role));
+        assert!(column(&granted, "access").iter().all(|access| *access == "ok"));
+    }
+    let stranger = list(&shared().actor("stranger").await).await;
+    assert!(ids(&stranger).iter().all(|id| !ids(&owner).contains(id)));
+    let lapsed = list(&shared().actor("lapsed").await).await;
+    assert_eq!(column(&lapsed, "access"), ["subscription_required"]);
+    assert!(lapsed.json["data"][0].get("headline").is_none());
+    assert!(!lapsed.json["data"][0]["hint"].as_str().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn marks_are_each_persons_own() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, viewer) = (app.actor("owner").await, app.actor("viewer").await);
+    let before = ids(&list(&owner).await);
+    let viewers = ids(&list(&viewer).await);
+    let last = before.last().unwrap();
+    let marked = mark(&owner, last, "favorite", true).await.expect(200);
+    assert_eq!(marked.json["data"], json!({ "id": last, "favorite": true, "hidden": false }));
+    let marked = mark(&owner, last, "hidden", true).await.expect(200);
+    assert_eq!(marked.json["data"], json!({ "id": last, "favorite": true, "hidden": true }));
+    let after = list(&owner).await;
+    assert_eq!(ids(&after)[0], *last, "favourites come first");
+    assert_eq!(ids(&after)[1..], before[..before.len() - 1]);
+    assert_eq!((&after.json["data"][0]["favorite"], &after.json["data"][0]["hidden"]), (&json!(true), &json!(true)));
+    mark(&viewer, &viewers[0], "favorite", true).await.expect(200);
+    assert_eq!(list(&owner).await.json["data"].as_array().unwrap().iter().filter(|p| p["favorite"] == true).count(), 1);
+    mark(&owner, last, "favorite", false).await.expect(200);
+    assert_eq!(ids(&list(&owner).await), before);
+    // A hidden property is still there to be read.
+    owner.get(&format!("/api/properties/{last}/performance")).await.expect(200);
+}
+
+#[tokio::test]
+async fn the_tracked_selection_is_replaced_as_a_whole() {
+    let app = TestApp::start(|config| config.plans.pro.tracked_properties = 4).await;
+    let (owner, viewer) = (app.actor("owner").await, app.actor("viewer").await);
+    let tracked = ids(&list(&owner).await);
+    let (spare, foreign) = (untracked(&owner).await, app.actor("stranger").await.property("quietmeadow").await);
+    let everything: Vec<&String> = tracked.iter().chain([&spare]).collect();
+    let answer = track(&owner, &everything).await.expect(402);
+    assert_eq!(answer.code(), "property_quota_exceeded");
+    assert!(answer.hint().contains('4') && answer.hint().contains('5'), "{}", answer.hint());
+    for stray in [foreign.as_str(), NOBODYS] {
+        assert_eq!(track(&owner, &[spare.as_str(), stray]).await.expect(404).code(), "not_found");
+    }
+    assert_eq!(ids(&list(&owner).await), tracked, "a refused selection changes nothing");
+
+    let shared_with_viewer = ids(&list(&viewer).await)[0].clone();
+    let rest: Vec<&String> = tracked.iter().filter(|id| **id != shared_with_viewer).collect();
+    let answer = track(&owner, &rest).await.expect(200);
+    assert_eq!((answer.json["data"]["used"].as_u64(), answer.json["data"]["quota"].as_u64()), (Some(3), Some(4)));
+    for actor in [&owner, &viewer] {
+        assert!(!ids(&list(actor).await).contains(&shared_with_viewer));
+        actor.get(&format!("/api/properties/{shared_with_viewer}/performance")).await.expect(404);
+        mark(actor, &shared_with_viewer, "favorite", true).await.expect(404);
+    }
+    assert_eq!(owner.get("/api/properties/tracking").await.expect(200).json, answer.json);
+    track(&owner, &[] as &[&str]).await.expect(200);
+    assert_eq!(list(&owner).await.json["data"], json!([]));
+    track(&owner, &tracked).await.expect(200);
+    assert_eq!(ids(&list(&owner).await), tracked);
+    viewer.get(&format!("/api/properties/{shared_with_viewer}/performance")).await.expect(200);
+    // Those who connected nothing have nothing to track.
+    let none = viewer.get("/api/properties/tracking").await.expect(200).json;
+    assert_eq!((&none["data"]["used"], &none["data"]["properties"]), (&json!(0), &json!([])));
+    track(&viewer, &[shared_with_viewer]).await.expect(404);
+}
+
+fn counts(answer: &Answer) -> [u64; 3] {
+    ["added", "updated", "lost"].map(|name| answer.json["data"][name].as_u64().unwrap())
+}
+
+#[tokio::test]
+async fn a_sync_follows_the_account_and_changes_nothing_twice() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let sync = async || owner.send(Method::POST, "/api/properties/sync", None, &[]).await.expect(200);
+    let first = sync().await;
+    assert_eq!(counts(&first), [0, 0, 0]);
+    let sites: Vec<&str> =
+        first.json["data"]["properties"].as_array().unwrap().iter().map(|p| p["siteUrl"].as_str().unwrap()).collect();
+    assert!(sites.len() == 5 && !sites.contains(&"https://legacy.northmoor.example/"), "{sites:?}");
+
+    // A site that the account had once and has no more.
+    let id = owner.property("northmoor").await;
+    let rename = |from: &str, to: &str| format!("UPDATE property SET site_url = '{to}' WHERE site_url = '{from}'");
+    let run = async |sql: String| app.service.db.execute_unprepared(&sql).await.unwrap();
+    run(rename("sc-domain:northmoor.example", "sc-domain:sold.example")).await;
+    assert_eq!(counts(&sync().await), [1, 0, 1]);
+    let again = sync().await;
+    assert_eq!(counts(&again), [0, 0, 0]);
+    let lost = again.json["data"]["properties"].as_array().unwrap().iter().find(|p| p["id"] == *id).unwrap().clone();
+    assert_eq!((&lost["siteUrl"], &lost["tracked"]), (&json!("sc-domain:sold.example"), &json!(true)));
+    assert!(lost["lostAt"].is_string());
+    let listed = list(&owner).await;
+    let entry: &Value = listed.json["data"].as_array().unwrap().iter().find(|p| p["id"] == *id).unwrap();
+    assert_eq!((&entry["access"], entry.get("headline")), (&json!("lost"), None));
+    assert!(!entry["hint"].as_str().unwrap().is_empty());
+
+    run("DELETE FROM property WHERE site_url = 'sc-domain:northmoor.example'".into()).await;
+    run(rename("sc-domain:sold.example", "sc-domain:northmoor.example")).await;
+    let back = sync().await;
+    assert_eq!(counts(&back), [0, 1, 0]);
+    assert!(back.json["data"]["properties"].as_array().unwrap().iter().all(|p| p.get("lostAt").is_none()));
+    assert_eq!(owner.property("northmoor").await, id);
+    let viewer = app.actor("viewer").await;
+    let answer = viewer.send(Method::POST, "/api/properties/sync", None, &[]).await.expect(409);
+    assert_eq!(answer.code(), "search_account_disconnected");
+}
+
+#[tokio::test]
+async fn trouble_upstream_never_fails_the_list() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let cached = list(&owner).await;
+    assert!(column(&cached, "access").iter().all(|access| *access == "ok"));
+    let faults = [(FaultKind::Quota403, "32", "search_engine_unavailable"), (FaultKind::Permission403, "33", "lost")];
+    for (kind, days, state) in faults {
+        app.simulator().controls().set_faults(vec![Fault { kind, rate: 1.0 }]);
+        let listed = owner.ask("/api/properties", &[("days", days)]).await.expect(200);
+        assert_eq!(ids(&listed), ids(&cached));
+        for entry in listed.json["data"].as_array().unwrap() {
+            assert_eq!((&entry["access"], entry.get("headline")), (&json!(state), None), "{entry}");
+        }
+    }
+    app.simulator().controls().reset();
+    assert!(column(&list(&owner).await, "access").iter().all(|access| *access == "lost"), "until the next sync");
+    let found = owner.send(Method::POST, "/api/properties/sync", None, &[]).await.expect(200);
+    assert_eq!(counts(&found), [0, ids(&cached).len() as u64, 0]);
+    assert!(column(&list(&owner).await, "access").iter().all(|access| *access == "ok"));
+}

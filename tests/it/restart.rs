@@ -1,0 +1,71 @@
+//! A service that is started again on its data folder.
+
+use std::{fs, net::SocketAddr, path::Path};
+
+use sea_orm::{ConnectionTrait as _, Statement};
+use tempfile::TempDir;
+
+use crate::{actor::Actor, app::TestApp};
+
+async fn start(folder: &Path, address: SocketAddr) -> TestApp {
+    let data_dir = folder.display().to_string();
+    TestApp::start(|config| {
+        config.data_dir = data_dir;
+        config.listen = address;
+    })
+    .await
+}
+
+/// How many rows every table has.
+async fn rows(app: &TestApp) -> Vec<(String, i64)> {
+    let db = &app.service.db;
+    let ask = async |sql: &str| db.query_all_raw(Statement::from_string(db.get_database_backend(), sql)).await.unwrap();
+    let mut found = Vec::new();
+    for row in ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").await {
+        let table: String = row.try_get("", "name").unwrap();
+        let count = ask(&format!("SELECT COUNT(*) AS count FROM \"{table}\"")).await;
+        found.push((table, count[0].try_get("", "count").unwrap()));
+    }
+    found
+}
+
+#[tokio::test]
+async fn people_grants_and_tokens_outlive_the_process() {
+    let folder = TempDir::new().unwrap();
+    let first = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let (owner, viewer) = (first.actor("owner").await, first.actor("viewer").await);
+    let ids = async |actor: &Actor| {
+        let listed = actor.get("/api/properties").await.expect(200);
+        let entries = listed.json["data"].as_array().unwrap();
+        assert!(entries.iter().all(|entry| entry["access"] == "ok"), "{}", listed.json);
+        entries.iter().map(|entry| entry["id"].to_string()).collect::<Vec<_>>()
+    };
+    let (owners, viewers, before) = (ids(&owner).await, ids(&viewer).await, rows(&first).await);
+    assert!(before.iter().any(|(table, count)| table == "property" && *count > 0), "{before:?}");
+    let address = first.service.address;
+    first.service.shutdown().await;
+
+    let second = start(folder.path(), address).await;
+    assert_eq!(rows(&second).await, before, "nothing is seeded twice");
+    assert_eq!(ids(&owner).await, owners, "the token and the stored grant still work");
+    assert_eq!(ids(&viewer).await, viewers);
+    assert_eq!(ids(&second.actor("owner").await).await, owners);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_kept_is_readable_by_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = TempDir::new().unwrap();
+    let app = start(&folder.path().join("data"), ([127, 0, 0, 1], 0).into()).await;
+    app.actor("owner").await.get("/api").await.expect(200);
+    let mode = |path: &str| fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("data"), mode("data/secrets.key")), (0o700, 0o600));
+    let key = fs::read_to_string(folder.path().join("data/secrets.key")).unwrap();
+    assert!(key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    // What only the key opens: neither tokens nor signing keys stand in the database as they are.
+    let stored = fs::read(folder.path().join("data/sightline.db")).unwrap();
+    let wal = fs::read(folder.path().join("data/sightline.db-wal")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&[stored, wal].concat()).into_owned();
+    assert!(text.contains("owner@demo.test") && !text.contains("PRIVATE KEY"));
+}
