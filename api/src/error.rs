@@ -7,6 +7,9 @@ use poem_openapi::{
     types::ToJSON,
 };
 
+/// The most characters that a hint has; what it repeats of the request may be of any length.
+const LONGEST_HINT: usize = 2000;
+
 /// The body of every answer that is not a success.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename = "ApiError", rename_all = "camelCase", skip_serializing_if_is_none)]
@@ -137,10 +140,14 @@ impl ApiError {
         Self::new(Code::InvalidRequest).hint(format!("{name}: {allowed}"))
     }
 
-    /// Adds the way out.
+    /// Adds the way out, cut where it is longer than the document allows.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
-        Self { hint: Some(hint.into()), ..self }
+        let mut hint = hint.into();
+        if let Some((end, _)) = hint.char_indices().nth(LONGEST_HINT) {
+            hint.truncate(end);
+        }
+        Self { hint: Some(hint), ..self }
     }
 
     /// Adds `Retry-After` in seconds.

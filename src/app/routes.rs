@@ -11,8 +11,15 @@ use crate::{
     handlers::documentation,
     identity::metadata::ResourceMetadata,
     middleware::{
-        api_version::ApiVersion, authenticate::Authenticate, body_limit::BodyLimit, conditional::Conditional,
-        correlation::Correlation, envelope::Envelope, property_access::ResolveProperty, rate_limit::RateLimit,
+        api_version::ApiVersion,
+        authenticate::Authenticate,
+        body_limit::{BodyLimit, BodyVerdict},
+        conditional::Conditional,
+        correlation::Correlation,
+        envelope::Envelope,
+        options::Options,
+        property_access::ResolveProperty,
+        rate_limit::RateLimit,
         standing_headers::StandingHeaders,
     },
     store::rate_limit::{Rate, RateLimits},
@@ -20,17 +27,25 @@ use crate::{
 
 /// What paths outside the table of operations allow.
 const OTHER_PATHS: &[(&str, &str)] = &[
+    ("/.well-known/oauth-protected-resource", "GET, HEAD, OPTIONS"),
+    ("/.well-known/oauth-protected-resource/mcp", "GET, HEAD, OPTIONS"),
+    ("/.well-known/oauth-authorization-server", "GET, HEAD, OPTIONS"),
+    ("/.well-known/openid-configuration", "GET, HEAD, OPTIONS"),
     ("/openapi.json", "GET, HEAD"),
     ("/docs", "GET, HEAD"),
-    ("/auth/login", "GET"),
-    ("/auth/callback", "GET"),
+    ("/docs/start.js", "GET, HEAD"),
+    ("/docs/swagger-ui.js", "GET, HEAD"),
+    ("/docs/swagger-ui.css", "GET, HEAD"),
+    ("/docs/oauth2-redirect.html", "GET, HEAD"),
+    ("/auth/login", "GET, HEAD"),
+    ("/auth/callback", "GET, HEAD"),
     ("/auth/logout", "POST"),
-    ("/oauth/authorize", "GET, POST"),
-    ("/oauth/token", "POST, OPTIONS"),
-    ("/oauth/register", "POST, OPTIONS"),
-    ("/oauth/revoke", "POST, OPTIONS"),
-    ("/oauth/userinfo", "GET, POST, OPTIONS"),
-    ("/oauth/jwks", "GET, OPTIONS"),
+    ("/oauth/authorize", "GET, HEAD, POST"),
+    ("/oauth/token", "OPTIONS, POST"),
+    ("/oauth/register", "OPTIONS, POST"),
+    ("/oauth/revoke", "OPTIONS, POST"),
+    ("/oauth/userinfo", "GET, HEAD, OPTIONS, POST"),
+    ("/oauth/jwks", "GET, HEAD, OPTIONS"),
 ];
 
 /// Everything that the service answers.
@@ -66,11 +81,14 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
     let operations = api::document::routes(app)
         .with(Conditional)
+        .with(BodyVerdict)
         .with(resolve)
         .with(RateLimit { limits, anonymous })
-        .with(authenticate);
-    let endpoint = open
+        .with(authenticate)
+        .with(Options);
+    let endpoint = Route::new()
         .nest_no_strip("/api", operations)
+        .nest_no_strip("/", open.with(BodyVerdict))
         .with(BodyLimit)
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)

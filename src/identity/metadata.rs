@@ -1,6 +1,9 @@
 //! Protected-resource metadata (RFC 9728): where clients of each surface find the issuer. Readable by anyone, from anywhere.
 
-use poem::{Endpoint, EndpointExt, IntoResponse, Request, Response, Route, get, handler, http::Method, web::Data};
+use poem::{
+    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, error::MethodNotAllowedError, get, handler,
+    http::Method, web::Data,
+};
 use serde_json::{Value, json};
 
 /// The path of the REST API's document, below `base_url`.
@@ -71,7 +74,12 @@ pub fn open_to_browsers(endpoint: impl Endpoint + 'static) -> impl Endpoint<Outp
                 .header("Access-Control-Max-Age", "86400")
                 .finish()
         } else {
-            endpoint.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response)
+            match endpoint.call(request).await {
+                Ok(response) => response.into_response(),
+                // The one layer that knows which methods a path has answers these.
+                Err(error) if error.is::<MethodNotAllowedError>() => return Err(error),
+                Err(error) => error.into_response(),
+            }
         };
         let headers = response.headers_mut();
         headers.insert("Access-Control-Allow-Origin", poem::http::HeaderValue::from_static("*"));

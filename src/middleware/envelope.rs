@@ -184,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_wrong_method_is_told_the_right_ones() {
-        for (path, allow) in [("/panics", "GET, HEAD"), ("/api/properties/tracking", "GET, HEAD, PUT")] {
+        for (path, allow) in [("/panics", "GET, HEAD"), ("/api/properties/tracking", "GET, HEAD, OPTIONS, PUT")] {
             let response = client().delete(path).send().await;
             assert_eq!(response.0.status().as_u16(), 405);
             assert_eq!(response.0.header("allow"), Some(allow));

@@ -3,10 +3,14 @@
 
 use std::sync::Arc;
 
-use api::operation::{self, Access};
+use api::{
+    error::{ApiError, Code},
+    operation::{self, Access},
+};
 use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
+use super::refusal;
 use crate::{clock::Clock, config::Config, identity::Identity, services::access::PropertyAccess};
 
 /// What resolving needs.
@@ -47,17 +51,19 @@ impl<E: Endpoint> Endpoint for ResolvePropertyEndpoint<E> {
 
 impl ResolveProperty {
     async fn resolve(&self, request: &Request) -> Result<Option<PropertyAccess>> {
-        let Some(operation) = operation::find(request.method(), request.uri().path()) else { return Ok(None) };
+        let path = request.uri().path();
+        let Some(operation) = operation::find(request.method(), path) else {
+            // The router is more lenient about empty segments than the table. What the table does not know is not there.
+            let known = !refusal::allow(path, &[]).is_empty();
+            return if known { Ok(None) } else { Err(ApiError::new(Code::NotFound).into()) };
+        };
         if !operation.is_property_scoped() || operation.access != Access::SessionOrOauth {
             return Ok(None);
         }
         let Some(identity) = request.data::<Identity>() else { return Ok(None) };
-        let id = operation
-            .path_values(request.uri().path())
-            .and_then(|values| values.get("id").copied())
-            .unwrap_or_default();
+        let id = operation.path_values(path).and_then(|values| values.get("id").copied()).unwrap_or_default();
         let now = self.clock.now();
         let access = PropertyAccess::resolve(&self.db, &self.config, identity.user_id, id, operation.role, now).await;
-        Ok(Some(access.map_err(api::error::ApiError::from)?))
+        Ok(Some(access.map_err(ApiError::from)?))
     }
 }

@@ -63,7 +63,7 @@ fn body_hint(reason: &str) -> String {
     format!("{field}: {what}").chars().take(500).collect()
 }
 
-/// The methods that `path` answers, for `Allow`.
+/// The methods that `path` answers, for `Allow`; empty where it is no path of ours.
 #[must_use]
 pub fn allow(path: &str, other: OtherPaths) -> String {
     if let Some((_, methods)) = other.iter().find(|(known, _)| *known == path) {
@@ -73,6 +73,9 @@ pub fn allow(path: &str, other: OtherPaths) -> String {
     let mut methods: Vec<&str> = here.map(|operation| operation.method.as_str()).collect();
     if methods.contains(&Method::GET.as_str()) {
         methods.push(Method::HEAD.as_str());
+    }
+    if !methods.is_empty() {
+        methods.push(Method::OPTIONS.as_str());
     }
     methods.sort_unstable();
     methods.dedup();

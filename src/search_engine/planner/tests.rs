@@ -53,7 +53,7 @@ fn condition() -> impl Strategy<Value = FilterCondition> {
     let named = |dimension, values: &'static [&'static str]| {
         (Just(dimension), select(vec![Op::Equals, Op::OrList]), select(values))
     };
-    let any = prop_oneof![
+    let drawn = prop_oneof![
         text(Dim::Query, &["fern", "Fern care", "^red", "kettle", "red fern,kettle", "e", "none"]),
         text(Dim::Page, &["/blog/", "/about", "fern$", "/about,/blog/fern", "none"]),
         named(Dim::Country, &["usa", "GBR,aus", "zzz", "fji", "usa,gbr,aus,zzz,fji"]),
@@ -66,7 +66,7 @@ fn condition() -> impl Strategy<Value = FilterCondition> {
         (Just(Dim::Device), select(vec![Op::Contains, Op::NotContains]), select(vec!["mob", "E", "top"])),
         named(Dim::SearchAppearance, &["video", "TPF_FAQ,AMP", "VIDEO,TPF_FAQ,AMP"]),
     ];
-    (any, any::<bool>()).prop_map(|((dimension, operator, value), or)| FilterCondition {
+    (drawn, any::<bool>()).prop_map(|((dimension, operator, value), or)| FilterCondition {
         dimension,
         operator,
         value: value.to_owned(),
