@@ -29,12 +29,6 @@ use crate::{
     store::database,
 };
 
-/// How long one try at the search engine may take.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// How long a question to the search engine may take with all its tries.
-const DEADLINE: Duration = Duration::from_secs(25);
-
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
 const RENDERED_SHARE: u64 = 4;
 
@@ -191,8 +185,7 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> Result<EngineS
             client_secret: own.client_secret.clone().unwrap_or_else(|| "simulated".to_owned()).into(),
         },
         pace: Pace { max_in_flight: own.max_in_flight, bucket: own.bucket, refill_per_second: own.refill_per_second },
-        attempt_timeout: ATTEMPT_TIMEOUT,
-        deadline: DEADLINE,
+        patience: own.patience,
     })
 }
 

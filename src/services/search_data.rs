@@ -57,13 +57,16 @@ pub struct SearchSite {
 }
 
 impl SearchSite {
-    /// A property's site, read with `account`.
+    /// A property's site, read with `account`. A site that the account has lost is not found until it is listed again.
     pub fn new(
         secrets: &Secrets,
         property: &property::Model,
         account: search_account::Model,
         owner_must: bool,
     ) -> Result<Self, Error> {
+        if property.lost_at.is_some() {
+            return Err(Error::NotFound);
+        }
         let refresh_token = accounts::refresh_token(secrets, &account, owner_must)?;
         Ok(Self {
             url: SiteUrl(property.site_url.clone()),
