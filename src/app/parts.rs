@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{Parts, http_client};
 use crate::{
-    cli::open_database,
     clock::Clock,
     config::Config,
     error::Error,
@@ -27,6 +26,7 @@ use crate::{
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
+    store::database,
 };
 
 /// How long one try at the search engine may take.
@@ -122,6 +122,16 @@ pub async fn build(
     Ok(Parts { app, authenticator, sessions, provider, sign_in })
 }
 
+/// Opens the configured database, with the current schema.
+pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
+    if config.database.url.is_none() {
+        tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
+    }
+    let db = database::connect(&config.database_url()).await?;
+    database::migrate(&db).await?;
+    Ok(db)
+}
+
 /// What access tokens must name as their audience.
 pub fn audience(config: &Config, base_url: &str) -> String {
     config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
@@ -190,7 +200,7 @@ async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error>
     }
     tokio::fs::create_dir_all(&config.data_dir).await.map_err(Error::internal)?;
     let key = random.bytes::<32>();
-    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = key.iter().fold(String::with_capacity(64), |digits, byte| digits + &format!("{byte:02x}"));
     write_private(&path, &digits).await.map_err(Error::internal)?;
     Ok(key)
 }

@@ -29,6 +29,14 @@ pub struct Term {
     pub filters: Vec<Filter>,
 }
 
+impl Term {
+    /// Whether its answer is taken as it is.
+    #[must_use]
+    pub fn counts_once(&self) -> bool {
+        (self.weight - 1.0).abs() < f64::EPSILON
+    }
+}
+
 /// Signed requests whose sum answers a predicate. No terms: nothing can satisfy it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
