@@ -4,7 +4,10 @@ use std::time::{Duration, Instant};
 
 use secrecy::ExposeSecret as _;
 use serde_json::json;
-use sightline::{app::http_client, search_engine::{Account, SiteUrl}};
+use sightline::{
+    app::http_client,
+    search_engine::{Account, SiteUrl},
+};
 
 use crate::{
     Measured,
@@ -21,19 +24,30 @@ const SAMPLES: u64 = 5;
 /// Days of a window; the window it is compared with comes right before it.
 const DAYS: u64 = 28;
 
+/// `[{"dimension":"query","operator":"contains","value":"a"}]`: shares of coverage then need one request more.
+const FILTERED: &str =
+    "&filters=%5B%7B%22dimension%22%3A%22query%22%2C%22operator%22%3A%22contains%22%2C%22value%22%3A%22a%22%7D%5D";
+
+/// What is asked: in words, of which property, with which filters.
+const QUESTIONS: [(&str, &str, &str); 3] = [
+    ("middling property", MIDDLING, ""),
+    ("middling property, filtered by query", MIDDLING, FILTERED),
+    ("largest answer", LARGE, ""),
+];
+
 /// Measures.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let mut figures = Vec::new();
-    for (site, size) in [(MIDDLING, "middling property"), (LARGE, "largest answer")] {
+    for (question, site, filters) in QUESTIONS {
         let engine = Engine::start(LATENCY_MS)?;
         draw_days(&engine, site).await?;
-        let (bare, cold) = samples(&engine, site).await?;
+        let (bare, cold) = samples(&engine, site, filters).await?;
         let immediate = Engine::start(0)?;
         draw_days(&immediate, site).await?;
-        let (_, own) = samples(&immediate, site).await?;
+        let (_, own) = samples(&immediate, site, filters).await?;
         let ratio = cold.as_secs_f64() / bare.as_secs_f64();
         figures.push(Figure {
-            name: format!("cold answer with comparison, {size}"),
+            name: format!("cold answer with comparison, {question}"),
             value: milliseconds(cold),
             baseline: format!("{} one upstream request", milliseconds(bare)),
             ratio: format!("{ratio:.2}"),
@@ -55,7 +69,7 @@ async fn draw_days(engine: &Engine, site: &str) -> Measured<()> {
 
 /// Medians of one bare request and of a cold answer. Each sample is a service of its own, so that nothing is cached and its
 /// pace is fresh; its person is signed in and its search account has an access token.
-async fn samples(engine: &Engine, site: &str) -> Measured<(Duration, Duration)> {
+async fn samples(engine: &Engine, site: &str, filters: &str) -> Measured<(Duration, Duration)> {
     let (mut bare, mut cold) = (Vec::new(), Vec::new());
     for sample in 0..SAMPLES {
         let setting = Setting::start(engine, site, |_| {}).await?;
@@ -64,7 +78,7 @@ async fn samples(engine: &Engine, site: &str) -> Measured<(Duration, Duration)> 
         let ((start, end), (compare_start, compare_end)) = (window(sample, DAYS), window(sample + DAYS, DAYS));
         let path = setting.path((start, end));
         let begun = Instant::now();
-        setting.get(&format!("{path}&compareStart={compare_start}&compareEnd={compare_end}")).await?;
+        setting.get(&format!("{path}&compareStart={compare_start}&compareEnd={compare_end}{filters}")).await?;
         cold.push(begun.elapsed());
         setting.service.shutdown().await;
     }

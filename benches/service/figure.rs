@@ -24,14 +24,12 @@ impl Figure {
 
     /// All figures, one a line, in Markdown.
     pub fn table(figures: &[Self]) -> String {
-        let mut lines = vec![
-            "| figure | measured | baseline | ratio | aim |".to_owned(),
-            "|---|---|---|---|---|".to_owned(),
-        ];
+        let mut lines =
+            vec!["| figure | measured | baseline | ratio | aim |".to_owned(), "|---|---|---|---|---|".to_owned()];
         lines.extend(figures.iter().map(|figure| {
-            let aim = figure.aim.map_or_else(String::new, |(aim, met)| {
-                format!("{aim}: {}", if met { "met" } else { "MISSED" })
-            });
+            let aim = figure
+                .aim
+                .map_or_else(String::new, |(aim, met)| format!("{aim}: {}", if met { "met" } else { "MISSED" }));
             format!("| {} | {} | {} | {} | {aim} |", figure.name, figure.value, figure.baseline, figure.ratio)
         }));
         lines.join("\n")

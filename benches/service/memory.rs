@@ -14,7 +14,7 @@ const BUDGET: u64 = 64 * MIB;
 /// What the process may take beyond the budget: answers in the making, the database's pages, what the allocator keeps.
 const BESIDE: u64 = 64 * MIB;
 
-/// Different questions, together several times the budget.
+/// Different questions of either kind, together several times the budget.
 const QUESTIONS: u64 = 50;
 
 /// Measures.
@@ -32,6 +32,8 @@ pub async fn measure() -> Measured<Vec<Figure>> {
     let mut bodies = 0;
     for back in 0..QUESTIONS {
         bodies += setting.get(&setting.path(window(back, 28))).await?.len();
+        // A small answer of readings that are as large.
+        setting.get(&setting.path(window(back, 27)).replace("Limit=5000", "Limit=1")).await?;
     }
     let (after, peak) = (resident("VmRSS"), resident("VmHWM"));
     let held = setting.service.reader.cache_use();
@@ -42,7 +44,10 @@ pub async fn measure() -> Measured<Vec<Figure>> {
     let growth = before.zip(after).map(|(before, after)| after.saturating_sub(before));
     Ok(vec![
         Figure {
-            name: format!("growth of memory by {QUESTIONS} large answers ({} MB)", bodies / 1_000_000),
+            name: format!(
+                "growth of memory by {QUESTIONS} large answers ({} MB) and as many small ones",
+                bodies / 1_000_000
+            ),
             value: format!("{} (from {} to {})", shown(growth), shown(before), shown(after)),
             baseline: format!("{} cache budget", shown(Some(BUDGET))),
             ratio: growth.map_or_else(String::new, |growth| format!("{:.2}", growth as f64 / BUDGET as f64)),
