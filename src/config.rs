@@ -287,7 +287,7 @@ impl Default for SearchEngine {
             userinfo_url: None,
             client_id: None,
             client_secret: None,
-            max_in_flight: 20,
+            max_in_flight: 16,
             bucket: 20,
             refill_per_second: 10,
             patience: Patience::default(),

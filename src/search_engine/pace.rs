@@ -29,8 +29,7 @@ pub struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        // The whole answer to a filtered question with a comparison is 17 requests: it takes one round trip, not two.
-        Self { max_in_flight: 20, bucket: 20, refill_per_second: 10 }
+        Self { max_in_flight: 16, bucket: 20, refill_per_second: 10 }
     }
 }
 
