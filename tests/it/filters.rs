@@ -13,8 +13,8 @@ use self::draw::Draw;
 use crate::{
     numbers::{Asker, truth},
     oracle::{
-        Count, Counted, Sum, Truth, Wish, by_appearance, by_country, by_date, by_device, by_page, by_query, counts,
-        holds, said_by,
+        Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_date, by_device, by_page, by_query,
+        counts, holds, said_by,
     },
 };
 
@@ -71,7 +71,7 @@ impl Case {
         let Some(json) = self.ask(asker, "tables").await else { return false };
         let count = counts(&self.wishes);
         let wanted = |counted: Counted<'_>| self.wanted(counted);
-        let tables: [(&str, Count, &dyn Fn(Counted<'_>) -> Vec<String>); 5] = [
+        let tables: [(&str, Count, Keys<'_>); 5] = [
             ("queries", count, &by_query),
             ("pages", Count::ByPage, &by_page),
             ("countries", count, &by_country),

@@ -34,6 +34,9 @@ pub struct Counted<'c> {
     pub part: Option<&'c PagePart>,
 }
 
+/// The keys under which a thing is counted.
+pub type Keys<'k> = &'k dyn Fn(Counted<'_>) -> Vec<String>;
+
 /// The cells of a window.
 pub struct Truth(Vec<(NaiveDate, Cell)>);
 
@@ -107,12 +110,7 @@ impl Truth {
     }
 
     /// The sums by key of everything that `wanted` wants; a thing may have several keys, or none.
-    pub fn by(
-        &self,
-        count: Count,
-        wanted: &dyn Fn(Counted<'_>) -> bool,
-        keys: &dyn Fn(Counted<'_>) -> Vec<String>,
-    ) -> BTreeMap<String, Sum> {
+    pub fn by(&self, count: Count, wanted: &dyn Fn(Counted<'_>) -> bool, keys: Keys<'_>) -> BTreeMap<String, Sum> {
         let mut sums = BTreeMap::<String, Sum>::new();
         for (counted, sum) in self.counted(count).filter(|(counted, _)| wanted(*counted)) {
             for key in keys(counted) {
