@@ -1,5 +1,8 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: run test test-all check lint openapi bench clean
+.PHONY: help run test check lint openapi bench
+
+help: ## Print the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
 
 run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
 	cargo run -- serve

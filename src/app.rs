@@ -5,7 +5,7 @@ mod parts;
 mod routes;
 mod sweep;
 
-pub use self::parts::simulator_settings;
+pub use self::parts::{open_database, simulator_settings};
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -96,7 +96,7 @@ pub fn http_client() -> reqwest::Client {
     let builder = reqwest::Client::builder();
     builder
         .connect_timeout(Duration::from_secs(5))
-        .timeout(Duration::from_secs(60))
+        .timeout(Duration::from_mins(1))
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("sightline/", env!("CARGO_PKG_VERSION")))
         .build()

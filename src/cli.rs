@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use chrono::{DateTime, NaiveDate, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use entity::user::{self, Plan};
-use sea_orm::DatabaseConnection;
 
 use crate::{
     app,
@@ -16,7 +15,6 @@ use crate::{
     random::Random,
     services::subscriptions,
     simulator,
-    store::database,
 };
 
 /// Search-performance analytics server.
@@ -145,7 +143,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Openapi { operations: true } => print!("{}", api::operation::listing()),
         Command::Openapi { operations: false } => print!("{}", api::document::committed_text()),
         Command::Migrate => {
-            open_database(&Config::of_process()?).await?;
+            app::open_database(&Config::of_process()?).await?;
         }
         Command::Subscription(command) => {
             println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);
@@ -198,28 +196,9 @@ async fn told_to_stop() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Opens the configured database, with the current schema.
-pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
-    if config.database.url.is_none() {
-        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
-    }
-    let db = database::connect(&config.database_url()).await?;
-    database::migrate(&db).await?;
-    Ok(db)
-}
-
-/// Makes a folder that only its owner can look into, unless it is there.
-pub async fn make_private_folder(path: &str) -> std::io::Result<()> {
-    let mut builder = tokio::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    builder.mode(0o700);
-    builder.create(path).await
-}
-
 /// Does `subscription …`; answers the line to print.
 pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
-    let db = open_database(config).await?;
+    let db = app::open_database(config).await?;
     let user = match command {
         Subscription::Set { user, plan } => subscriptions::set(&db, user, (*plan).into(), clock.now()).await?,
         Subscription::Show { user } => subscriptions::show(&db, user).await?,
@@ -275,7 +254,7 @@ mod tests {
         let data_dir = folder.path().join("data").to_string_lossy().into_owned();
         let config = Config { data_dir, ..Config::default() };
         let (clock, _) = Clock::manual(crate::services::world::noon());
-        let db = open_database(&config).await.unwrap();
+        let db = app::open_database(&config).await.unwrap();
         let random = crate::random::Random::seeded(1);
         crate::services::seed::people(&db, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };

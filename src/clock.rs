@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, SubsecRound as _, TimeDelta, Utc};
 use chrono_tz::America::Los_Angeles;
 
 /// Tells the time: the system's in production, a hand-set one in tests.
@@ -14,11 +14,12 @@ pub struct Clock(Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>);
 pub struct Hand(Arc<Mutex<DateTime<Utc>>>);
 
 impl Clock {
-    /// The system's clock.
+    /// The system's clock, in milliseconds: every database keeps those, so what was answered is what is stored.
     #[must_use]
     pub fn system() -> Self {
         #[expect(clippy::disallowed_methods, reason = "the one home of the current time")]
-        Self(Arc::new(Utc::now))
+        let now = || Utc::now().trunc_subsecs(3);
+        Self(Arc::new(now))
     }
 
     /// A clock that stands at `start` until its [`Hand`] moves it.
@@ -35,7 +36,7 @@ impl Clock {
         (self.0)()
     }
 
-    /// The search engine's calendar day: dates of search data are America/Los_Angeles, daylight saving included.
+    /// The search engine's calendar day: dates of search data are of `America/Los_Angeles`, daylight saving included.
     #[must_use]
     pub fn pacific_today(&self) -> NaiveDate {
         self.now().with_timezone(&Los_Angeles).date_naive()

@@ -3,7 +3,7 @@
 //! A row that is missing is not a row of zeros. Both windows' lists may be cut at the fetch ceiling, so a key that stands
 //! in one list only is `new` or `lost` where the other list is complete, and `unknown` where it was cut.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use api::{
     analytics::TableRow,
@@ -32,7 +32,7 @@ pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -
         return current.rows.iter().take(limit).map(|(key, metrics)| plain(key, metrics)).collect();
     };
     let before: HashMap<&str, &Metrics> = previous.rows.iter().map(|(key, metrics)| (*key, metrics)).collect();
-    let now: HashMap<&str, ()> = current.rows.iter().map(|(key, _)| (*key, ())).collect();
+    let now: HashSet<&str> = current.rows.iter().map(|(key, _)| *key).collect();
     let only_now = if previous.capped { Presence::Unknown } else { Presence::New };
     let only_before = if current.capped { Presence::Unknown } else { Presence::Lost };
     let kept = current.rows.iter().take(limit).map(|(key, metrics)| match before.get(key) {
@@ -44,7 +44,7 @@ pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -
         },
         None => TableRow { presence: Some(only_now), ..plain(key, metrics) },
     });
-    let gone = previous.rows.iter().filter(|(key, _)| !now.contains_key(key)).take(limit).map(|(key, old)| TableRow {
+    let gone = previous.rows.iter().filter(|(key, _)| !now.contains(key)).take(limit).map(|(key, old)| TableRow {
         key: (*key).to_owned(),
         clicks: None,
         impressions: None,

@@ -27,7 +27,7 @@ const TRACKED: [(&str, &str); 6] = [
     ("sc-domain:harbourpost.example", "harbour"),
     ("https://tinyfern.test/", "fern"),
     ("https://www.oakandanvil.example/", "tent"),
-    ("sc-domain:quietmeadow.test", "lawn"),
+    ("sc-domain:quietmeadow.test", "plant"),
 ];
 
 /// Makes the demo world where it is missing. A search engine that is away is no reason not to start.

@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::{Parts, http_client};
 use crate::{
-    cli::{make_private_folder, open_database},
     clock::Clock,
     config::Config,
     error::Error,
@@ -27,6 +26,7 @@ use crate::{
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
+    store::database,
 };
 
 /// How long one try at the search engine may take.
@@ -122,6 +122,25 @@ pub async fn build(
     Ok(Parts { app, authenticator, sessions, provider, sign_in })
 }
 
+/// Opens the configured database, with the current schema.
+pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
+    if config.database.url.is_none() {
+        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
+    }
+    let db = database::connect(&config.database_url()).await?;
+    database::migrate(&db).await?;
+    Ok(db)
+}
+
+/// Makes a folder that only its owner can look into, unless it is there.
+async fn make_private_folder(path: &str) -> std::io::Result<()> {
+    let mut builder = tokio::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.create(path).await
+}
+
 /// What access tokens must name as their audience.
 pub fn audience(config: &Config, base_url: &str) -> String {
     config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
@@ -190,7 +209,7 @@ async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error>
     }
     make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     let key = random.bytes::<32>();
-    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = key.iter().fold(String::with_capacity(64), |digits, byte| digits + &format!("{byte:02x}"));
     write_private(&path, &digits).await.map_err(Error::internal)?;
     Ok(key)
 }

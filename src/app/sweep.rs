@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use super::Parts;
 use crate::identity::revocation;
 
-const EVERY: Duration = Duration::from_secs(15 * 60);
+const EVERY: Duration = Duration::from_mins(15);
 
 /// Sweeps until the task is aborted.
 pub(super) fn start(parts: &Parts) -> JoinHandle<()> {

@@ -1,4 +1,4 @@
-//! Judges the credentials of a request and puts the caller's [`Identity`] into it.
+//! Judges the credentials of a request and puts the caller's [`Identity`](crate::identity::Identity) into it.
 //!
 //! Which operations need a caller stands in the table of operations. An unknown path below `/api` needs one too, so that
 //! the API says nothing about itself to strangers beyond how to sign in.

@@ -96,13 +96,12 @@ impl Conjunct {
         }
     }
 
-    /// The alternatives that say that all of `conditions` hold; none when they contradict each other.
+    /// The alternatives that say that all of `conditions` hold, at most `room`; none when they contradict each other.
     #[must_use]
-    pub fn all_of(conditions: &[Condition]) -> Vec<Self> {
-        conditions.iter().fold(vec![Self::anything()], |so_far, condition| {
-            let own = Self::one(condition);
-            so_far.iter().flat_map(|left| own.iter().filter_map(|right| left.and(right))).collect()
-        })
+    pub fn all_of(conditions: &[Condition], room: usize) -> Option<Vec<Self>> {
+        conditions
+            .iter()
+            .try_fold(vec![Self::anything()], |so_far, condition| both(&so_far, &Self::one(condition), room))
     }
 
     /// Both hold; `None` when they contradict each other.
@@ -215,6 +214,21 @@ impl Conjunct {
         .filter(|conjunct| !conjunct.countries.is_empty() && !conjunct.devices.is_empty())
         .collect()
     }
+}
+
+/// The alternatives that say that one of `left` and one of `right` hold, each once; `None` when they are more than `room`.
+#[must_use]
+pub fn both(left: &[Conjunct], right: &[Conjunct], room: usize) -> Option<Vec<Conjunct>> {
+    let mut found = Vec::new();
+    for conjunct in left.iter().flat_map(|left| right.iter().filter_map(|right| left.and(right))) {
+        if !found.contains(&conjunct) {
+            found.push(conjunct);
+        }
+        if found.len() > room {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 fn list_of(condition: &FilterCondition) -> Vec<String> {

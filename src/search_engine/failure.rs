@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::error::SearchEngineError;
 
 /// How long the load quota takes to recover, by the search engine's documentation.
-const LOAD_QUOTA: Duration = Duration::from_secs(15 * 60);
+const LOAD_QUOTA: Duration = Duration::from_mins(15);
 
 /// What to do about a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
 use regex::RegexBuilder;
 
-use super::{countries, planner::MAX_EXPRESSION, wire::Dimension};
+use super::{countries, planner::MAX_EXPRESSION, re2, wire::Dimension};
 
 /// The devices that the search engine knows.
 pub const DEVICES: [&str; 3] = ["DESKTOP", "MOBILE", "TABLET"];
@@ -146,6 +146,14 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
         FilterDimension::SearchAppearance if !whole_values => {
             return Err("searchAppearance takes the operators equals and or_list only".to_owned());
         }
+        FilterDimension::SearchAppearance => {
+            let named = |name: &str| name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+            if let Some(name) = unknown(&named) {
+                return Err(format!(
+                    "{name:?} is no search appearance; names are letters and underscores, such as VIDEO"
+                ));
+            }
+        }
         _ => {}
     }
     if condition.operator == Operator::MatchesRegex { check_regex(value) } else { Ok(()) }
@@ -155,19 +163,12 @@ fn check_regex(pattern: &str) -> Result<(), String> {
     if pattern.len() > MAX_EXPRESSION {
         return Err(format!("the expression is longer than {MAX_EXPRESSION} characters"));
     }
-    compile(pattern).map(drop).map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => "the expression is too large when compiled".to_owned(),
-        other => format!("not an RE2 expression: {}", last_line(&other.to_string())),
-    })
+    re2::check(pattern).map_err(|problem| format!("not an RE2 expression: {problem}"))
 }
 
 /// Compiles an expression within bounds that keep a hostile one cheap.
 pub fn compile(pattern: &str) -> Result<regex::Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).nest_limit(50).build()
-}
-
-fn last_line(text: &str) -> String {
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 #[cfg(test)]
@@ -196,7 +197,10 @@ mod tests {
             (Country, Operator::Equals, "us"),
             (Country, Operator::OrList, "usa,atlantis"),
             (Device, Operator::Equals, "WATCH"),
+            (Query, Operator::MatchesRegex, "(?x)a # b"),
             (SearchAppearance, Operator::Contains, "PRODUCT"),
+            (SearchAppearance, Operator::Equals, "two words"),
+            (SearchAppearance, Operator::OrList, "VIDEO,größe"),
         ];
         for (dimension, operator, value) in refused {
             assert!(check(&condition(dimension, operator, value)).is_err(), "{dimension:?} {operator:?} {value}");

@@ -14,6 +14,7 @@ mod freshness;
 mod oauth;
 mod pace;
 mod planner;
+mod re2;
 mod reader;
 mod wire;
 

@@ -9,7 +9,12 @@
 //! as one query filter is set, so each term counts them exactly when its alternative names no query: nothing here negates a
 //! query condition, and that is why.
 
-use super::{conjunct::Conjunct, error::PlanError, filter::Predicate, wire::Filter};
+use super::{
+    conjunct::{Conjunct, both},
+    error::PlanError,
+    filter::Predicate,
+    wire::Filter,
+};
 
 /// The longest expression that the search engine takes, in characters.
 pub const MAX_EXPRESSION: usize = 4_096;
@@ -17,7 +22,7 @@ pub const MAX_EXPRESSION: usize = 4_096;
 /// The most upstream requests that one part of a question may take.
 pub const MAX_TERMS: usize = 15;
 
-/// Alternatives beyond this are not even tried.
+/// Alternatives beyond this are not even tried, at any step, so that no question costs more than a moment to plan.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// One upstream request of a plan.
@@ -27,6 +32,14 @@ pub struct Term {
     pub weight: f64,
     /// Filters, all of which hold.
     pub filters: Vec<Filter>,
+}
+
+impl Term {
+    /// Whether its answer is taken as it is.
+    #[must_use]
+    pub fn counts_once(&self) -> bool {
+        (self.weight - 1.0).abs() < f64::EPSILON
+    }
 }
 
 /// Signed requests whose sum answers a predicate. No terms: nothing can satisfy it.
@@ -50,14 +63,12 @@ pub fn plan(predicate: &Predicate) -> Result<Plan, PlanError> {
     for expression in &predicate.0 {
         let mut own = Vec::new();
         for run in &expression.0 {
-            own.extend(Conjunct::all_of(run));
+            let room = MAX_ALTERNATIVES - own.len();
+            own.extend(Conjunct::all_of(run, room).ok_or_else(|| too_complex(MAX_ALTERNATIVES + 1))?);
         }
         simplify(&mut own);
-        alternatives = alternatives.iter().flat_map(|left| own.iter().filter_map(|right| left.and(right))).collect();
+        alternatives = both(&alternatives, &own, MAX_ALTERNATIVES).ok_or_else(|| too_complex(MAX_ALTERNATIVES + 1))?;
         simplify(&mut alternatives);
-        if alternatives.len() > MAX_ALTERNATIVES {
-            return Err(too_complex(alternatives.len()));
-        }
     }
     let mut terms = Vec::new();
     for (weight, conjunct) in inclusion_exclusion(&alternatives)? {

@@ -119,7 +119,7 @@ impl Reader {
         plan: &Plan,
     ) -> Result<Arc<Reading>, ReadError> {
         if let [only] = plan.terms.as_slice()
-            && only.weight == 1.0
+            && only.counts_once()
         {
             return Ok(self.read_term(account, site, part.clone(), &only.filters).await?);
         }

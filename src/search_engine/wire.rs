@@ -179,7 +179,7 @@ pub enum FilterOperator {
     ExcludingRegex,
 }
 
-/// One upstream filter; filters of a request are ANDed.
+/// One upstream filter; all filters of a request must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Filter {
     /// What is compared.

@@ -118,7 +118,7 @@ async fn read_window(
     let (wants_series, wants_tables) = (scope != Scope::Tables, scope != Scope::Series);
     let read = |wanted: bool, part: Part, plan: &Plan| {
         let plan = plan.clone();
-        OptionFuture::from(wanted.then(|| async move { search.read(&asked.site, &part, &plan).await }))
+        OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }))
     };
     let by_page = Part { aggregation: Some(Aggregation::ByPage), ..asked.part(window, &[], 1) };
     let singles = [

@@ -27,10 +27,13 @@ pub struct TestApp {
     _data: TempDir,
 }
 
-/// Settings of a test app: no rate limits, so that tests do not meet them by accident.
+/// Settings of a test app: no rate limits, and no pace towards the simulated search engine, so that tests do not meet them by
+/// accident.
 pub fn settings() -> Config {
     let mut config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
     config.rate_limit.enabled = false;
+    config.search_engine.bucket = 1_000_000;
+    config.search_engine.refill_per_second = 1_000_000;
     config.cache.max_bytes = Bytes(64 * 1024 * 1024);
     config.cache.ttl = Seconds(6 * 60 * 60);
     config

@@ -1,5 +1,7 @@
 //! Behaviour through the public API, by actors, over real HTTP. One binary, so that it links once.
 
+#![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
+
 mod actor;
 mod app;
 mod architecture;
@@ -9,8 +11,11 @@ mod contract;
 mod coverage;
 mod credentials;
 mod documents;
+mod filters;
 mod headers;
 mod limits;
+mod numbers;
+mod oracle;
 mod performance;
 mod properties;
 mod restart;

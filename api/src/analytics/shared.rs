@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use poem_openapi::{Enum, Object};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage};
 
@@ -23,9 +23,15 @@ pub struct AnswerMeta {
     /// How recent the data is.
     pub freshness: Freshness,
     /// When the oldest part of this answer was read from the search engine.
+    #[serde(serialize_with = "as_elsewhere")]
     pub cached_at: DateTime<Utc>,
     /// Whether there was anything to analyse.
     pub status: AnalysisStatus,
+}
+
+/// As poem-openapi writes the timestamps of all other answers.
+fn as_elsewhere<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&time.to_rfc3339())
 }
 
 /// Coverage of an analysis of queries.

@@ -1,0 +1,233 @@
+//! An independent judge of answers: adds up the generator's cells one by one, the slow and obvious way. Shares no code with
+//! what it judges.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{LazyLock, Mutex},
+};
+
+use chrono::NaiveDate;
+use regex::Regex;
+use serde_json::Value;
+use sightline::simulator::{Cell, PagePart, SearchType, Site};
+
+/// Clicks, impressions, and the sum of the positions of all impressions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sum {
+    pub clicks: u64,
+    pub impressions: u64,
+    pub positions: u64,
+}
+
+/// How impressions are counted: a results page once, or each URL on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Count {
+    ByProperty,
+    ByPage,
+}
+
+/// One thing that is counted: a cell, or by page one page's part of it.
+#[derive(Clone, Copy)]
+pub struct Counted<'c> {
+    pub date: NaiveDate,
+    pub cell: &'c Cell,
+    pub part: Option<&'c PagePart>,
+}
+
+/// The cells of a window.
+pub struct Truth(Vec<(NaiveDate, Cell)>);
+
+pub fn day(text: &str) -> NaiveDate {
+    text.parse().unwrap()
+}
+
+impl Sum {
+    fn add(&mut self, other: Self) {
+        *self = self.plus(other);
+    }
+
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            clicks: self.clicks + other.clicks,
+            impressions: self.impressions + other.impressions,
+            positions: self.positions + other.positions,
+        }
+    }
+
+    /// What a metrics object says, with the sum of positions restored from the average. No position counts as none summed.
+    pub fn said(metrics: &Value) -> Self {
+        let count = |name: &str| metrics[name].as_u64().unwrap_or_else(|| panic!("no {name} in {metrics}"));
+        let impressions = count("impressions");
+        let positions = metrics["position"].as_f64().map_or(0.0, |average| (average * impressions as f64).round());
+        let sum = Self { clicks: count("clicks"), impressions, positions: format!("{positions:.0}").parse().unwrap() };
+        let ctr = metrics["ctr"].as_f64();
+        assert_eq!(ctr.is_some(), impressions > 0, "{metrics}");
+        assert!(ctr.is_none_or(|ctr| (ctr - sum.clicks as f64 / impressions as f64).abs() < 1e-12), "{metrics}");
+        sum
+    }
+
+    /// The same without positions, as feeds have none.
+    pub fn unplaced(self) -> Self {
+        Self { positions: 0, ..self }
+    }
+}
+
+impl Truth {
+    /// The cells of `site` from `start` to `end`, both included.
+    pub fn of(site: &Site, search_type: SearchType, start: &str, end: &str) -> Self {
+        let days = day(start).iter_days().take_while(|date| *date <= day(end));
+        Self(days.flat_map(|date| site.cells(search_type, date).map(move |cell| (date, cell))).collect())
+    }
+
+    /// The cells themselves.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.0.iter().map(|(_, cell)| cell)
+    }
+
+    /// Everything that counts.
+    fn counted(&self, count: Count) -> impl Iterator<Item = (Counted<'_>, Sum)> {
+        self.0.iter().flat_map(move |(date, cell)| {
+            let date = *date;
+            let whole = Sum { clicks: cell.clicks, impressions: cell.impressions, positions: cell.position_sum };
+            let whole = (count == Count::ByProperty).then_some((Counted { date, cell, part: None }, whole));
+            let pages = if count == Count::ByPage { &cell.pages[..] } else { &[] };
+            let parts = pages.iter().map(move |part| {
+                let sum = Sum { clicks: part.clicks, impressions: part.impressions, positions: part.position_sum };
+                (Counted { date, cell, part: Some(part) }, sum)
+            });
+            whole.into_iter().chain(parts)
+        })
+    }
+
+    /// The sum of everything that `wanted` wants.
+    pub fn total(&self, count: Count, wanted: &dyn Fn(Counted<'_>) -> bool) -> Sum {
+        let mut total = Sum::default();
+        self.counted(count).filter(|(counted, _)| wanted(*counted)).for_each(|(_, sum)| total.add(sum));
+        total
+    }
+
+    /// The sums by key of everything that `wanted` wants; a thing may have several keys, or none.
+    pub fn by(
+        &self,
+        count: Count,
+        wanted: &dyn Fn(Counted<'_>) -> bool,
+        keys: &dyn Fn(Counted<'_>) -> Vec<String>,
+    ) -> BTreeMap<String, Sum> {
+        let mut sums = BTreeMap::<String, Sum>::new();
+        for (counted, sum) in self.counted(count).filter(|(counted, _)| wanted(*counted)) {
+            for key in keys(counted) {
+                sums.entry(key).or_default().add(sum);
+            }
+        }
+        sums
+    }
+}
+
+/// Wants everything.
+pub fn all(_: Counted<'_>) -> bool {
+    true
+}
+
+pub fn by_query(counted: Counted<'_>) -> Vec<String> {
+    if counted.cell.anonymised { Vec::new() } else { vec![counted.cell.query.to_string()] }
+}
+
+pub fn by_page(counted: Counted<'_>) -> Vec<String> {
+    vec![counted.part.unwrap().url.to_string()]
+}
+
+pub fn by_country(counted: Counted<'_>) -> Vec<String> {
+    vec![counted.cell.country.to_owned()]
+}
+
+pub fn by_device(counted: Counted<'_>) -> Vec<String> {
+    vec![counted.cell.device.to_owned()]
+}
+
+pub fn by_date(counted: Counted<'_>) -> Vec<String> {
+    vec![counted.date.to_string()]
+}
+
+pub fn by_appearance(counted: Counted<'_>) -> Vec<String> {
+    counted.part.unwrap().appearances.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// The rows of a table, or the points of a series, by `key`.
+pub fn said_by(rows: &Value, key: &str) -> BTreeMap<String, Sum> {
+    let rows = rows.as_array().unwrap_or_else(|| panic!("no rows in {rows}"));
+    let by: BTreeMap<_, _> = rows.iter().map(|row| (row[key].as_str().unwrap().to_owned(), Sum::said(row))).collect();
+    assert_eq!(by.len(), rows.len(), "a key stands twice");
+    by
+}
+
+/// One condition of a filter, as the documentation describes it.
+#[derive(Debug, Clone)]
+pub struct Wish {
+    pub dimension: &'static str,
+    pub operator: &'static str,
+    pub value: String,
+    pub or: bool,
+}
+
+impl Wish {
+    /// As the API takes it.
+    pub fn json(&self) -> Value {
+        let logic = if self.or { "or" } else { "and" };
+        serde_json::json!({ "dimension": self.dimension, "operator": self.operator, "value": self.value, "logic": logic })
+    }
+
+    fn holds(&self, counted: Counted<'_>) -> bool {
+        let cell = counted.cell;
+        match self.dimension {
+            "query" => !cell.anonymised && self.compares(&cell.query),
+            "page" => self.compares(&counted.part.unwrap().url),
+            "country" => self.folded().compares(cell.country),
+            "device" => self.folded().compares(&cell.device.to_lowercase()),
+            "searchAppearance" => {
+                counted.part.unwrap().appearances.iter().any(|name| self.folded().compares(&name.to_lowercase()))
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    fn folded(&self) -> Self {
+        Self { value: self.value.to_lowercase(), ..self.clone() }
+    }
+
+    fn compares(&self, text: &str) -> bool {
+        let found = || text.to_lowercase().contains(&self.value.to_lowercase());
+        match self.operator {
+            "equals" => text == self.value,
+            "contains" => found(),
+            "not_contains" => !found(),
+            "matches_regex" => compiled(&self.value).is_match(text),
+            "or_list" => self.value.split(',').any(|item| item.trim() == text),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+fn compiled(pattern: &str) -> Regex {
+    static COMPILED: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
+    let mut known = COMPILED.lock().unwrap();
+    known.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern).unwrap()).clone()
+}
+
+/// Whether a list of conditions holds: `or` separates runs, all of one of which must hold.
+pub fn holds(wishes: &[Wish], counted: Counted<'_>) -> bool {
+    let (mut any, mut run) = (false, true);
+    for (index, wish) in wishes.iter().enumerate() {
+        if wish.or && index > 0 {
+            any |= run;
+            run = true;
+        }
+        run &= wish.holds(counted);
+    }
+    any || run
+}
+
+/// How a question with these conditions counts.
+pub fn counts(wishes: &[Wish]) -> Count {
+    let by_page = wishes.iter().any(|wish| matches!(wish.dimension, "page" | "searchAppearance"));
+    if by_page { Count::ByPage } else { Count::ByProperty }
+}
