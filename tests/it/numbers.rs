@@ -160,7 +160,8 @@ async fn the_newspapers_long_lists_are_cut_at_the_ceiling_and_say_so() {
     let coverage = &json["meta"]["coverage"]["queries"];
     assert_eq!((&coverage["rowsKnown"], &coverage["totalRowsCapped"]), (&5000.into(), &true.into()), "{coverage}");
     assert_eq!(json["data"]["tables"]["queries"].as_array().unwrap().len(), 5000);
-    assert_eq!(json["meta"]["coverage"]["pages"]["totalRowsCapped"], false);
+    assert_eq!(json["meta"]["coverage"]["pages"]["totalRowsCapped"], true);
+    assert_eq!(json["meta"]["coverage"]["countries"]["totalRowsCapped"], false);
 }
 
 #[tokio::test]
