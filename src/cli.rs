@@ -41,7 +41,7 @@ pub enum Command {
     },
     /// Bring the database up to date.
     Migrate,
-    /// Run the simulated search engine and SEO providers.
+    /// Run the simulated search engine.
     Simulator(Simulator),
     /// Set or show a person's plan.
     #[command(subcommand)]

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use crate::search_engine::Patience;
+
 mod check;
 mod load;
 mod units;
@@ -110,6 +112,9 @@ pub struct SearchEngine {
     pub bucket: u32,
     /// Requests per second at which the bucket fills again.
     pub refill_per_second: u32,
+    /// How long it is waited for. Not a setting: code that starts a service, such as a test, may shorten it.
+    #[serde(skip)]
+    pub patience: Patience,
 }
 
 /// Providers of SEO data; an absent root is the simulated provider.
@@ -285,6 +290,7 @@ impl Default for SearchEngine {
             max_in_flight: 16,
             bucket: 20,
             refill_per_second: 10,
+            patience: Patience::default(),
         }
     }
 }

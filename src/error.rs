@@ -31,7 +31,7 @@ pub enum Error {
         needed: Role,
     },
     /// A parameter or body field is not allowed as it is.
-    #[error("invalid request: {hint}")]
+    #[error("{hint}")]
     InvalidRequest {
         /// Names the parameter or field and what is allowed.
         hint: String,

@@ -44,6 +44,7 @@ pub struct NoContent;
 #[derive(Debug, Clone)]
 pub struct Rendered<T> {
     body: Bytes,
+    etag: Option<String>,
     shape: PhantomData<fn() -> T>,
 }
 
@@ -51,7 +52,14 @@ impl<T> Rendered<T> {
     /// Takes serialised JSON of `T`.
     #[must_use]
     pub fn new(body: Bytes) -> Self {
-        Self { body, shape: PhantomData }
+        Self { body, etag: None, shape: PhantomData }
+    }
+
+    /// The same with a digest of the bytes, so that nobody reads them again to make a tag. The tag is weak: the same question
+    /// may be answered in other words.
+    #[must_use]
+    pub fn with_digest(self, digest: &str) -> Self {
+        Self { etag: Some(format!("W/\"{digest}\"")), ..self }
     }
 }
 
@@ -159,7 +167,11 @@ impl<T: Type> ApiResponse for Rendered<T> {
 
 impl<T: Send> IntoResponse for Rendered<T> {
     fn into_response(self) -> Response {
-        Response::builder().content_type("application/json").body(self.body)
+        let mut response = Response::builder().content_type("application/json");
+        if let Some(etag) = self.etag {
+            response = response.header("etag", etag);
+        }
+        response.body(self.body)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
 pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
-    /// Favourites first, then by site. One property's upstream trouble never fails the list: its entry says what is wrong.
+    /// Favourites first, then by name. One property's upstream trouble never fails the list: its entry says what is wrong.
     #[get("/api/properties")]
     #[errors(InvalidRequest)]
     async fn list_properties(

@@ -29,12 +29,6 @@ use crate::{
     store::database,
 };
 
-/// How long one try at the search engine may take.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-
-/// How long a question to the search engine may take with all its tries.
-const DEADLINE: Duration = Duration::from_secs(25);
-
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
 const RENDERED_SHARE: u64 = 4;
 
@@ -91,7 +85,7 @@ pub async fn build(
     let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
     let http = http_client();
     let config = Arc::new(config);
-    let search = search_data(&config, (&db, &secrets), simulated, http.clone(), (&clock, &random))?;
+    let search = search_data(&config, (&db, &secrets), simulated, http.clone(), (&clock, &random));
     let issuer_url = config.identity.issuer.clone().unwrap_or_else(|| base_url.clone());
     let issuer =
         Issuer::new(&issuer_url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
@@ -152,35 +146,29 @@ fn search_data(
     simulated: Option<String>,
     http: reqwest::Client,
     (clock, random): (&Clock, &Random),
-) -> Result<SearchData, Error> {
+) -> SearchData {
     let sink = StoredGrants { db: db.clone(), secrets: secrets.clone(), clock: clock.clone() };
-    let settings = engine_settings(config, simulated)?;
+    let settings = engine_settings(config, simulated);
     let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink));
     let budget = config.cache.max_bytes.0;
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let rendered = budget / RENDERED_SHARE;
-    Ok(SearchData {
+    SearchData {
         db: db.clone(),
         secrets: secrets.clone(),
         clock: clock.clone(),
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
         rendered: Arc::new(ByteCache::new(bytes(rendered))),
-    })
+    }
 }
 
-fn engine_settings(config: &Config, simulated: Option<String>) -> Result<EngineSettings, Error> {
+fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings {
     let own = &config.search_engine;
     let root = simulated.unwrap_or_default();
     let or_simulated =
         |setting: &Option<String>, path: &str| setting.clone().unwrap_or_else(|| format!("{root}{path}"));
-    let endpoints = [&own.authorize_url, &own.token_url, &own.revoke_url, &own.userinfo_url];
-    if root.is_empty() && endpoints.iter().any(|endpoint| endpoint.is_none()) {
-        return Err(Error::invalid(
-            "search_engine: with api_url, set authorize_url, token_url, revoke_url and userinfo_url too",
-        ));
-    }
-    Ok(EngineSettings {
+    EngineSettings {
         api_url: or_simulated(&own.api_url, "").trim_end_matches('/').to_owned(),
         oauth: OauthSettings {
             authorize_url: or_simulated(&own.authorize_url, "/o/oauth2/v2/auth"),
@@ -191,9 +179,8 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> Result<EngineS
             client_secret: own.client_secret.clone().unwrap_or_else(|| "simulated".to_owned()).into(),
         },
         pace: Pace { max_in_flight: own.max_in_flight, bucket: own.bucket, refill_per_second: own.refill_per_second },
-        attempt_timeout: ATTEMPT_TIMEOUT,
-        deadline: DEADLINE,
-    })
+        patience: own.patience,
+    }
 }
 
 /// The key that seals secrets at rest: the configured one, or one made once and kept in the data folder, readable by its

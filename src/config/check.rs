@@ -47,9 +47,14 @@ impl Config {
             allow(is_http_url(url), name, "an absolute http or https URL without a fragment")?;
             allow(!name.ends_with("base_url") || !url.ends_with('/'), name, "a URL without a slash at the end")?;
         }
-        let given = [&engine.api_url, &engine.authorize_url, &engine.token_url].map(Option::is_some);
+        let endpoints = [&engine.authorize_url, &engine.token_url, &engine.revoke_url, &engine.userinfo_url];
+        let given = endpoints.map(Option::is_some).into_iter().chain([engine.api_url.is_some()]).collect::<Vec<_>>();
         let whole = given.iter().all(|set| *set) || given.iter().all(|set| !set);
-        allow(whole, "search_engine", "api_url, authorize_url and token_url together, or none of them")
+        allow(
+            whole,
+            "search_engine",
+            "api_url, authorize_url, token_url, revoke_url and userinfo_url together, or none of them",
+        )
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {

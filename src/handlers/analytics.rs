@@ -16,7 +16,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<PerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        let body = performance::performance(&self.search, &caller.access()?, &params).await?;
-        Ok(Rendered::new(body))
+        let answer = performance::performance(&self.search, &caller.access()?, &params).await?;
+        Ok(Rendered::new(answer.body.clone()).with_digest(&answer.digest))
     }
 }

@@ -90,7 +90,7 @@ impl BrowserSignIn {
             state: self.random.token(),
             nonce: self.random.token(),
             verifier: self.random.token(),
-            return_to: begin.return_to.filter(|path| is_own_path(path)).unwrap_or_else(|| "/".to_owned()),
+            return_to: begin.return_to.filter(|path| is_own_path(path)).unwrap_or_else(|| "/docs".to_owned()),
             expires_at: self.clock.now() + ATTEMPT_LIFETIME,
         };
         let address = self.relying_party.authorize_url(&attempt(&remembered), begin.login_hint).await?;

@@ -27,11 +27,29 @@ const PAGE: usize = 25_000;
 /// An access token is not used in the last seconds of its life.
 const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
 
-/// The wait before the first retry; it doubles.
-const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+/// How long the search engine is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// How long one try may take.
+    pub attempt: Duration,
+    /// How long a request may take with all its tries.
+    pub deadline: Duration,
+    /// The wait before the first retry; it doubles.
+    pub first_backoff: Duration,
+    /// The longest wait between two tries.
+    pub longest_backoff: Duration,
+}
 
-/// The longest wait between two tries.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(4);
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            attempt: Duration::from_secs(15),
+            deadline: Duration::from_secs(25),
+            first_backoff: Duration::from_millis(100),
+            longest_backoff: Duration::from_secs(4),
+        }
+    }
+}
 
 /// Where the search engine is and how it is asked.
 #[derive(Debug, Clone)]
@@ -42,10 +60,8 @@ pub struct Settings {
     pub oauth: OauthSettings,
     /// The pace per site.
     pub pace: Pace,
-    /// How long one try may take.
-    pub attempt_timeout: Duration,
-    /// How long a request may take with all its tries.
-    pub deadline: Duration,
+    /// How long it is waited for.
+    pub patience: Patience,
 }
 
 /// A search account as far as reading needs it.
@@ -67,9 +83,19 @@ pub trait GrantSink: Send + Sync {
 struct AccessToken {
     value: SecretString,
     expires_at: DateTime<Utc>,
+    /// The grant it was made from, and the one that replaced that grant while it was made.
+    grants: Vec<SecretString>,
 }
 
-type TokenSlot = Arc<tokio::sync::Mutex<Option<AccessToken>>>;
+/// What is known of an account's tokens.
+#[derive(Default)]
+struct Tokens {
+    current: Option<AccessToken>,
+    /// A grant that was refused, and what was said: it is not presented again.
+    refused: Option<(SecretString, String)>,
+}
+
+type TokenSlot = Arc<tokio::sync::Mutex<Tokens>>;
 
 /// The search engine, as the rest of the service sees it.
 pub struct SearchEngine {
@@ -156,7 +182,7 @@ impl SearchEngine {
         site: Option<&SiteUrl>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
     ) -> Result<T, SearchEngineError> {
-        let deadline = tokio::time::Instant::now() + self.settings.deadline;
+        let deadline = tokio::time::Instant::now() + self.settings.patience.deadline;
         let tries = self.try_until_settled(account, site, request, deadline);
         tokio::time::timeout_at(deadline, tries)
             .await
@@ -170,7 +196,7 @@ impl SearchEngine {
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
         deadline: tokio::time::Instant,
     ) -> Result<T, SearchEngineError> {
-        let (mut backoff, mut refreshed) = (FIRST_BACKOFF, false);
+        let (mut backoff, mut refreshed) = (self.settings.patience.first_backoff, false);
         loop {
             let token = match self.access_token(account).await {
                 Err(SearchEngineError::Unavailable { detail, .. }) => Err(Verdict::Retry(None, detail)),
@@ -202,7 +228,7 @@ impl SearchEngine {
             }
             tracing::debug!(?wait, said, "the search engine is asked again");
             tokio::time::sleep(wait).await;
-            backoff = (backoff * 2).min(LONGEST_BACKOFF);
+            backoff = (backoff * 2).min(self.settings.patience.longest_backoff);
         }
     }
 
@@ -221,7 +247,7 @@ impl SearchEngine {
             None => None,
         };
         let lost = |error: reqwest::Error| Verdict::Retry(None, error.without_url().to_string());
-        let answer = request.timeout(self.settings.attempt_timeout).send().await.map_err(lost)?;
+        let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
         let status = answer.status();
         let retry_after =
             answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok()).map(Duration::from_secs);
@@ -232,16 +258,36 @@ impl SearchEngine {
         serde_json::from_slice(&body).map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
     }
 
-    /// The account's access token; whoever finds it stale refreshes it while the others wait.
+    /// The account's access token; whoever finds it stale refreshes it while the others wait. A token of a grant that was
+    /// renewed since is stale, too, because the new grant may allow more.
     pub async fn access_token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
         let slot = self.slot(account.id);
         let mut held = slot.lock().await;
-        if let Some(token) = held.as_ref().filter(|token| token.expires_at > self.clock.now() + TOKEN_MARGIN) {
+        let usable = held.current.as_ref().filter(|token| {
+            let of_this_grant = token.grants.iter().any(|grant| same(grant, &account.refresh_token));
+            of_this_grant && token.expires_at > self.clock.now() + TOKEN_MARGIN
+        });
+        if let Some(token) = usable {
             return Ok(token.value.clone());
         }
-        let answer = self.oauth.refresh(&account.refresh_token).await?;
+        if let Some((_, said)) = held.refused.as_ref().filter(|(grant, _)| same(grant, &account.refresh_token)) {
+            return Err(SearchEngineError::Disconnected(said.clone()));
+        }
+        let answer = match self.oauth.refresh(&account.refresh_token).await {
+            Err(SearchEngineError::Disconnected(said)) => {
+                *held = Tokens { current: None, refused: Some((account.refresh_token.clone(), said.clone())) };
+                return Err(SearchEngineError::Disconnected(said));
+            }
+            other => other?,
+        };
         let lifetime = TimeDelta::seconds(i64::try_from(answer.expires_in.unwrap_or(3_600)).unwrap_or(3_600));
-        *held = Some(AccessToken { value: answer.access_token.clone(), expires_at: self.clock.now() + lifetime });
+        let expires_at = self.clock.now() + lifetime;
+        let grants =
+            [Some(account.refresh_token.clone()), answer.refresh_token.clone()].into_iter().flatten().collect();
+        *held = Tokens {
+            current: Some(AccessToken { value: answer.access_token.clone(), expires_at, grants }),
+            refused: None,
+        };
         if let Some(replacement) = answer.refresh_token {
             self.sink.replaced(account.id, replacement).await;
         }
@@ -252,13 +298,17 @@ impl SearchEngine {
     async fn forget(&self, account: &Account, refused: Option<&SecretString>) {
         let slot = self.slot(account.id);
         let mut held = slot.lock().await;
-        let same = |token: &AccessToken| refused.is_some_and(|r| r.expose_secret() == token.value.expose_secret());
-        if held.as_ref().is_some_and(same) {
-            *held = None;
+        let is_refused = |token: &AccessToken| refused.is_some_and(|refused| same(refused, &token.value));
+        if held.current.as_ref().is_some_and(is_refused) {
+            held.current = None;
         }
     }
 
     fn slot(&self, account: Uuid) -> TokenSlot {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone()
     }
+}
+
+fn same(a: &SecretString, b: &SecretString) -> bool {
+    a.expose_secret() == b.expose_secret()
 }

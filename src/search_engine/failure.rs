@@ -55,16 +55,10 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Verdict
     let said = format!("{status} {} {}", reasons.join(","), problem.message);
     match status {
         401 => Verdict::Refresh(said),
-        403 | 429 if is(&["quotaExceeded", "dailyLimitExceeded"]) && problem.message.contains("load quota") => {
-            Verdict::Fail(SearchEngineError::Unavailable {
-                retry_after: retry_after.unwrap_or(LOAD_QUOTA),
-                detail: said,
-            })
+        403 | 429 if problem.message.contains("load quota") || is(&["dailyLimitExceeded"]) => {
+            let retry_after = retry_after.unwrap_or(LOAD_QUOTA);
+            Verdict::Fail(SearchEngineError::Unavailable { retry_after, detail: said })
         }
-        403 if is(&["dailyLimitExceeded"]) => Verdict::Fail(SearchEngineError::Unavailable {
-            retry_after: retry_after.unwrap_or(LOAD_QUOTA),
-            detail: said,
-        }),
         403 if is(&["quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RESOURCE_EXHAUSTED"]) => {
             Verdict::Retry(retry_after, said)
         }
@@ -114,6 +108,8 @@ mod tests {
             (403, "rateLimitExceeded", "", "retry"),
             (403, "userRateLimitExceeded", "", "retry"),
             (403, "dailyLimitExceeded", "", "later"),
+            (429, "dailyLimitExceeded", "", "later"),
+            (429, "", "Search Analytics load quota exceeded.", "later"),
             (429, "rateLimitExceeded", "", "retry"),
             (404, "notFound", "", "lost"),
             (500, "backendError", "", "retry"),

@@ -16,10 +16,12 @@ mod pace;
 mod planner;
 mod re2;
 mod reader;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use cache::{ByteCache, CacheUse};
-pub use client::{Account, GrantSink, SearchEngine, Settings};
+pub use client::{Account, GrantSink, Patience, SearchEngine, Settings};
 pub use error::{PlanError, ReadError, SearchEngineError};
 pub use filter::{Condition, Expression, Predicate};
 pub use freshness::{LastFinal, last_final};

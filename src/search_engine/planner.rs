@@ -130,3 +130,6 @@ fn inclusion_exclusion(alternatives: &[Conjunct]) -> Result<Vec<(f64, Conjunct)>
     }
     if sums.len() > MAX_TERMS { Err(too_complex(sums.len())) } else { Ok(sums) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
@@ -78,14 +78,33 @@ pub struct Reading {
     pub first_incomplete_date: Option<NaiveDate>,
 }
 
-type InFlight = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
+type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
+
+type InFlight = Mutex<HashMap<String, Running>>;
+
+/// Takes a reading out of those in flight when it ends, however it ends and whoever still waits: what failed must not be
+/// handed to a later question.
+struct Landing {
+    key: String,
+    in_flight: Arc<InFlight>,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        lock(&self.in_flight).remove(&self.key);
+    }
+}
+
+fn lock(in_flight: &InFlight) -> MutexGuard<'_, HashMap<String, Running>> {
+    in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Reads through the cache.
 #[derive(Clone)]
 pub struct Reader {
     engine: Arc<SearchEngine>,
     cache: Arc<ByteCache<Arc<Reading>>>,
-    in_flight: Arc<Mutex<HashMap<String, InFlight>>>,
+    in_flight: Arc<InFlight>,
     clock: Clock,
     ttl: TimeDelta,
 }
@@ -156,15 +175,11 @@ impl Reader {
             data_state: part.data_state,
         };
         let body = serde_json::to_string(&request).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
-        let key = format!("{} {site} {body}", account.id);
-        if let Some(reading) = self.cache.get(&key, self.clock.now()) {
-            return Ok(reading);
-        }
-        self.made_once(key, account, site, request).await
+        self.made_once(format!("{} {site} {body}", account.id), account, site, request).await
     }
 
-    /// Joins the identical request in flight, or makes it. It runs in a task of its own, so that it is not lost when the
-    /// one who asked first goes away.
+    /// From the cache, from the identical request in flight, or by making it. It runs in a task of its own, so that it is not
+    /// lost when the one who asked first goes away.
     async fn made_once(
         &self,
         key: String,
@@ -172,28 +187,28 @@ impl Reader {
         site: &SiteUrl,
         request: QueryRequest,
     ) -> Result<Arc<Reading>, SearchEngineError> {
-        let shared = {
-            let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = {
+            let mut in_flight = lock(&self.in_flight);
             if let Some(running) = in_flight.get(&key) {
                 running.clone()
+            } else if let Some(reading) = self.cache.get(&key, self.clock.now()) {
+                return Ok(reading);
             } else {
                 let (reader, account, site, own_key) = (self.clone(), account.clone(), site.clone(), key.clone());
-                let task = tokio::spawn(async move { reader.fetch(own_key, &account, &site, request).await });
+                let task = tokio::spawn(async move {
+                    let _landing = Landing { key: own_key.clone(), in_flight: reader.in_flight.clone() };
+                    reader.fetch(own_key, &account, &site, request).await
+                });
                 let outcome = task.map(|joined| {
                     joined
                         .unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a reading died: {error}"))))
                 });
-                let shared = outcome.boxed().shared();
-                in_flight.insert(key.clone(), shared.clone());
-                shared
+                let running = outcome.boxed().shared();
+                in_flight.insert(key, running.clone());
+                running
             }
         };
-        let result = shared.clone().await;
-        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
-        if in_flight.get(&key).is_some_and(|running| running.ptr_eq(&shared)) {
-            in_flight.remove(&key);
-        }
-        result
+        running.await
     }
 
     async fn fetch(

@@ -66,9 +66,6 @@ async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Hea
     if !listed.paid {
         return Err(Error::SubscriptionRequired { owner_must });
     }
-    if listed.property.lost_at.is_some() {
-        return Err(Error::NotFound);
-    }
     let site = SearchSite::new(&search.secrets, &listed.property, listed.account.clone(), owner_must)?;
     let last = search.last_final(&site).await?.last_final_date;
     let window = last_days(last, days.into());

@@ -1,6 +1,6 @@
 //! The performance answer: which readings it needs, and what they say together.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ptr, sync::Arc};
 
 use api::{
     analytics::{
@@ -71,7 +71,8 @@ impl Material {
 
     fn made(&self, answer: &RenderedAnswer) -> bool {
         let mut own = self.readings();
-        let same = answer.readings.iter().all(|reading| own.next().is_some_and(|o| Arc::ptr_eq(o, reading)));
+        let same =
+            answer.readings.iter().all(|reading| own.next().is_some_and(|o| ptr::eq(Arc::as_ptr(o), reading.as_ptr())));
         same && own.next().is_none() && answer.freshness == self.freshness
     }
 }
@@ -81,20 +82,20 @@ pub async fn performance(
     search: &SearchData,
     access: &PropertyAccess,
     params: &PerformanceParams,
-) -> Result<Bytes, Error> {
+) -> Result<Arc<RenderedAnswer>, Error> {
     let asked = &params.question;
     let settled = question::settle(search, access, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;
     let key = format!("{} {params:?}", access.property().id);
     let now = search.clock.now();
     if let Some(rendered) = search.rendered.get(&key, now).filter(|rendered| material.made(rendered)) {
-        return Ok(rendered.body.clone());
+        return Ok(rendered);
     }
     let body = Bytes::from(serde_json::to_vec(&answer(&settled, params, &material)).map_err(Error::internal)?);
-    let readings = material.readings().cloned().collect();
-    let rendered = RenderedAnswer { readings, freshness: material.freshness, body: body.clone() };
-    search.rendered.put(key, Arc::new(rendered), body.len(), now + chrono::TimeDelta::hours(6));
-    Ok(body)
+    let readings = material.readings().map(Arc::downgrade).collect();
+    let rendered = Arc::new(RenderedAnswer::new(readings, material.freshness, body));
+    search.rendered.put(key, rendered.clone(), rendered.body.len(), now + chrono::TimeDelta::hours(6));
+    Ok(rendered)
 }
 
 /// Reads everything side by side.

@@ -1,13 +1,15 @@
 //! Reading search data for people: with whose account, and what the search engine's failures mean to them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use chrono::Utc;
 use entity::{property, search_account};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait, QueryFilter, prelude::*};
 use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest as _, Sha256};
 
 use super::{access::PropertyAccess, accounts};
 use crate::{
@@ -37,13 +39,25 @@ pub struct SearchData {
 
 /// A rendered answer and the readings it was made of: while a question is answered by the same readings, the same bytes are
 /// its answer.
+#[derive(Debug)]
 pub struct RenderedAnswer {
-    /// What it was made of.
-    pub readings: Vec<Arc<Reading>>,
+    /// What it was made of. It does not keep the readings: a reading that leaves its cache leaves memory.
+    pub readings: Vec<Weak<Reading>>,
     /// How recent the data was.
     pub freshness: LastFinal,
     /// The JSON.
     pub body: Bytes,
+    /// 128 bits of the SHA-256 of `body`, base64url: taken once, because megabytes are not hashed for every reader.
+    pub digest: String,
+}
+
+impl RenderedAnswer {
+    /// `body`, as it was made of `readings`.
+    #[must_use]
+    pub fn new(readings: Vec<Weak<Reading>>, freshness: LastFinal, body: Bytes) -> Self {
+        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        Self { readings, freshness, body, digest }
+    }
 }
 
 /// A site, and the account that reads it.
@@ -57,13 +71,16 @@ pub struct SearchSite {
 }
 
 impl SearchSite {
-    /// A property's site, read with `account`.
+    /// A property's site, read with `account`. A site that the account has lost is not found until it is listed again.
     pub fn new(
         secrets: &Secrets,
         property: &property::Model,
         account: search_account::Model,
         owner_must: bool,
     ) -> Result<Self, Error> {
+        if property.lost_at.is_some() {
+            return Err(Error::NotFound);
+        }
         let refresh_token = accounts::refresh_token(secrets, &account, owner_must)?;
         Ok(Self {
             url: SiteUrl(property.site_url.clone()),

@@ -1,9 +1,10 @@
 //! Examples of bodies, from `examples/*.json` beside this file: `{ "<operationId>": { "request"?: …, "response"?: …,
 //! "question"?: … } }`.
 //!
-//! Responses of built operations are real answers over the simulated search engine, with lists cut short at most; `question` says
-//! what was asked where that is not the default. What is not built yet has invented answers that add up. Requests can be sent as
-//! they stand. Every schema that an example touches takes its first occurrence as its own example, if that is small.
+//! Responses of built operations are real answers over the simulated search engine, with lists cut short at most;
+//! `question` says what was asked where that is not the default. What is not built yet has invented answers that add up.
+//! Requests can be sent as they stand. Every schema that an example touches takes its first occurrence as its own example,
+//! if that is small.
 
 use std::sync::LazyLock;
 

@@ -122,6 +122,15 @@ fn the_shop_has_more_than_twelve_thousand_queries_in_28_days() {
     assert!(queries.iter().any(|query| !query.is_ascii()) && queries.contains("tent (2.5m) [sale]"));
 }
 
+/// The largest answer of the service holds 5,000 queries and 5,000 pages; there must be a property that fills it.
+#[test]
+fn the_newspaper_fills_both_large_tables_in_28_days() {
+    for dimension in ["query", "page"] {
+        let answer = ask(PUBLISHER, &body("2026-10-21", "2026-11-17", json!({ "dimensions": [dimension] })));
+        assert!(rows(&answer).len() > 5_500, "{} {dimension} rows", rows(&answer).len());
+    }
+}
+
 #[test]
 fn the_hidden_share_of_clicks_is_near_the_profiles() {
     for (site, hidden) in [(RETAIL, 0.30), (SOFTWARE, 0.50), (PUBLISHER, 0.46)] {

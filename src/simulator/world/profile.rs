@@ -73,7 +73,7 @@ pub(crate) static PUBLISHER: Profile = Profile {
     devices: [0.26, 0.72, 0.02],
     weekdays: [1.0, 0.99, 0.98, 0.98, 0.97, 1.03, 1.05],
     hidden: 0.46,
-    pages: 900,
+    pages: 12_000,
     growth: -0.15,
     other_types: [0.08, 0.06, 0.12, 0.6, 0.2],
     sections: &[("news", 0.5), ("sport", 0.2), ("guides", 0.2), ("opinion", 0.1)],

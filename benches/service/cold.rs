@@ -1,0 +1,105 @@
+//! Time of an answer that nothing is known of yet, beside one request to a search engine that takes 200 ms.
+
+use std::time::{Duration, Instant};
+
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+use sightline::{
+    app::http_client,
+    search_engine::{Account, SiteUrl},
+};
+
+use crate::{
+    Measured,
+    figure::{Figure, median, milliseconds},
+    setting::{Engine, LARGE, MIDDLING, Setting, window},
+};
+
+/// How long the search engine holds each answer back.
+const LATENCY_MS: u32 = 200;
+
+/// Services started and asked once.
+const SAMPLES: u64 = 5;
+
+/// Days of a window; the window it is compared with comes right before it.
+const DAYS: u64 = 28;
+
+/// `[{"dimension":"query","operator":"contains","value":"a"}]`: shares of coverage then need one request more.
+const FILTERED: &str =
+    "&filters=%5B%7B%22dimension%22%3A%22query%22%2C%22operator%22%3A%22contains%22%2C%22value%22%3A%22a%22%7D%5D";
+
+/// What is asked: in words, of which property, with which filters.
+const QUESTIONS: [(&str, &str, &str); 3] = [
+    ("middling property", MIDDLING, ""),
+    ("middling property, filtered by query", MIDDLING, FILTERED),
+    ("largest answer", LARGE, ""),
+];
+
+/// Measures.
+pub async fn measure() -> Measured<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (question, site, filters) in QUESTIONS {
+        let engine = Engine::start(LATENCY_MS)?;
+        draw_days(&engine, site).await?;
+        let (bare, cold) = samples(&engine, site, filters).await?;
+        let immediate = Engine::start(0)?;
+        draw_days(&immediate, site).await?;
+        let (_, own) = samples(&immediate, site, filters).await?;
+        let ratio = cold.as_secs_f64() / bare.as_secs_f64();
+        figures.push(Figure {
+            name: format!("cold answer with comparison, {question}"),
+            value: milliseconds(cold),
+            baseline: format!("{} one upstream request", milliseconds(bare)),
+            ratio: format!("{ratio:.2}"),
+            aim: Some(("≤ 1.5", ratio <= 1.5)),
+        });
+        figures.push(Figure::note("the same, search engine without latency", milliseconds(own)));
+    }
+    Ok(figures)
+}
+
+/// Lets the search engine make up its days by asking about all of them at once: its work is not what is measured. The
+/// service that asks is thrown away with its cache.
+async fn draw_days(engine: &Engine, site: &str) -> Measured<()> {
+    let setting = Setting::start(engine, site, |_| {}).await?;
+    setting.get(&setting.path(window(0, 2 * DAYS + SAMPLES))).await?;
+    setting.service.shutdown().await;
+    Ok(())
+}
+
+/// Medians of one bare request and of a cold answer. Each sample is a service of its own, so that nothing is cached and its
+/// pace is fresh; its person is signed in and its search account has an access token.
+async fn samples(engine: &Engine, site: &str, filters: &str) -> Measured<(Duration, Duration)> {
+    let (mut bare, mut cold) = (Vec::new(), Vec::new());
+    for sample in 0..SAMPLES {
+        let setting = Setting::start(engine, site, |_| {}).await?;
+        setting.get("/api/properties/tracking").await?;
+        bare.push(bare_request(engine, &setting).await?);
+        let ((start, end), (compare_start, compare_end)) = (window(sample, DAYS), window(sample + DAYS, DAYS));
+        let path = setting.path((start, end));
+        let begun = Instant::now();
+        setting.get(&format!("{path}&compareStart={compare_start}&compareEnd={compare_end}{filters}")).await?;
+        cold.push(begun.elapsed());
+        setting.service.shutdown().await;
+    }
+    Ok((median(bare), median(cold)))
+}
+
+/// How long the search engine takes to one request for totals, on a connection that is open.
+async fn bare_request(engine: &Engine, setting: &Setting) -> Measured<Duration> {
+    let account = Account { id: setting.property.account_id, refresh_token: String::new().into() };
+    let token = setting.service.reader.engine().access_token(&account).await?;
+    let site = SiteUrl(setting.property.site_url.clone());
+    let url = format!("{}/webmasters/v3/sites/{}/searchAnalytics/query", engine.url, site.segment());
+    let (start, end) = window(0, DAYS);
+    let body = json!({ "startDate": start, "endDate": end, "rowLimit": 1 });
+    let http = http_client();
+    let mut time = Duration::ZERO;
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let answer = http.post(&url).bearer_auth(token.expose_secret()).json(&body).send().await?;
+        answer.error_for_status()?.bytes().await?;
+        time = begun.elapsed();
+    }
+    Ok(time)
+}
