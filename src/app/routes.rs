@@ -78,6 +78,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         db: app.db.clone(),
         config: config.clone(),
         clock: app.clock.clone(),
+        limits: limits.clone(),
     };
     let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
     let operations = api::document::routes(app)

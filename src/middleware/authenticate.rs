@@ -22,8 +22,11 @@ use crate::{
         metadata,
     },
     services::{people, plans::Entitlement},
-    store::rate_limit::Rate,
+    store::rate_limit::{Rate, RateLimits},
 };
+
+/// Failed sign-ins of one address that are answered in a minute.
+const FAILURES: u32 = 300;
 
 /// What authentication needs.
 #[derive(Clone)]
@@ -40,6 +43,8 @@ pub struct Authenticate {
     pub config: Arc<Config>,
     /// What time it is.
     pub clock: Clock,
+    /// Counts failed sign-ins; none where nothing is counted.
+    pub limits: Option<Arc<RateLimits>>,
 }
 
 /// See [`Authenticate`].
@@ -78,14 +83,24 @@ impl Authenticate {
         let found = self.authenticator.authenticate(request.method(), request.headers(), &self.audience).await;
         let identity = match found {
             Ok(Some(identity)) => identity,
-            Ok(None) => return Err(self.refusal(None)),
-            Err(error) => return Err(self.failure(error)),
+            Ok(None) => return Err(self.refused(request, self.refusal(None))),
+            Err(error) => return Err(self.refused(request, self.failure(error))),
         };
         let user = people::by_id(&self.db, identity.user_id).await.map_err(|_| self.refusal(Some("invalid_token")))?;
         let rate = Entitlement::of(&self.config, &user, self.clock.now()).rate;
         request.set_data(CountedAs { key: format!("user/{}", user.id), rate });
         request.set_data(identity);
         Ok(())
+    }
+
+    /// Failed sign-ins count against the address they come from; beyond [`FAILURES`] they are answered with 429.
+    fn refused(&self, request: &Request, refusal: Error) -> Error {
+        let Some(limits) = &self.limits else { return refusal };
+        let standing = limits.count(&format!("failed/{}", address(request)), Rate::new(FAILURES, FAILURES));
+        match standing.retry_after {
+            Some(seconds) => ApiError::new(Code::RateLimited).retry_after(seconds).into(),
+            None => refusal,
+        }
     }
 
     /// A share link is counted by its token and by who reads it.

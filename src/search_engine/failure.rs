@@ -68,8 +68,10 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Verdict
         403 if is(&["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"]) => {
             Verdict::Fail(SearchEngineError::ScopeMissing(said))
         }
-        403 | 404 => Verdict::Fail(SearchEngineError::PermissionLost(said)),
-        408 | 429 | 500 | 502 | 503 | 504 => Verdict::Retry(retry_after, said),
+        403 if is(&["forbidden", "PERMISSION_DENIED"]) => Verdict::Fail(SearchEngineError::PermissionLost(said)),
+        404 => Verdict::Fail(SearchEngineError::PermissionLost(said)),
+        // A 403 that gives no reason is not the search engine's: something on the way refused.
+        403 | 408 | 429 | 500 | 502 | 503 | 504 => Verdict::Retry(retry_after, said),
         _ => Verdict::Fail(SearchEngineError::InvalidRequest(said)),
     }
 }
@@ -127,5 +129,6 @@ mod tests {
         let exhausted = br#"{"error":{"code":403,"status":"RESOURCE_EXHAUSTED"}}"#;
         assert!(matches!(judge(403, None, exhausted), Verdict::Retry(..)));
         assert!(matches!(judge(502, None, b"<html>"), Verdict::Retry(..)));
+        assert!(matches!(judge(403, None, b"<html>blocked by a proxy"), Verdict::Retry(..)));
     }
 }

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::{config::Config, error::Error};
 
+/// Characters of a UUID in its usual form; the others that parse are not how ids are written here.
+const HYPHENATED: usize = 36;
+
 /// Proof that a tracked property is visible to a user. It suffices for the user's own marks: favourite, hidden, tags.
 #[derive(Debug, Clone)]
 pub struct VisibleProperty {
@@ -23,7 +26,8 @@ pub struct VisibleProperty {
 impl VisibleProperty {
     /// Resolves the id in a path. Whether the id is malformed, unknown, untracked or not visible, the answer is the same.
     pub async fn resolve(db: &impl ConnectionTrait, user_id: Uuid, property_id: &str) -> Result<Self, Error> {
-        let id = Uuid::try_parse(property_id).map_err(|_| Error::NotFound)?;
+        let id = Some(property_id).filter(|text| text.len() == HYPHENATED);
+        let id = id.and_then(|text| Uuid::try_parse(text).ok()).ok_or(Error::NotFound)?;
         let property = tracked(db, id).await?;
         let role = if property.user_id == user_id {
             Role::Owner

@@ -142,3 +142,13 @@ async fn what_is_under_way_is_answered_before_the_service_stops() {
     let gone = sightline::app::http_client().get(format!("{base_url}/api/health")).send().await;
     assert!(gone.unwrap_err().is_connect());
 }
+
+#[tokio::test]
+async fn failed_sign_ins_of_one_address_are_counted() {
+    let app = limited(5).await;
+    let (anonymous, owner) = (app.anonymous(), app.actor("owner").await);
+    let refusals = join_all((0..303).map(|_| anonymous.get("/api"))).await;
+    let count = |status: u16| refusals.iter().filter(|answer| answer.status.as_u16() == status).count();
+    assert_eq!((count(401), count(429)), (300, 3));
+    owner.get("/api").await.expect(200);
+}
