@@ -90,8 +90,10 @@ impl Service {
 }
 
 /// One HTTP client for everything outward: time limits, no redirects, no proxies from the environment.
-#[must_use]
-pub fn http_client() -> reqwest::Client {
+///
+/// # Errors
+/// Where there is nothing to check certificates with.
+pub fn http_client() -> Result<reqwest::Client, Error> {
     #[expect(clippy::disallowed_methods, reason = "the one client is made here and handed on")]
     let builder = reqwest::Client::builder();
     builder
@@ -100,7 +102,7 @@ pub fn http_client() -> reqwest::Client {
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("sightline/", env!("CARGO_PKG_VERSION")))
         .build()
-        .unwrap_or_default()
+        .map_err(Error::internal)
 }
 
 /// Everything that a service is made of.

@@ -179,7 +179,8 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
 async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
     let name = options.name.as_deref().unwrap_or("owner");
-    login(&base_url, name, app::http_client(), &Random::system()).await
+    let http = app::http_client().map_err(|error| LoginError::Failed(error.to_string()))?;
+    login(&base_url, name, http, &Random::system()).await
 }
 
 async fn told_to_stop() -> std::io::Result<()> {

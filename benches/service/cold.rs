@@ -93,7 +93,7 @@ async fn bare_request(engine: &Engine, setting: &Setting) -> Measured<Duration> 
     let url = format!("{}/webmasters/v3/sites/{}/searchAnalytics/query", engine.url, site.segment());
     let (start, end) = window(0, DAYS);
     let body = json!({ "startDate": start, "endDate": end, "rowLimit": 1 });
-    let http = http_client();
+    let http = http_client()?;
     let mut time = Duration::ZERO;
     for _ in 0..2 {
         let begun = Instant::now();

@@ -85,10 +85,10 @@ impl Setting {
         config.search_engine.userinfo_url = at("/userinfo");
         change(&mut config);
         let service = app::start(config, Clock::system(), Random::system()).await?;
-        let token = login(&service.base_url, "owner", app::http_client(), &Random::system()).await?;
+        let token = login(&service.base_url, "owner", app::http_client()?, &Random::system()).await?;
         let listed = property::Entity::find().filter(property::Column::SiteUrl.eq(site)).one(&service.db).await?;
         let property = listed.ok_or("the property is missing")?;
-        Ok(Self { service, token, property, http: app::http_client(), _data: data })
+        Ok(Self { service, token, property, http: app::http_client()?, _data: data })
     }
 
     /// The whole answer of the property: every table with up to 5,000 rows.

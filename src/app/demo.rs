@@ -75,7 +75,8 @@ async fn grant(parts: &Parts, name: &str) -> Result<Connection, SearchEngineErro
     let oauth = app.search.reader.engine().oauth();
     let (state, verifier) = (app.random.token(), app.random.token());
     let consent = oauth.authorize_url(REDIRECT_URI, &state, &verifier, Some(name))?;
-    let answer = http_client().get(consent).send().await;
+    let http = http_client().map_err(|e| SearchEngineError::unavailable(e.to_string()))?;
+    let answer = http.get(consent).send().await;
     let answer = answer.map_err(|e| SearchEngineError::unavailable(e.without_url().to_string()))?;
     let location = answer.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or_default();
     let code = code(location, &state)

@@ -83,7 +83,7 @@ pub async fn build(
 ) -> Result<Parts, Error> {
     let db = open_database(&config).await?;
     let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
-    let http = http_client();
+    let http = http_client()?;
     let config = Arc::new(config);
     let search = search_data(&config, (&db, &secrets), simulated, http.clone(), (&clock, &random));
     let issuer_url = config.identity.issuer.clone().unwrap_or_else(|| base_url.clone());

@@ -4,7 +4,7 @@
 //! run of punctuation or space inside a term matches any such run or none, so that `blue-widget` finds `blue widget` and
 //! `bluewidget`, but `acme` does not find `acmeology`.
 
-use super::planner::MAX_EXPRESSION;
+use super::wire::MAX_EXPRESSION;
 
 /// The RE2 expression that finds any of `terms`; `None` when no term has a letter or digit, or the expression would be
 /// longer than the search engine takes.

@@ -7,8 +7,7 @@ use api::models::{FilterCondition, FilterDimension, FilterOperator as Operator};
 use super::{
     countries::COUNTRIES,
     filter::{Condition, DEVICES, compile, list_items},
-    planner::MAX_EXPRESSION,
-    wire::{Dimension, Filter, FilterOperator},
+    wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION},
 };
 
 /// Which values of a dimension that partitions the traffic (country, device) are meant.

@@ -3,7 +3,10 @@
 use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
 use regex::RegexBuilder;
 
-use super::{countries, planner::MAX_EXPRESSION, re2, wire::Dimension};
+use super::{
+    countries, re2,
+    wire::{Dimension, MAX_EXPRESSION},
+};
 
 /// The devices that the search engine knows.
 pub const DEVICES: [&str; 3] = ["DESKTOP", "MOBILE", "TABLET"];

@@ -27,6 +27,6 @@ pub use filter::{Condition, Expression, Predicate};
 pub use freshness::{LastFinal, last_final};
 pub use oauth::{Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
 pub use pace::Pace;
-pub use planner::{MAX_EXPRESSION, MAX_TERMS, Plan, Term, plan};
+pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::{ENGINE_CEILING, Part, Reader, Reading, Row};
-pub use wire::{Aggregation, DataState, Dimension, SearchType, SiteEntry, SiteUrl};
+pub use wire::{Aggregation, DataState, Dimension, MAX_EXPRESSION, SearchType, SiteEntry, SiteUrl};

@@ -13,11 +13,8 @@ use super::{
     conjunct::{Conjunct, both},
     error::PlanError,
     filter::Predicate,
-    wire::Filter,
+    wire::{Filter, MAX_EXPRESSION},
 };
-
-/// The longest expression that the search engine takes, in characters.
-pub const MAX_EXPRESSION: usize = 4_096;
 
 /// The most upstream requests that one part of a question may take.
 pub const MAX_TERMS: usize = 15;

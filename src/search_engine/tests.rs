@@ -176,8 +176,13 @@ impl Bench {
             patience,
         };
         let kept = Arc::new(Kept::default());
-        let engine =
-            SearchEngine::new(settings, crate::app::http_client(), clock.clone(), Random::seeded(1), kept.clone());
+        let engine = SearchEngine::new(
+            settings,
+            crate::app::http_client().unwrap(),
+            clock.clone(),
+            Random::seeded(1),
+            kept.clone(),
+        );
         let reader = Reader::new(Arc::new(engine), clock, 1 << 24, chrono::TimeDelta::hours(6));
         Self { upstream, reader, hand, kept }
     }

@@ -7,6 +7,9 @@ use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
+/// The longest expression that the search engine takes, in characters.
+pub const MAX_EXPRESSION: usize = 4_096;
+
 /// What one path segment may hold unescaped; `:` and `/` of a site's name are escaped.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 

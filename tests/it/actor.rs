@@ -28,7 +28,7 @@ pub struct Answer {
 }
 
 fn http() -> reqwest::Client {
-    sightline::app::http_client()
+    sightline::app::http_client().unwrap()
 }
 
 impl Actor {

@@ -42,7 +42,7 @@ async fn a_token_ends_with_its_lifetime() {
 
 /// An access token for `resource` alone, through the flow with PKCE.
 async fn token_for(base: &str, resource: &str) -> String {
-    let (http, verifier) = (sightline::app::http_client(), "v".repeat(64));
+    let (http, verifier) = (sightline::app::http_client().unwrap(), "v".repeat(64));
     let challenge = sightline::identity::hashing::pkce_challenge(&verifier);
     let redirect = "http://127.0.0.1/callback";
     let question = [
@@ -81,7 +81,7 @@ async fn a_token_for_another_resource_is_refused() {
 #[tokio::test]
 async fn a_token_counts_in_the_header_only_and_once() {
     let base = &shared().service.base_url;
-    let token = login(base, "owner", sightline::app::http_client(), &Random::system()).await.unwrap();
+    let token = login(base, "owner", sightline::app::http_client().unwrap(), &Random::system()).await.unwrap();
     let anonymous = shared().anonymous();
     let answer = anonymous.get(&format!("/api?access_token={token}")).await.expect(401);
     assert!(!answer.header("www-authenticate").contains("error="));
@@ -105,7 +105,7 @@ async fn a_token_counts_in_the_header_only_and_once() {
 
 /// Follows a browser through sign-in; answers the session cookie.
 async fn browser_session(base: &str) -> String {
-    let http = sightline::app::http_client();
+    let http = sightline::app::http_client().unwrap();
     let begin = http.get(format!("{base}/auth/login?login_hint=owner&return_to=/docs")).send().await.unwrap();
     let attempt = begin.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
     let issuer = http.get(begin.headers()["location"].to_str().unwrap()).send().await.unwrap();

@@ -139,7 +139,7 @@ async fn what_is_under_way_is_answered_before_the_service_stops() {
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     let answer = under_way.await.unwrap().expect(200);
     assert!(!answer.json["data"]["tables"]["queries"].as_array().unwrap().is_empty());
-    let gone = sightline::app::http_client().get(format!("{base_url}/api/health")).send().await;
+    let gone = sightline::app::http_client().unwrap().get(format!("{base_url}/api/health")).send().await;
     assert!(gone.unwrap_err().is_connect());
 }
 
