@@ -61,3 +61,20 @@ pub enum Tag {
     /// Export and deletion of a user's data.
     Privacy,
 }
+
+/// The tables of all traits, in the order of the tags.
+pub(crate) const OPERATIONS: &[&[operation::Operation]] = &[
+    discovery::OPERATIONS,
+    system::OPERATIONS,
+    billing::OPERATIONS,
+    properties::OPERATIONS,
+    analytics::OPERATIONS,
+    classifications::OPERATIONS,
+    annotations::OPERATIONS,
+    tags::OPERATIONS,
+    sharing::OPERATIONS,
+    team::OPERATIONS,
+    filters::OPERATIONS,
+    integrations::OPERATIONS,
+    privacy::OPERATIONS,
+];

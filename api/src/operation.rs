@@ -85,7 +85,7 @@ impl Operation {
     }
 }
 
-static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| crate::document::OPERATIONS.concat());
+static TABLE: LazyLock<Vec<Operation>> = LazyLock::new(|| crate::OPERATIONS.concat());
 
 /// Every operation, in the order of the tags.
 #[must_use]

@@ -24,23 +24,6 @@ use crate::{
 /// Implements every trait with its default bodies, so that the document can be printed without a server.
 pub struct Stub;
 
-/// The tables of all traits, in the order of the tags.
-pub(crate) const OPERATIONS: &[&[Operation]] = &[
-    discovery::OPERATIONS,
-    system::OPERATIONS,
-    billing::OPERATIONS,
-    properties::OPERATIONS,
-    analytics::OPERATIONS,
-    classifications::OPERATIONS,
-    annotations::OPERATIONS,
-    tags::OPERATIONS,
-    sharing::OPERATIONS,
-    team::OPERATIONS,
-    filters::OPERATIONS,
-    integrations::OPERATIONS,
-    privacy::OPERATIONS,
-];
-
 /// The routes of every trait, for one implementation of them all.
 macro_rules! all_routes {
     ($api:expr) => {
