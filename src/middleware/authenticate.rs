@@ -53,6 +53,10 @@ pub struct AuthenticateEndpoint<E> {
     settings: Authenticate,
 }
 
+/// The caller's record as it was read for this request, as request data, so that later layers need not read it again.
+#[derive(Debug, Clone)]
+pub struct Caller(pub entity::user::Model);
+
 /// The value of `WWW-Authenticate` that goes with a refusal, as error data; the envelope writes it.
 #[derive(Debug, Clone)]
 pub struct Challenge(pub String);
@@ -90,6 +94,7 @@ impl Authenticate {
         let rate = Entitlement::of(&self.config, &user, self.clock.now()).rate;
         request.set_data(CountedAs { key: format!("user/{}", user.id), rate });
         request.set_data(identity);
+        request.set_data(Caller(user));
         Ok(())
     }
 

@@ -10,8 +10,9 @@ use api::{
 use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
+use super::authenticate::Caller;
 use super::refusal;
-use crate::{clock::Clock, config::Config, identity::Identity, services::access::PropertyAccess};
+use crate::{clock::Clock, config::Config, services::access::PropertyAccess};
 
 /// What resolving needs.
 #[derive(Clone)]
@@ -60,10 +61,10 @@ impl ResolveProperty {
         if !operation.is_property_scoped() || operation.access != Access::SessionOrOauth {
             return Ok(None);
         }
-        let Some(identity) = request.data::<Identity>() else { return Ok(None) };
+        let Some(Caller(user)) = request.data::<Caller>() else { return Ok(None) };
         let id = operation.path_values(path).and_then(|values| values.get("id").copied()).unwrap_or_default();
         let now = self.clock.now();
-        let access = PropertyAccess::resolve(&self.db, &self.config, identity.user_id, id, operation.role, now).await;
+        let access = PropertyAccess::resolve(&self.db, &self.config, user, id, operation.role, now).await;
         Ok(Some(access.map_err(ApiError::from)?))
     }
 }

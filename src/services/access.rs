@@ -25,17 +25,16 @@ pub struct VisibleProperty {
 
 impl VisibleProperty {
     /// Resolves the id in a path. Whether the id is malformed, unknown, untracked or not visible, the answer is the same.
-    pub async fn resolve(db: &impl ConnectionTrait, user_id: Uuid, property_id: &str) -> Result<Self, Error> {
+    pub async fn resolve(db: &impl ConnectionTrait, user: &user::Model, property_id: &str) -> Result<Self, Error> {
         let id = Some(property_id).filter(|text| text.len() == HYPHENATED);
         let id = id.and_then(|text| Uuid::try_parse(text).ok()).ok_or(Error::NotFound)?;
         let property = tracked(db, id).await?;
-        let role = if property.user_id == user_id {
+        let role = if property.user_id == user.id {
             Role::Owner
         } else {
-            let user = people::by_id(db, user_id).await?;
-            granted(db, &user, &property).await?.ok_or(Error::NotFound)?
+            granted(db, user, &property).await?.ok_or(Error::NotFound)?
         };
-        Ok(Self { property, role, user_id: Some(user_id) })
+        Ok(Self { property, role, user_id: Some(user.id) })
     }
 
     /// The property.
@@ -75,12 +74,18 @@ impl PropertyAccess {
     pub async fn resolve(
         db: &impl ConnectionTrait,
         config: &Config,
-        user_id: Uuid,
+        user: &user::Model,
         property_id: &str,
         needed: Role,
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
-        let access = Self::paid(db, config, VisibleProperty::resolve(db, user_id, property_id).await?, now).await?;
+        let visible = VisibleProperty::resolve(db, user, property_id).await?;
+        let access = if visible.role == Role::Owner {
+            Self::paid(config, visible, user, now)?
+        } else {
+            let owner = people::by_id(db, visible.property.user_id).await?;
+            Self::paid(config, visible, &owner, now)?
+        };
         access.require(needed)?;
         Ok(access)
     }
@@ -96,19 +101,14 @@ impl PropertyAccess {
         let link = share_link::Entity::opened_by(token_hash, now).one(db).await?.ok_or(Error::NotFound)?;
         let property = tracked(db, link.property_id).await?;
         let visible = VisibleProperty { property, role: Role::Viewer, user_id: None };
-        let access = Self::paid(db, config, visible, now).await?;
+        let owner = people::by_id(db, visible.property.user_id).await?;
+        let access = Self::paid(config, visible, &owner, now)?;
         access.require_feature(Feature::ShareLinks)?;
         Ok(access)
     }
 
-    async fn paid(
-        db: &impl ConnectionTrait,
-        config: &Config,
-        visible: VisibleProperty,
-        now: DateTime<Utc>,
-    ) -> Result<Self, Error> {
-        let owner = people::by_id(db, visible.property.user_id).await?;
-        let entitlement = Entitlement::of(config, &owner, now);
+    fn paid(config: &Config, visible: VisibleProperty, owner: &user::Model, now: DateTime<Utc>) -> Result<Self, Error> {
+        let entitlement = Entitlement::of(config, owner, now);
         if entitlement.has_access() {
             Ok(Self { visible, entitlement })
         } else {
@@ -185,8 +185,8 @@ mod tests {
     use crate::services::world::{World, noon};
 
     async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
-        let config = Config::default();
-        PropertyAccess::resolve(&world.db, &config, user, property, needed, noon()).await.map(|access| access.role())
+        let (config, user) = (Config::default(), people::by_id(&world.db, user).await?);
+        PropertyAccess::resolve(&world.db, &config, &user, property, needed, noon()).await.map(|access| access.role())
     }
 
     async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
@@ -249,6 +249,7 @@ mod tests {
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
         assert!(matches!(own, Error::SubscriptionRequired { owner_must: false }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
-        assert_eq!(VisibleProperty::resolve(&world.db, viewer, &id).await.unwrap().role(), Role::Viewer);
+        let viewer = people::by_id(&world.db, viewer).await.unwrap();
+        assert_eq!(VisibleProperty::resolve(&world.db, &viewer, &id).await.unwrap().role(), Role::Viewer);
     }
 }

@@ -208,7 +208,8 @@ mod tests {
         assert_eq!(ids(world.owner).await, [a, b, c]);
         assert_eq!(ids(editor).await, [a, c]);
 
-        let proof = VisibleProperty::resolve(&world.db, editor, &c.to_string()).await.unwrap();
+        let person = people::by_id(&world.db, editor).await.unwrap();
+        let proof = VisibleProperty::resolve(&world.db, &person, &c.to_string()).await.unwrap();
         assert!(set_favorite(&world.db, &proof, true).await.unwrap().favorite);
         let marks = set_hidden(&world.db, &proof, true).await.unwrap();
         assert_eq!((marks.favorite, marks.hidden), (true, true));

@@ -20,7 +20,8 @@ pub async fn connect(url: &str) -> Result<DatabaseConnection, DbErr> {
     if url.contains(":memory:") {
         options.max_connections(1).idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
     } else if url.starts_with("sqlite:") {
-        options.max_connections(8).map_sqlx_sqlite_opts(|sqlite| {
+        // A file does not hang up, so connections need no test before each use: it would cost as much as the query.
+        options.max_connections(8).test_before_acquire(false).map_sqlx_sqlite_opts(|sqlite| {
             sqlite
                 .foreign_keys(true)
                 .journal_mode(SqliteJournalMode::Wal)
