@@ -21,6 +21,9 @@ use crate::{clock::Clock, config::Config, error::Error, random::Random, search_e
 /// How long answers under way are given when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
 
+/// How long a connection may say nothing.
+const IDLE: Duration = Duration::from_secs(75);
+
 /// A running service.
 pub struct Service {
     /// Its public root.
@@ -63,6 +66,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
         let signal = async { drop(stopped.await) };
         let result = Server::new_with_acceptor(acceptor)
             .name("sightline")
+            .idle_timeout(IDLE)
             .run_with_graceful_shutdown(endpoint, signal, Some(GRACE))
             .await;
         sweeper.abort();

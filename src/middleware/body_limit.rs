@@ -3,6 +3,8 @@
 //! In two halves: [`BodyLimit`] reads the body before anything is answered, because a client that is still sending would meet
 //! a closed connection instead of the answer; [`BodyVerdict`] refuses behind the judgement of who asks.
 
+use std::time::Duration;
+
 use api::error::{ApiError, Code};
 use poem::{
     Body, Endpoint, Middleware, Request, Result,
@@ -14,6 +16,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 pub const LIMIT: usize = 1024 * 1024;
 /// How much of a body that is refused is read and thrown away, in bytes. Whoever sends more finds the connection closed.
 const PATIENCE: u64 = 16 * LIMIT as u64;
+
+/// How long a body may take to arrive.
+const TIME: Duration = Duration::from_secs(20);
 
 /// The half that reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,13 +54,14 @@ impl<E: Endpoint> Endpoint for BodyLimitEndpoint<E> {
             let mut body = request.take_body().into_async_read();
             let read = match compressed(request.headers()) {
                 Some(refusal) => Err(refusal),
-                None => whole(&mut body).await,
+                None => tokio::time::timeout(TIME, whole(&mut body)).await.unwrap_or_else(|_| Err(too_slow())),
             };
             match read {
                 Ok(bytes) => request.set_body(Body::from(bytes)),
                 Err(refusal) => {
                     // An error here is the client's leaving, which the answer will find out.
-                    let _ = tokio::io::copy(&mut body.take(PATIENCE), &mut tokio::io::sink()).await;
+                    let mut rest = body.take(PATIENCE);
+                    let _ = tokio::time::timeout(TIME, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
                     request.set_data(Refused(refusal));
                 }
             }
@@ -87,6 +93,10 @@ fn compressed(headers: &HeaderMap) -> Option<ApiError> {
     let plain = headers.get_all(header::CONTENT_ENCODING).iter().all(|coding| coding == "identity");
     let refusal = || ApiError::new(Code::UnsupportedMediaType);
     (!plain).then(|| refusal().hint("Content-Encoding: compressed bodies are not accepted"))
+}
+
+fn too_slow() -> ApiError {
+    ApiError::invalid("body", &format!("must arrive within {} seconds", TIME.as_secs()))
 }
 
 async fn whole(body: &mut (impl AsyncRead + Unpin)) -> Result<Vec<u8>, ApiError> {

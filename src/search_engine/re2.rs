@@ -56,14 +56,17 @@ const SCRIPTS: [&str; 30] = [
 /// Says what is wrong with `expression`, if anything is.
 pub fn check(expression: &str) -> Result<(), String> {
     let ast = ast::parse::Parser::new().parse(expression).map_err(|error| error.kind().to_string())?;
-    ast::visit(&ast, Subset)?;
+    ast::visit(&ast, Subset { counts: Vec::new() })?;
     regex::RegexBuilder::new(expression).size_limit(SIZE_LIMIT).build().map(drop).map_err(|error| match error {
         regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
         other => other.to_string().lines().last().unwrap_or_default().to_owned(),
     })
 }
 
-struct Subset;
+struct Subset {
+    /// How often each repetition around the current part repeats it.
+    counts: Vec<u32>,
+}
 
 impl Visitor for Subset {
     type Output = ();
@@ -79,6 +82,9 @@ impl Visitor for Subset {
             Ast::Group(group) => match &group.kind {
                 GroupKind::NonCapturing(set) => flags(set),
                 GroupKind::CaptureName { starts_with_p: false, .. } => Err("name groups as (?P<name>…)".to_owned()),
+                GroupKind::CaptureName { name, .. } if !is_plain(&name.name) => {
+                    Err("group names are of letters, digits and _".to_owned())
+                }
                 _ => Ok(()),
             },
             Ast::Literal(found) => literal(found),
@@ -92,9 +98,16 @@ impl Visitor for Subset {
                 _ => Err("of the word assertions only \\b and \\B are known".to_owned()),
             },
             Ast::ClassUnicode(class) => unicode(class),
-            Ast::Repetition(repetition) => count(&repetition.op.kind),
+            Ast::Repetition(repetition) => self.enter(repetition),
             _ => Ok(()),
         }
+    }
+
+    fn visit_post(&mut self, ast: &Ast) -> Result<(), String> {
+        if matches!(ast, Ast::Repetition(_)) {
+            self.counts.pop();
+        }
+        Ok(())
     }
 
     fn visit_class_set_item_pre(&mut self, item: &ClassSetItem) -> Result<(), String> {
@@ -115,6 +128,10 @@ impl Visitor for Subset {
     }
 }
 
+fn is_plain(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 fn flags(flags: &Flags) -> Result<(), String> {
     let known = |kind: &FlagsItemKind| match kind {
         FlagsItemKind::Negation => true,
@@ -133,6 +150,9 @@ fn literal(found: &ast::Literal) -> Result<(), String> {
         LiteralKind::HexFixed(kind) | LiteralKind::HexBrace(kind) if *kind != HexLiteralKind::X => {
             Err("write code points as \\x{…}".to_owned())
         }
+        _ if found.c == '_' && found.kind != LiteralKind::Verbatim => {
+            Err("a backslash before _ is not known".to_owned())
+        }
         LiteralKind::Special(SpecialLiteralKind::Space) => Err("a backslash before a space is not known".to_owned()),
         _ => Ok(()),
     }
@@ -150,14 +170,24 @@ fn unicode(class: &ClassUnicode) -> Result<(), String> {
     if known { Ok(()) } else { Err("of the \\p classes only short categories and scripts are known".to_owned()) }
 }
 
-fn count(kind: &RepetitionKind) -> Result<(), String> {
-    let largest = match kind {
+impl Subset {
+    fn enter(&mut self, repetition: &ast::Repetition) -> Result<(), String> {
+        if matches!(*repetition.ast, Ast::Repetition(_)) {
+            return Err("a repetition of a repetition needs brackets".to_owned());
+        }
+        self.counts.push(largest_count(&repetition.op.kind));
+        let together = self.counts.iter().fold(1_u32, |product, count| product.saturating_mul(*count));
+        if together <= MAX_REPEAT { Ok(()) } else { Err(format!("counts may not pass {MAX_REPEAT} together")) }
+    }
+}
+
+fn largest_count(kind: &RepetitionKind) -> u32 {
+    match kind {
         RepetitionKind::Range(
             RepetitionRange::Exactly(n) | RepetitionRange::AtLeast(n) | RepetitionRange::Bounded(_, n),
-        ) => *n,
-        _ => 0,
-    };
-    if largest <= MAX_REPEAT { Ok(()) } else { Err(format!("a count may not pass {MAX_REPEAT}")) }
+        ) => (*n).max(1),
+        _ => 1,
+    }
 }
 
 #[cfg(test)]
@@ -181,6 +211,9 @@ mod tests {
             r"(?is)a.b",
             r"\.\-\/",
             r"\Aa\z",
+            "(?:a+)*b?",
+            "(?:a{30}){30}",
+            "a_b",
         ] {
             assert_eq!(check(expression), Ok(()), "{expression}");
         }
@@ -206,6 +239,13 @@ mod tests {
             "[a",
             "*a",
             r"((a{100}){100}){100}",
+            "a**",
+            "a++",
+            "x*?+",
+            "a{2}{3}",
+            "(?:a{500}){3}",
+            r"\_",
+            "(?P<a.b>x)",
         ] {
             assert!(check(expression).is_err(), "{expression}");
         }

@@ -36,7 +36,7 @@ pub(super) struct Shared {
     clock: Clock,
     today: Option<chrono::NaiveDate>,
     conflicts: Conflicts,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -48,7 +48,7 @@ impl Shared {
             clock,
             today: settings.today,
             conflicts: settings.conflicts,
-            turns: Semaphore::new(PARALLEL_ANSWERS),
+            turns: Arc::new(Semaphore::new(PARALLEL_ANSWERS)),
         }
     }
 
@@ -223,9 +223,11 @@ async fn answer(
             if level == UNVERIFIED {
                 return Err(ApiError::forbidden(url));
             }
-            let _turn = shared.turns.acquire().await.map_err(|_| ApiError::backend())?;
+            // The turn goes with the work, which goes on when whoever asked has left.
+            let turn = Arc::clone(&shared.turns).acquire_owned().await.map_err(|_| ApiError::backend())?;
             let shared = Arc::clone(shared);
             let work = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
                 let site = shared.world.site(url).ok_or_else(|| ApiError::forbidden(url))?;
                 search::query(&shared.world, site, &body, shared.now(), shared.conflicts)
             });

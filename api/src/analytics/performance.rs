@@ -34,10 +34,10 @@ pub struct PerformanceParams {
     /// What the answer holds besides the totals: `series` the daily series, `tables` the breakdown tables, `all` both.
     #[param(default = "series", example = "all")]
     pub scope: Scope,
-    /// Rows of the query table.
+    /// Rows of the query table. With a comparison, at most as many rows that only the comparison window has follow them.
     #[param(default = "500", example = "500")]
     pub query_limit: RowLimit,
-    /// Rows of the page table.
+    /// Rows of the page table. With a comparison, at most as many rows that only the comparison window has follow them.
     #[param(default = "500", example = "500")]
     pub page_limit: RowLimit,
 }

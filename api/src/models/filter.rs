@@ -90,6 +90,10 @@ impl ParamValue for Filters {
     fn parse(text: &str) -> Result<Self, String> {
         let allowed =
             |why: String| format!("must be a JSON array of conditions {{dimension, operator, value, logic?}}: {why}");
+        let shapes: Vec<Value> = serde_json::from_str(text).map_err(|e| allowed(e.to_string()))?;
+        if let Some(index) = shapes.iter().position(|shape| !shape.is_object()) {
+            return Err(allowed(format!("condition {} is no object", index + 1)));
+        }
         let conditions: Vec<FilterCondition> = serde_json::from_str(text).map_err(|e| allowed(e.to_string()))?;
         if conditions.len() > MAX_CONDITIONS {
             return Err(format!("at most {MAX_CONDITIONS} conditions are allowed, {} were sent", conditions.len()));
