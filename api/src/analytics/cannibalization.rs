@@ -31,7 +31,7 @@ pub struct CannibalizationParams {
     #[param(default = "0.8", example = "0.8")]
     pub max_top_share: Decimal<0, 1>,
     /// Whether branded queries are analysed too. Several results for a brand are normal, so they are left out where the
-    /// property has branded keywords.
+    /// property has branded keywords, unless `classification=branded` asks for them.
     #[param(default = "false", example = "false")]
     pub include_branded: bool,
     /// The most queries to answer with.
@@ -53,7 +53,7 @@ pub struct CannibalizationAnswer {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct Cannibalization {
-    /// Queries that were analysed.
+    /// Queries that were analysed: those of which both the query's own row and its pages are known.
     pub queries_analysed: u64,
     /// Queries that qualified, those cut by `limit` included.
     pub queries_found: u64,
@@ -104,7 +104,7 @@ pub struct CannibalizedQuery {
     pub pages: Vec<CompetingPage>,
 }
 
-/// The page with the most clicks, then the most impressions, then the best position.
+/// Of the pages listed, the one with the most clicks, then the most impressions, then the best position.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct SuggestedOwner {
     /// The page's URL.

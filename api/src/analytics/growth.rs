@@ -32,7 +32,8 @@ pub struct GrowthParams {
     /// Only this kind. Without it: both.
     #[param(example = "rank")]
     pub kind: Option<OpportunityKind>,
-    /// Whether branded queries are analysed too. They are left out where the property has branded keywords.
+    /// Whether branded queries are analysed too. They are left out where the property has branded keywords, unless
+    /// `classification=branded` asks for them.
     #[param(default = "false", example = "false")]
     pub include_branded: bool,
     /// The most opportunities to answer with.
@@ -54,9 +55,9 @@ impl GrowthParams {
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum OpportunityKind {
-    /// A better position: more clicks at the target position.
+    /// A better position: worse than the target position now, and more clicks to expect there.
     Rank,
-    /// A better snippet: on page one, but clicked less than its position lets expect.
+    /// A better snippet: on page one (up to position 10), but clicked less than its position lets expect.
     Snippet,
 }
 
@@ -80,7 +81,8 @@ pub struct Growth {
     pub curve: CtrCurve,
     /// Opportunities that qualified, those cut by `limit` included.
     pub opportunities_found: u64,
-    /// Most potential clicks first, then by query and kind. A query may stand once for each kind.
+    /// Most potential clicks first, then by query and kind. A query may stand once for each kind; where there is nothing to
+    /// gain there is no opportunity.
     #[oai(validator(max_items = 5000))]
     pub opportunities: Vec<GrowthOpportunity>,
 }

@@ -1,5 +1,6 @@
 //! Visibility, position distribution, branded split and movers.
 
+use chrono::NaiveDate;
 use poem_openapi::Object;
 use serde::Serialize;
 
@@ -81,7 +82,8 @@ pub struct BucketRow {
 /// `100 × Σ(impressions × C(position)) ÷ Σ(impressions × C(1))` over identified queries, C being the static CTR curve: 100 when
 /// every query ranks first, 0 when none is in the first twenty. A heuristic: impressions depend on ranking themselves.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
-#[oai(skip_serializing_if_is_none)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
 pub struct Visibility {
     /// The index; null without impressions.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
@@ -93,18 +95,54 @@ pub struct Visibility {
     /// Current minus previous.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<f64>,
+    /// Every day of the window up to the last final one.
+    pub series: Vec<VisibilityPoint>,
+    /// The days of the comparison window, with their own dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_series: Option<Vec<VisibilityPoint>>,
 }
 
-/// Queries that came, went and moved, as far as both windows' rows are complete.
+/// One day, by that day's queries and positions.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct VisibilityPoint {
+    /// The day.
+    pub date: NaiveDate,
+    /// The day's index; null without impressions.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
+    pub index: Option<f64>,
+    /// The day's identified queries by position; always all four buckets, best first.
+    #[oai(validator(min_items = 4, max_items = 4))]
+    pub buckets: Vec<BucketTally>,
+    /// Whether the day's rows stand at the search engine's cap, so that there may be more.
+    pub capped: bool,
+}
+
+/// What a bucket of positions holds on a day.
+#[derive(Debug, Clone, Copy, PartialEq, Object, Serialize)]
+pub struct BucketTally {
+    /// The bucket.
+    pub bucket: PositionBucket,
+    /// Queries in it.
+    pub queries: u64,
+    /// Their clicks.
+    pub clicks: u64,
+    /// Their impressions.
+    pub impressions: u64,
+}
+
+/// Queries that came, went and moved. No query stands in two lists.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryMovers {
-    /// Only in the current window; most impressions first.
+    /// Only in the current window; most impressions first. Empty when the comparison window's list was cut at its cap.
     #[oai(validator(max_items = 500))]
     pub new: Vec<TableRow>,
-    /// Only in the comparison window; most impressions there first. Empty when the current list was cut at its cap.
+    /// Only in the comparison window; most impressions there first. Empty when the current window's list was cut at its cap.
     #[oai(validator(max_items = 500))]
     pub lost: Vec<TableRow>,
-    /// In both; largest change in clicks first, up or down, then in impressions.
+    /// In one window's rows only, while the other window's list was cut, so that it may be there too; most impressions first.
+    #[oai(validator(max_items = 500))]
+    pub unknown: Vec<TableRow>,
+    /// In both, with a change; largest change in clicks first, up or down, then in impressions.
     #[oai(validator(max_items = 500))]
     pub moving: Vec<TableRow>,
 }

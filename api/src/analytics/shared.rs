@@ -79,6 +79,10 @@ pub enum CurveSource {
 }
 
 /// The CTR that a position can be expected to have: linear between whole positions, 0 beyond 20.
+///
+/// The property's own curve is the CTR of its non-branded queries by rounded position, where they have at least 100
+/// impressions; it is used when five of the positions 1 to 10 have. Between two such positions it is linear; before the first
+/// and after the last one the published averages stand in, and `points` say where.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct CtrCurve {
     /// Where it comes from.
@@ -97,6 +101,8 @@ pub struct CurvePoint {
     /// The CTR to expect there.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     pub ctr: f64,
+    /// Where this point comes from.
+    pub source: CurveSource,
 }
 
 /// Clicks and impressions where a CTR and a position would say nothing.

@@ -123,6 +123,6 @@ pub struct SparklinesMeta {
 /// How much of the truth the answer shows.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct SparklinesCoverage {
-    /// Of the rows asked for.
+    /// Of the rows asked for: keys without any data are not among `rowsShown` and `rowsKnown`.
     pub rows: TableCoverage,
 }
