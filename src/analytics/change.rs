@@ -3,7 +3,10 @@
 //! Every difference is current minus previous. `percent = 100 × (current − previous) ÷ previous`, undefined over a zero
 //! baseline. CTR differs in fractions, position in ranks (negative is an improvement).
 
-use api::models::{AbsoluteChange, Change, CountChange, Metrics as WireMetrics};
+use api::{
+    analytics::Totals,
+    models::{AbsoluteChange, Change, CountChange, Metrics as WireMetrics},
+};
 
 use super::metrics::Metrics;
 
@@ -27,6 +30,20 @@ pub fn wire(metrics: &Metrics) -> WireMetrics {
         impressions: count(metrics.impressions),
         ctr: metrics.ctr(),
         position: metrics.position(),
+    }
+}
+
+/// The metrics of a whole question, with those of the comparison window where there is one.
+#[must_use]
+pub fn totals(current: &Metrics, previous: Option<&Metrics>) -> Totals {
+    let now = wire(current);
+    Totals {
+        clicks: now.clicks,
+        impressions: now.impressions,
+        ctr: now.ctr,
+        position: now.position,
+        previous: previous.map(wire),
+        change: previous.map(|previous| change(current, previous)),
     }
 }
 

@@ -4,7 +4,7 @@
 //! 0, where there are no impressions. A mean of CTRs or of positions is never taken (the search engine's own help pages on
 //! aggregation define both as ratios of sums).
 
-use std::ops::{Add, AddAssign, Mul};
+use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// Additive measures of a set of disjoint rows of one aggregation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -36,10 +36,10 @@ impl Metrics {
         (self.impressions > 0.0).then(|| self.clicks / self.impressions)
     }
 
-    /// Impression-weighted average position, 1-based.
+    /// Impression-weighted average position. It is 1-based; where sums were subtracted, float noise may not take it below 1.
     #[must_use]
     pub fn position(&self) -> Option<f64> {
-        self.weighted_position.filter(|_| self.impressions > 0.0).map(|sum| sum / self.impressions)
+        self.weighted_position.filter(|_| self.impressions > 0.0).map(|sum| (sum / self.impressions).max(1.0))
     }
 }
 
@@ -61,6 +61,14 @@ impl AddAssign for Metrics {
     }
 }
 
+impl Sub for Metrics {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self + other * -1.0
+    }
+}
+
 /// Scales every measure; inclusion-exclusion over filter terms multiplies by +1 or −1.
 impl Mul<f64> for Metrics {
     type Output = Self;
@@ -77,5 +85,44 @@ impl Mul<f64> for Metrics {
 impl std::iter::Sum for Metrics {
     fn sum<I: Iterator<Item = Self>>(rows: I) -> Self {
         rows.fold(Self::zero(), Add::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rows() -> impl Strategy<Value = Metrics> {
+        let row = (0_u32..1_000, 0_u32..1_000, 1_u32..100);
+        row.prop_map(|(clicks, more, position)| {
+            Metrics::of_row(f64::from(clicks), f64::from(clicks + more), Some(f64::from(position)))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_associative_and_commutative(a in rows(), b in rows(), c in rows()) {
+            prop_assert_eq!((a + b) + c, a + (b + c));
+            prop_assert_eq!(a + b, b + a);
+            prop_assert_eq!(a + Metrics::zero(), a);
+            prop_assert_eq!((a + b) - b, a);
+        }
+
+        #[test]
+        fn position_is_never_below_1_and_undefined_without_impressions(a in rows(), b in rows()) {
+            let merged = a + b;
+            prop_assert_eq!(merged.position().is_some(), merged.impressions > 0.0);
+            prop_assert!(merged.position().is_none_or(|position| position >= 1.0));
+            prop_assert!(merged.ctr().is_none_or(|ctr| (0.0..=1.0).contains(&ctr)));
+        }
+    }
+
+    #[test]
+    fn what_has_no_position_leaves_the_sum_without_one() {
+        let feed = Metrics::of_row(1.0, 10.0, None);
+        assert_eq!((feed + Metrics::of_row(1.0, 10.0, Some(2.0))).position(), None);
+        assert_eq!(Metrics::zero().position(), None);
     }
 }

@@ -1,6 +1,14 @@
 //! Pure functions over rows: no async, no I/O, no clock.
 
+pub mod branded;
+pub mod cannibalization;
 pub mod change;
+pub mod country_trends;
+pub mod ctr_curve;
+pub mod daily_queries;
+pub mod growth;
 pub mod metrics;
+pub mod movers;
+pub mod positions;
 pub mod series;
 pub mod table;

@@ -24,6 +24,40 @@ pub struct Listing<'a> {
     pub capped: bool,
 }
 
+/// The outer join of two listings, as places in them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Join {
+    /// For each current row, the place of its key in the comparison's listing.
+    pub before: Vec<Option<u32>>,
+    /// The places of the comparison's rows whose keys the current listing lacks, in its order.
+    pub gone: Vec<u32>,
+}
+
+/// Joins the first `limit` current rows with all rows of the comparison, and finds the first `limit` rows that only the
+/// comparison has.
+#[must_use]
+pub fn join(current: Listing<'_>, previous: Listing<'_>, limit: usize) -> Join {
+    let places: HashMap<&str, u32> = (0..).zip(previous.rows).map(|(place, (key, _))| (*key, place)).collect();
+    let now: HashSet<&str> = current.rows.iter().map(|(key, _)| *key).collect();
+    let gone = (0..).zip(previous.rows).filter(|(_, (key, _))| !now.contains(key)).map(|(place, _)| place);
+    Join {
+        before: current.rows.iter().take(limit).map(|(key, _)| places.get(key).copied()).collect(),
+        gone: gone.take(limit).collect(),
+    }
+}
+
+/// What it means that the comparison's listing lacks a key of the current one.
+#[must_use]
+pub fn only_now(previous_capped: bool) -> Presence {
+    if previous_capped { Presence::Unknown } else { Presence::New }
+}
+
+/// What it means that the current listing lacks a key of the comparison's.
+#[must_use]
+pub fn only_before(current_capped: bool) -> Presence {
+    if current_capped { Presence::Unknown } else { Presence::Lost }
+}
+
 /// The first `limit` rows of the window; with a comparison each carries `previous`, and up to `limit` rows that only the
 /// comparison window has follow them.
 #[must_use]
@@ -31,44 +65,36 @@ pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -
     let Some(previous) = previous else {
         return current.rows.iter().take(limit).map(|(key, metrics)| plain(key, metrics)).collect();
     };
-    let before: HashMap<&str, &Metrics> = previous.rows.iter().map(|(key, metrics)| (*key, metrics)).collect();
-    let now: HashSet<&str> = current.rows.iter().map(|(key, _)| *key).collect();
-    let only_now = if previous.capped { Presence::Unknown } else { Presence::New };
-    let only_before = if current.capped { Presence::Unknown } else { Presence::Lost };
-    let kept = current.rows.iter().take(limit).map(|(key, metrics)| match before.get(key) {
-        Some(old) => TableRow {
-            previous: Some(wire(old)),
-            change: Some(change(metrics, old)),
-            presence: Some(Presence::Both),
-            ..plain(key, metrics)
-        },
-        None => TableRow { presence: Some(only_now), ..plain(key, metrics) },
+    let joined = join(current, previous, limit);
+    let kept = current.rows.iter().zip(&joined.before).map(|((key, metrics), place)| {
+        let old = place.map(|place| &previous.rows[place as usize].1);
+        compared(key, Some(metrics), old, only_now(previous.capped))
     });
-    let gone = previous.rows.iter().filter(|(key, _)| !now.contains(key)).take(limit).map(|(key, old)| TableRow {
-        key: (*key).to_owned(),
-        clicks: None,
-        impressions: None,
-        ctr: None,
-        position: None,
-        previous: Some(wire(old)),
-        change: None,
-        presence: Some(only_before),
+    let gone = joined.gone.iter().map(|place| {
+        let (key, old) = &previous.rows[*place as usize];
+        compared(key, None, Some(old), only_before(current.capped))
     });
     kept.chain(gone).collect()
 }
 
-fn plain(key: &str, metrics: &Metrics) -> TableRow {
-    let wire = wire(metrics);
+/// A row of a comparison; `presence` says what it means when one of its sides is missing.
+#[must_use]
+pub fn compared(key: &str, now: Option<&Metrics>, before: Option<&Metrics>, presence: Presence) -> TableRow {
+    let own = now.map(wire);
     TableRow {
         key: key.to_owned(),
-        clicks: Some(wire.clicks),
-        impressions: Some(wire.impressions),
-        ctr: wire.ctr,
-        position: wire.position,
-        previous: None,
-        change: None,
-        presence: None,
+        clicks: own.as_ref().map(|own| own.clicks),
+        impressions: own.as_ref().map(|own| own.impressions),
+        ctr: own.as_ref().and_then(|own| own.ctr),
+        position: own.as_ref().and_then(|own| own.position),
+        previous: before.map(wire),
+        change: now.zip(before).map(|(now, before)| change(now, before)),
+        presence: Some(if now.is_some() && before.is_some() { Presence::Both } else { presence }),
     }
+}
+
+fn plain(key: &str, metrics: &Metrics) -> TableRow {
+    TableRow { presence: None, ..compared(key, Some(metrics), None, Presence::New) }
 }
 
 /// How much of the property's clicks the first `limit` rows of the window cover. `whole` are the clicks of the same

@@ -159,7 +159,7 @@ fn search_data(
         secrets: secrets.clone(),
         clock: clock.clone(),
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
-        rendered: Arc::new(ByteCache::new(bytes(rendered))),
+        answers: Arc::new(ByteCache::new(bytes(rendered))),
     }
 }
 

@@ -1,14 +1,30 @@
 //! Analytics.
 
+use std::sync::Arc;
+
 use api::{
-    analytics::{AnalyticsApi, PerformanceAnswer, PerformanceParams},
-    answer::{Answered, Rendered},
+    analytics::{
+        AnalyticsApi, BrandedTrafficAnswer, BrandedTrafficParams, CannibalizationAnswer, CannibalizationParams,
+        CountriesAnswer, CountriesParams, CountriesTimeseriesAnswer, CountriesTimeseriesParams, ExportParams,
+        GrowthAnswer, GrowthParams, PerformanceAnswer, PerformanceParams, QueryCountAnswer, QueryCountParams,
+        QueryInsightsAnswer, QueryInsightsParams, SparklinesAnswer, SparklinesParams,
+    },
+    answer::{Answered, Csv, Rendered},
     params::Params,
     security::Caller,
 };
+use poem::Body;
 
 use super::{App, Established as _};
-use crate::services::performance;
+use crate::services::{analyses, csv_file::CsvFile, rendered::RenderedAnswer};
+
+fn sent<T>(answer: Arc<RenderedAnswer>) -> Rendered<T> {
+    Rendered::new(answer.body.clone()).with_digest(&answer.digest)
+}
+
+fn streamed(file: CsvFile) -> Csv {
+    Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, capped: file.capped }
+}
 
 impl AnalyticsApi for App {
     async fn get_property_performance(
@@ -16,7 +32,86 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<PerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        let answer = performance::performance(&self.search, &caller.access()?, &params).await?;
-        Ok(Rendered::new(answer.body.clone()).with_digest(&answer.digest))
+        Ok(sent(analyses::performance::performance(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_cannibalization(
+        &self,
+        caller: Caller,
+        Params(params): Params<CannibalizationParams>,
+    ) -> Answered<Rendered<CannibalizationAnswer>> {
+        Ok(sent(analyses::cannibalization::cannibalization(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_growth_opportunities(
+        &self,
+        caller: Caller,
+        Params(params): Params<GrowthParams>,
+    ) -> Answered<Rendered<GrowthAnswer>> {
+        Ok(sent(analyses::growth::growth(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_query_insights(
+        &self,
+        caller: Caller,
+        Params(params): Params<QueryInsightsParams>,
+    ) -> Answered<Rendered<QueryInsightsAnswer>> {
+        Ok(sent(analyses::query_insights::query_insights(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_query_count(
+        &self,
+        caller: Caller,
+        Params(params): Params<QueryCountParams>,
+    ) -> Answered<Rendered<QueryCountAnswer>> {
+        Ok(sent(analyses::query_count::query_count(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn export_property_query_count_raw(
+        &self,
+        caller: Caller,
+        Params(params): Params<QueryCountParams>,
+    ) -> Answered<Csv> {
+        Ok(streamed(analyses::export::query_count_rows(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn list_property_countries(
+        &self,
+        caller: Caller,
+        Params(params): Params<CountriesParams>,
+    ) -> Answered<Rendered<CountriesAnswer>> {
+        Ok(sent(analyses::countries::breakdown(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_countries_timeseries(
+        &self,
+        caller: Caller,
+        Params(params): Params<CountriesTimeseriesParams>,
+    ) -> Answered<Rendered<CountriesTimeseriesAnswer>> {
+        Ok(sent(analyses::countries::timeseries(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_table_sparklines(
+        &self,
+        caller: Caller,
+        Params(params): Params<SparklinesParams>,
+    ) -> Answered<Rendered<SparklinesAnswer>> {
+        Ok(sent(analyses::sparklines::sparklines(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn export_property_performance_csv(
+        &self,
+        caller: Caller,
+        Params(params): Params<ExportParams>,
+    ) -> Answered<Csv> {
+        Ok(streamed(analyses::export::table(&self.search, &caller.access()?, &params).await?))
+    }
+
+    async fn get_property_branded_traffic(
+        &self,
+        caller: Caller,
+        Params(params): Params<BrandedTrafficParams>,
+    ) -> Answered<Rendered<BrandedTrafficAnswer>> {
+        Ok(sent(analyses::branded_traffic::branded_traffic(&self.search, &caller.access()?, &params).await?))
     }
 }

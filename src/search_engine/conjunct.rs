@@ -7,6 +7,7 @@ use api::models::{FilterCondition, FilterDimension, FilterOperator as Operator};
 use super::{
     countries::COUNTRIES,
     filter::{Condition, DEVICES, compile, list_items},
+    keys::alternation,
     wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION},
 };
 
@@ -247,15 +248,10 @@ fn literal(condition: &FilterCondition) -> Literal {
         Operator::MatchesRegex => (FilterOperator::IncludingRegex, value.clone()),
         Operator::OrList => match list_items(value).as_slice() {
             [one] => (FilterOperator::Equals, one.clone()),
-            many => (FilterOperator::IncludingRegex, any_of(many)),
+            many => (FilterOperator::IncludingRegex, alternation(many)),
         },
     };
     Literal { operator, expression }
-}
-
-fn any_of(values: &[String]) -> String {
-    let escaped: Vec<String> = values.iter().map(|value| regex::escape(value)).collect();
-    format!("^(?:{})$", escaped.join("|"))
 }
 
 /// Which of `names` a condition on country or device means. Case is folded; the operators are evaluated here, because the

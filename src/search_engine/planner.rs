@@ -52,6 +52,14 @@ impl Plan {
     pub fn everything() -> Self {
         Self { terms: vec![Term { weight: 1.0, filters: Vec::new() }] }
     }
+
+    /// The same plan for rows that also satisfy `filter`.
+    #[must_use]
+    pub fn narrowed(&self, filter: &Filter) -> Self {
+        let mut narrowed = self.clone();
+        narrowed.terms.iter_mut().for_each(|term| term.filters.push(filter.clone()));
+        narrowed
+    }
 }
 
 /// The plan that answers `predicate` exactly.

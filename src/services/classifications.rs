@@ -4,7 +4,6 @@ use api::models::{Classification, FilterCondition, FilterDimension, FilterLogic,
 use entity::{branded_keyword, segment, topic_cluster};
 use sea_orm::ConnectionTrait;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::access::PropertyAccess;
 use crate::{
@@ -48,11 +47,9 @@ async fn classified(
 ) -> Result<Expression, Error> {
     let property = access.property().id;
     match classification {
-        Classification::Branded => {
-            Ok(Expression(vec![vec![Condition::Branded(brand_expression(db, property).await?)]]))
-        }
+        Classification::Branded => Ok(Expression(vec![vec![Condition::Branded(needed_brand(db, access).await?)]])),
         Classification::NonBranded => {
-            Ok(Expression(vec![vec![Condition::NonBranded(brand_expression(db, property).await?)]]))
+            Ok(Expression(vec![vec![Condition::NonBranded(needed_brand(db, access).await?)]]))
         }
         Classification::Segment(id) => {
             let found = segment::Entity::one_of_property(property, id).one(db).await?.ok_or(Error::NotFound)?;
@@ -65,16 +62,25 @@ async fn classified(
     }
 }
 
-async fn brand_expression(db: &impl ConnectionTrait, property: Uuid) -> Result<String, Error> {
-    let keywords = branded_keyword::Entity::of_property(property).all(db).await?;
+/// The expression that finds the property's branded queries; `None` on a property without branded keywords.
+pub async fn brand(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Option<String>, Error> {
+    let keywords = branded_keyword::Entity::of_property(access.property().id).all(db).await?;
     let terms: Vec<String> = keywords.into_iter().map(|row| row.keyword).collect();
     if terms.is_empty() {
-        return Err(Error::invalid(
-            "classification: the property has no branded keywords; add some at /api/properties/{id}/branded-keywords",
-        ));
+        return Ok(None);
     }
-    brand::expression(&terms).ok_or_else(|| {
+    let expression = brand::expression(&terms).ok_or_else(|| {
         Error::FilterTooComplex("classification: the branded keywords make too long an expression".to_owned())
+    })?;
+    Ok(Some(expression))
+}
+
+/// The same for what cannot do without.
+pub async fn needed_brand(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<String, Error> {
+    brand(db, access).await?.ok_or_else(|| {
+        Error::invalid(
+            "classification: the property has no branded keywords; add some at /api/properties/{id}/branded-keywords",
+        )
     })
 }
 

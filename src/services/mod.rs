@@ -2,15 +2,17 @@
 
 pub mod access;
 pub mod accounts;
+pub mod analyses;
 pub mod classifications;
+pub mod csv_file;
 pub mod headlines;
 pub mod health;
 pub mod owned;
 pub mod people;
-pub mod performance;
 pub mod plans;
 pub mod properties;
 pub mod question;
+pub mod rendered;
 pub mod search_data;
 pub mod seed;
 pub mod subscriptions;

@@ -1,17 +1,14 @@
 //! Reading search data for people: with whose account, and what the search engine's failures mean to them.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use async_trait::async_trait;
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use bytes::Bytes;
 use chrono::Utc;
 use entity::{property, search_account};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait, QueryFilter, prelude::*};
 use secrecy::{ExposeSecret, SecretString};
-use sha2::{Digest as _, Sha256};
 
-use super::{access::PropertyAccess, accounts};
+use super::{access::PropertyAccess, accounts, rendered::RenderedAnswer};
 use crate::{
     clock::Clock,
     error::Error,
@@ -34,30 +31,7 @@ pub struct SearchData {
     /// Reads through the cache.
     pub reader: Reader,
     /// Answers rendered before.
-    pub rendered: Arc<ByteCache<Arc<RenderedAnswer>>>,
-}
-
-/// A rendered answer and the readings it was made of: while a question is answered by the same readings, the same bytes are
-/// its answer.
-#[derive(Debug)]
-pub struct RenderedAnswer {
-    /// What it was made of. It does not keep the readings: a reading that leaves its cache leaves memory.
-    pub readings: Vec<Weak<Reading>>,
-    /// How recent the data was.
-    pub freshness: LastFinal,
-    /// The JSON.
-    pub body: Bytes,
-    /// 128 bits of the SHA-256 of `body`, base64url: taken once, because megabytes are not hashed for every reader.
-    pub digest: String,
-}
-
-impl RenderedAnswer {
-    /// `body`, as it was made of `readings`.
-    #[must_use]
-    pub fn new(readings: Vec<Weak<Reading>>, freshness: LastFinal, body: Bytes) -> Self {
-        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
-        Self { readings, freshness, body, digest }
-    }
+    pub answers: Arc<ByteCache<Arc<RenderedAnswer>>>,
 }
 
 /// A site, and the account that reads it.

@@ -1,39 +1,34 @@
 //! The performance answer: which readings it needs, and what they say together.
 
-use std::{collections::BTreeMap, ptr, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
     analytics::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams, Scope,
-        SeriesPoint, Tables, Totals,
+        SeriesPoint, Tables,
     },
     models::{AnalysisStatus, TableCoverage, Window},
 };
-use bytes::Bytes;
 use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, join_all, try_join};
 
-use super::{
-    access::PropertyAccess,
-    question::{self, Settled, freshness, lacks},
-    search_data::{RenderedAnswer, SearchData},
-};
+use super::{Listed, WHOLE, table_cap, total};
 use crate::{
     analytics::{
-        change::{change, wire},
+        change,
         metrics::Metrics,
         series,
         table::{self, Listing},
     },
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
+    services::{
+        access::PropertyAccess,
+        question::{self, Settled, freshness, lacks},
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
 };
-
-/// Query and page tables read this many rows, whatever the limit.
-const FETCH_CEILING: usize = 5_000;
-
-/// Tables whose rows are few by nature are read whole.
-const WHOLE: usize = 25_000;
 
 /// The breakdown tables, in the order of the answer.
 const TABLES: [Dimension; 5] =
@@ -68,13 +63,6 @@ impl Material {
     fn readings(&self) -> impl Iterator<Item = &Arc<Reading>> {
         self.current.all().chain(self.previous.iter().flat_map(Readings::all))
     }
-
-    fn made(&self, answer: &RenderedAnswer) -> bool {
-        let mut own = self.readings();
-        let same =
-            answer.readings.iter().all(|reading| own.next().is_some_and(|o| ptr::eq(Arc::as_ptr(o), reading.as_ptr())));
-        same && own.next().is_none() && answer.freshness == self.freshness
-    }
 }
 
 /// The performance of a property as JSON of [`PerformanceAnswer`].
@@ -86,16 +74,9 @@ pub async fn performance(
     let asked = &params.question;
     let settled = question::settle(search, access, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;
-    let key = format!("{} {params:?}", access.property().id);
-    let now = search.clock.now();
-    if let Some(rendered) = search.rendered.get(&key, now).filter(|rendered| material.made(rendered)) {
-        return Ok(rendered);
-    }
-    let body = Bytes::from(serde_json::to_vec(&answer(&settled, params, &material)).map_err(Error::internal)?);
-    let readings = material.readings().map(Arc::downgrade).collect();
-    let rendered = Arc::new(RenderedAnswer::new(readings, material.freshness, body));
-    search.rendered.put(key, rendered.clone(), rendered.body.len(), now + chrono::TimeDelta::hours(6));
-    Ok(rendered)
+    let key = format!("performance {} {params:?}", access.property().id);
+    let made_of = MadeOf::new(material.readings(), material.freshness);
+    search.rendered(key, made_of, || answer(&settled, params, &material))
 }
 
 /// Reads everything side by side.
@@ -129,8 +110,8 @@ async fn read_window(
         read(wants_tables && with_coverage, by_page, whole),
     ];
     let tables = TABLES.map(|dimension| {
-        let cap = if matches!(dimension, Dimension::Query | Dimension::Page) { FETCH_CEILING } else { WHOLE };
-        read(wants_tables && asked.search_type.has(dimension), asked.part(window, &[dimension], cap), plan)
+        let part = asked.part(window, &[dimension], table_cap(dimension));
+        read(wants_tables && asked.search_type.has(dimension), part, plan)
     });
     let found = join_all(singles.into_iter().chain(tables)).await;
     let mut found = found.into_iter().map(Option::transpose);
@@ -146,7 +127,7 @@ async fn read_window(
 
 /// What the readings say together.
 fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> PerformanceAnswer {
-    let totals = total(material.current.totals.as_deref());
+    let totals = total_of(material.current.totals.as_deref());
     let (tables, coverage) = if params.scope == Scope::Series {
         (None, None)
     } else {
@@ -159,7 +140,10 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> P
     let read_at = material.readings().map(|reading| reading.read_at).min();
     PerformanceAnswer {
         data: Performance {
-            totals: joined_totals(&totals, previous.map(|(readings, _)| total(readings.totals.as_deref()))),
+            totals: change::totals(
+                &totals,
+                previous.map(|(readings, _)| total_of(readings.totals.as_deref())).as_ref(),
+            ),
             series: wants_series.then(|| daily(asked.window, &material.current)),
             previous_series: previous.filter(|_| wants_series).map(|(readings, window)| daily(window, readings)),
             tables,
@@ -179,20 +163,8 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> P
     }
 }
 
-fn total(reading: Option<&Reading>) -> Metrics {
-    reading.iter().flat_map(|reading| &reading.rows).map(|row| row.metrics).sum()
-}
-
-fn joined_totals(current: &Metrics, previous: Option<Metrics>) -> Totals {
-    let now = wire(current);
-    Totals {
-        clicks: now.clicks,
-        impressions: now.impressions,
-        ctr: now.ctr,
-        position: now.position,
-        previous: previous.as_ref().map(wire),
-        change: previous.as_ref().map(|previous| change(current, previous)),
-    }
+fn total_of(reading: Option<&Reading>) -> Metrics {
+    reading.map_or_else(Metrics::zero, total)
 }
 
 /// Every day of the window up to the last final one.
@@ -209,8 +181,8 @@ fn tables(asked: &Settled, params: &PerformanceParams, material: &Material) -> (
         if !asked.search_type.has(*dimension) {
             return (None, table::unavailable(&lacks(asked.search_type, *dimension)));
         }
-        let current = listed(material.current.tables[index].as_deref());
-        let previous = material.previous.as_ref().map(|readings| listed(readings.tables[index].as_deref()));
+        let current = Listed::maybe(material.current.tables[index].as_deref());
+        let previous = material.previous.as_ref().map(|readings| Listed::maybe(readings.tables[index].as_deref()));
         let rows = table::rows(current.listing(), previous.as_ref().map(Listed::listing), limit);
         (Some(rows), coverage(asked, material, *dimension, current.listing(), limit))
     });
@@ -245,23 +217,6 @@ fn coverage(
         Dimension::SearchAppearance => (Aggregation::ByPage, &None),
         _ => (asked.aggregation(), &material.current.whole),
     };
-    let whole = whole.as_ref().map(|reading| total(Some(reading)).clicks);
+    let whole = whole.as_ref().map(|reading| total(reading).clicks);
     table::coverage(listing, limit, aggregation.into(), whole)
-}
-
-/// A reading as a listing of borrowed keys.
-struct Listed<'r> {
-    rows: Vec<(&'r str, Metrics)>,
-    capped: bool,
-}
-
-impl Listed<'_> {
-    fn listing(&self) -> Listing<'_> {
-        Listing { rows: &self.rows, capped: self.capped }
-    }
-}
-
-fn listed(reading: Option<&Reading>) -> Listed<'_> {
-    let rows = reading.iter().flat_map(|reading| &reading.rows).map(|row| (row.key(), row.metrics)).collect();
-    Listed { rows, capped: reading.is_some_and(|reading| reading.capped) }
 }

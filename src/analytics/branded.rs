@@ -1,0 +1,175 @@
+//! The branded split with the anonymised remainder.
+//!
+//! Three questions without row grouping: everything, queries that match the brand expression, identified queries that do not. A
+//! query filter leaves anonymised queries out, so `anonymised = total − branded − nonBranded` holds whatever the row caps are; below 0
+//! it is 0 (the three answers may be of different moments). A share of identified clicks alone would overstate the brand.
+
+use std::collections::BTreeMap;
+
+use api::analytics::{AnonymisedPart, BrandedPart, BrandedPoint, BrandedSplit, Counts, IdentifiedShare};
+use chrono::NaiveDate;
+
+use super::{
+    change::{change, count, totals, wire},
+    metrics::Metrics,
+};
+
+/// Traffic of one kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Traffic {
+    /// Of the whole window.
+    pub whole: Metrics,
+    /// By day.
+    pub days: BTreeMap<NaiveDate, Metrics>,
+}
+
+/// The three kinds of traffic that are asked for in one window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Everything.
+    pub total: Traffic,
+    /// Queries with a branded keyword.
+    pub branded: Traffic,
+    /// Identified queries without one.
+    pub non_branded: Traffic,
+    /// First day.
+    pub start: NaiveDate,
+    /// Last day that is final.
+    pub end: NaiveDate,
+}
+
+/// The split of `current`, compared with `previous` where there is one.
+#[must_use]
+pub fn split(current: &Window, previous: Option<&Window>) -> BrandedSplit {
+    let part = |of: fn(&Window) -> &Traffic| part(of, current, previous);
+    BrandedSplit {
+        total: totals(&current.total.whole, previous.map(|window| &window.total.whole)),
+        branded: part(|window| &window.branded),
+        non_branded: part(|window| &window.non_branded),
+        anonymised: anonymised(current, previous),
+        series: current.series(),
+        previous_series: previous.map(Window::series),
+    }
+}
+
+/// What the identified queries are of everything.
+#[must_use]
+pub fn identified(window: &Window) -> IdentifiedShare {
+    let (known, total) = (window.branded.whole + window.non_branded.whole, &window.total.whole);
+    IdentifiedShare {
+        clicks: count(known.clicks),
+        impressions: count(known.impressions),
+        clicks_share: share(known.clicks, total.clicks),
+        impressions_share: share(known.impressions, total.impressions),
+    }
+}
+
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+fn part(of: fn(&Window) -> &Traffic, current: &Window, previous: Option<&Window>) -> BrandedPart {
+    let (own, total) = (&of(current).whole, &current.total.whole);
+    let before = previous.map(|window| &of(window).whole);
+    let metrics = wire(own);
+    BrandedPart {
+        clicks: metrics.clicks,
+        impressions: metrics.impressions,
+        ctr: metrics.ctr,
+        position: metrics.position,
+        clicks_share: share(own.clicks, total.clicks),
+        impressions_share: share(own.impressions, total.impressions),
+        previous: before.map(wire),
+        change: before.map(|before| change(own, before)),
+    }
+}
+
+fn anonymised(current: &Window, previous: Option<&Window>) -> AnonymisedPart {
+    let remainder = |window: &Window| remainder(&window.total.whole, &window.branded.whole, &window.non_branded.whole);
+    let (own, total) = (remainder(current), &current.total.whole);
+    AnonymisedPart {
+        clicks: own.clicks,
+        impressions: own.impressions,
+        clicks_share: share(own.clicks as f64, total.clicks),
+        impressions_share: share(own.impressions as f64, total.impressions),
+        previous: previous.map(remainder),
+    }
+}
+
+/// What is left of everything; never below 0.
+fn remainder(total: &Metrics, branded: &Metrics, non_branded: &Metrics) -> Counts {
+    let rest = *total - *branded - *non_branded;
+    Counts { clicks: count(rest.clicks), impressions: count(rest.impressions) }
+}
+
+impl Window {
+    fn series(&self) -> Vec<BrandedPoint> {
+        let of = |traffic: &Traffic, date: NaiveDate| traffic.days.get(&date).copied().unwrap_or_else(Metrics::zero);
+        let days = self.start.iter_days().take_while(|date| *date <= self.end);
+        days.map(|date| {
+            let (total, branded) = (of(&self.total, date), of(&self.branded, date));
+            let non_branded = of(&self.non_branded, date);
+            BrandedPoint {
+                date,
+                branded: wire(&branded),
+                non_branded: wire(&non_branded),
+                anonymised: remainder(&total, &branded, &non_branded),
+            }
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn day(n: u32) -> NaiveDate {
+        NaiveDate::from_ymd_opt(2026, 11, n).unwrap()
+    }
+
+    fn traffic(days: &[(u32, u32)]) -> Traffic {
+        let metrics =
+            |(clicks, more): &(u32, u32)| Metrics::of_row(f64::from(*clicks), f64::from(clicks + more), Some(2.0));
+        Traffic {
+            whole: days.iter().map(metrics).sum(),
+            days: (1..).zip(days).map(|(n, both)| (day(n), metrics(both))).collect(),
+        }
+    }
+
+    fn window(branded: &[(u32, u32)], other: &[(u32, u32)], hidden: &[(u32, u32)]) -> Window {
+        let whole: Vec<_> = (0..branded.len())
+            .map(|n| (branded[n].0 + other[n].0 + hidden[n].0, branded[n].1 + other[n].1 + hidden[n].1))
+            .collect();
+        let end = day(u32::try_from(branded.len()).unwrap());
+        let (branded, non_branded) = (traffic(branded), traffic(other));
+        Window { total: traffic(&whole), branded, non_branded, start: day(1), end }
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_make_the_whole_on_every_day(
+            days in prop::collection::vec(((0_u32..90, 0_u32..90), (0_u32..90, 0_u32..90), (0_u32..90, 0_u32..90)), 1..28),
+        ) {
+            let of = |pick: fn(&((u32, u32), (u32, u32), (u32, u32))) -> (u32, u32)| days.iter().map(pick).collect::<Vec<_>>();
+            let hidden = of(|day| day.2);
+            let split = split(&window(&of(|day| day.0), &of(|day| day.1), &hidden), None);
+            for (point, (clicks, more)) in split.series.iter().zip(&hidden) {
+                prop_assert_eq!(point.anonymised.clicks, u64::from(*clicks));
+                prop_assert_eq!(point.anonymised.impressions, u64::from(clicks + more));
+            }
+            let parts = [split.branded.clicks, split.non_branded.clicks, split.anonymised.clicks];
+            prop_assert_eq!(parts.iter().sum::<u64>(), split.total.clicks);
+        }
+    }
+
+    #[test]
+    fn a_remainder_below_0_is_0() {
+        let mut window = window(&[(5, 5)], &[(5, 5)], &[(0, 0)]);
+        window.total = traffic(&[(8, 8)]);
+        let split = split(&window, None);
+        assert_eq!((split.anonymised.clicks, split.anonymised.clicks_share), (0, Some(0.0)));
+    }
+}

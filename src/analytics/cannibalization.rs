@@ -1,0 +1,235 @@
+//! Pages of one property that compete for the same query.
+//!
+//! A query's shares are impressions of each of its pages ÷ impressions of all of them (defined without clicks, too).
+//! `hhi = Σ share²`, the Herfindahl–Hirschman index of concentration, 1 for a single page; `splitScore = 1 − hhi`;
+//! `priority = demand × (1 − largest share)`, demand being the query's own impressions, counted once per results page. A query is a
+//! candidate when at least two pages each have the least impressions and the least share, and no page has more than the largest
+//! share allowed. Practitioners' rules and thresholds; candidates, not verdicts.
+
+use std::{cmp::Ordering, collections::HashMap};
+
+use api::analytics::{CannibalizationThresholds, CannibalizedQuery, CompetingPage, OwnerConfidence, SuggestedOwner};
+
+use super::{change::count, metrics::Metrics};
+
+/// What the analysis found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidates {
+    /// Queries of which both the own row and the pages are known.
+    pub analysed: usize,
+    /// Queries that qualified.
+    pub found: usize,
+    /// The first of them, highest priority first, then by query.
+    pub queries: Vec<CannibalizedQuery>,
+}
+
+/// A query with its pages, most impressions first.
+struct Contest<'r> {
+    query: &'r str,
+    own: Metrics,
+    pages: Vec<(&'r str, Metrics)>,
+    whole: Metrics,
+    top_share: f64,
+    priority: f64,
+}
+
+/// The candidates among `queries` (counted by property), given their `pages` (query, URL, metrics; counted by page).
+pub fn candidates<'r>(
+    queries: impl IntoIterator<Item = (&'r str, Metrics)>,
+    pages: impl IntoIterator<Item = (&'r str, &'r str, Metrics)>,
+    thresholds: &CannibalizationThresholds,
+    limit: usize,
+) -> Candidates {
+    let mut by_query: HashMap<&str, Vec<(&str, Metrics)>> = HashMap::new();
+    for (query, page, metrics) in pages {
+        by_query.entry(query).or_default().push((page, metrics));
+    }
+    let mut analysed = 0;
+    let mut contests = Vec::new();
+    for (query, own) in queries {
+        let Some(pages) = by_query.remove(query) else { continue };
+        analysed += 1;
+        contests.extend(contest(query, own, pages, thresholds));
+    }
+    contests.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then_with(|| a.query.cmp(b.query)));
+    let found = contests.len();
+    let queries = contests.iter().take(limit).map(|contest| contest.wire(thresholds)).collect();
+    Candidates { analysed, found, queries }
+}
+
+fn contest<'r>(
+    query: &'r str,
+    own: Metrics,
+    mut pages: Vec<(&'r str, Metrics)>,
+    thresholds: &CannibalizationThresholds,
+) -> Option<Contest<'r>> {
+    if pages.len() < 2 || own.impressions < thresholds.min_query_impressions as f64 {
+        return None;
+    }
+    let whole: Metrics = pages.iter().map(|(_, metrics)| *metrics).sum();
+    let largest = pages.iter().map(|(_, metrics)| metrics.impressions).fold(0.0, f64::max);
+    let top_share = (whole.impressions > 0.0).then(|| largest / whole.impressions)?;
+    let listed = pages.iter().filter(|(_, page)| qualifies(page, &whole, thresholds)).count();
+    if listed < 2 || top_share > thresholds.max_top_share {
+        return None;
+    }
+    pages.sort_unstable_by(|(a, x), (b, y)| by_impressions(x, y).then_with(|| a.cmp(b)));
+    Some(Contest { query, own, pages, whole, top_share, priority: own.impressions * (1.0 - top_share) })
+}
+
+fn qualifies(page: &Metrics, whole: &Metrics, thresholds: &CannibalizationThresholds) -> bool {
+    page.position().is_some()
+        && page.impressions >= thresholds.min_page_impressions as f64
+        && page.impressions / whole.impressions >= thresholds.min_page_share
+}
+
+/// Most impressions first, then most clicks.
+fn by_impressions(a: &Metrics, b: &Metrics) -> Ordering {
+    b.impressions.total_cmp(&a.impressions).then(b.clicks.total_cmp(&a.clicks))
+}
+
+impl Contest<'_> {
+    fn wire(&self, thresholds: &CannibalizationThresholds) -> CannibalizedQuery {
+        let share = |page: &Metrics| page.impressions / self.whole.impressions;
+        let listed: Vec<_> = self.pages.iter().filter(|(_, page)| qualifies(page, &self.whole, thresholds)).collect();
+        let positions = || listed.iter().filter_map(|(_, page)| page.position());
+        let spread = positions().fold(f64::MIN, f64::max) - positions().fold(f64::MAX, f64::min);
+        let hhi: f64 = self.pages.iter().map(|(_, page)| share(page).powi(2)).sum::<f64>().min(1.0);
+        let competing = |(url, page): &&(&str, Metrics)| {
+            Some(CompetingPage {
+                page: (*url).to_owned(),
+                clicks: count(page.clicks),
+                impressions: count(page.impressions),
+                ctr: page.ctr()?,
+                position: page.position()?,
+                impressions_share: share(page),
+                clicks_share: (self.whole.clicks > 0.0).then(|| page.clicks / self.whole.clicks),
+            })
+        };
+        CannibalizedQuery {
+            query: self.query.to_owned(),
+            clicks: count(self.own.clicks),
+            impressions: count(self.own.impressions),
+            page_clicks: count(self.whole.clicks),
+            page_impressions: count(self.whole.impressions),
+            pages_known: self.pages.len() as u64,
+            hhi,
+            split_score: 1.0 - hhi,
+            top_share: self.top_share,
+            secondary_share: 1.0 - self.top_share,
+            position_spread: spread,
+            priority: self.priority,
+            suggested_owner: owner(&listed),
+            pages: listed.iter().filter_map(competing).collect(),
+        }
+    }
+}
+
+/// The page with the most clicks, then the most impressions, then the best position, then the first URL; the confidence counts in
+/// how many of the three it leads alone.
+fn owner(pages: &[&(&str, Metrics)]) -> SuggestedOwner {
+    let position = |page: &Metrics| page.position().unwrap_or(f64::MAX);
+    let better = |(a, x): &(&str, Metrics), (b, y): &(&str, Metrics)| {
+        let by_clicks = y.clicks.total_cmp(&x.clicks).then(y.impressions.total_cmp(&x.impressions));
+        by_clicks.then(position(x).total_cmp(&position(y))).then_with(|| a.cmp(b))
+    };
+    let Some(first) = pages.iter().min_by(|a, b| better(a, b)) else {
+        return SuggestedOwner { page: String::new(), confidence: OwnerConfidence::Low };
+    };
+    let others = || pages.iter().filter(|page| page.0 != first.0).map(|page| &page.1);
+    let leads = [
+        others().all(|other| first.1.clicks > other.clicks),
+        others().all(|other| first.1.impressions > other.impressions),
+        others().all(|other| position(&first.1) < position(other)),
+    ];
+    let confidence = match leads.into_iter().filter(|leads| *leads).count() {
+        3 => OwnerConfidence::High,
+        2 => OwnerConfidence::Medium,
+        _ => OwnerConfidence::Low,
+    };
+    SuggestedOwner { page: first.0.to_owned(), confidence }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DEFAULTS: CannibalizationThresholds = CannibalizationThresholds {
+        min_query_impressions: 50,
+        min_page_impressions: 10,
+        min_page_share: 0.1,
+        max_top_share: 0.8,
+        branded_excluded: true,
+    };
+
+    fn page(clicks: f64, impressions: f64, position: f64) -> Metrics {
+        Metrics::of_row(clicks, impressions, Some(position))
+    }
+
+    fn found(pages: &[(&'static str, Metrics)]) -> Candidates {
+        let own = [("shoes", page(1.0, 100.0, 2.0))];
+        candidates(own, pages.iter().map(|(url, metrics)| ("shoes", *url, *metrics)), &DEFAULTS, 10)
+    }
+
+    #[test]
+    fn thresholds_are_included() {
+        let split = [("/a", page(1.0, 80.0, 2.0)), ("/b", page(1.0, 20.0, 3.0))];
+        assert_eq!(found(&split).found, 1, "80 % is not above 80 %");
+        let owned = [("/a", page(1.0, 81.0, 2.0)), ("/b", page(1.0, 19.0, 3.0))];
+        assert_eq!((found(&owned).analysed, found(&owned).found), (1, 0));
+        let thin = [("/a", page(1.0, 12.0, 2.0)), ("/b", page(1.0, 9.0, 3.0))];
+        assert_eq!(found(&thin).found, 0, "9 impressions are below 10");
+        let ten = [("/a", page(1.0, 12.0, 2.0)), ("/b", page(1.0, 10.0, 3.0))];
+        assert_eq!(found(&ten).found, 1);
+        assert_eq!(found(&[("/a", page(1.0, 90.0, 2.0))]).found, 0, "one page does not compete");
+    }
+
+    #[test]
+    fn shares_are_of_all_pages_and_only_those_that_qualify_are_listed() {
+        let pages = [("/a", page(0.0, 60.0, 2.0)), ("/b", page(0.0, 35.0, 7.5)), ("/c", page(0.0, 5.0, 30.0))];
+        let query = &found(&pages).queries[0];
+        assert_eq!((query.pages_known, query.pages.len(), query.page_impressions), (3, 2, 100));
+        assert!((query.hhi - (0.36 + 0.1225 + 0.0025)).abs() < 1e-12);
+        assert!((query.secondary_share - 0.4).abs() < 1e-12 && (query.position_spread - 5.5).abs() < 1e-12);
+        assert!((query.priority - 40.0).abs() < 1e-12, "demand × (1 − largest share)");
+        assert_eq!(query.pages[0].clicks_share, None, "no clicks to share");
+    }
+
+    #[test]
+    fn the_owner_leads_in_clicks_first_and_confidence_counts_the_leads() {
+        let owner = |pages: [(&'static str, Metrics); 2]| found(&pages).queries[0].suggested_owner.clone();
+        let all = owner([("/a", page(9.0, 60.0, 2.0)), ("/b", page(1.0, 40.0, 3.0))]);
+        assert_eq!((all.page.as_str(), all.confidence), ("/a", OwnerConfidence::High));
+        let two = owner([("/a", page(9.0, 40.0, 2.0)), ("/b", page(1.0, 60.0, 3.0))]);
+        assert_eq!((two.page.as_str(), two.confidence), ("/a", OwnerConfidence::Medium));
+        let one = owner([("/a", page(9.0, 40.0, 5.0)), ("/b", page(1.0, 60.0, 3.0))]);
+        assert_eq!((one.page.as_str(), one.confidence), ("/a", OwnerConfidence::Low));
+        let tied = owner([("/a", page(0.0, 50.0, 5.0)), ("/b", page(0.0, 50.0, 3.0))]);
+        assert_eq!((tied.page.as_str(), tied.confidence), ("/b", OwnerConfidence::Low));
+    }
+
+    proptest! {
+        #[test]
+        fn shares_sum_to_1_and_concentration_is_within_0_and_1(
+            pages in prop::collection::vec((0_u32..40, 1_u32..900, 1.0_f64..60.0), 1..30),
+        ) {
+            let open = CannibalizationThresholds { min_page_impressions: 1, min_page_share: 0.0, max_top_share: 1.0, ..DEFAULTS };
+            let urls: Vec<String> = (0..pages.len()).map(|n| format!("/{n}")).collect();
+            let rows = pages.iter().zip(&urls).map(|((clicks, impressions, position), url)| {
+                ("shoes", url.as_str(), page(f64::from(*clicks), f64::from(*impressions), *position))
+            });
+            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, 10);
+            prop_assert_eq!(found.queries.len(), usize::from(pages.len() > 1));
+            for query in &found.queries {
+                let shares: f64 = query.pages.iter().map(|page| page.impressions_share).sum();
+                prop_assert!((shares - 1.0).abs() < 1e-9);
+                prop_assert!(query.hhi > 0.0 && query.hhi <= 1.0);
+                prop_assert!((query.hhi + query.split_score - 1.0).abs() < 1e-12);
+                prop_assert!(query.hhi >= query.top_share.powi(2) - 1e-12 && query.hhi <= query.top_share + 1e-12);
+                prop_assert!(query.pages.iter().all(|page| page.position >= 1.0));
+            }
+        }
+    }
+}

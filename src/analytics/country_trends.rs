@@ -1,0 +1,126 @@
+//! Daily trends of the largest countries, and of all others together.
+//!
+//! Countries partition the traffic, so the sum of the countries named and of all others is the traffic of the property, on every
+//! day.
+
+use std::collections::BTreeMap;
+
+use api::{
+    analytics::{CountryTrend, CountryTrends, OtherTrend},
+    models::Window,
+};
+use chrono::NaiveDate;
+
+use super::{change::totals, metrics::Metrics, series};
+
+/// Metrics by day.
+pub type Days = BTreeMap<NaiveDate, Metrics>;
+
+/// The days of every country in one window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Countries<'r> {
+    /// The window up to its last final day.
+    pub window: Window,
+    /// Each country's days with impressions.
+    pub days: BTreeMap<&'r str, Days>,
+}
+
+impl Countries<'_> {
+    /// The countries: most clicks first, then most impressions, then by name.
+    #[must_use]
+    pub fn largest(&self) -> Vec<(&str, Metrics)> {
+        let mut found: Vec<_> = self.days.iter().map(|(country, days)| (*country, sum(days))).collect();
+        found.sort_by(|(a, x), (b, y)| {
+            y.clicks.total_cmp(&x.clicks).then(y.impressions.total_cmp(&x.impressions)).then_with(|| a.cmp(b))
+        });
+        found
+    }
+
+    fn of(&self, country: &str) -> Days {
+        self.days.get(country).cloned().unwrap_or_default()
+    }
+
+    fn all_but(&self, named: &[&str]) -> Option<Days> {
+        let mut rest: Option<Days> = None;
+        for (_, days) in self.days.iter().filter(|(country, _)| !named.contains(country)) {
+            let rest = rest.get_or_insert_default();
+            for (date, metrics) in days {
+                *rest.entry(*date).or_insert_with(Metrics::zero) += *metrics;
+            }
+        }
+        rest
+    }
+
+    fn filled(&self, days: &Days) -> Vec<api::analytics::SeriesPoint> {
+        series::filled(days, self.window.start_date, self.window.end_date)
+    }
+}
+
+fn sum(days: &Days) -> Metrics {
+    days.values().copied().sum()
+}
+
+/// The trends of the `top` largest countries of `current`, compared with `previous` where there is one.
+#[must_use]
+pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: usize) -> CountryTrends {
+    let largest = current.largest();
+    let named: Vec<&str> = largest.iter().take(top).map(|(country, _)| *country).collect();
+    let countries = named.iter().map(|country| {
+        let (own, before) = (current.of(country), previous.map(|window| (window, window.of(country))));
+        CountryTrend {
+            country: (*country).to_owned(),
+            totals: totals(&sum(&own), before.as_ref().map(|(_, days)| sum(days)).as_ref()),
+            series: current.filled(&own),
+            previous_series: before.map(|(window, days)| window.filled(&days)),
+        }
+    });
+    let (own, before) = (current.all_but(&named), previous.map(|window| (window, window.all_but(&named))));
+    let has_others = own.is_some() || before.as_ref().is_some_and(|(_, days)| days.is_some());
+    let other = has_others.then(|| {
+        let own = own.unwrap_or_default();
+        let before = before.map(|(window, days)| (window, days.unwrap_or_default()));
+        OtherTrend {
+            totals: totals(&sum(&own), before.as_ref().map(|(_, days)| sum(days)).as_ref()),
+            series: current.filled(&own),
+            previous_series: before.map(|(window, days)| window.filled(&days)),
+        }
+    });
+    CountryTrends { countries: countries.collect(), other }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(clicks: f64, impressions: f64, position: f64) -> Days {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
+        Days::from([(day, Metrics::of_row(clicks, impressions, Some(position)))])
+    }
+
+    fn countries(days: impl IntoIterator<Item = (&'static str, Days)>) -> Countries<'static> {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
+        Countries { window: Window { start_date: day, end_date: day }, days: days.into_iter().collect() }
+    }
+
+    #[test]
+    fn the_largest_are_named_and_the_others_summed() {
+        let current =
+            countries([("deu", on(4.0, 20.0, 3.0)), ("fra", on(4.0, 20.0, 5.0)), ("usa", on(9.0, 60.0, 2.0))]);
+        let found = trends(&current, None, 1);
+        assert_eq!(found.countries.iter().map(|c| c.country.as_str()).collect::<Vec<_>>(), ["usa"]);
+        let other = found.other.unwrap();
+        assert_eq!((other.totals.clicks, other.totals.impressions, other.totals.position), (8, 40, Some(4.0)));
+        assert_eq!(other.series[0].clicks, 8);
+        assert!(trends(&current, None, 3).other.is_none());
+    }
+
+    #[test]
+    fn others_of_one_window_only_are_zeros_in_the_other() {
+        let (current, previous) = (countries([("usa", on(9.0, 60.0, 2.0))]), countries([("deu", on(1.0, 5.0, 2.0))]));
+        let found = trends(&current, Some(&previous), 5);
+        let other = found.other.unwrap();
+        assert_eq!((other.totals.impressions, other.totals.position), (0, None));
+        assert_eq!(other.totals.previous.unwrap().impressions, 5);
+        assert_eq!(found.countries[0].totals.previous.as_ref().unwrap().clicks, 0);
+    }
+}

@@ -1,0 +1,68 @@
+//! Filters that ask for rows by name.
+
+use super::wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION};
+
+/// What stands around an alternation of names, in characters.
+const FRAME: usize = "^(?:)$".len();
+
+/// Filters of which each row of `keys` satisfies exactly one: as few as the longest expression allows. Keys are longer escaped than
+/// they are; one that fills an expression alone is asked for as it is.
+#[must_use]
+pub fn any_of(dimension: Dimension, keys: &[String]) -> Vec<Filter> {
+    let mut groups: Vec<(usize, Vec<&String>)> = Vec::new();
+    for key in keys {
+        let length = regex::escape(key).chars().count() + 1;
+        match groups.last_mut() {
+            Some((used, group)) if *used + length <= MAX_EXPRESSION => {
+                *used += length;
+                group.push(key);
+            }
+            _ => groups.push((FRAME + length, vec![key])),
+        }
+    }
+    let filter = |(_, group): (usize, Vec<&String>)| match group.as_slice() {
+        [one] => Filter { dimension, operator: FilterOperator::Equals, expression: (*one).clone() },
+        many => Filter { dimension, operator: FilterOperator::IncludingRegex, expression: alternation(many) },
+    };
+    groups.into_iter().map(filter).collect()
+}
+
+/// The expression that matches these texts and no others.
+#[must_use]
+pub fn alternation(texts: &[impl AsRef<str>]) -> String {
+    let escaped: Vec<String> = texts.iter().map(|text| regex::escape(text.as_ref())).collect();
+    format!("^(?:{})$", escaped.join("|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_key_is_asked_for_once_within_the_longest_expression(
+            keys in prop::collection::btree_set("[a-z.+*?() |\\\\é-]{1,600}", 0..50),
+        ) {
+            let keys: Vec<String> = keys.into_iter().collect();
+            let filters = any_of(Dimension::Query, &keys);
+            for filter in &filters {
+                prop_assert!(filter.expression.chars().count() <= MAX_EXPRESSION);
+            }
+            for key in &keys {
+                let satisfied = filters.iter().filter(|filter| match filter.operator {
+                    FilterOperator::Equals => filter.expression == *key,
+                    _ => regex::Regex::new(&filter.expression).unwrap().is_match(key),
+                });
+                prop_assert_eq!(satisfied.count(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_key_fits_whatever_it_is_made_of() {
+        let filters = any_of(Dimension::Page, &["+".repeat(2_048), "a".to_owned()]);
+        assert_eq!(filters.iter().map(|filter| filter.operator).collect::<Vec<_>>(), [FilterOperator::Equals; 2]);
+    }
+}

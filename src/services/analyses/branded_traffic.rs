@@ -1,0 +1,97 @@
+//! Branded, non-branded and anonymised traffic.
+
+use std::sync::Arc;
+
+use api::{
+    analytics::{BrandedSplit, BrandedTrafficAnswer, BrandedTrafficMeta, BrandedTrafficParams, IdentifiedCoverage},
+    models::Window,
+};
+use futures_util::future::OptionFuture;
+
+use super::{Asked, WHOLE, check_has_queries, plan_with};
+use crate::{
+    analytics::branded::{self, Traffic},
+    error::Error,
+    search_engine::{Condition, Dimension, Plan, Reading},
+    services::{
+        access::PropertyAccess,
+        classifications,
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
+};
+
+/// What the split reads of one window, by day: all traffic, branded queries, identified queries that are not branded.
+struct Days {
+    readings: [Arc<Reading>; 3],
+    window: Window,
+}
+
+/// What the split reads.
+pub(super) struct SplitReadings {
+    current: Days,
+    previous: Option<Days>,
+}
+
+impl SplitReadings {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
+        self.current.readings.iter().chain(self.previous.iter().flat_map(|days| &days.readings))
+    }
+
+    pub(super) fn split(&self) -> BrandedSplit {
+        branded::split(&self.current.traffic(), self.previous.as_ref().map(Days::traffic).as_ref())
+    }
+}
+
+impl Days {
+    fn traffic(&self) -> branded::Window {
+        let [total, branded, non_branded] = self.readings.each_ref().map(|reading| {
+            let days = reading.rows.iter().filter_map(|row| Some((row.key().parse().ok()?, row.metrics)));
+            Traffic { whole: super::total(reading), days: days.collect() }
+        });
+        branded::Window { total, branded, non_branded, start: self.window.start_date, end: self.window.end_date }
+    }
+}
+
+/// The split as JSON of [`BrandedTrafficAnswer`].
+pub async fn branded_traffic(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &BrandedTrafficParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    check_has_queries(&params.question.slice)?;
+    let brand = classifications::needed_brand(&search.db, access).await?;
+    let asked = Asked::settle(search, access, &params.question).await?;
+    let readings = read_split(&asked, &brand).await?;
+    let key = format!("branded traffic {} {params:?}", access.property().id);
+    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+        let data = readings.split();
+        BrandedTrafficAnswer {
+            meta: BrandedTrafficMeta {
+                answer: asked.meta(readings.all().map(|reading| reading.read_at), data.total.impressions > 0),
+                coverage: IdentifiedCoverage { identified: branded::identified(&readings.current.traffic()) },
+            },
+            data,
+        }
+    })
+}
+
+/// Reads the split of both windows.
+pub(super) async fn read_split(asked: &Asked<'_>, brand: &str) -> Result<SplitReadings, Error> {
+    let predicate = &asked.settled.predicate;
+    let plans = [
+        asked.settled.plan()?,
+        plan_with(predicate, Condition::Branded(brand.to_owned()))?,
+        plan_with(predicate, Condition::NonBranded(brand.to_owned()))?,
+    ];
+    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_days(asked, window, &plans)));
+    let (current, previous) =
+        tokio::try_join!(read_days(asked, asked.settled.window, &plans), async { previous.await.transpose() })?;
+    Ok(SplitReadings { current, previous })
+}
+
+async fn read_days(asked: &Asked<'_>, window: Window, plans: &[Plan; 3]) -> Result<Days, Error> {
+    let read = |plan| asked.read(window, &[Dimension::Date], WHOLE, plan);
+    let (total, branded, non_branded) = tokio::try_join!(read(&plans[0]), read(&plans[1]), read(&plans[2]))?;
+    Ok(Days { readings: [total, branded, non_branded], window: asked.final_days(window) })
+}

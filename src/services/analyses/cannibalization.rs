@@ -1,0 +1,94 @@
+//! Pages of the property that compete for the same query.
+
+use std::sync::Arc;
+
+use api::analytics::{
+    Cannibalization, CannibalizationAnswer, CannibalizationCoverage, CannibalizationMeta, CannibalizationParams,
+    CannibalizationThresholds,
+};
+
+use super::{Asked, Listed, check_has_queries, leave_brand_out};
+use crate::{
+    analytics::cannibalization::candidates,
+    error::Error,
+    search_engine::{Dimension, Reading},
+    services::{
+        access::PropertyAccess,
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
+};
+
+/// What the analysis reads.
+struct Readings {
+    queries: Arc<Reading>,
+    pages: Arc<Reading>,
+    whole: Arc<Reading>,
+    whole_by_page: Arc<Reading>,
+}
+
+impl Readings {
+    fn all(&self) -> [&Arc<Reading>; 4] {
+        [&self.queries, &self.pages, &self.whole, &self.whole_by_page]
+    }
+}
+
+/// The analysis as JSON of [`CannibalizationAnswer`].
+pub async fn cannibalization(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &CannibalizationParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    check_has_queries(&params.slice)?;
+    let mut asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;
+    let readings = read(&asked).await?;
+    let key = format!("cannibalization {} {params:?}", access.property().id);
+    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+        let thresholds = CannibalizationThresholds {
+            min_query_impressions: params.min_query_impressions.0.into(),
+            min_page_impressions: params.min_page_impressions.0.into(),
+            min_page_share: params.min_page_share.0,
+            max_top_share: params.max_top_share.0,
+            branded_excluded,
+        };
+        answer(&asked, &readings, thresholds, params.limit.0 as usize)
+    })
+}
+
+async fn read(asked: &Asked<'_>) -> Result<Readings, Error> {
+    let (window, plan) = (asked.settled.window, asked.settled.plan()?);
+    let (queries, pages, whole, whole_by_page) = tokio::try_join!(
+        asked.read_all(window, &[Dimension::Query], &plan),
+        asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
+        asked.read_whole(false),
+        asked.read_whole(true),
+    )?;
+    Ok(Readings { queries, pages, whole, whole_by_page })
+}
+
+fn answer(
+    asked: &Asked<'_>,
+    readings: &Readings,
+    thresholds: CannibalizationThresholds,
+    limit: usize,
+) -> CannibalizationAnswer {
+    let queries = Listed::of(&readings.queries);
+    let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], row.metrics));
+    let found = candidates(queries.rows.iter().copied(), pages, &thresholds, limit);
+    CannibalizationAnswer {
+        data: Cannibalization {
+            queries_analysed: found.analysed as u64,
+            queries_found: found.found as u64,
+            queries: found.queries,
+        },
+        meta: CannibalizationMeta {
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
+            coverage: CannibalizationCoverage {
+                queries: asked.coverage(&queries, false, &readings.whole),
+                query_pages: asked.coverage(&Listed::of(&readings.pages), true, &readings.whole_by_page),
+            },
+            thresholds,
+        },
+    }
+}

@@ -1,0 +1,115 @@
+//! Countries: the breakdown, and daily trends of the largest.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use api::{
+    analytics::{
+        CountriesAnswer, CountriesCoverage, CountriesMeta, CountriesParams, CountriesTimeseriesAnswer,
+        CountriesTimeseriesParams,
+    },
+    models::Window,
+};
+use futures_util::future::OptionFuture;
+
+use super::{Asked, Listed, table_cap, total};
+use crate::{
+    analytics::{
+        country_trends::{Countries, trends},
+        table::{self, Listing},
+    },
+    error::Error,
+    search_engine::{Dimension, Reading, countries::COUNTRIES},
+    services::{
+        access::PropertyAccess,
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
+};
+
+/// What both read.
+struct Readings {
+    current: Arc<Reading>,
+    previous: Option<Arc<Reading>>,
+    whole: Arc<Reading>,
+}
+
+impl Readings {
+    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
+        [&self.current, &self.whole].into_iter().chain(&self.previous)
+    }
+}
+
+async fn read(asked: &Asked<'_>, dimensions: &[Dimension], cap: impl Fn(Window) -> usize) -> Result<Readings, Error> {
+    let plan = asked.settled.plan()?;
+    let read = |window| asked.read(window, dimensions, cap(window), &plan);
+    let previous = OptionFuture::from(asked.settled.compare.map(read));
+    let (current, previous, whole) =
+        tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() }, asked.read_whole(false))?;
+    Ok(Readings { current, previous, whole })
+}
+
+/// The breakdown as JSON of [`CountriesAnswer`].
+pub async fn breakdown(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &CountriesParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    let asked = Asked::settle(search, access, &params.question).await?;
+    let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
+    let key = format!("countries {} {params:?}", access.property().id);
+    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+        let limit = params.limit.0 as usize;
+        let (current, previous) = (Listed::of(&readings.current), readings.previous.as_deref().map(Listed::of));
+        CountriesAnswer {
+            data: table::rows(current.listing(), previous.as_ref().map(Listed::listing), limit),
+            meta: meta(&asked, &readings, current.listing(), limit),
+        }
+    })
+}
+
+/// The daily trends as JSON of [`CountriesTimeseriesAnswer`]. Every country is read: they are few, and what is not named is summed.
+pub async fn timeseries(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &CountriesTimeseriesParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    let asked = Asked::settle(search, access, &params.question).await?;
+    let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
+    let key = format!("countries timeseries {} {params:?}", access.property().id);
+    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+        let top = params.top.0 as usize;
+        let current = by_country(&readings.current, asked.final_days(asked.settled.window));
+        let previous = readings.previous.as_deref().zip(asked.settled.compare);
+        let previous = previous.map(|(reading, window)| by_country(reading, asked.final_days(window)));
+        let listing = Listing { rows: &current.largest(), capped: readings.current.capped };
+        CountriesTimeseriesAnswer {
+            data: trends(&current, previous.as_ref(), top),
+            meta: meta(&asked, &readings, listing, top),
+        }
+    })
+}
+
+/// More rows than there can be.
+fn every_day_and_country(window: Window) -> usize {
+    let days = usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1);
+    (COUNTRIES.len() + 1) * days + 1
+}
+
+fn by_country(reading: &Reading, window: Window) -> Countries<'_> {
+    let mut days: BTreeMap<&str, BTreeMap<_, _>> = BTreeMap::new();
+    for row in &reading.rows {
+        if let Ok(date) = row.key().parse() {
+            days.entry(&row.keys[1]).or_default().insert(date, row.metrics);
+        }
+    }
+    Countries { window, days }
+}
+
+fn meta(asked: &Asked<'_>, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesMeta {
+    let whole = total(&readings.whole);
+    let aggregation = asked.settled.aggregation().into();
+    CountriesMeta {
+        answer: asked.meta(readings.all().map(|reading| reading.read_at), !countries.rows.is_empty()),
+        coverage: CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole.clicks)) },
+    }
+}

@@ -1,0 +1,226 @@
+//! Tables as CSV. What is sent is made from cached rows while it is sent, so that many exports hold the rows once.
+
+use std::{io, sync::Arc};
+
+use api::{
+    analytics::{ExportParams, ExportTable, PositionBucket, QueryCountParams},
+    models::{Classification, Presence, Slice, Window},
+};
+use bytes::Bytes;
+use futures_util::{
+    StreamExt as _, TryStreamExt as _,
+    future::OptionFuture,
+    stream::{self, Stream},
+};
+
+use super::{
+    Asked, Listed, check_has, check_has_queries,
+    daily::{by_day, each_day, read_week, weeks},
+    table_cap,
+};
+use crate::{
+    analytics::{
+        metrics::Metrics,
+        positions::bucket,
+        table::{Join, join, only_before, only_now},
+    },
+    error::Error,
+    search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType},
+    services::{
+        access::PropertyAccess,
+        csv_file::{self, BLOCK, CsvFile, Rows},
+        search_data::SearchData,
+    },
+};
+
+const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
+const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
+const DAILY: [&str; 8] = ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped"];
+
+/// What a table is by, and what its file is called.
+fn named(table: ExportTable) -> (Dimension, &'static str) {
+    match table {
+        ExportTable::Queries => (Dimension::Query, "queries"),
+        ExportTable::Pages => (Dimension::Page, "pages"),
+        ExportTable::Countries => (Dimension::Country, "countries"),
+        ExportTable::Devices => (Dimension::Device, "devices"),
+        ExportTable::SearchAppearances => (Dimension::SearchAppearance, "search-appearances"),
+    }
+}
+
+/// A table and the window it is compared with.
+struct Table {
+    current: Arc<Reading>,
+    previous: Option<(Arc<Reading>, Join)>,
+    limit: usize,
+}
+
+/// A breakdown table.
+pub async fn table(search: &SearchData, access: &PropertyAccess, params: &ExportParams) -> Result<CsvFile, Error> {
+    let (slice, (dimension, what)) = (&params.question.slice, named(params.table));
+    check_has(slice.search_type.into(), dimension, "table")?;
+    let limit = match params.table {
+        ExportTable::Queries => params.query_limit.0 as usize,
+        ExportTable::Pages => params.page_limit.0 as usize,
+        _ => usize::MAX,
+    };
+    let asked = Asked::settle(search, access, &params.question).await?;
+    let (plan, own) = (asked.settled.plan()?, [dimension]);
+    let read = |window| asked.read(window, &own, table_cap(dimension), &plan);
+    let previous = OptionFuture::from(asked.settled.compare.map(read));
+    let (current, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
+    let previous = previous.map(|previous| {
+        let joined = join(Listed::of(&current).listing(), Listed::of(&previous).listing(), limit);
+        (previous, joined)
+    });
+    let compared = asked.settled.compare.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
+    let name = file_name(access, what, asked.settled.window, compared, slice);
+    let capped = Some(current.capped);
+    let columns: Vec<&str> = COLUMNS.iter().chain(previous.iter().flat_map(|_| &COMPARED)).copied().collect();
+    let table = Arc::new(Table { current, previous, limit });
+    let header = Rows::header(&columns)?;
+    let starts = stream::iter((0..table.rows()).step_by(BLOCK));
+    let blocks = starts.map(move |from| table.block(from));
+    Ok(CsvFile { name, capped, blocks: sent(header, blocks).boxed() })
+}
+
+impl Table {
+    fn kept(&self) -> usize {
+        self.current.rows.len().min(self.limit)
+    }
+
+    fn rows(&self) -> usize {
+        self.kept() + self.previous.as_ref().map_or(0, |(_, joined)| joined.gone.len())
+    }
+
+    /// The block of rows that starts at `from`.
+    fn block(&self, from: usize) -> Result<Bytes, Error> {
+        let mut rows = Rows::default();
+        for place in from..self.rows().min(from + BLOCK) {
+            self.write(&mut rows, place)?;
+        }
+        rows.finish()
+    }
+
+    fn write(&self, rows: &mut Rows, place: usize) -> Result<(), Error> {
+        let now = self.current.rows.get(place).filter(|_| place < self.kept());
+        let Some((previous, joined)) = &self.previous else {
+            rows.text(now.map_or("", Row::key))?;
+            rows.metrics(now.map(|row| &row.metrics))?;
+            return rows.end();
+        };
+        let old = match now {
+            Some(_) => joined.before[place],
+            None => joined.gone.get(place - self.kept()).copied(),
+        };
+        let before = old.map(|old| &previous.rows[old as usize]);
+        let presence = match (now, before) {
+            (Some(_), Some(_)) => Presence::Both,
+            (Some(_), None) => only_now(previous.capped),
+            (None, _) => only_before(self.current.capped),
+        };
+        rows.text(now.or(before).map_or("", Row::key))?;
+        rows.metrics(now.map(|row| &row.metrics))?;
+        rows.metrics(before.map(|row| &row.metrics))?;
+        rows.cell(&api_word(&presence)?)?;
+        rows.end()
+    }
+}
+
+/// The rows behind the query count. Everything is read before the first byte is sent, so that a failure is an answer and not a file
+/// cut short; then the weeks are taken from the cache one by one.
+pub async fn query_count_rows(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &QueryCountParams,
+) -> Result<CsvFile, Error> {
+    check_has_queries(&params.slice)?;
+    let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let plan = asked.settled.plan()?;
+    each_day(&asked, asked.settled.window, &plan, |_, _| {}).await?;
+    let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
+    let header = Rows::header(&DAILY)?;
+    let (owned, settled, freshness) = (search.clone(), asked.settled.clone(), asked.freshness);
+    let weeks = stream::iter(weeks(asked.final_days(asked.settled.window)));
+    let blocks = weeks
+        .then(move |week| {
+            let (search, settled, plan) = (owned.clone(), settled.clone(), plan.clone());
+            async move { read_week(&Asked { search: &search, settled, freshness }, week, &plan).await }
+        })
+        .map_ok(|reading| stream::iter(week_blocks(&reading)).map(move |block| block.write(&reading)))
+        .try_flatten();
+    Ok(CsvFile { name, capped: None, blocks: sent(header, blocks).boxed() })
+}
+
+/// Rows of one day, as places in the reading of its week.
+struct DayBlock {
+    places: Vec<u32>,
+    capped: bool,
+}
+
+fn week_blocks(reading: &Reading) -> Vec<DayBlock> {
+    let mut blocks = Vec::new();
+    let mut first = 0;
+    for (_, rows) in by_day(reading) {
+        let mut places: Vec<u32> = (first..).take(rows.len()).collect();
+        first += u32::try_from(rows.len()).unwrap_or_default();
+        places.sort_unstable_by(|a, b| largest_first(&reading.rows[*a as usize], &reading.rows[*b as usize]));
+        let capped = rows.len() >= ENGINE_CEILING;
+        blocks.extend(places.chunks(BLOCK).map(|places| DayBlock { places: places.to_vec(), capped }));
+    }
+    blocks
+}
+
+fn largest_first(a: &Row, b: &Row) -> std::cmp::Ordering {
+    let by_size = |of: fn(&Metrics) -> f64| of(&b.metrics).total_cmp(&of(&a.metrics));
+    by_size(|metrics| metrics.clicks).then(by_size(|metrics| metrics.impressions)).then_with(|| a.keys.cmp(&b.keys))
+}
+
+impl DayBlock {
+    fn write(&self, reading: &Reading) -> Result<Bytes, Error> {
+        let mut rows = Rows::default();
+        for place in &self.places {
+            let row = &reading.rows[*place as usize];
+            rows.cell(row.key())?;
+            rows.text(&row.keys[1])?;
+            let bucket: Option<PositionBucket> = row.metrics.position().map(bucket);
+            rows.cell(&bucket.map(|bucket| api_word(&bucket)).transpose()?.unwrap_or_default())?;
+            rows.metrics(Some(&row.metrics))?;
+            rows.cell(if self.capped { "true" } else { "false" })?;
+            rows.end()?;
+        }
+        rows.finish()
+    }
+}
+
+/// A word as JSON answers write it.
+fn api_word(word: &impl serde::Serialize) -> Result<String, Error> {
+    let word = serde_json::to_value(word).map_err(Error::internal)?;
+    Ok(word.as_str().unwrap_or_default().to_owned())
+}
+
+/// Sends block after block. Between them the sender may flush what it has.
+fn sent(
+    header: Bytes,
+    blocks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,
+) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let blocks = blocks.map_err(io::Error::other).and_then(|block| async {
+        tokio::task::yield_now().await;
+        Ok(block)
+    });
+    stream::iter([Ok(header)]).chain(blocks)
+}
+
+fn file_name(access: &PropertyAccess, what: &str, window: Window, compared: Option<String>, slice: &Slice) -> String {
+    let search_type = SearchType::from(slice.search_type);
+    let search_type = (search_type != SearchType::Web).then(|| search_type.wire_name().to_owned());
+    let classification = slice.classification.map(|classification| match classification {
+        Classification::Branded => "branded".to_owned(),
+        Classification::NonBranded => "nonBranded".to_owned(),
+        Classification::Segment(id) => format!("segment-{id}"),
+        Classification::TopicCluster(id) => format!("topicCluster-{id}"),
+    });
+    let filtered = slice.filters.as_ref().filter(|filters| !filters.0.is_empty()).map(|_| "filtered".to_owned());
+    let more: Vec<String> = compared.into_iter().chain(search_type).chain(classification).chain(filtered).collect();
+    csv_file::name(&access.property().site_url, what, window, &more)
+}

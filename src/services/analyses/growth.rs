@@ -1,0 +1,172 @@
+//! Queries within striking distance.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use api::analytics::{
+    Growth, GrowthAnswer, GrowthMeta, GrowthOpportunity, GrowthParams, GrowthThresholds, Movement, QueryCoverage,
+};
+use futures_util::future::OptionFuture;
+
+use super::{Asked, Listed, check_has_queries, leave_brand_out, plan_with};
+use crate::{
+    analytics::{
+        change::{change, wire},
+        ctr_curve::Curve,
+        growth::{Opportunity, opportunities},
+        metrics::Metrics,
+        table,
+    },
+    error::Error,
+    search_engine::{Condition, Dimension, Plan, Reading},
+    services::{
+        access::PropertyAccess,
+        classifications,
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
+};
+
+/// The worst position that is page one.
+const PAGE_ONE: u64 = 10;
+
+/// What the analysis reads.
+struct Readings {
+    queries: Arc<Reading>,
+    pages: Arc<Reading>,
+    /// The non-branded queries of the same window, whatever queries the question is about: what the own curve is made of.
+    curve: Arc<Reading>,
+    whole: Arc<Reading>,
+    previous: Option<Arc<Reading>>,
+}
+
+impl Readings {
+    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
+        [&self.queries, &self.pages, &self.curve, &self.whole].into_iter().chain(&self.previous)
+    }
+}
+
+/// The analysis as JSON of [`GrowthAnswer`].
+pub async fn growth(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &GrowthParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    let slice = &params.question.slice;
+    check_has_queries(slice)?;
+    let mut asked = Asked::settle(search, access, &params.question).await?;
+    let curve_plan = curve_plan(&asked, access).await?;
+    let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
+    let readings = read(&asked, &curve_plan).await?;
+    let key = format!("growth {} {params:?}", access.property().id);
+    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+        answer(&asked, &readings, params, branded_excluded)
+    })
+}
+
+/// What the own curve is read with: the question's conditions other than on queries, and no branded queries.
+async fn curve_plan(asked: &Asked<'_>, access: &PropertyAccess) -> Result<Plan, Error> {
+    match classifications::brand(&asked.search.db, access).await? {
+        Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)),
+        None => asked.settled.plan_without_queries(),
+    }
+}
+
+async fn read(asked: &Asked<'_>, curve_plan: &Plan) -> Result<Readings, Error> {
+    let (window, plan) = (asked.settled.window, asked.settled.plan()?);
+    let previous = OptionFuture::from(asked.settled.compare.map(|w| asked.read_all(w, &[Dimension::Query], &plan)));
+    let (queries, pages, curve, whole, previous) = tokio::try_join!(
+        asked.read_all(window, &[Dimension::Query], &plan),
+        asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
+        asked.read_all(window, &[Dimension::Query], curve_plan),
+        asked.read_whole(false),
+        async { previous.await.transpose() },
+    )?;
+    Ok(Readings { queries, pages, curve, whole, previous })
+}
+
+fn answer(asked: &Asked<'_>, readings: &Readings, params: &GrowthParams, branded_excluded: bool) -> GrowthAnswer {
+    let queries = Listed::of(&readings.queries);
+    let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
+    let thresholds = GrowthThresholds {
+        min_position: params.min_position.0,
+        max_position: params.max_position.0,
+        min_impressions: params.min_impressions.0.into(),
+        target_position: params.target_position.0.into(),
+        page_one_position: PAGE_ONE,
+        curve: curve.source(),
+        branded_excluded,
+    };
+    let found = opportunities(queries.rows.iter().copied(), &curve, &thresholds, params.kind);
+    let opportunities_found = found.len() as u64;
+    let listed = &found[..found.len().min(params.limit.0 as usize)];
+    let movements = readings.previous.as_deref().map(Movements::of);
+    let pages = best_pages(&readings.pages, listed);
+    let opportunity = |found: &Opportunity<'_>| {
+        let own = wire(&found.metrics);
+        Some(GrowthOpportunity {
+            query: found.query.to_owned(),
+            page: pages.get(found.query).map(|page| (*page).to_owned()),
+            kind: found.kind,
+            clicks: own.clicks,
+            impressions: own.impressions,
+            ctr: own.ctr?,
+            position: own.position?,
+            expected_ctr: found.expected_ctr,
+            potential_clicks: found.gain,
+            movement: movements.as_ref().map(|movements| movements.movement(found)),
+        })
+    };
+    GrowthAnswer {
+        data: Growth {
+            curve: curve.wire(),
+            opportunities_found,
+            opportunities: listed.iter().filter_map(opportunity).collect(),
+        },
+        meta: GrowthMeta {
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
+            coverage: QueryCoverage { queries: asked.coverage(&queries, false, &readings.whole) },
+            thresholds,
+        },
+    }
+}
+
+/// The comparison window's queries.
+struct Movements<'r> {
+    rows: HashMap<&'r str, &'r Metrics>,
+    capped: bool,
+}
+
+impl<'r> Movements<'r> {
+    fn of(reading: &'r Reading) -> Self {
+        Self { rows: reading.rows.iter().map(|row| (row.key(), &row.metrics)).collect(), capped: reading.capped }
+    }
+
+    fn movement(&self, found: &Opportunity<'_>) -> Movement {
+        let before = self.rows.get(found.query);
+        Movement {
+            presence: before.map_or_else(|| table::only_now(self.capped), |_| api::models::Presence::Both),
+            previous: before.map(|before| wire(before)),
+            change: before.map(|before| change(&found.metrics, before)),
+        }
+    }
+}
+
+/// For each query found, the page with the most impressions, then clicks, then the first URL.
+fn best_pages<'r>(pages: &'r Reading, found: &[Opportunity<'_>]) -> HashMap<&'r str, &'r str> {
+    let wanted: HashSet<&str> = found.iter().map(|opportunity| opportunity.query).collect();
+    let mut best: HashMap<&str, (&str, &Metrics)> = HashMap::new();
+    for row in pages.rows.iter().filter(|row| wanted.contains(row.key())) {
+        let (url, own) = (&*row.keys[1], &row.metrics);
+        let better = best.get(row.key()).is_none_or(|(other, theirs)| {
+            let by_size = own.impressions.total_cmp(&theirs.impressions).then(own.clicks.total_cmp(&theirs.clicks));
+            by_size.then_with(|| other.cmp(&url)).is_gt()
+        });
+        if better {
+            best.insert(row.key(), (url, own));
+        }
+    }
+    best.into_iter().map(|(query, (url, _))| (query, url)).collect()
+}

@@ -1,0 +1,47 @@
+//! Daily unique queries.
+
+use std::sync::Arc;
+
+use api::analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams};
+
+use super::{Asked, check_has_queries, daily::each_day};
+use crate::{
+    analytics::daily_queries::{DailyQueries, Distinct},
+    error::Error,
+    search_engine::ENGINE_CEILING,
+    services::{
+        access::PropertyAccess,
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
+};
+
+/// The count as JSON of [`QueryCountAnswer`].
+pub async fn query_count(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &QueryCountParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    check_has_queries(&params.slice)?;
+    let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let (mut days, mut distinct) = (DailyQueries::default(), Distinct::default());
+    let window = asked.settled.window;
+    let read = each_day(&asked, window, &asked.settled.plan()?, |date, rows| {
+        days.add(date, rows.iter().map(|row| &row.metrics), ENGINE_CEILING);
+        rows.iter().for_each(|row| distinct.add(&row.keys[1]));
+    })
+    .await?;
+    let key = format!("query count {} {params:?}", access.property().id);
+    let made_of = MadeOf { readings: read.readings, freshness: asked.freshness };
+    search.rendered(key, made_of, || {
+        let series = days.counts(window.start_date, asked.final_days(window).end_date);
+        let capped = series.iter().filter(|day| day.capped).count();
+        QueryCountAnswer {
+            meta: QueryCountMeta {
+                answer: asked.meta(read.read_at, distinct.count() > 0),
+                coverage: QueryCountCoverage { days: series.len() as u64, days_capped: capped as u64 },
+            },
+            data: QueryCount { unique_queries: distinct.count(), series },
+        }
+    })
+}

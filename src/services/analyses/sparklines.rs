@@ -1,0 +1,151 @@
+//! Small daily series for table rows.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use api::{
+    analytics::{
+        Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta, SparklinesParams,
+    },
+    models::TableCoverage,
+};
+use chrono::NaiveDate;
+use futures_util::future::{OptionFuture, try_join_all};
+
+use super::{Asked, Listed, check_has, table_cap, total};
+use crate::{
+    analytics::{metrics::Metrics, series, table},
+    error::Error,
+    search_engine::{Aggregation, Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
+    services::{
+        access::PropertyAccess,
+        rendered::{MadeOf, RenderedAnswer},
+        search_data::SearchData,
+    },
+};
+
+fn dimension(table: SparklineTable) -> Dimension {
+    match table {
+        SparklineTable::Queries => Dimension::Query,
+        SparklineTable::Pages => Dimension::Page,
+        SparklineTable::Countries => Dimension::Country,
+        SparklineTable::Devices => Dimension::Device,
+    }
+}
+
+/// What the series are made of.
+struct Readings {
+    /// The table, when the rows are its first ones.
+    table: Option<Arc<Reading>>,
+    /// By day and key.
+    days: Vec<Arc<Reading>>,
+    whole: Arc<Reading>,
+}
+
+impl Readings {
+    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
+        self.table.iter().chain(&self.days).chain([&self.whole])
+    }
+
+    fn by_key(&self) -> HashMap<&str, BTreeMap<NaiveDate, Metrics>> {
+        let mut found: HashMap<&str, BTreeMap<NaiveDate, Metrics>> = HashMap::new();
+        for row in self.days.iter().flat_map(|reading| &reading.rows) {
+            if let Ok(date) = row.key().parse() {
+                found.entry(&row.keys[1]).or_default().insert(date, row.metrics);
+            }
+        }
+        found
+    }
+}
+
+/// The series as JSON of [`SparklinesAnswer`].
+pub async fn sparklines(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &SparklinesParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    let dimension = dimension(params.table);
+    check_has(params.slice.search_type.into(), dimension, "table")?;
+    let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
+    let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let plan = asked.settled.plan()?;
+    let (by_page, own) = (dimension == Dimension::Page, [dimension]);
+    let table = OptionFuture::from(
+        asked_for.is_none().then(|| asked.read(asked.settled.window, &own, table_cap(dimension), &plan)),
+    );
+    let (table, whole) = tokio::try_join!(async { table.await.transpose() }, asked.read_whole(by_page))?;
+    let first = || table.iter().flat_map(|table| &table.rows).take(params.limit.0 as usize);
+    let keys = asked_for.unwrap_or_else(|| first().map(|row| row.key().to_owned()).collect());
+    let days = read_days(&asked, dimension, &keys, &plan).await?;
+    let readings = Readings { table, days, whole };
+    let key = format!("sparklines {} {params:?}", access.property().id);
+    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || answer(&asked, params, &keys, &readings))
+}
+
+/// Keys as the search engine writes them.
+fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error> {
+    let canonical = |key: &String| match dimension {
+        Dimension::Country => countries::index_of(key).map(|_| key.to_lowercase()).ok_or_else(|| {
+            Error::invalid(format!("keys: unknown country {key:?}; use ISO 3166-1 alpha-3 codes such as usa"))
+        }),
+        Dimension::Device => Some(key.to_uppercase())
+            .filter(|key| DEVICES.contains(&key.as_str()))
+            .ok_or_else(|| Error::invalid(format!("keys: unknown device {key:?}; use DESKTOP, MOBILE or TABLET"))),
+        _ => Ok(key.clone()),
+    };
+    keys.iter().map(canonical).collect()
+}
+
+/// Countries and devices are few and read whole; queries and pages are asked for by name, in as many requests as the longest
+/// expression needs.
+async fn read_days(
+    asked: &Asked<'_>,
+    dimension: Dimension,
+    keys: &[String],
+    plan: &Plan,
+) -> Result<Vec<Arc<Reading>>, Error> {
+    let plans = match dimension {
+        _ if keys.is_empty() => vec![],
+        Dimension::Query | Dimension::Page => {
+            any_of(dimension, keys).into_iter().map(|filter| plan.narrowed(&filter)).collect()
+        }
+        _ => vec![plan.clone()],
+    };
+    let dimensions = [Dimension::Date, dimension];
+    let window = asked.settled.window;
+    let days = usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1);
+    let cap = ENGINE_CEILING.max(days * (countries::COUNTRIES.len() + 1));
+    try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
+}
+
+fn answer(asked: &Asked<'_>, params: &SparklinesParams, keys: &[String], readings: &Readings) -> SparklinesAnswer {
+    let by_key = readings.by_key();
+    let window = asked.final_days(asked.settled.window);
+    let nothing = BTreeMap::new();
+    let rows = keys.iter().map(|key| Sparkline {
+        key: key.clone(),
+        series: series::filled(by_key.get(key.as_str()).unwrap_or(&nothing), window.start_date, window.end_date),
+    });
+    SparklinesAnswer {
+        meta: SparklinesMeta {
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !by_key.is_empty()),
+            coverage: SparklinesCoverage { rows: coverage(asked, params, keys, readings) },
+        },
+        data: Sparklines { table: params.table, rows: rows.collect() },
+    }
+}
+
+fn coverage(asked: &Asked<'_>, params: &SparklinesParams, keys: &[String], readings: &Readings) -> TableCoverage {
+    let by_page = params.table == SparklineTable::Pages;
+    let aggregation = if by_page { Aggregation::ByPage } else { asked.settled.aggregation() };
+    let whole = Some(total(&readings.whole).clicks);
+    if let Some(table) = &readings.table {
+        return table::coverage(Listed::of(table).listing(), params.limit.0 as usize, aggregation.into(), whole);
+    }
+    let by_key = readings.by_key();
+    let known = keys.iter().filter_map(|key| Some((key.as_str(), by_key.get(key.as_str())?.values().copied().sum())));
+    let rows: Vec<(&str, Metrics)> = known.collect();
+    table::coverage(table::Listing { rows: &rows, capped: false }, usize::MAX, aggregation.into(), whole)
+}

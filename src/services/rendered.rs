@@ -1,0 +1,73 @@
+//! Answers that are rendered once and sent while nothing they were made of has changed.
+
+use std::sync::{Arc, Weak};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use chrono::TimeDelta;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::search_data::SearchData;
+use crate::{
+    error::Error,
+    search_engine::{LastFinal, Reading},
+};
+
+/// Rendered answers are kept no longer than readings are.
+const LIFETIME: TimeDelta = TimeDelta::hours(6);
+
+/// A rendered answer and the readings it was made of: while a question is answered by the same readings, the same bytes are
+/// its answer.
+#[derive(Debug)]
+pub struct RenderedAnswer {
+    /// What it was made of. It does not keep the readings: a reading that leaves its cache leaves memory.
+    made_of: MadeOf,
+    /// The JSON.
+    pub body: Bytes,
+    /// 128 bits of the SHA-256 of `body`, base64url: taken once, because megabytes are not hashed for every reader.
+    pub digest: String,
+}
+
+/// What an answer was made of.
+#[derive(Debug)]
+pub struct MadeOf {
+    /// The readings, always in the same order.
+    pub readings: Vec<Weak<Reading>>,
+    /// How recent the data was.
+    pub freshness: LastFinal,
+}
+
+impl MadeOf {
+    /// These readings.
+    pub fn new<'r>(readings: impl IntoIterator<Item = &'r Arc<Reading>>, freshness: LastFinal) -> Self {
+        Self { readings: readings.into_iter().map(Arc::downgrade).collect(), freshness }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.freshness == other.freshness
+            && self.readings.len() == other.readings.len()
+            && self.readings.iter().zip(&other.readings).all(|(own, other)| own.ptr_eq(other))
+    }
+}
+
+impl SearchData {
+    /// The answer to the question that `key` names: as it was rendered before, if it was made of the very same, otherwise as
+    /// `answer` makes it now.
+    pub fn rendered<T: Serialize>(
+        &self,
+        key: String,
+        made_of: MadeOf,
+        answer: impl FnOnce() -> T,
+    ) -> Result<Arc<RenderedAnswer>, Error> {
+        let now = self.clock.now();
+        if let Some(rendered) = self.answers.get(&key, now).filter(|rendered| rendered.made_of.is(&made_of)) {
+            return Ok(rendered);
+        }
+        let body = Bytes::from(serde_json::to_vec(&answer()).map_err(Error::internal)?);
+        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        let rendered = Arc::new(RenderedAnswer { made_of, body, digest });
+        self.answers.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
+        Ok(rendered)
+    }
+}
