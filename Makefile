@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test check lint openapi bench
+.PHONY: help run test check lint openapi examples bench
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -24,5 +24,10 @@ openapi: ## Write openapi.json and api/operations.txt from the traits
 	cargo run -q -- openapi > openapi.json.new
 	mv openapi.json.new openapi.json
 
-bench: ## Throughput, latency and memory, each beside its baseline
+examples: ## Ask the simulated search engine for the document's examples of analytics answers anew
+	SIGHTLINE_WRITE_EXAMPLES=1 cargo test --test it analytics_examples
+	$(MAKE) openapi
+
+bench: ## Throughput, latency, memory and the cost of analyses, each beside its baseline
 	cargo bench --bench service
+	cargo bench --bench analyses

@@ -126,20 +126,22 @@ mod tests {
 
     use super::*;
 
+    /// Clicks, and how many more impressions.
+    type Both = (u32, u32);
+
     fn day(n: u32) -> NaiveDate {
         NaiveDate::from_ymd_opt(2026, 11, n).unwrap()
     }
 
-    fn traffic(days: &[(u32, u32)]) -> Traffic {
-        let metrics =
-            |(clicks, more): &(u32, u32)| Metrics::of_row(f64::from(*clicks), f64::from(clicks + more), Some(2.0));
+    fn traffic(days: &[Both]) -> Traffic {
+        let metrics = |(clicks, more): &Both| Metrics::of_row(f64::from(*clicks), f64::from(clicks + more), Some(2.0));
         Traffic {
             whole: days.iter().map(metrics).sum(),
             days: (1..).zip(days).map(|(n, both)| (day(n), metrics(both))).collect(),
         }
     }
 
-    fn window(branded: &[(u32, u32)], other: &[(u32, u32)], hidden: &[(u32, u32)]) -> Window {
+    fn window(branded: &[Both], other: &[Both], hidden: &[Both]) -> Window {
         let whole: Vec<_> = (0..branded.len())
             .map(|n| (branded[n].0 + other[n].0 + hidden[n].0, branded[n].1 + other[n].1 + hidden[n].1))
             .collect();
@@ -151,11 +153,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_parts_make_the_whole_on_every_day(
-            days in prop::collection::vec(((0_u32..90, 0_u32..90), (0_u32..90, 0_u32..90), (0_u32..90, 0_u32..90)), 1..28),
+            days in prop::collection::vec(prop::array::uniform3((0_u32..90, 0_u32..90)), 1..28),
         ) {
-            let of = |pick: fn(&((u32, u32), (u32, u32), (u32, u32))) -> (u32, u32)| days.iter().map(pick).collect::<Vec<_>>();
-            let hidden = of(|day| day.2);
-            let split = split(&window(&of(|day| day.0), &of(|day| day.1), &hidden), None);
+            let of = |pick: fn(&[Both; 3]) -> Both| days.iter().map(pick).collect::<Vec<_>>();
+            let hidden = of(|day| day[2]);
+            let split = split(&window(&of(|day| day[0]), &of(|day| day[1]), &hidden), None);
             for (point, (clicks, more)) in split.series.iter().zip(&hidden) {
                 prop_assert_eq!(point.anonymised.clicks, u64::from(*clicks));
                 prop_assert_eq!(point.anonymised.impressions, u64::from(clicks + more));

@@ -104,7 +104,9 @@ mod tests {
     #[test]
     fn a_query_of_two_days_is_one_query() {
         let mut distinct = Distinct::default();
-        ["a", "b", "a"].iter().for_each(|query| distinct.add(query));
+        for query in ["a", "b", "a"] {
+            distinct.add(query);
+        }
         assert_eq!(distinct.count(), 2);
     }
 }

@@ -5,6 +5,8 @@
 //! `gain = impressions × (C(position) − ctr)` is. C is the property's own CTR curve or the published one. The gain is a
 //! heuristic to sort by: it takes for granted that impressions stay and that the query is clicked like the average one.
 
+use std::collections::{HashMap, HashSet};
+
 use api::analytics::{GrowthThresholds, OpportunityKind};
 
 use super::{ctr_curve::Curve, metrics::Metrics};
@@ -67,8 +69,28 @@ fn opportunity<'r>(
     (gain > 0.0).then_some(Opportunity { query, metrics, kind, expected_ctr, gain })
 }
 
+/// For each query found, the page (query, URL, metrics) with the most impressions, then the most clicks, then the first URL.
+pub fn best_pages<'r>(
+    pages: impl IntoIterator<Item = (&'r str, &'r str, &'r Metrics)>,
+    found: &[Opportunity<'_>],
+) -> HashMap<&'r str, &'r str> {
+    let wanted: HashSet<&str> = found.iter().map(|opportunity| opportunity.query).collect();
+    let mut best: HashMap<&str, (&str, &Metrics)> = HashMap::new();
+    for (query, url, own) in pages.into_iter().filter(|(query, ..)| wanted.contains(query)) {
+        let better = best.get(query).is_none_or(|(other, theirs)| {
+            let by_size = own.impressions.total_cmp(&theirs.impressions).then(own.clicks.total_cmp(&theirs.clicks));
+            by_size.then_with(|| other.cmp(&url)).is_gt()
+        });
+        if better {
+            best.insert(query, (url, own));
+        }
+    }
+    best.into_iter().map(|(query, (url, _))| (query, url)).collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use OpportunityKind::{Rank, Snippet};
     use api::analytics::CurveSource;
 
     use super::*;
@@ -91,7 +113,6 @@ mod tests {
 
     #[test]
     fn the_band_includes_its_bounds() {
-        use OpportunityKind::{Rank, Snippet};
         let kinds = |position| kinds(0.0, 100.0, position).into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
         assert_eq!(kinds(3.9999), []);
         assert_eq!(kinds(4.0), [Rank, Snippet]);
@@ -111,12 +132,22 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_a_query_is_the_one_with_the_most_impressions_then_clicks_then_by_url() {
+        let row = |clicks, impressions| Metrics::of_row(clicks, impressions, Some(8.0));
+        let found = opportunities([("shoes", row(0.0, 500.0))], &Curve::published(), &DEFAULTS, None);
+        let (small, large, clicked) = (row(9.0, 10.0), row(1.0, 90.0), row(2.0, 90.0));
+        let pages =
+            [("shoes", "/a", &small), ("shoes", "/d", &clicked), ("shoes", "/b", &large), ("shoes", "/c", &clicked)];
+        assert_eq!(best_pages(pages, &found), HashMap::from([("shoes", "/c")]));
+        assert!(best_pages([("boots", "/a", &small)], &found).is_empty());
+    }
+
+    #[test]
     fn the_largest_gain_comes_first_then_the_query_then_rank() {
         let row = |impressions| Metrics::of_row(0.0, impressions, Some(4.0));
         let rows = [("b", row(100.0)), ("a", row(100.0)), ("c", row(500.0))];
         let found = opportunities(rows, &Curve::published(), &DEFAULTS, None);
         let order: Vec<_> = found.iter().map(|o| (o.query, o.kind)).collect();
-        use OpportunityKind::{Rank, Snippet};
         assert_eq!(order, [("c", Rank), ("c", Snippet), ("a", Rank), ("b", Rank), ("a", Snippet), ("b", Snippet)]);
         let only = opportunities(rows, &Curve::published(), &DEFAULTS, Some(Snippet));
         assert!(only.len() == 3 && only.iter().all(|o| o.kind == Snippet));

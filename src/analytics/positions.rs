@@ -43,7 +43,9 @@ impl Distribution {
     /// The distribution of these queries.
     pub fn of<'m>(queries: impl IntoIterator<Item = &'m Metrics>) -> Self {
         let mut found = Self::default();
-        queries.into_iter().for_each(|query| found.add(query));
+        for query in queries {
+            found.add(query);
+        }
         found
     }
 

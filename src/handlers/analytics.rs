@@ -1,7 +1,5 @@
 //! Analytics.
 
-use std::sync::Arc;
-
 use api::{
     analytics::{
         AnalyticsApi, BrandedTrafficAnswer, BrandedTrafficParams, CannibalizationAnswer, CannibalizationParams,
@@ -18,7 +16,7 @@ use poem::Body;
 use super::{App, Established as _};
 use crate::services::{analyses, csv_file::CsvFile, rendered::RenderedAnswer};
 
-fn sent<T>(answer: Arc<RenderedAnswer>) -> Rendered<T> {
+fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
 }
 
@@ -32,7 +30,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<PerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        Ok(sent(analyses::performance::performance(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::performance::performance(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn get_property_cannibalization(
@@ -40,7 +38,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CannibalizationParams>,
     ) -> Answered<Rendered<CannibalizationAnswer>> {
-        Ok(sent(analyses::cannibalization::cannibalization(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::cannibalization::cannibalization(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn get_property_growth_opportunities(
@@ -48,7 +46,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<GrowthParams>,
     ) -> Answered<Rendered<GrowthAnswer>> {
-        Ok(sent(analyses::growth::growth(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::growth::growth(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn get_property_query_insights(
@@ -56,7 +54,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryInsightsParams>,
     ) -> Answered<Rendered<QueryInsightsAnswer>> {
-        Ok(sent(analyses::query_insights::query_insights(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::query_insights::query_insights(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn get_property_query_count(
@@ -64,7 +62,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryCountParams>,
     ) -> Answered<Rendered<QueryCountAnswer>> {
-        Ok(sent(analyses::query_count::query_count(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::query_count::query_count(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn export_property_query_count_raw(
@@ -80,7 +78,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CountriesParams>,
     ) -> Answered<Rendered<CountriesAnswer>> {
-        Ok(sent(analyses::countries::breakdown(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::countries::breakdown(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn get_property_countries_timeseries(
@@ -88,7 +86,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CountriesTimeseriesParams>,
     ) -> Answered<Rendered<CountriesTimeseriesAnswer>> {
-        Ok(sent(analyses::countries::timeseries(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::countries::timeseries(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn get_property_table_sparklines(
@@ -96,7 +94,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<SparklinesParams>,
     ) -> Answered<Rendered<SparklinesAnswer>> {
-        Ok(sent(analyses::sparklines::sparklines(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::sparklines::sparklines(&self.search, &caller.access()?, &params).await?))
     }
 
     async fn export_property_performance_csv(
@@ -112,6 +110,6 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<BrandedTrafficParams>,
     ) -> Answered<Rendered<BrandedTrafficAnswer>> {
-        Ok(sent(analyses::branded_traffic::branded_traffic(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::branded_traffic::branded_traffic(&self.search, &caller.access()?, &params).await?))
     }
 }

@@ -31,4 +31,4 @@ pub use oauth::{Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
 pub use pace::Pace;
 pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::{ENGINE_CEILING, Part, Reader, Reading, Row};
-pub use wire::{Aggregation, DataState, Dimension, MAX_EXPRESSION, SearchType, SiteEntry, SiteUrl};
+pub use wire::{Aggregation, DataState, Dimension, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry, SiteUrl};

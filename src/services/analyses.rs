@@ -97,7 +97,9 @@ impl<'s> Asked<'s> {
         cap: usize,
         plan: &Plan,
     ) -> Result<Arc<Reading>, Error> {
-        self.search.read(&self.settled.site, &self.settled.part(window, dimensions, cap), plan).await
+        let part = self.settled.part(window, dimensions, cap);
+        // An answer waits for many readings at once; boxed, they do not make its future a giant.
+        Box::pin(self.search.read(&self.settled.site, &part, plan)).await
     }
 
     /// Every row by `dimensions` that the search engine exposes.
@@ -110,7 +112,7 @@ impl<'s> Asked<'s> {
         let plan = self.settled.plan_without_queries()?;
         let part = self.settled.part(self.settled.window, &[], 1);
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
-        self.search.read(&self.settled.site, &part, &plan).await
+        Box::pin(self.search.read(&self.settled.site, &part, &plan)).await
     }
 
     /// What every answer says about itself. `read_at` are the times of its readings.

@@ -101,7 +101,9 @@ mod tests {
 
     fn row(cells: &[&str]) -> String {
         let mut rows = Rows::default();
-        cells.iter().for_each(|cell| rows.text(cell).unwrap());
+        for cell in cells {
+            rows.text(cell).unwrap();
+        }
         rows.end().unwrap();
         String::from_utf8(rows.finish().unwrap().to_vec()).unwrap()
     }

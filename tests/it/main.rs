@@ -11,6 +11,7 @@ mod contract;
 mod coverage;
 mod credentials;
 mod documents;
+mod examples;
 mod faults;
 mod filters;
 mod headers;

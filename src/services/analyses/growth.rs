@@ -1,9 +1,6 @@
 //! Queries within striking distance.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use api::analytics::{
     Growth, GrowthAnswer, GrowthMeta, GrowthOpportunity, GrowthParams, GrowthThresholds, Movement, QueryCoverage,
@@ -15,7 +12,7 @@ use crate::{
     analytics::{
         change::{change, wire},
         ctr_curve::Curve,
-        growth::{Opportunity, opportunities},
+        growth::{Opportunity, best_pages, opportunities},
         metrics::Metrics,
         table,
     },
@@ -103,7 +100,8 @@ fn answer(asked: &Asked<'_>, readings: &Readings, params: &GrowthParams, branded
     let opportunities_found = found.len() as u64;
     let listed = &found[..found.len().min(params.limit.0 as usize)];
     let movements = readings.previous.as_deref().map(Movements::of);
-    let pages = best_pages(&readings.pages, listed);
+    let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
+    let pages = best_pages(pages, listed);
     let opportunity = |found: &Opportunity<'_>| {
         let own = wire(&found.metrics);
         Some(GrowthOpportunity {
@@ -152,21 +150,4 @@ impl<'r> Movements<'r> {
             change: before.map(|before| change(&found.metrics, before)),
         }
     }
-}
-
-/// For each query found, the page with the most impressions, then clicks, then the first URL.
-fn best_pages<'r>(pages: &'r Reading, found: &[Opportunity<'_>]) -> HashMap<&'r str, &'r str> {
-    let wanted: HashSet<&str> = found.iter().map(|opportunity| opportunity.query).collect();
-    let mut best: HashMap<&str, (&str, &Metrics)> = HashMap::new();
-    for row in pages.rows.iter().filter(|row| wanted.contains(row.key())) {
-        let (url, own) = (&*row.keys[1], &row.metrics);
-        let better = best.get(row.key()).is_none_or(|(other, theirs)| {
-            let by_size = own.impressions.total_cmp(&theirs.impressions).then(own.clicks.total_cmp(&theirs.clicks));
-            by_size.then_with(|| other.cmp(&url)).is_gt()
-        });
-        if better {
-            best.insert(row.key(), (url, own));
-        }
-    }
-    best.into_iter().map(|(query, (url, _))| (query, url)).collect()
 }

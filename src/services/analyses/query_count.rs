@@ -28,7 +28,9 @@ pub async fn query_count(
     let window = asked.settled.window;
     let read = each_day(&asked, window, &asked.settled.plan()?, |date, rows| {
         days.add(date, rows.iter().map(|row| &row.metrics), ENGINE_CEILING);
-        rows.iter().for_each(|row| distinct.add(&row.keys[1]));
+        for row in rows {
+            distinct.add(&row.keys[1]);
+        }
     })
     .await?;
     let key = format!("query count {} {params:?}", access.property().id);
