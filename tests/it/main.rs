@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
 
 mod actor;
+mod analyses;
 mod app;
 mod architecture;
 mod bad_input;
