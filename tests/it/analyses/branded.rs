@@ -80,13 +80,14 @@ pub fn check_split(case: &Case, found: &Value) -> Split {
     let (now, before) = (whole(&now_days), before_days.as_ref().map(whole));
     metrics(&found["total"], now.total);
     compared(&found["total"], now.total, before.map(|before| before.total));
-    let parts: [(&str, fn(&Split) -> Sum); 2] =
-        [("branded", |split| split.branded), ("nonBranded", |split| split.other)];
-    for (name, part) in parts {
-        let sum = part(&now);
+    let parts = [
+        ("branded", now.branded, before.map(|before| before.branded)),
+        ("nonBranded", now.other, before.map(|before| before.other)),
+    ];
+    for (name, sum, before) in parts {
         metrics(&found[name], sum);
         check_shares(&found[name], (sum.clicks, sum.impressions), now.total);
-        compared(&found[name], sum, before.as_ref().map(part));
+        compared(&found[name], sum, before);
     }
     check_shares(&found["anonymised"], now.anonymised(), now.total);
     let previous = before.map(|before| before.anonymised());

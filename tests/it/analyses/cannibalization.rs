@@ -177,7 +177,9 @@ async fn candidates_are_those_of_the_cells_in_every_slice() {
     let found = std::cell::Cell::new(0);
     let mut cases = uncompared(slices());
     // Few queries of one day reach the default thresholds.
-    cases.iter_mut().for_each(|case| case.own.extend([("minQueryImpressions", "8"), ("minPageImpressions", "2")]));
+    for case in &mut cases {
+        case.own.extend([("minQueryImpressions", "8"), ("minPageImpressions", "2")]);
+    }
     each(OPERATION, &cases, |case, json| found.set(found.get() + check(case, json))).await;
     assert!(found.get() > 40, "{} candidates", found.get());
 }

@@ -269,7 +269,8 @@ fn names(query: &str, term: &str) -> bool {
 
 /// The truth about one day, drawn once for all tests.
 fn truth_of(url: &'static str, search_type: SearchType, date: NaiveDate) -> Arc<Truth> {
-    static KNOWN: LazyLock<Mutex<HashMap<(&str, SearchType, NaiveDate), Arc<Truth>>>> = LazyLock::new(Mutex::default);
+    type Known = HashMap<(&'static str, SearchType, NaiveDate), Arc<Truth>>;
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
     let key = (url, search_type, date);
     if let Some(known) = KNOWN.lock().unwrap().get(&key) {
         return known.clone();
