@@ -25,7 +25,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
         &self,
         caller: Caller,
         params: Params<PropertyListParams>,
-    ) -> Answered<Answer<Vec<Property>>>;
+    ) -> Answered<Answer<Vec<TrackedProperty>>>;
 
     /// Discover properties
     ///
@@ -90,7 +90,7 @@ pub struct PropertyListParams {
 /// A tracked property that the caller can see.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
-pub struct Property {
+pub struct TrackedProperty {
     /// The property's id.
     pub id: Uuid,
     /// The search engine's identifier: `sc-domain:…` or a URL prefix, byte for byte.

@@ -51,3 +51,20 @@ fn secrets_are_write_only_and_no_answer_holds_them() {
         assert!(!text.contains("\"password\"") && !text.contains("apiKey"), "{answer}");
     }
 }
+
+#[test]
+fn every_word_of_an_enumeration_has_a_name_that_a_generated_client_can_use() {
+    let document = api::document::document(&api::document::Locations::relative());
+    let starts_with_a_letter = |word: &serde_json::Value| {
+        word.as_str().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
+    };
+    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    for (name, schema) in schemas {
+        let words = schema.get("x-enum-varnames").or_else(|| schema.get("enum"));
+        for word in words.and_then(serde_json::Value::as_array).into_iter().flatten() {
+            assert!(starts_with_a_letter(word), "{name}: {word}");
+        }
+    }
+    let names = &schemas["PositionBucket"]["x-enum-varnames"];
+    assert_eq!(*names, serde_json::json!(["From1To3", "From4To10", "From11To20", "From21"]));
+}

@@ -5,7 +5,7 @@ use api::{
     body::Body,
     params::Params,
     properties::{
-        FavoriteInput, HiddenInput, PropertiesApi, Property, PropertyListParams, PropertyPreference, SyncResult,
+        FavoriteInput, HiddenInput, PropertiesApi, PropertyListParams, PropertyPreference, SyncResult, TrackedProperty,
         Tracking, TrackingSelection,
     },
     security::Caller,
@@ -19,7 +19,7 @@ impl PropertiesApi for App {
         &self,
         caller: Caller,
         Params(params): Params<PropertyListParams>,
-    ) -> Answered<Answer<Vec<Property>>> {
+    ) -> Answered<Answer<Vec<TrackedProperty>>> {
         let user = caller.identity()?.user_id;
         Ok(Answer(headlines::list(&self.search, &self.config, user, params.days.0).await?))
     }

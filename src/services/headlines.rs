@@ -2,7 +2,7 @@
 
 use api::{
     models::{Role, Window},
-    properties::{Headline, Property, PropertyAccessState},
+    properties::{Headline, PropertyAccessState, TrackedProperty},
 };
 use chrono::TimeDelta;
 use futures_util::future::{join_all, try_join};
@@ -21,19 +21,24 @@ use crate::{
 };
 
 /// The tracked properties that a person can see, each with the metrics of the last `days` final days and of as many before.
-pub async fn list(search: &SearchData, config: &Config, user_id: Uuid, days: u32) -> Result<Vec<Property>, Error> {
+pub async fn list(
+    search: &SearchData,
+    config: &Config,
+    user_id: Uuid,
+    days: u32,
+) -> Result<Vec<TrackedProperty>, Error> {
     let listed = visible(&search.db, config, user_id, search.clock.now()).await?;
     Ok(join_all(listed.into_iter().map(|listed| entry(search, listed, days))).await)
 }
 
-async fn entry(search: &SearchData, listed: Listed, days: u32) -> Property {
+async fn entry(search: &SearchData, listed: Listed, days: u32) -> TrackedProperty {
     let found = headline(search, &listed, days).await;
     let (access, hint, headline) = match found {
         Ok(headline) => (PropertyAccessState::Ok, None, Some(headline)),
         Err(error) => (state(&error), error.hint().map(std::borrow::Cow::into_owned), None),
     };
     let hint = if access == PropertyAccessState::Lost { Some(LOST.to_owned()) } else { hint };
-    Property {
+    TrackedProperty {
         id: listed.property.id,
         name: display_name(&listed.property.site_url).to_owned(),
         site_url: listed.property.site_url,

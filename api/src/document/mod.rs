@@ -121,6 +121,7 @@ const PASSES: &[Pass] = &[
     schemas::write_types_as_3_1,
     schemas::flatten_references,
     schemas::name_envelopes,
+    schemas::name_ranges,
     schemas::require_nullable_properties,
     parameters::document_all,
     responses::strip_media_type_parameters,

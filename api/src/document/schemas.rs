@@ -103,6 +103,26 @@ pub fn name_envelopes(document: &mut Value) {
     });
 }
 
+/// Ranges make no identifiers, so generators are told what to call them: `4-10` is `From4To10`, `21+` is `From21`.
+pub fn name_ranges(document: &mut Value) {
+    each_object(document, &mut |object| {
+        let Some(values) = object.get("enum").and_then(Value::as_array) else { return };
+        let names: Option<Vec<String>> = values.iter().map(|value| value.as_str().and_then(range_name)).collect();
+        if let Some(names) = names {
+            object.insert("x-enum-varnames".to_owned(), json!(names));
+        }
+    });
+}
+
+fn range_name(range: &str) -> Option<String> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(first) = range.strip_suffix('+') {
+        return is_number(first).then(|| format!("From{first}"));
+    }
+    let (first, last) = range.split_once('-')?;
+    (is_number(first) && is_number(last)).then(|| format!("From{first}To{last}"))
+}
+
 /// A property that may be null is always there; one that may be absent is never null.
 pub fn require_nullable_properties(document: &mut Value) {
     each_object(document, &mut |object| {
