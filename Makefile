@@ -1,8 +1,8 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test check lint openapi examples bench
+.PHONY: help run test check lint sdk-check openapi examples bench
 
 help: ## Print the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' Makefile
 
 run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
 	cargo run -- serve
@@ -17,6 +17,9 @@ check: ## Formatting, lints and docs
 
 lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 	tools/lint/run.sh openapi.json
+
+sdk-check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
+	tools/sdk/run.sh openapi.json
 
 openapi: ## Write openapi.json and api/operations.txt from the traits
 	cargo run -q -- openapi --operations > api/operations.txt.new
