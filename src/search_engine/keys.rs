@@ -41,6 +41,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        // Each case compiles expressions of thousands of characters.
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn every_key_is_asked_for_once_within_the_longest_expression(
             keys in prop::collection::btree_set("[a-z.+*?() |\\\\é-]{1,600}", 0..50),
