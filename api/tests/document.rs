@@ -2,6 +2,9 @@
 
 use std::{fs, path::Path};
 
+use api::document::{Locations, document};
+use serde_json::Value;
+
 fn committed() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../openapi.json")).unwrap_or_default()
 }
@@ -17,7 +20,7 @@ fn openapi_json_is_current() {
 #[test]
 fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
     use api::models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN, TEXT_PATTERN};
-    let document = api::document::document(&api::document::Locations::relative());
+    let document = document(&Locations::relative());
     for (schema, field, pattern) in [
         ("TagInput", "name", NAME_PATTERN),
         ("SegmentInput", "name", NAME_PATTERN),
@@ -39,7 +42,7 @@ fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
 
 #[test]
 fn secrets_are_write_only_and_no_answer_holds_them() {
-    let document = api::document::document(&api::document::Locations::relative());
+    let document = document(&Locations::relative());
     let schemas = &document["components"]["schemas"];
     for (schema, field) in [("ProviderACredentials", "password"), ("ProviderBCredentials", "apiKey")] {
         let secret = &schemas[schema]["properties"][field];
@@ -54,17 +57,35 @@ fn secrets_are_write_only_and_no_answer_holds_them() {
 
 #[test]
 fn every_word_of_an_enumeration_has_a_name_that_a_generated_client_can_use() {
-    let document = api::document::document(&api::document::Locations::relative());
-    let starts_with_a_letter = |word: &serde_json::Value| {
+    let document = document(&Locations::relative());
+    let starts_with_a_letter = |word: &Value| {
         word.as_str().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
     };
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     for (name, schema) in schemas {
         let words = schema.get("x-enum-varnames").or_else(|| schema.get("enum"));
-        for word in words.and_then(serde_json::Value::as_array).into_iter().flatten() {
+        for word in words.and_then(Value::as_array).into_iter().flatten() {
             assert!(starts_with_a_letter(word), "{name}: {word}");
         }
     }
     let names = &schemas["PositionBucket"]["x-enum-varnames"];
     assert_eq!(*names, serde_json::json!(["From1To3", "From4To10", "From11To20", "From21"]));
+}
+
+#[test]
+fn every_query_parameter_says_what_it_is_shows_an_example_and_tells_what_happens_without_it() {
+    let document = document(&Locations::relative());
+    let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let parameters: Vec<&Value> = operations
+        .filter_map(|operation| operation["parameters"].as_array())
+        .flatten()
+        .filter(|parameter| parameter["in"] == "query")
+        .collect();
+    assert!(parameters.len() > 100, "only {} parameters were looked at", parameters.len());
+    for parameter in parameters {
+        let (name, description) = (&parameter["name"], parameter["description"].as_str().unwrap_or_default());
+        assert!(!description.is_empty() && !parameter["example"].is_null(), "{name}");
+        let told = !parameter["schema"]["default"].is_null() || parameter["required"] == true;
+        assert!(told || description.to_lowercase().contains("without "), "{name} has no default and does not say so");
+    }
 }

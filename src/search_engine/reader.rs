@@ -231,8 +231,8 @@ impl Reader {
             read_at: now,
             first_incomplete_date: answer.metadata.first_incomplete_date,
         };
-        reading.capped = !request.dimensions.is_empty() && reading.rows.len() >= cap;
         sort(&mut reading.rows, &request.dimensions);
+        reading.capped = is_cut(&reading.rows, &request.dimensions, cap);
         let reading = Arc::new(reading);
         let expires_at = now + self.ttl_of(&request);
         self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
@@ -272,6 +272,17 @@ fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part, no
     Reading { rows, capped, read_at, first_incomplete_date: None }
 }
 
+/// Whether there may be more rows than these, which are in order: they reach the cap, or those of one day reach what the search
+/// engine gives for a day.
+fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
+    match dimensions {
+        [] => false,
+        _ if rows.len() >= cap => true,
+        [Dimension::Date, _, ..] => rows.chunk_by(|a, b| a.key() == b.key()).any(|day| day.len() >= ENGINE_CEILING),
+        _ => false,
+    }
+}
+
 /// A total order, so that the same question gives the same bytes.
 fn sort(rows: &mut [Row], dimensions: &[Dimension]) {
     if dimensions.first() == Some(&Dimension::Date) {
@@ -281,4 +292,25 @@ fn sort(rows: &mut [Row], dimensions: &[Dimension]) {
         let by_size = b.metrics.clicks.total_cmp(&a.metrics.clicks);
         by_size.then(b.metrics.impressions.total_cmp(&a.metrics.impressions)).then_with(|| a.keys.cmp(&b.keys))
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(days: &[(&str, usize)]) -> Vec<Row> {
+        let row = |day: &str| Row { keys: [day.into(), "q".into()].into(), metrics: Metrics::zero() };
+        days.iter().flat_map(|(day, count)| std::iter::repeat_with(|| row(day)).take(*count)).collect()
+    }
+
+    #[test]
+    fn a_list_is_cut_at_its_cap_and_by_day_at_the_ceiling_of_a_day() {
+        use Dimension::{Date, Query};
+        let by_day = rows(&[("2026-11-01", ENGINE_CEILING - 1), ("2026-11-02", 3)]);
+        assert!(!is_cut(&by_day, &[Date, Query], 7 * ENGINE_CEILING));
+        assert!(is_cut(&by_day, &[Date, Query], ENGINE_CEILING + 2));
+        let full_day = rows(&[("2026-11-01", 3), ("2026-11-02", ENGINE_CEILING)]);
+        assert!(is_cut(&full_day, &[Date, Query], 7 * ENGINE_CEILING));
+        assert!(!is_cut(&rows(&[("", 1)]), &[], 1), "totals are one row");
+    }
 }

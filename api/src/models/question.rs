@@ -22,7 +22,7 @@ pub struct WindowParams {
     /// `endDate`; without both, the window is the 28 days that end on the last final day.
     #[param(example = "2026-10-22")]
     pub start_date: Option<NaiveDate>,
-    /// Last day, included; not after today. Days that are not final yet hold no data.
+    /// Last day, included; not after today. Days that are not final yet hold no data. Without both: the last final day.
     #[param(example = "2026-11-18")]
     pub end_date: Option<NaiveDate>,
 }
@@ -44,10 +44,11 @@ impl WindowParams {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams)]
 #[params(check = Comparison::check)]
 pub struct Comparison {
-    /// First day of the window to compare with. Comes together with `compareEnd`; may differ in length.
+    /// First day of the window to compare with. Comes together with `compareEnd`; may differ in length. Without both: no
+    /// comparison.
     #[param(example = "2026-09-24")]
     pub compare_start: Option<NaiveDate>,
-    /// Last day of the window to compare with, included.
+    /// Last day of the window to compare with, included. Without both: no comparison.
     #[param(example = "2026-10-21")]
     pub compare_end: Option<NaiveDate>,
 }
@@ -80,14 +81,15 @@ fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<NaiveDate>)) 
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct Slice {
     /// A subset of the traffic: `branded` and `nonBranded` by the property's branded keywords, `segment:<uuid>` by a saved
-    /// page classification, `topicCluster:<uuid>` by a saved query classification. Joined to `filters` by AND.
+    /// page classification, `topicCluster:<uuid>` by a saved query classification. Joined to `filters` by AND. Without it: all
+    /// traffic.
     #[param(example = "nonBranded")]
     pub classification: Option<Classification>,
     /// The kind of search.
     #[param(default = "web", example = "web")]
     pub search_type: SearchType,
     /// A JSON-encoded array of at most 50 conditions. `logic` joins a condition to the one before it, `and` binds tighter
-    /// than `or`. What cannot be answered exactly is refused with `filter_too_complex`.
+    /// than `or`. What cannot be answered exactly is refused with `filter_too_complex`. Without it: all traffic.
     #[param(example = r#"[{"dimension":"country","operator":"equals","value":"usa"}]"#)]
     pub filters: Option<Filters>,
 }
