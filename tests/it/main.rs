@@ -7,6 +7,7 @@ mod analyses;
 mod app;
 mod architecture;
 mod bad_input;
+mod breakdowns;
 mod commands;
 mod contract;
 mod coverage;

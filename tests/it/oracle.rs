@@ -69,6 +69,16 @@ impl Sum {
         sum
     }
 
+    /// Clicks by impressions.
+    pub fn ctr(self) -> Option<f64> {
+        (self.impressions > 0).then(|| self.clicks as f64 / self.impressions as f64)
+    }
+
+    /// The average position of an impression.
+    pub fn position(self) -> Option<f64> {
+        (self.impressions > 0).then(|| self.positions as f64 / self.impressions as f64)
+    }
+
     /// The same without positions, as feeds have none.
     pub fn unplaced(self) -> Self {
         Self { positions: 0, ..self }

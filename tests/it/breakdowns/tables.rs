@@ -1,0 +1,53 @@
+//! The tables of the performance answer, which the exports repeat: rows, their order, their comparison and their coverage.
+
+use serde_json::Value;
+use sightline::simulator::SearchType;
+
+use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG};
+
+const WEEK: Window = ("2026-10-05", "2026-10-11");
+const DAY: Window = ("2026-10-06", "2026-10-06");
+
+#[tokio::test]
+async fn every_row_of_every_table_is_the_sum_of_its_cells_in_both_windows() {
+    let people = People::new().await;
+    let cases = [
+        Case::web(SMALL, WEEK),
+        Case::web(SMALL, DAY).against(("2026-09-01", "2026-09-28")),
+        Case::web(SMALL, WEEK).class(Class::Segment).against(DAY),
+        Case::web(SMALL, WEEK).class(Class::Topic).against(DAY),
+        Case::web(SMALL, WEEK).and("query", "not_contains", "plant").and("page", "contains", "/blog/"),
+        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::web(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
+        Case::web(PAPER, DAY).kind(SearchType::GoogleNews).against(WEEK),
+    ];
+    for case in &cases {
+        for limit in [5, 5000] {
+            case.has_true_tables(&people, limit).await;
+        }
+    }
+}
+
+impl Case {
+    async fn has_true_tables(&self, people: &People, limit: usize) {
+        let text = limit.to_string();
+        let more = [("scope", "all"), ("queryLimit", &*text), ("pageLimit", &*text)];
+        let json = self.ask(people, "performance", &more).await.expect(200).json;
+        let (data, before) = (&json["data"], self.before.map(|window| self.total(self.count(), window)));
+        self.totals(&data["totals"], self.total(self.count(), self.window), before.unwrap_or_default());
+        self.meta(&json["meta"], self.count());
+        for table in ["queries", "pages", "countries", "devices"] {
+            let (said, coverage) = (&data["tables"][table], &json["meta"]["coverage"][table]);
+            if self.search_type.is_feed() && table == "queries" {
+                assert_eq!((said, &coverage["available"]), (&Value::Null, &false.into()));
+                continue;
+            }
+            let limited = matches!(table, "queries" | "pages");
+            let expected = self.rows(table, if limited { limit } else { usize::MAX });
+            self.table_rows(said, &expected.rows);
+            let shown = || expected.rows.iter().filter_map(|row| row.now);
+            let clicks = shown().map(|sum| sum.clicks).sum();
+            self.coverage(coverage, table, shown().count(), expected.known, clicks);
+        }
+    }
+}
