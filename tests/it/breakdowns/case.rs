@@ -158,7 +158,7 @@ impl Case {
     pub fn of_any_query(&self) -> Self {
         let wishes = self.wishes.iter().filter(|wish| wish.dimension != "query").cloned().collect();
         let class = self.class.filter(|class| *class == Class::Segment);
-        Self { wishes, class, ..self.clone() }
+        Self { class, wishes, ..self.clone() }
     }
 
     /// How the question counts.

@@ -2,9 +2,9 @@
 
 use sightline::simulator::SearchType;
 
-use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, YOUNG};
+use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG};
 
-const WEEK: super::Window = ("2026-10-05", "2026-10-11");
+const WEEK: Window = ("2026-10-05", "2026-10-11");
 
 impl Case {
     /// Asks for the countries and holds every figure.

@@ -18,7 +18,7 @@ const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousC
 
 impl Case {
     /// Asks for the file of a table and holds every cell.
-    async fn has_true_export(&self, people: &People, table: &str, limit: Option<usize>) -> Sheet {
+    pub async fn has_true_export(&self, people: &People, table: &str, limit: Option<usize>) -> Sheet {
         let text = limit.unwrap_or_default().to_string();
         let mut more = vec![("table", table)];
         match (limit, table) {

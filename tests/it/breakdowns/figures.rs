@@ -98,12 +98,11 @@ impl Case {
         let found = keys(said.iter().map(|row| row["key"].as_str().unwrap()).collect());
         assert_eq!(found, keys(expected.iter().map(|row| row.key.as_str()).collect()), "{self:?}");
         for (row, expected) in said.iter().zip(expected) {
-            match expected.now {
-                Some(sum) => self.metrics(row, sum),
-                None => {
-                    let metrics = ["clicks", "impressions", "ctr", "position"];
-                    assert!(metrics.iter().all(|name| row.get(name) == Some(&Value::Null)), "{row} in {self:?}");
-                }
+            if let Some(now) = expected.now {
+                self.metrics(row, now);
+            } else {
+                let metrics = ["clicks", "impressions", "ctr", "position"];
+                assert!(metrics.iter().all(|name| row.get(name) == Some(&Value::Null)), "{row} in {self:?}");
             }
             assert_eq!(row.get("presence").and_then(Value::as_str), expected.presence, "{row} in {self:?}");
             assert_eq!(row.get("previous").is_some(), expected.before.is_some(), "{row} in {self:?}");

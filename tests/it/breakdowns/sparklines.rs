@@ -1,8 +1,13 @@
 //! Small daily series for table rows.
 
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde_json::Value;
 use sightline::simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG, ordered};
+use crate::oracle::Sum;
 
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 const DAY: Window = ("2026-10-06", "2026-10-06");
@@ -23,7 +28,7 @@ impl Case {
     }
 
     /// Asks for the sparklines of the first rows and holds every figure.
-    async fn has_true_first_sparklines(&self, people: &People, table: &str, limit: Option<usize>) {
+    pub async fn has_true_first_sparklines(&self, people: &People, table: &str, limit: Option<usize>) {
         let text = limit.unwrap_or_default().to_string();
         let more = [("table", table), ("limit", text.as_str())];
         let more = if limit.is_some() { &more[..] } else { &more[..1] };
@@ -40,10 +45,10 @@ impl Case {
 
     fn holds_sparklines(
         &self,
-        json: &serde_json::Value,
+        json: &Value,
         table: &str,
         keys: &[String],
-    ) -> std::collections::BTreeMap<String, std::collections::BTreeMap<chrono::NaiveDate, crate::oracle::Sum>> {
+    ) -> BTreeMap<String, BTreeMap<NaiveDate, Sum>> {
         assert_eq!(json["data"]["table"], table);
         let rows = json["data"]["rows"].as_array().unwrap();
         let found: Vec<&str> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();

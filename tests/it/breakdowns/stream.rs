@@ -1,48 +1,69 @@
 //! Long files: they are cut at the ceiling, say so, and are sent while they are made.
 
 use std::{
+    collections::BTreeSet,
     io::{Read, Write},
     net::TcpStream,
 };
 
-use super::{CEILING, Case, PAPER, People, Window, csv::Sheet};
+use super::{CEILING, Case, PAPER, People, SHOP, Window, csv::Sheet};
 use crate::app::shared;
 
-const LONG: Window = ("2026-10-28", "2026-11-17");
-const DAY: Window = ("2026-10-21", "2026-10-21");
+const LONG: Window = ("2026-10-05", "2026-10-07");
+const DAY: Window = ("2026-09-21", "2026-09-21");
 
 #[tokio::test]
 async fn a_file_cut_at_the_ceiling_says_so() {
     let people = People::new().await;
-    for (case, least) in [
-        (Case::web(PAPER, LONG), CEILING),
-        (Case::web(PAPER, LONG).against(DAY), CEILING + 1),
-        (Case::web(PAPER, DAY).against(LONG), CEILING),
-    ] {
-        let answer = case.ask(&people, "export", &[]).await.expect(200);
-        assert_eq!(answer.header("x-total-rows-capped"), (case.window == LONG).to_string());
-        let (sheet, expected) = (Sheet::of(&answer), case.rows("queries", CEILING));
-        assert!(expected.rows.len() >= least, "{}", expected.rows.len());
-        assert_eq!(sheet.rows.len(), expected.rows.len());
-        for (cells, row) in sheet.rows.iter().zip(&expected.rows) {
-            assert_eq!(cells[0], super::csv::defused(&row.key));
-            case.cells(&cells[1..5], row.now);
-            assert_eq!(cells.get(9).map(String::as_str), row.presence, "{cells:?}");
-        }
-    }
+    let presences = |sheet: &Sheet| sheet.rows.iter().map(|row| row[9].clone()).collect::<BTreeSet<_>>();
+    let cut = Case::web(SHOP, LONG);
+    assert_eq!(cut.has_true_export(&people, "queries", None).await.rows.len(), CEILING);
+    let sheet = cut.against(DAY).has_true_export(&people, "queries", None).await;
+    assert_eq!(presences(&sheet), ["both", "new", "unknown"].map(str::to_owned).into());
+    let sheet = Case::web(SHOP, DAY).against(LONG).has_true_export(&people, "queries", None).await;
+    assert_eq!(presences(&sheet), ["both", "lost", "unknown"].map(str::to_owned).into());
+}
+
+#[tokio::test]
+async fn a_table_of_pages_is_cut_at_the_same_ceiling() {
+    let people = People::new().await;
+    let case = Case::web(PAPER, ("2026-10-05", "2026-10-11"));
+    assert_eq!(case.rows("pages", CEILING).known, CEILING);
+    let sheet = case.has_true_export(&people, "pages", None).await;
+    assert_eq!(sheet.rows.len(), CEILING);
 }
 
 #[tokio::test]
 async fn a_narrow_file_of_a_long_table_says_that_the_table_was_cut() {
     let people = People::new().await;
-    let answer = Case::web(PAPER, LONG).ask(&people, "export", &[("queryLimit", "3")]).await.expect(200);
+    let answer = Case::web(SHOP, LONG).ask(&people, "export", &[("queryLimit", "3")]).await.expect(200);
     assert_eq!((answer.header("x-total-rows-capped"), Sheet::of(&answer).rows.len()), ("true", 3));
+}
+
+#[tokio::test]
+async fn lists_cut_at_the_ceiling_cannot_be_combined_but_whole_ones_can() {
+    let people = People::new().await;
+    // Each of the two alternatives has more queries than are read.
+    let case = Case::web(SHOP, LONG).and("query", "not_contains", "zzz").or("device", "not_contains", "tablet");
+    for what in ["export", "table-sparklines"] {
+        let answer = case.ask(&people, what, &[]).await.expect(400);
+        assert_eq!(answer.code(), "filter_too_complex", "{what}: {}", answer.hint());
+    }
+    case.has_true_export(&people, "countries", None).await;
+    case.has_true_sparklines(&people, "queries", &case.some_keys("queries", 150)).await;
+}
+
+#[tokio::test]
+async fn the_first_rows_of_a_cut_table_say_that_it_was_cut() {
+    let people = People::new().await;
+    Case::web(SHOP, LONG).has_true_first_sparklines(&people, "queries", Some(50)).await;
+    Case::web(PAPER, ("2026-10-05", "2026-10-11")).has_true_first_sparklines(&people, "pages", None).await;
 }
 
 #[tokio::test]
 async fn a_long_file_comes_in_pieces() {
     let people = People::new().await;
-    let asker = &people.0[PAPER];
+    let asker = &people.0[SHOP];
     let path = format!("/api/properties/{}/export?startDate={}&endDate={}", asker.property, LONG.0, LONG.1);
     let whole = asker.actor.get(&path).await.expect(200).bytes;
     let (base, token) = (shared().service.base_url.clone(), asker.actor.token().to_owned());
