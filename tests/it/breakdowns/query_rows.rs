@@ -77,6 +77,9 @@ async fn the_cap_of_50_000_rows_is_one_of_a_day_and_not_of_the_window() {
     let case = Case::web(PAPER, ("2026-10-28", "2026-11-17"));
     let sheet = case.has_true_query_rows(&people).await;
     assert!(sheet.rows.len() > 50_000, "{}", sheet.rows.len());
+    let either = case.and("query", "not_contains", "weather").or("device", "equals", "DESKTOP");
+    let sheet = either.has_true_query_rows(&people).await;
+    assert!(sheet.rows.len() > 50_000, "{}", sheet.rows.len());
 }
 
 #[tokio::test]

@@ -23,7 +23,8 @@ impl Case {
         let clicks = known.iter().flat_map(|days| days.values()).map(|sum| sum.clicks).sum();
         self.coverage(&json["meta"]["coverage"]["rows"], table, known.len(), known.len(), clicks);
         if !known.is_empty() {
-            self.meta(&json["meta"], self.count_of(table));
+            // Coverage says how the rows count, which for pages is always by page.
+            self.meta(&json["meta"], self.count());
         }
     }
 
@@ -40,7 +41,7 @@ impl Case {
         let clicks = first.iter().map(|(_, sum)| sum.clicks).sum();
         let ceiling = if matches!(table, "queries" | "pages") { super::CEILING } else { usize::MAX };
         self.coverage(&json["meta"]["coverage"]["rows"], table, first.len(), rows.len().min(ceiling), clicks);
-        self.meta(&json["meta"], self.count_of(table));
+        self.meta(&json["meta"], self.count());
     }
 
     fn holds_sparklines(
