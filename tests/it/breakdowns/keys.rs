@@ -100,6 +100,15 @@ async fn countries_and_devices_that_do_not_exist_are_refused() {
 }
 
 #[tokio::test]
+async fn one_country_in_two_spellings_is_one_key_given_twice() {
+    let (people, case) = (People::new().await, Case::web(SMALL, DAY));
+    for (table, keys) in [("countries", r#"["aus","AUS"]"#), ("devices", r#"["mobile","MOBILE"]"#)] {
+        let answer = case.ask(&people, "table-sparklines", &[("table", table), ("keys", keys)]).await.expect(400);
+        assert!(answer.hint().contains("keys"), "{table} {keys}: {}", answer.hint());
+    }
+}
+
+#[tokio::test]
 async fn keys_are_a_json_array_of_1_to_50_different_texts() {
     let (people, case) = (People::new().await, Case::web(SMALL, DAY));
     let many = serde_json::to_string(&(0..51).map(|number| number.to_string()).collect::<Vec<_>>()).unwrap();
