@@ -186,6 +186,9 @@ fn growth_with_rows(criterion: &mut Criterion) {
         let input = Input::new(size);
         let mut group = criterion.benchmark_group("growth with rows");
         group.sample_size(10).throughput(Throughput::Elements(size as u64));
+        group.bench_with_input(BenchmarkId::new("parsing their JSON", size), &input, |bencher, input| {
+            bencher.iter(|| black_box(serde_json::from_str::<QueryResponse>(&input.json).is_ok()));
+        });
         for (name, analysis) in ANALYSES {
             group.bench_with_input(BenchmarkId::new(name, size), &input, |bencher, input| {
                 bencher.iter(|| analysis(input));

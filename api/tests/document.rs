@@ -58,9 +58,8 @@ fn secrets_are_write_only_and_no_answer_holds_them() {
 #[test]
 fn every_word_of_an_enumeration_has_a_name_that_a_generated_client_can_use() {
     let document = document(&Locations::relative());
-    let starts_with_a_letter = |word: &Value| {
-        word.as_str().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
-    };
+    let starts_with_a_letter =
+        |word: &Value| word.as_str().is_some_and(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()));
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     for (name, schema) in schemas {
         let words = schema.get("x-enum-varnames").or_else(|| schema.get("enum"));
@@ -75,7 +74,8 @@ fn every_word_of_an_enumeration_has_a_name_that_a_generated_client_can_use() {
 #[test]
 fn every_query_parameter_says_what_it_is_shows_an_example_and_tells_what_happens_without_it() {
     let document = document(&Locations::relative());
-    let operations = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
     let parameters: Vec<&Value> = operations
         .filter_map(|operation| operation["parameters"].as_array())
         .flatten()

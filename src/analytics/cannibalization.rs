@@ -10,7 +10,7 @@ use std::{cmp::Ordering, collections::HashMap};
 
 use api::analytics::{CannibalizationThresholds, CannibalizedQuery, CompetingPage, OwnerConfidence, SuggestedOwner};
 
-use super::{change::count, metrics::Metrics};
+use super::{change::count, metrics::Metrics, table};
 
 /// What the analysis found.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,21 +40,31 @@ pub fn candidates<'r>(
     thresholds: &CannibalizationThresholds,
     limit: usize,
 ) -> Candidates {
-    let mut by_query: HashMap<&str, Vec<(&str, Metrics)>> = HashMap::new();
-    for (query, page, metrics) in pages {
-        by_query.entry(query).or_default().push((page, metrics));
-    }
-    let mut analysed = 0;
-    let mut contests = Vec::new();
-    for (query, own) in queries {
-        let Some(pages) = by_query.remove(query) else { continue };
+    let queries: Vec<(&str, Metrics)> = queries.into_iter().collect();
+    let places: HashMap<&str, u32> = (0..).zip(&queries).map(|(place, (query, _))| (*query, place)).collect();
+    let known = pages.into_iter().filter_map(|(query, page, metrics)| Some((*places.get(query)?, page, metrics)));
+    let pages: Vec<(u32, &str, Metrics)> = known.collect();
+    let mut order: Vec<(u32, u32)> = (0..).zip(&pages).map(|(row, (place, ..))| (*place, row)).collect();
+    order.sort_unstable();
+    let (mut analysed, mut contests) = (0, Vec::new());
+    for group in order.chunk_by(|a, b| a.0 == b.0) {
         analysed += 1;
-        contests.extend(contest(query, own, pages, thresholds));
+        let (query, own) = queries[group[0].0 as usize];
+        if group.len() > 1 && own.impressions >= thresholds.min_query_impressions as f64 {
+            let rows = group.iter().map(|(_, row)| &pages[*row as usize]);
+            contests.extend(contest(
+                query,
+                own,
+                rows.map(|(_, page, metrics)| (*page, *metrics)).collect(),
+                thresholds,
+            ));
+        }
     }
-    contests.sort_unstable_by(|a, b| b.priority.total_cmp(&a.priority).then_with(|| a.query.cmp(b.query)));
     let found = contests.len();
-    let queries = contests.iter().take(limit).map(|contest| contest.wire(thresholds)).collect();
-    Candidates { analysed, found, queries }
+    let by_priority =
+        |a: &Contest<'_>, b: &Contest<'_>| b.priority.total_cmp(&a.priority).then_with(|| a.query.cmp(b.query));
+    let queries = table::first(contests, limit, by_priority);
+    Candidates { analysed, found, queries: queries.iter().map(|contest| contest.wire(thresholds)).collect() }
 }
 
 fn contest<'r>(
@@ -63,9 +73,6 @@ fn contest<'r>(
     mut pages: Vec<(&'r str, Metrics)>,
     thresholds: &CannibalizationThresholds,
 ) -> Option<Contest<'r>> {
-    if pages.len() < 2 || own.impressions < thresholds.min_query_impressions as f64 {
-        return None;
-    }
     let whole: Metrics = pages.iter().map(|(_, metrics)| *metrics).sum();
     let largest = pages.iter().map(|(_, metrics)| metrics.impressions).fold(0.0, f64::max);
     let top_share = (whole.impressions > 0.0).then(|| largest / whole.impressions)?;

@@ -80,16 +80,14 @@ pub fn movers(current: Listing<'_>, previous: Listing<'_>, min_impressions: u64,
         unknown.append(&mut lost);
     }
     both.retain(Pair::changed);
-    both.sort_unstable_by(Pair::by_move);
-    let listed = |mut pairs: Vec<Pair<'_>>, presence| {
-        pairs.sort_unstable_by(Pair::by_size);
-        pairs.iter().take(limit).map(|pair| pair.row(presence)).collect()
+    let listed = |pairs: Vec<Pair<'_>>, presence| {
+        table::first(pairs, limit, Pair::by_size).iter().map(|pair| pair.row(presence)).collect()
     };
     QueryMovers {
         new: listed(new, Presence::New),
         lost: listed(lost, Presence::Lost),
         unknown: listed(unknown, Presence::Unknown),
-        moving: both.iter().take(limit).map(|pair| pair.row(Presence::Both)).collect(),
+        moving: table::first(both, limit, Pair::by_move).iter().map(|pair| pair.row(Presence::Both)).collect(),
     }
 }
 

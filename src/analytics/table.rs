@@ -3,7 +3,7 @@
 //! A row that is missing is not a row of zeros. Both windows' lists may be cut at the fetch ceiling, so a key that stands
 //! in one list only is `new` or `lost` where the other list is complete, and `unknown` where it was cut.
 
-use std::collections::{HashMap, HashSet};
+use std::{cmp::Ordering, collections::HashMap};
 
 use api::{
     analytics::TableRow,
@@ -38,12 +38,30 @@ pub struct Join {
 #[must_use]
 pub fn join(current: Listing<'_>, previous: Listing<'_>, limit: usize) -> Join {
     let places: HashMap<&str, u32> = (0..).zip(previous.rows).map(|(place, (key, _))| (*key, place)).collect();
-    let now: HashSet<&str> = current.rows.iter().map(|(key, _)| *key).collect();
-    let gone = (0..).zip(previous.rows).filter(|(_, (key, _))| !now.contains(key)).map(|(place, _)| place);
-    Join {
-        before: current.rows.iter().take(limit).map(|(key, _)| places.get(key).copied()).collect(),
-        gone: gone.take(limit).collect(),
+    let mut met = vec![false; previous.rows.len()];
+    let mut before = Vec::with_capacity(current.rows.len().min(limit));
+    for (key, _) in current.rows {
+        let place = places.get(key).copied();
+        if let Some(place) = place {
+            met[place as usize] = true;
+        }
+        if before.len() < limit {
+            before.push(place);
+        }
     }
+    let gone = (0..).zip(met).filter(|(_, met)| !met).map(|(place, _)| place);
+    Join { before, gone: gone.take(limit).collect() }
+}
+
+/// The first `limit` of `rows` in `order`, without ordering the rest.
+#[must_use]
+pub fn first<T>(mut rows: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    if rows.len() > limit {
+        rows.select_nth_unstable_by(limit, &order);
+        rows.truncate(limit);
+    }
+    rows.sort_unstable_by(order);
+    rows
 }
 
 /// What it means that the comparison's listing lacks a key of the current one.
@@ -164,6 +182,15 @@ mod tests {
         assert_eq!((found[0].clicks, found[0].impressions, found[0].position), (None, None, None));
         assert_eq!(found[0].previous.as_ref().unwrap().clicks, 2);
         assert!(found[0].change.is_none());
+    }
+
+    #[test]
+    fn the_first_rows_are_the_ones_that_sorting_all_would_give() {
+        let rows: Vec<u32> = (0..50).map(|n| n * 37 % 50).collect();
+        for limit in [0, 1, 7, 49, 50, 80] {
+            let expected: Vec<u32> = (0..50).take(limit).collect();
+            assert_eq!(first(rows.clone(), limit, Ord::cmp), expected, "{limit}");
+        }
     }
 
     #[test]

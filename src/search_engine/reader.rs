@@ -267,7 +267,7 @@ fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part, no
     let present = sums.into_iter().filter(|(_, metrics)| metrics.impressions > 0.5);
     let mut rows: Vec<Row> = present.map(|(keys, metrics)| Row { keys: keys.into(), metrics }).collect();
     sort(&mut rows, &part.dimensions);
-    let capped = !part.dimensions.is_empty() && rows.len() > part.cap;
+    let capped = !part.dimensions.is_empty() && rows.len() >= part.cap;
     rows.truncate(part.cap);
     Reading { rows, capped, read_at, first_incomplete_date: None }
 }

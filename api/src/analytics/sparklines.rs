@@ -40,7 +40,7 @@ impl ParamValue for Keys {
             "type": "string", "format": "keys-json", "contentMediaType": "application/json", "maxLength": 60_000,
             "contentSchema": {
                 "type": "array", "minItems": 1, "maxItems": MAX_KEYS, "uniqueItems": true,
-                "items": { "type": "string", "minLength": 1, "maxLength": 2048 },
+                "items": { "type": "string", "minLength": 1, "maxLength": 2048, "pattern": "^[^\\x00]+$" },
             },
         })
     }
@@ -51,8 +51,8 @@ impl ParamValue for Keys {
         if !(1..=MAX_KEYS).contains(&keys.len()) {
             return Err(format!("must hold 1 to {MAX_KEYS} keys, and holds {}", keys.len()));
         }
-        if keys.iter().any(|key| !(1..=2048).contains(&key.chars().count())) {
-            return Err("each key must be 1 to 2048 characters long".to_owned());
+        if keys.iter().any(|key| !(1..=2048).contains(&key.chars().count()) || key.contains('\0')) {
+            return Err("each key must be 1 to 2048 characters long, without NUL".to_owned());
         }
         let distinct: std::collections::BTreeSet<&String> = keys.iter().collect();
         if distinct.len() < keys.len() { Err("must not hold a key twice".to_owned()) } else { Ok(Self(keys)) }
@@ -71,7 +71,8 @@ pub struct SparklinesParams {
     /// Which table the rows belong to.
     #[param(default = "queries", example = "queries")]
     pub table: SparklineTable,
-    /// A JSON-encoded array of 1 to 50 row keys, as the table shows them. Without it: the table's first rows.
+    /// A JSON-encoded array of 1 to 50 row keys. Without it: the table's first rows. Countries and devices in any case; they come
+    /// back as the table shows them.
     #[param(example = r#"["running shoes","trail shoes"]"#)]
     pub keys: Option<Keys>,
     /// How many of the table's first rows, when `keys` is absent.

@@ -1,7 +1,7 @@
 //! Small daily series for table rows.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -95,7 +95,14 @@ fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error
             .ok_or_else(|| Error::invalid(format!("keys: unknown device {key:?}; use DESKTOP, MOBILE or TABLET"))),
         _ => Ok(key.clone()),
     };
-    keys.iter().map(canonical).collect()
+    let canonical: Vec<String> = keys.iter().map(canonical).collect::<Result<_, _>>()?;
+    let mut seen = HashSet::new();
+    match canonical.iter().find(|key| !seen.insert(*key)) {
+        Some(twice) => {
+            Err(Error::invalid(format!("keys: must not hold a key twice, and holds {twice:?} in two spellings")))
+        }
+        None => Ok(canonical),
+    }
 }
 
 /// Countries and devices are few and read whole; queries and pages are asked for by name, in as many requests as the longest
