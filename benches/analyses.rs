@@ -3,13 +3,13 @@
 //! The rows are made up: 50,000 are what the search engine gives at most; 1,000,000 only show that nothing grows faster than its
 //! input.
 
-use std::hint::black_box;
+use std::{collections::BTreeMap, hint::black_box};
 
 use api::{
     analytics::{CannibalizationThresholds, CurveSource, GrowthThresholds},
     models::Window,
 };
-use chrono::{NaiveDate, TimeDelta};
+use chrono::{Days, NaiveDate, TimeDelta};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
 use sightline::{
@@ -68,10 +68,13 @@ fn json(rows: usize) -> String {
     format!(r#"{{"rows":[{}],"responseAggregationType":"byPage"}}"#, rows.join(","))
 }
 
+/// A row by query and page.
+type Row = (Box<str>, Box<str>, Metrics);
+
 /// The rows of an analysis: as sent, by query and page, and by query.
 struct Input {
     json: String,
-    pages: Vec<(Box<str>, Box<str>, Metrics)>,
+    pages: Vec<Row>,
     queries: Vec<(Box<str>, Metrics)>,
 }
 
@@ -107,7 +110,7 @@ impl Input {
     }
 
     /// The same rows as days of 28: `rows ÷ 28` queries each.
-    fn days(&self) -> impl Iterator<Item = (NaiveDate, &[(Box<str>, Box<str>, Metrics)])> {
+    fn days(&self) -> impl Iterator<Item = (NaiveDate, &[Row])> {
         let first = NaiveDate::from_ymd_opt(2026, 10, 21).unwrap_or_default();
         let days = self.pages.chunks(self.pages.len() / 28 + 1);
         (0..).zip(days).map(move |(day, rows)| (first + TimeDelta::days(day), rows))
@@ -158,10 +161,10 @@ const ANALYSES: [Analysis; 7] = [
         let codes: Vec<String> = (0..200).map(|code| format!("c{code}")).collect();
         let mut countries = Countries {
             window: Window { start_date: NaiveDate::MIN, end_date: NaiveDate::MIN },
-            days: codes.iter().map(|code| (code.as_str(), Default::default())).collect(),
+            days: codes.iter().map(|code| (code.as_str(), BTreeMap::default())).collect(),
         };
         for (index, (_, _, metrics)) in input.pages.iter().enumerate() {
-            let day = NaiveDate::default() + TimeDelta::days((index / codes.len()) as i64);
+            let day = NaiveDate::default() + Days::new((index / codes.len()) as u64);
             countries.days.entry(&codes[index % codes.len()]).or_default().insert(day, *metrics);
         }
         black_box(trends(&countries, None, 10));

@@ -48,16 +48,10 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Read-only shared dashboard
     ///
     /// The performance of the property that the link was made for, with the same parameters as the private operation. No
-    /// sign-in; a link that is unknown, revoked or expired is not found.
+    /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or paid for.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
-    #[errors(
-        FilterTooComplex,
-        NotAvailableForSearchType,
-        SubscriptionRequired,
-        SearchAccountDisconnected,
-        SearchEngineUnavailable
-    )]
+    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
     async fn get_shared_performance(
         &self,
         caller: Caller,

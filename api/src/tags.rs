@@ -40,7 +40,7 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Rename or reorder a tag
     ///
-    /// Without `order`, the tag keeps its place.
+    /// Without `order`, the tag keeps its place; with it, the tags between its old and its new place move up or down.
     #[put("/api/tags/{id}")]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
@@ -82,7 +82,7 @@ pub struct Tag {
     /// The label.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
-    /// Its place among the caller's tags, smallest first; places may be shared.
+    /// Its place among the caller's tags, 0 is the first.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: u32,
     /// How many properties that the caller can see carry it.
@@ -107,7 +107,8 @@ pub struct TagInput {
         pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
     ))]
     pub name: String,
-    /// Its place among the caller's tags, smallest first. A new tag without one goes to the end.
+    /// Its place among the caller's tags, 0 is the first; the others move. A place beyond the end is the end, where a new tag
+    /// without one goes, too.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: Option<u32>,
 }

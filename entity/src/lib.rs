@@ -10,6 +10,7 @@ pub mod property;
 pub mod property_preference;
 pub mod property_tag;
 pub mod refresh_token;
+pub mod replay;
 pub mod revocation;
 pub mod search_account;
 pub mod segment;
@@ -22,10 +23,33 @@ pub mod team_grant_property;
 pub mod topic_cluster;
 pub mod user;
 
-/// Folds a name, keyword or e-mail address for comparison: surrounding space and differences of case do not count.
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Folds a name, keyword or e-mail address for comparison: surrounding space, differences of case and ways to write the same
+/// character (Unicode NFKC) do not count.
 ///
 /// Unique indices stand on folded columns, because the databases disagree about case beyond ASCII.
 #[must_use]
 pub fn key(text: &str) -> String {
-    text.trim().to_lowercase()
+    let folded: String = text.nfkc().flat_map(char::to_lowercase).nfkc().collect();
+    folded.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key;
+
+    #[test]
+    fn names_that_look_the_same_are_the_same() {
+        for (a, b) in [
+            ("Caf\u{e9}", "cafe\u{301}"),
+            (" STRASSE ", "strasse"),
+            ("ﬁnance", "Finance"),
+            ("ＡＢＣ", "abc"),
+            ("ÅNGSTRÖM", "a\u{30a}ngstro\u{308}m"),
+        ] {
+            assert_eq!(key(a), key(b));
+        }
+        assert_ne!(key("resume"), key("résumé"));
+    }
 }

@@ -7,6 +7,7 @@ mod m0001_people_and_properties;
 mod m0002_identity_provider;
 mod m0003_classifications;
 mod m0004_notes_and_sharing;
+mod m0005_replays;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -20,6 +21,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0002_identity_provider::Migration),
             Box::new(m0003_classifications::Migration),
             Box::new(m0004_notes_and_sharing::Migration),
+            Box::new(m0005_replays::Migration),
         ]
     }
 }

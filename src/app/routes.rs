@@ -22,7 +22,9 @@ use crate::{
         property_access::ResolveProperty,
         rate_limit::RateLimit,
         standing_headers::StandingHeaders,
+        writes::Writes,
     },
+    services::replays::Running,
     store::rate_limit::{Rate, RateLimits},
 };
 
@@ -81,8 +83,16 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         limits: limits.clone(),
     };
     let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
+    let writes = Writes {
+        db: app.db.clone(),
+        store: config.idempotency.store,
+        running: Running::default(),
+        clock: app.clock.clone(),
+        random: app.random.clone(),
+    };
     let operations = api::document::routes(app)
         .with(Conditional)
+        .with(writes)
         .with(BodyVerdict)
         .with(resolve)
         .with(RateLimit { limits, anonymous })

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use super::Parts;
-use crate::identity::revocation;
+use crate::{identity::revocation, services::replays};
 
 const EVERY: Duration = Duration::from_mins(15);
 
@@ -16,7 +16,11 @@ pub(super) fn start(parts: &Parts) -> JoinHandle<()> {
         loop {
             tokio::time::sleep(EVERY).await;
             let now = app.clock.now();
-            let mut swept = vec![revocation::sweep(&app.db, now).await, sessions.sweep(now).await];
+            let mut swept = vec![
+                revocation::sweep(&app.db, now).await,
+                sessions.sweep(now).await,
+                replays::sweep(&app.db, now).await,
+            ];
             if let Some(provider) = &provider {
                 swept.push(provider.sweep().await);
             }

@@ -13,12 +13,8 @@ use api::{
 };
 use poem::Body;
 
-use super::{App, Established as _};
-use crate::services::{analyses, csv_file::CsvFile, rendered::RenderedAnswer};
-
-fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
-    Rendered::new(answer.body.clone()).with_digest(&answer.digest)
-}
+use super::{App, Established as _, sent};
+use crate::services::{analyses, csv_file::CsvFile};
 
 fn streamed(file: CsvFile) -> Csv {
     Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, capped: file.capped }

@@ -2,23 +2,32 @@
 //! what they may do has been established by the layers in front of the router.
 
 mod analytics;
+mod annotations;
+mod classifications;
 mod discovery;
 pub mod documentation;
+mod filters;
 mod later;
 mod properties;
+mod sharing;
 mod system;
+mod tags;
+mod team;
 
 use std::sync::Arc;
 
-use api::{error::ApiError, security::Caller};
+use api::{answer::Rendered, error::ApiError, security::Caller};
+use chrono::{DateTime, Utc};
 use sea_orm::DatabaseConnection;
+use uuid::Uuid;
 
 use crate::{
     clock::Clock,
     config::Config,
     identity::{Identity, issuer::Issuer},
     random::Random,
-    services::{access::PropertyAccess, search_data::SearchData},
+    services::{access::PropertyAccess, records::IfMatch, rendered::RenderedAnswer, search_data::SearchData},
+    store::unit_of_work::UnitOfWork,
 };
 
 /// What operations work with.
@@ -45,6 +54,10 @@ trait Established {
     fn identity(&self) -> Result<Identity, ApiError>;
     /// The right to the property in the path.
     fn access(&self) -> Result<PropertyAccess, ApiError>;
+    /// What the request writes in; it is committed with the answer.
+    fn unit(&self) -> Result<Arc<UnitOfWork>, ApiError>;
+    /// The state that the caller wants to change.
+    fn if_match(&self) -> Result<IfMatch, ApiError>;
 }
 
 impl Established for Caller {
@@ -54,5 +67,26 @@ impl Established for Caller {
 
     fn access(&self) -> Result<PropertyAccess, ApiError> {
         self.get()
+    }
+
+    fn unit(&self) -> Result<Arc<UnitOfWork>, ApiError> {
+        self.get()
+    }
+
+    fn if_match(&self) -> Result<IfMatch, ApiError> {
+        self.get()
+    }
+}
+
+/// An answer that was rendered as `T`.
+fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
+    Rendered::new(answer.body.clone()).with_digest(&answer.digest)
+}
+
+impl App {
+    /// A new id, and the moment of which it is.
+    fn fresh(&self) -> (Uuid, DateTime<Utc>) {
+        let now = self.clock.now();
+        (self.random.id(now), now)
     }
 }

@@ -15,3 +15,4 @@ pub mod property_access;
 pub mod rate_limit;
 pub mod refusal;
 pub mod standing_headers;
+pub mod writes;

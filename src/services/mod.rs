@@ -3,8 +3,11 @@
 pub mod access;
 pub mod accounts;
 pub mod analyses;
+pub mod annotations;
+pub mod branded_keywords;
 pub mod classifications;
 pub mod csv_file;
+pub mod filter_presets;
 pub mod headlines;
 pub mod health;
 pub mod owned;
@@ -12,11 +15,19 @@ pub mod people;
 pub mod plans;
 pub mod properties;
 pub mod question;
+pub mod records;
 pub mod rendered;
+pub mod replays;
+pub mod saved_conditions;
 pub mod search_data;
 pub mod seed;
+pub mod segments;
+pub mod share_links;
 pub mod subscriptions;
 pub mod sync;
+pub mod tags;
+pub mod team;
+pub mod topic_clusters;
 pub mod tracking;
 
 #[cfg(test)]

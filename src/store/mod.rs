@@ -1,4 +1,5 @@
-//! What is kept: the database's connection, and rate-limit counters in the process.
+//! What is kept: the database's connection and transactions, and rate-limit counters in the process.
 
 pub mod database;
 pub mod rate_limit;
+pub mod unit_of_work;

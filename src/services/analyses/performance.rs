@@ -8,6 +8,7 @@ use api::{
         SeriesPoint, Tables,
     },
     models::{AnalysisStatus, TableCoverage, Window},
+    sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
 use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, join_all, try_join};
@@ -24,9 +25,11 @@ use crate::{
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
     services::{
         access::PropertyAccess,
+        properties::display_name,
         question::{self, Settled, freshness, lacks},
         rendered::{MadeOf, RenderedAnswer},
         search_data::SearchData,
+        share_links::Shared,
     },
 };
 
@@ -77,6 +80,30 @@ pub async fn performance(
     let key = format!("performance {} {params:?}", access.property().id);
     let made_of = MadeOf::new(material.readings(), material.freshness);
     search.rendered(key, made_of, || answer(&settled, params, &material))
+}
+
+/// The same for the reader of a share link, as JSON of [`SharedPerformanceAnswer`].
+pub async fn shared(
+    search: &SearchData,
+    shared: &Shared,
+    params: &PerformanceParams,
+) -> Result<Arc<RenderedAnswer>, Error> {
+    let asked = &params.question;
+    let settled = question::settle(search, &shared.access, (&asked.window, &asked.comparison, &asked.slice)).await?;
+    let material = read(search, &settled, params.scope).await?;
+    let property = shared.access.property();
+    let key = format!("shared {} {:?} {:?} {params:?}", property.id, shared.name, shared.expires_at);
+    let made_of = MadeOf::new(material.readings(), material.freshness);
+    search.rendered(key, made_of, || {
+        let PerformanceAnswer { data, meta } = answer(&settled, params, &material);
+        let meta = SharedPerformanceMeta {
+            performance: meta,
+            site: display_name(&property.site_url).to_owned(),
+            link_name: shared.name.clone(),
+            link_expires_at: shared.expires_at,
+        };
+        SharedPerformanceAnswer { data, meta }
+    })
 }
 
 /// Reads everything side by side.

@@ -1,0 +1,62 @@
+//! Share links and the dashboards behind them.
+
+use api::{
+    analytics::PerformanceParams,
+    answer::{Answer, Answered, Created, NoContent, Rendered},
+    body::Body,
+    params::Params,
+    security::Caller,
+    sharing::{ShareLink, ShareLinkInput, SharedPerformanceAnswer, SharingApi},
+};
+use poem_openapi::param::Path;
+use uuid::Uuid;
+
+use super::{App, Established as _, sent};
+use crate::{
+    error::Error,
+    services::{
+        analyses::performance,
+        share_links::{self, Links},
+    },
+};
+
+impl App {
+    fn links(&self) -> Links<'_> {
+        Links { secrets: &self.search.secrets, random: &self.random, base_url: &self.base_url }
+    }
+}
+
+impl SharingApi for App {
+    async fn list_property_share_links(&self, caller: Caller) -> Answered<Answer<Vec<ShareLink>>> {
+        Ok(Answer(self.links().list(&self.db, &caller.access()?, self.clock.now()).await?))
+    }
+
+    async fn create_property_share_link(
+        &self,
+        caller: Caller,
+        Body(body): Body<ShareLinkInput>,
+    ) -> Answered<Created<ShareLink>> {
+        let (access, unit) = (caller.access()?, caller.unit()?);
+        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let data = self.links().create(transaction, &access, body, self.clock.now()).await?;
+        let location = format!("/api/properties/{}/share-links/{}", access.property().id, data.id);
+        Ok(Created { data, location })
+    }
+
+    async fn revoke_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
+        let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await.map_err(Error::from)?;
+        share_links::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
+        Ok(NoContent)
+    }
+
+    async fn get_shared_performance(
+        &self,
+        _: Caller,
+        Path(token): Path<String>,
+        Params(params): Params<PerformanceParams>,
+    ) -> Answered<Rendered<SharedPerformanceAnswer>> {
+        let shared = share_links::open(&self.db, &self.config, &token, self.clock.now()).await?;
+        Ok(sent(&*performance::shared(&self.search, &shared, &params).await?))
+    }
+}

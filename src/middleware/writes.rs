@@ -1,0 +1,246 @@
+//! Writes that happen once: each runs in one transaction, and what is answered to an `Idempotency-Key` is committed with it.
+//!
+//! The layer stands behind the judgement of who asks, so whoever lost access never sees a replay, and before the operation's own look
+//! at parameters and body. Answers of the operation itself carry `Idempotency-Replayed`.
+
+use std::sync::Arc;
+
+use api::{
+    error::{ApiError, Code},
+    operation::{self, Idempotency},
+};
+use poem::{
+    Body, Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    http::{HeaderValue, StatusCode, header},
+};
+use sea_orm::DatabaseConnection;
+
+use super::{authenticate::Caller, refusal};
+use crate::{
+    clock::Clock,
+    config::ReplayStore,
+    error::Error,
+    random::Random,
+    services::records::IfMatch,
+    services::replays::{self, Known, LARGEST_BODY, Running, Scope, Stored},
+    store::unit_of_work::UnitOfWork,
+};
+
+const KEY: &str = "idempotency-key";
+const REPLAYED: &str = "idempotency-replayed";
+const STORAGE: &str = "idempotency-storage";
+
+/// The longest key.
+const LONGEST_KEY: usize = 255;
+
+/// The middleware.
+#[derive(Clone)]
+pub struct Writes {
+    /// What is written to.
+    pub db: DatabaseConnection,
+    /// Whether answers are stored.
+    pub store: ReplayStore,
+    /// The keys in use.
+    pub running: Running,
+    /// What time it is.
+    pub clock: Clock,
+    /// For new ids.
+    pub random: Random,
+}
+
+/// See [`Writes`].
+pub struct WritesEndpoint<E> {
+    inner: E,
+    settings: Writes,
+}
+
+impl<E: Endpoint> Middleware<E> for Writes {
+    type Output = WritesEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        WritesEndpoint { inner, settings: self.clone() }
+    }
+}
+
+impl<E: Endpoint> Endpoint for WritesEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let if_match = request.headers().get_all(header::IF_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let if_match = IfMatch(if_match.map(str::to_owned).collect());
+        request.set_data(if_match);
+        let operation = operation::find(request.method(), request.uri().path());
+        match operation.and_then(|operation| operation.idempotency) {
+            None => self.inner.call(request).await.map(IntoResponse::into_response),
+            Some(Idempotency::Ignored) => self.once(request).await,
+            Some(Idempotency::Enforced) => match key(&request)? {
+                None => self.once(request).await,
+                Some(_) if self.settings.store == ReplayStore::None => self.once(request).await.map(unstored),
+                Some(key) => {
+                    let bytes = request.take_body().into_vec().await?;
+                    let value = serde_json::from_slice(&bytes).ok();
+                    request.set_body(Body::from(bytes));
+                    match value {
+                        // What is no JSON is refused before it has anything to do with a key.
+                        None => self.once(request).await,
+                        Some(value) => self.keyed(request, key, replays::hash(&value)).await,
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// `Idempotency-Key`, 1 to 255 printable ASCII characters.
+fn key(request: &Request) -> Result<Option<String>, ApiError> {
+    let mut values = request.headers().get_all(KEY).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return if request.headers().contains_key(KEY) { Err(bad_key("was sent twice; send one")) } else { Ok(None) };
+    };
+    let printable = value.as_bytes().iter().all(|byte| (0x20..=0x7e).contains(byte));
+    let text = value.to_str().unwrap_or_default();
+    if printable && (1..=LONGEST_KEY).contains(&text.len()) {
+        Ok(Some(text.to_owned()))
+    } else {
+        Err(bad_key(&format!("must be 1 to {LONGEST_KEY} printable ASCII characters")))
+    }
+}
+
+fn bad_key(problem: &str) -> ApiError {
+    ApiError::new(Code::InvalidIdempotencyKey).hint(format!("Idempotency-Key: {problem}"))
+}
+
+fn unstored(mut response: Response) -> Response {
+    response.headers_mut().insert(STORAGE, HeaderValue::from_static("unavailable"));
+    response
+}
+
+fn replayed(mut response: Response, replayed: bool) -> Response {
+    let value = HeaderValue::from_static(if replayed { "true" } else { "false" });
+    response.headers_mut().insert(REPLAYED, value);
+    response
+}
+
+impl<E: Endpoint> WritesEndpoint<E> {
+    /// Runs the operation in a transaction of its own, which is committed unless it refuses.
+    async fn once(&self, mut request: Request) -> Result<Response> {
+        let unit = Arc::new(UnitOfWork::new(self.settings.db.clone()));
+        request.set_data(unit.clone());
+        let answer = self.inner.call(request).await.map(IntoResponse::into_response);
+        let unit = alone(unit)?;
+        match answer {
+            Ok(response) if response.status().is_success() => {
+                unit.commit().await.map_err(fault)?;
+                Ok(response)
+            }
+            refused => {
+                unit.roll_back().await.map_err(fault)?;
+                refused
+            }
+        }
+    }
+
+    /// The same for a request with a key: answered from what is stored, or run and stored.
+    async fn keyed(&self, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
+        let settings = &self.settings;
+        let Some(Caller(user)) = request.data::<Caller>() else { return self.once(request).await };
+        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+        let scope = Scope { user_id: user.id, method, path, key };
+        let Some(_claim) = settings.running.claim(&scope) else { return Err(in_progress().into()) };
+        let unit = Arc::new(UnitOfWork::new(settings.db.clone()));
+        let transaction = unit.transaction().await.map_err(fault)?;
+        if !replays::lock(transaction, &scope).await.map_err(ApiError::from)? {
+            return Err(in_progress().into());
+        }
+        match replays::find(transaction, &scope, &hash, settings.clock.now()).await.map_err(ApiError::from)? {
+            Known::Answered(stored) => return Ok(replayed(response_of(stored), true)),
+            Known::OtherBody => {
+                let way_out =
+                    "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
+                return Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into());
+            }
+            Known::Nothing => {}
+        }
+        request.set_data(unit.clone());
+        let answer = self.inner.call(request).await.map(IntoResponse::into_response);
+        self.settle(alone(unit)?, answer, scope, hash).await
+    }
+
+    /// Commits what a request with a key wrote together with its answer; a refusal is stored without what it had written.
+    async fn settle(
+        &self,
+        unit: UnitOfWork,
+        answer: Result<Response>,
+        scope: Scope,
+        hash: Vec<u8>,
+    ) -> Result<Response> {
+        let response = match answer {
+            Ok(response) => response,
+            Err(error) => refusal::of(&error).into_response(),
+        };
+        let status = response.status();
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            unit.roll_back().await.map_err(fault)?;
+            return Ok(replayed(response, false));
+        }
+        let (response, stored) = stored_of(response).await?;
+        let unit = if status.is_success() {
+            unit
+        } else {
+            unit.roll_back().await.map_err(fault)?;
+            UnitOfWork::new(self.settings.db.clone())
+        };
+        if stored.body.len() <= LARGEST_BODY {
+            let (now, transaction) = (self.settings.clock.now(), unit.transaction().await.map_err(fault)?);
+            let id = self.settings.random.id(now);
+            let kept = replays::store(transaction, id, scope, hash, stored, now).await;
+            // Two equal requests may both have been refused; one of the refusals is enough.
+            if status.is_success() {
+                kept.map_err(ApiError::from)?;
+            } else if kept.is_err() {
+                unit.roll_back().await.map_err(fault)?;
+                return Ok(replayed(response, false));
+            }
+        }
+        unit.commit().await.map_err(fault)?;
+        Ok(replayed(response, false))
+    }
+}
+
+fn in_progress() -> ApiError {
+    ApiError::new(Code::IdempotencyInProgress).retry_after(1)
+}
+
+fn fault(error: sea_orm::DbErr) -> ApiError {
+    ApiError::from(Error::from(error))
+}
+
+/// The unit of work, which nobody holds any more once the operation has answered.
+fn alone(unit: Arc<UnitOfWork>) -> Result<UnitOfWork, ApiError> {
+    Arc::into_inner(unit).ok_or_else(|| ApiError::from(Error::internal("an operation kept its unit of work")))
+}
+
+/// An answer, and what is stored of it.
+async fn stored_of(mut response: Response) -> Result<(Response, Stored)> {
+    let body = response.take_body().into_vec().await?;
+    let text = |name: header::HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+    let stored = Stored {
+        status: response.status().as_u16(),
+        content_type: text(header::CONTENT_TYPE),
+        location: text(header::LOCATION),
+        etag: text(header::ETAG),
+        body: body.clone(),
+    };
+    response.set_body(body);
+    Ok((response, stored))
+}
+
+fn response_of(stored: Stored) -> Response {
+    let mut response = Response::builder().status(StatusCode::from_u16(stored.status).unwrap_or_default());
+    let headers =
+        [(header::CONTENT_TYPE, stored.content_type), (header::LOCATION, stored.location), (header::ETAG, stored.etag)];
+    for (name, value) in headers.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        response = response.header(name, value);
+    }
+    response.body(stored.body)
+}

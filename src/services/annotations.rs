@@ -1,0 +1,177 @@
+//! Annotations: what happened on a day, told on the charts of a property.
+
+use api::{
+    annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource},
+    models::Window,
+};
+use chrono::{DateTime, Days, NaiveDate, Utc};
+use entity::annotation::{self, Entity};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, IntoActiveModel, ModelTrait};
+use uuid::Uuid;
+
+use super::{
+    access::PropertyAccess,
+    records::{IfMatch, check_room, etag, hold_property},
+};
+use crate::error::Error;
+
+/// The most annotations of a property.
+const MOST: u64 = 5_000;
+
+/// The first day that can be annotated.
+const EARLIEST: NaiveDate = match NaiveDate::from_ymd_opt(2000, 1, 1) {
+    Some(day) => day,
+    None => NaiveDate::MIN,
+};
+
+/// How many days ahead something can be planned.
+const AHEAD: Days = Days::new(3 * 366);
+
+/// A counting anomaly that the search engine has published.
+struct Anomaly {
+    id: u128,
+    days: (&'static str, &'static str),
+    text: &'static str,
+}
+
+/// The anomalies that are known; their sources stand in the search engine's own list of data anomalies.
+const ANOMALIES: [Anomaly; 2] = [
+    Anomaly {
+        id: 0x0196_c6b5_d000_7000_8000_0000_0000_0001,
+        days: ("2025-05-13", "2026-04-27"),
+        text: "The search engine counted too many impressions; clicks are not affected. CTR is too low and position may be off.",
+    },
+    Anomaly {
+        id: 0x0199_30f0_a000_7000_8000_0000_0000_0002,
+        days: ("2025-09-10", "2025-09-14"),
+        text: "The search engine stopped answering requests for 100 results a page, which rank trackers used: impressions drop and \
+               average positions improve without any change for visitors.",
+    },
+];
+
+/// The annotations of a property, newest first; with a window, those that touch it.
+pub async fn list(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    params: &AnnotationListParams,
+) -> Result<Vec<Annotation>, Error> {
+    let window = params.window.window();
+    let touches = |date: NaiveDate, end: NaiveDate| {
+        window.is_none_or(|Window { start_date, end_date }| date <= end_date && end >= start_date)
+    };
+    let own = Entity::of_property(access.property().id).all(db).await?.into_iter().map(|row| wire(&row));
+    let system = ANOMALIES.iter().filter(|_| params.include_system).filter_map(known);
+    let mut found: Vec<Annotation> =
+        own.chain(system).filter(|found| touches(found.date, found.end_date.unwrap_or(found.date))).collect();
+    found.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
+    Ok(found)
+}
+
+fn known(anomaly: &Anomaly) -> Option<Annotation> {
+    let (first, last): (NaiveDate, NaiveDate) = (anomaly.days.0.parse().ok()?, anomaly.days.1.parse().ok()?);
+    let published = last.and_hms_opt(0, 0, 0)?.and_utc();
+    Some(Annotation {
+        id: Uuid::from_u128(anomaly.id),
+        date: first,
+        end_date: Some(last),
+        text: anomaly.text.to_owned(),
+        category: Some("search engine".to_owned()),
+        source: AnnotationSource::System,
+        etag: etag(&(anomaly.id, anomaly.text)),
+        created_at: published,
+        updated_at: published,
+    })
+}
+
+/// Writes an annotation.
+pub async fn create(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    input: AnnotationInput,
+    (id, now): (Uuid, DateTime<Utc>),
+) -> Result<Annotation, Error> {
+    let days = check(&input, now)?;
+    let property_id = hold_property(transaction, access).await?;
+    check_room(transaction, Entity::of_property(property_id), MOST, "annotations of the property").await?;
+    let row = annotation::ActiveModel {
+        id: Set(id),
+        property_id: Set(property_id),
+        author_id: Set(access.user_id()),
+        date: Set(days.0),
+        end_date: Set(days.1),
+        text: Set(input.text),
+        category: Set(input.category.map(|category| category.trim().to_owned())),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    Ok(wire(&row.insert(transaction).await?))
+}
+
+/// Replaces what an annotation says.
+pub async fn replace(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    (id, if_match): (Uuid, &IfMatch),
+    input: AnnotationInput,
+    now: DateTime<Utc>,
+) -> Result<Annotation, Error> {
+    let row = found(transaction, access, id, if_match).await?;
+    let days = check(&input, now)?;
+    let mut row = row.into_active_model();
+    row.date = Set(days.0);
+    row.end_date = Set(days.1);
+    row.text = Set(input.text);
+    row.category = Set(input.category.map(|category| category.trim().to_owned()));
+    row.updated_at = Set(now);
+    Ok(wire(&row.update(transaction).await?))
+}
+
+/// Deletes an annotation.
+pub async fn delete(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    (id, if_match): (Uuid, &IfMatch),
+) -> Result<(), Error> {
+    found(transaction, access, id, if_match).await?.delete(transaction).await?;
+    Ok(())
+}
+
+async fn found(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    id: Uuid,
+    if_match: &IfMatch,
+) -> Result<annotation::Model, Error> {
+    let property_id = hold_property(transaction, access).await?;
+    let row = Entity::one_of_property(property_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    Ok(row)
+}
+
+/// The days of an annotation; a last day that is the first is none.
+fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Option<NaiveDate>), Error> {
+    let latest = now.date_naive() + AHEAD;
+    for (name, date) in [("date", Some(input.date)), ("endDate", input.end_date)] {
+        if date.is_some_and(|date| !(EARLIEST..=latest).contains(&date)) {
+            return Err(Error::invalid(format!("{name}: must be between {EARLIEST} and {latest}")));
+        }
+    }
+    if input.end_date.is_some_and(|end| end < input.date) {
+        return Err(Error::invalid("endDate: must not be before date"));
+    }
+    Ok((input.date, input.end_date.filter(|end| *end != input.date)))
+}
+
+fn wire(row: &annotation::Model) -> Annotation {
+    Annotation {
+        id: row.id,
+        date: row.date,
+        end_date: row.end_date,
+        text: row.text.clone(),
+        category: row.category.clone(),
+        source: AnnotationSource::User,
+        etag: etag(row),
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }
+}

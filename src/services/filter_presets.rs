@@ -1,0 +1,109 @@
+//! Filter presets: sets of conditions that a person saved.
+
+use api::{
+    filters::{FilterPreset, FilterPresetInput},
+    models::FilterCondition,
+};
+use chrono::{DateTime, Utc};
+use entity::filter_preset::{self, Column, Entity};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
+    QueryFilter,
+};
+use uuid::Uuid;
+
+use super::{
+    records::{IfMatch, check_room, etag, hold_user, name_taken, trimmed},
+    saved_conditions::check_plannable,
+};
+use crate::error::Error;
+
+/// The most presets of a person.
+const MOST: u64 = 500;
+
+/// A person's presets, by name.
+pub async fn list(db: &impl ConnectionTrait, user_id: Uuid) -> Result<Vec<FilterPreset>, Error> {
+    Entity::of_user(user_id).all(db).await?.iter().map(wire).collect()
+}
+
+/// Saves a preset.
+pub async fn create(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    input: FilterPresetInput,
+    (id, now): (Uuid, DateTime<Utc>),
+) -> Result<FilterPreset, Error> {
+    check_plannable("filters", &input.filters)?;
+    hold_user(transaction, user_id).await?;
+    check_room(transaction, Entity::of_user(user_id), MOST, "filter presets").await?;
+    check_name(transaction, user_id, None, &input.name).await?;
+    let row = filter_preset::ActiveModel {
+        id: Set(id),
+        user_id: Set(user_id),
+        name: Set(trimmed(&input.name)),
+        name_key: Set(entity::key(&input.name)),
+        filters: Set(serde_json::to_string(&input.filters).map_err(Error::internal)?),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    wire(&row.insert(transaction).await?)
+}
+
+/// Replaces a preset's name and conditions.
+pub async fn replace(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    (id, if_match): (Uuid, &IfMatch),
+    input: FilterPresetInput,
+    now: DateTime<Utc>,
+) -> Result<FilterPreset, Error> {
+    let row = found(transaction, user_id, id, if_match).await?;
+    check_plannable("filters", &input.filters)?;
+    check_name(transaction, user_id, Some(id), &input.name).await?;
+    let mut row = row.into_active_model();
+    row.name = Set(trimmed(&input.name));
+    row.name_key = Set(entity::key(&input.name));
+    row.filters = Set(serde_json::to_string(&input.filters).map_err(Error::internal)?);
+    row.updated_at = Set(now);
+    wire(&row.update(transaction).await?)
+}
+
+/// Deletes a preset.
+pub async fn delete(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    (id, if_match): (Uuid, &IfMatch),
+) -> Result<(), Error> {
+    found(transaction, user_id, id, if_match).await?.delete(transaction).await?;
+    Ok(())
+}
+
+async fn found(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    id: Uuid,
+    if_match: &IfMatch,
+) -> Result<filter_preset::Model, Error> {
+    hold_user(transaction, user_id).await?;
+    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    Ok(row)
+}
+
+async fn check_name(db: &impl ConnectionTrait, user_id: Uuid, own: Option<Uuid>, name: &str) -> Result<(), Error> {
+    let same = Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::NameKey.eq(entity::key(name)));
+    let other = same.one(db).await?.filter(|row| Some(row.id) != own);
+    other.map_or(Ok(()), |_| Err(name_taken(name)))
+}
+
+fn wire(row: &filter_preset::Model) -> Result<FilterPreset, Error> {
+    let filters: Vec<FilterCondition> = serde_json::from_str(&row.filters).map_err(Error::internal)?;
+    Ok(FilterPreset {
+        id: row.id,
+        name: row.name.clone(),
+        filters,
+        etag: etag(row),
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    })
+}

@@ -1,0 +1,269 @@
+//! Exactly-once writes: what was answered to an idempotency key, and whether a request with it is running.
+//!
+//! The answer is stored in the transaction of the write itself, so there is never one without the other. That a key is in use is
+//! known by something that dies with the process: an entry in memory, and on `PostgreSQL`, which several processes share, an advisory
+//! lock of the transaction. A request that crashed therefore frees its key, without a lease that would have to run out first.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::replay;
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, QueryFilter,
+    Statement,
+};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::error::Error;
+
+/// How long an answer is replayed.
+const LIFETIME: TimeDelta = TimeDelta::hours(24);
+
+/// The largest body that is stored, in bytes.
+pub const LARGEST_BODY: usize = 256 * 1024;
+
+/// What a key belongs to: the same key of another person, or on another path, is another one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scope {
+    /// Who writes.
+    pub user_id: Uuid,
+    /// The HTTP method.
+    pub method: String,
+    /// The path as asked for.
+    pub path: String,
+    /// The key as sent.
+    pub key: String,
+}
+
+/// An answer, as it is stored and replayed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// The status.
+    pub status: u16,
+    /// `Content-Type`.
+    pub content_type: Option<String>,
+    /// `Location`.
+    pub location: Option<String>,
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// What is known of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing: the request may run.
+    Nothing,
+    /// It was answered, for the same body.
+    Answered(Stored),
+    /// It was used with another body.
+    OtherBody,
+}
+
+/// The keys that are in use in this process.
+#[derive(Debug, Clone, Default)]
+pub struct Running(Arc<Mutex<HashSet<Scope>>>);
+
+/// A key in use; dropping it frees the key.
+#[derive(Debug)]
+pub struct Claim {
+    scope: Scope,
+    running: Running,
+}
+
+impl Running {
+    /// Takes a key into use, unless it is.
+    #[must_use]
+    pub fn claim(&self, scope: &Scope) -> Option<Claim> {
+        let fresh = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.clone());
+        fresh.then(|| Claim { scope: scope.clone(), running: self.clone() })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.scope);
+    }
+}
+
+impl Scope {
+    fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for part in
+            [self.user_id.as_bytes().as_slice(), self.method.as_bytes(), self.path.as_bytes(), self.key.as_bytes()]
+        {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
+/// Takes the key into use among all processes of the database, until the transaction ends. Whether it was free.
+pub async fn lock(transaction: &impl ConnectionTrait, scope: &Scope) -> Result<bool, Error> {
+    if transaction.get_database_backend() != DatabaseBackend::Postgres {
+        return Ok(true);
+    }
+    let number = scope.digest().first_chunk().copied().map_or(0, i64::from_be_bytes);
+    let ask = Statement::from_sql_and_values(
+        DatabaseBackend::Postgres,
+        "SELECT pg_try_advisory_xact_lock($1) AS free",
+        [number.into()],
+    );
+    let row = transaction.query_one_raw(ask).await?;
+    Ok(row.map(|row| row.try_get("", "free")).transpose()?.unwrap_or(false))
+}
+
+/// What is known of a key at `now`, for a request whose body has this hash. An answer that has expired is forgotten.
+pub async fn find(
+    db: &impl ConnectionTrait,
+    scope: &Scope,
+    request_hash: &[u8],
+    now: DateTime<Utc>,
+) -> Result<Known, Error> {
+    let found = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key).one(db).await?;
+    let Some(row) = found else { return Ok(Known::Nothing) };
+    if row.expires_at <= now {
+        replay::Entity::delete_by_id(row.id).exec(db).await?;
+        return Ok(Known::Nothing);
+    }
+    if row.request_hash != request_hash {
+        return Ok(Known::OtherBody);
+    }
+    Ok(Known::Answered(Stored {
+        status: u16::try_from(row.status).map_err(Error::internal)?,
+        content_type: row.content_type,
+        location: row.location,
+        etag: row.etag,
+        body: row.body,
+    }))
+}
+
+/// Stores an answer for replay.
+pub async fn store(
+    db: &impl ConnectionTrait,
+    id: Uuid,
+    scope: Scope,
+    request_hash: Vec<u8>,
+    answer: Stored,
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    let row = replay::ActiveModel {
+        id: Set(id),
+        user_id: Set(scope.user_id),
+        method: Set(scope.method),
+        path: Set(scope.path),
+        idempotency_key: Set(scope.key),
+        request_hash: Set(request_hash),
+        status: Set(answer.status.into()),
+        content_type: Set(answer.content_type),
+        location: Set(answer.location),
+        etag: Set(answer.etag),
+        body: Set(answer.body),
+        created_at: Set(now),
+        expires_at: Set(now + LIFETIME),
+    };
+    replay::Entity::insert(row).exec_without_returning(db).await?;
+    Ok(())
+}
+
+/// Deletes what is not replayed any more.
+pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, sea_orm::DbErr> {
+    let expired = replay::Entity::delete_many().filter(replay::Column::ExpiresAt.lte(now));
+    Ok(expired.exec(db).await?.rows_affected)
+}
+
+/// The hash of a JSON value: the same for the same value, however it was spaced and in whatever order its fields stood.
+#[must_use]
+pub fn hash(value: &Value) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    feed(&mut hash, value);
+    hash.finalize().to_vec()
+}
+
+fn feed(hash: &mut Sha256, value: &Value) {
+    match value {
+        Value::Null => hash.update("z"),
+        Value::Bool(true) => hash.update("t"),
+        Value::Bool(false) => hash.update("f"),
+        Value::Number(number) => text(hash, "n", &plain(number)),
+        Value::String(string) => text(hash, "s", string),
+        Value::Array(items) => {
+            text(hash, "a", &items.len().to_string());
+            for item in items {
+                feed(hash, item);
+            }
+        }
+        Value::Object(fields) => {
+            text(hash, "o", &fields.len().to_string());
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort_unstable();
+            for name in names {
+                text(hash, "s", name);
+                feed(hash, &fields[name]);
+            }
+        }
+    }
+}
+
+fn text(hash: &mut Sha256, kind: &str, text: &str) {
+    hash.update(kind);
+    hash.update((text.len() as u64).to_be_bytes());
+    hash.update(text);
+}
+
+/// `1`, `1.0` and `1e0` are one number.
+fn plain(number: &serde_json::Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => format!("{float:.0}"),
+        _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(text: &str) -> Vec<u8> {
+        hash(&serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_hash_and_another_value_another() {
+        let same =
+            [r#"{"a":1,"b":[true,null]}"#, r#" { "b" : [ true , null ], "a" : 1.0 } "#, r#"{"b":[true,null],"a":1e0}"#];
+        assert!(same.iter().all(|text| of(text) == of(same[0])));
+        let others = [
+            r#"{"a":"1","b":[true,null]}"#,
+            r#"{"a":1,"b":[null,true]}"#,
+            r#"{"a":1,"b":[true]}"#,
+            r#"{"a":1}"#,
+            r#"{"a":1,"b":[true,null],"c":null}"#,
+            r#"["a",1]"#,
+        ];
+        let mut hashes: Vec<_> = others.iter().chain(&same[..1]).map(|text| of(text)).collect();
+        hashes.sort();
+        hashes.dedup();
+        assert_eq!(hashes.len(), others.len() + 1);
+        assert_eq!(hash(&json!("é")), of(r#""\u00e9""#));
+    }
+
+    #[test]
+    fn a_key_is_free_again_when_its_claim_is_dropped() {
+        let running = Running::default();
+        let scope =
+            |key: &str| Scope { user_id: Uuid::nil(), method: "POST".into(), path: "/x".into(), key: key.into() };
+        let claim = running.claim(&scope("a"));
+        assert!(claim.is_some() && running.claim(&scope("a")).is_none() && running.claim(&scope("A")).is_some());
+        drop(claim);
+        assert!(running.claim(&scope("a")).is_some());
+    }
+}

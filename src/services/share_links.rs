@@ -1,0 +1,144 @@
+//! Share links: whoever has one reads the property's dashboard.
+//!
+//! A link's token has 256 bits. It is looked up by its SHA-256 digest; a sealed copy shows the link again to those who manage links.
+
+use api::{
+    models::Role,
+    sharing::{ShareLink, ShareLinkInput},
+};
+use chrono::{DateTime, Utc};
+use entity::share_link::{self, Entity};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, IntoActiveModel};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use super::{
+    access::PropertyAccess,
+    plans::Feature,
+    records::{IfMatch, check_room, etag, hold_property, trimmed},
+};
+use crate::{config::Config, error::Error, random::Random, secrets::Secrets};
+
+/// The most active links of a property.
+const MOST: u64 = 100;
+
+/// What the sealed token is bound to.
+const CONTEXT: &str = "share_link";
+
+/// What showing and making links needs.
+pub struct Links<'a> {
+    /// Seals and opens tokens.
+    pub secrets: &'a Secrets,
+    /// Makes tokens.
+    pub random: &'a Random,
+    /// The root of public links.
+    pub base_url: &'a str,
+}
+
+/// The digest by which a token is found.
+#[must_use]
+pub fn token_hash(token: &str) -> Vec<u8> {
+    Sha256::digest(token).to_vec()
+}
+
+/// What the reader of a link may see, and what the link says of itself.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    /// The property, as a viewer.
+    pub access: PropertyAccess,
+    /// The link's name.
+    pub name: Option<String>,
+    /// When it stops working.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// Opens a link. Unknown, revoked, expired, untracked and not paid for are one answer.
+pub async fn open(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    token: &str,
+    now: DateTime<Utc>,
+) -> Result<Shared, Error> {
+    let hash = token_hash(token);
+    let access = match PropertyAccess::of_share_link(db, config, &hash, now).await {
+        Err(Error::SubscriptionRequired { .. }) => Err(Error::NotFound),
+        other => other,
+    }?;
+    let link = Entity::opened_by(&hash, now).one(db).await?.ok_or(Error::NotFound)?;
+    Ok(Shared { access, name: link.name, expires_at: link.expires_at })
+}
+
+impl Links<'_> {
+    /// The active links of a property, newest first; their tokens only for those who may manage links.
+    pub async fn list(
+        &self,
+        db: &impl ConnectionTrait,
+        access: &PropertyAccess,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<ShareLink>, Error> {
+        access.require_feature(Feature::ShareLinks)?;
+        let rows = Entity::active_of_property(access.property().id, now).all(db).await?;
+        rows.iter().rev().map(|row| self.wire(row, access)).collect()
+    }
+
+    /// Makes a link.
+    pub async fn create(
+        &self,
+        transaction: &impl ConnectionTrait,
+        access: &PropertyAccess,
+        input: ShareLinkInput,
+        now: DateTime<Utc>,
+    ) -> Result<ShareLink, Error> {
+        access.require_feature(Feature::ShareLinks)?;
+        if input.expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::invalid("expiresAt: must be in the future"));
+        }
+        let property_id = hold_property(transaction, access).await?;
+        check_room(transaction, Entity::active_of_property(property_id, now), MOST, "active share links").await?;
+        let token = self.random.token();
+        let row = share_link::ActiveModel {
+            id: Set(self.random.id(now)),
+            property_id: Set(property_id),
+            created_by: Set(access.user_id()),
+            name: Set(input.name.as_deref().map(trimmed)),
+            token_hash: Set(token_hash(&token)),
+            sealed_token: Set(self.secrets.seal(token.as_bytes(), CONTEXT)),
+            expires_at: Set(input.expires_at),
+            revoked_at: Set(None),
+            created_at: Set(now),
+        };
+        self.wire(&row.insert(transaction).await?, access)
+    }
+
+    fn wire(&self, row: &share_link::Model, access: &PropertyAccess) -> Result<ShareLink, Error> {
+        let manages = access.role() >= Role::Admin;
+        let opened = || self.secrets.open(&row.sealed_token, CONTEXT).map_err(Error::internal);
+        let token = manages.then(opened).transpose()?;
+        let token = token.map(String::from_utf8).transpose().map_err(Error::internal)?;
+        Ok(ShareLink {
+            id: row.id,
+            name: row.name.clone(),
+            url: token.as_ref().map(|token| format!("{}/api/share/{token}/performance", self.base_url)),
+            token,
+            expires_at: row.expires_at,
+            etag: etag(row),
+            created_at: row.created_at,
+        })
+    }
+}
+
+/// Revokes a link; it opens nothing from then on.
+pub async fn revoke(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    (id, if_match): (Uuid, &IfMatch),
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    let property_id = hold_property(transaction, access).await?;
+    let row = Entity::active_one_of_property(property_id, id, now).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    let mut row = row.into_active_model();
+    row.revoked_at = Set(Some(now));
+    row.update(transaction).await?;
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! Tags: each person's own labels on properties, in the person's own order.
+//!
+//! Places are counted from 0 without gaps: a tag that takes a place, or leaves one, moves the others.
+
+use std::collections::{HashMap, HashSet};
+
+use api::tags::{PropertyTags, Tag, TagInput, TaggedProperty};
+use chrono::{DateTime, Utc};
+use entity::{
+    property_tag,
+    tag::{self, Column, Entity},
+};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, IntoActiveModel,
+    ModelTrait, PaginatorTrait as _, QueryFilter, prelude::Expr,
+};
+use uuid::Uuid;
+
+use super::{
+    access::PropertyAccess,
+    properties::{self, display_name},
+    records::{IfMatch, check_room, etag, hold_user, name_taken, trimmed},
+};
+use crate::{config::Config, error::Error};
+
+/// The most tags of a person.
+const MOST: u64 = 10_000;
+
+/// A person's tags, in order.
+pub async fn list(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<Vec<Tag>, Error> {
+    let counts = counts(db, config, user_id, now).await?;
+    Ok(Entity::of_user(user_id).all(db).await?.iter().map(|row| wire(row, &counts)).collect())
+}
+
+/// Makes a tag at the place asked for, or at the end.
+pub async fn create(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    input: TagInput,
+    (id, now): (Uuid, DateTime<Utc>),
+) -> Result<Tag, Error> {
+    hold_user(transaction, user_id).await?;
+    check_room(transaction, Entity::of_user(user_id), MOST, "tags").await?;
+    check_name(transaction, user_id, None, &input.name).await?;
+    let count = Entity::of_user(user_id).count(transaction).await?;
+    let end = i32::try_from(count).map_err(Error::internal)?;
+    let position = Ord::min(place(input.order).unwrap_or(end), end);
+    shift(transaction, user_id, (position, i32::MAX), 1).await?;
+    let row = tag::ActiveModel {
+        id: Set(id),
+        user_id: Set(user_id),
+        name: Set(trimmed(&input.name)),
+        name_key: Set(entity::key(&input.name)),
+        position: Set(position),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    Ok(wire(&row.insert(transaction).await?, &HashMap::new()))
+}
+
+/// Renames a tag and, where a place is asked for, moves it there.
+pub async fn replace(
+    transaction: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    (id, if_match): (Uuid, &IfMatch),
+    input: TagInput,
+    now: DateTime<Utc>,
+) -> Result<Tag, Error> {
+    let row = found(transaction, user_id, id, if_match).await?;
+    check_name(transaction, user_id, Some(id), &input.name).await?;
+    let count = Entity::of_user(user_id).count(transaction).await?;
+    let last = i32::try_from(count).map_err(Error::internal)? - 1;
+    let (from, to) = (row.position, place(input.order).map_or(row.position, |place| Ord::min(place, last)));
+    if to < from {
+        shift(transaction, user_id, (to, from - 1), 1).await?;
+    } else if to > from {
+        shift(transaction, user_id, (from + 1, to), -1).await?;
+    }
+    let mut row = row.into_active_model();
+    row.name = Set(trimmed(&input.name));
+    row.name_key = Set(entity::key(&input.name));
+    row.position = Set(to);
+    row.updated_at = Set(now);
+    let row = row.update(transaction).await?;
+    Ok(wire(&row, &counts(transaction, config, user_id, now).await?))
+}
+
+/// Deletes a tag; the properties that carried it stay.
+pub async fn delete(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    (id, if_match): (Uuid, &IfMatch),
+) -> Result<(), Error> {
+    let row = found(transaction, user_id, id, if_match).await?;
+    let position = row.position;
+    row.delete(transaction).await?;
+    shift(transaction, user_id, (position + 1, i32::MAX), -1).await
+}
+
+/// The properties that carry a tag and that the person can see, by site.
+pub async fn properties(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<Vec<TaggedProperty>, Error> {
+    Entity::one_of_user(user_id, id).one(db).await?.ok_or(Error::NotFound)?;
+    let carrying = property_tag::Entity::find().filter(property_tag::Column::TagId.eq(id)).all(db).await?;
+    let carrying: HashSet<Uuid> = carrying.into_iter().map(|row| row.property_id).collect();
+    let visible = properties::visible(db, config, user_id, now).await?;
+    let mut found: Vec<TaggedProperty> = visible
+        .into_iter()
+        .filter(|listed| carrying.contains(&listed.property.id))
+        .map(|listed| TaggedProperty {
+            id: listed.property.id,
+            name: display_name(&listed.property.site_url).to_owned(),
+            site_url: listed.property.site_url,
+        })
+        .collect();
+    found.sort_by(|a, b| (&a.name, &a.site_url, a.id).cmp(&(&b.name, &b.site_url, b.id)));
+    Ok(found)
+}
+
+/// Lets exactly the properties named carry a tag, or changes nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] where the tag is not the person's, or they cannot see one of the properties.
+pub async fn replace_properties(
+    transaction: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    id: Uuid,
+    wanted: &[Uuid],
+    now: DateTime<Utc>,
+) -> Result<Vec<TaggedProperty>, Error> {
+    hold_user(transaction, user_id).await?;
+    Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    let visible = properties::visible(transaction, config, user_id, now).await?;
+    let visible: HashSet<Uuid> = visible.into_iter().map(|listed| listed.property.id).collect();
+    if wanted.iter().any(|property| !visible.contains(property)) {
+        return Err(Error::NotFound);
+    }
+    property_tag::Entity::delete_many().filter(property_tag::Column::TagId.eq(id)).exec(transaction).await?;
+    attach(transaction, wanted.iter().map(|property| (id, *property))).await?;
+    self::properties(transaction, config, user_id, id, now).await
+}
+
+/// Lets a property carry exactly the tags named, of the caller's, or changes nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] where one of the tags is not the caller's.
+pub async fn replace_of_property(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    wanted: &[Uuid],
+) -> Result<PropertyTags, Error> {
+    let (user_id, property) = (access.user_id().ok_or(Error::NotFound)?, access.property().id);
+    hold_user(transaction, user_id).await?;
+    let own: Vec<Uuid> = Entity::of_user(user_id).all(transaction).await?.into_iter().map(|row| row.id).collect();
+    let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
+    let tag_ids: Vec<Uuid> = own.iter().copied().filter(|tag| wanted.contains(tag)).collect();
+    if tag_ids.len() < wanted.len() {
+        return Err(Error::NotFound);
+    }
+    property_tag::Entity::delete_many()
+        .filter(property_tag::Column::PropertyId.eq(property))
+        .filter(property_tag::Column::TagId.in_subquery(own_tags(user_id)))
+        .exec(transaction)
+        .await?;
+    attach(transaction, tag_ids.iter().map(|tag| (*tag, property))).await?;
+    Ok(PropertyTags { id: property, tag_ids })
+}
+
+fn own_tags(user_id: Uuid) -> sea_orm::sea_query::SelectStatement {
+    let mut own = sea_orm::sea_query::Query::select();
+    own.column(Column::Id).from(Entity).and_where(Column::UserId.eq(user_id)).take()
+}
+
+/// Rows of one statement, so that no statement has more parameters than a database takes.
+const AT_ONCE: usize = 1_000;
+
+async fn attach(transaction: &impl ConnectionTrait, pairs: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
+    let rows: Vec<_> = pairs
+        .map(|(tag_id, property_id)| property_tag::ActiveModel { tag_id: Set(tag_id), property_id: Set(property_id) })
+        .collect();
+    for rows in rows.chunks(AT_ONCE) {
+        property_tag::Entity::insert_many(rows.to_vec()).exec_without_returning(transaction).await?;
+    }
+    Ok(())
+}
+
+async fn found(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    id: Uuid,
+    if_match: &IfMatch,
+) -> Result<tag::Model, Error> {
+    hold_user(transaction, user_id).await?;
+    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    Ok(row)
+}
+
+async fn check_name(db: &impl ConnectionTrait, user_id: Uuid, own: Option<Uuid>, name: &str) -> Result<(), Error> {
+    let same = Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::NameKey.eq(entity::key(name)));
+    let other = same.one(db).await?.filter(|row| Some(row.id) != own);
+    other.map_or(Ok(()), |_| Err(name_taken(name)))
+}
+
+/// Moves the tags between two places, both included.
+async fn shift(
+    transaction: &impl ConnectionTrait,
+    user_id: Uuid,
+    (first, last): (i32, i32),
+    by: i32,
+) -> Result<(), Error> {
+    let moved = Expr::col(Column::Position).add(by);
+    let between = Column::Position.between(first, last);
+    let update = Entity::update_many().col_expr(Column::Position, moved);
+    update.filter(Column::UserId.eq(user_id)).filter(between).exec(transaction).await?;
+    Ok(())
+}
+
+fn place(order: Option<u32>) -> Option<i32> {
+    order.map(|order| i32::try_from(order).unwrap_or(i32::MAX))
+}
+
+/// How many properties that the person can see carry each of their tags.
+async fn counts(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<HashMap<Uuid, u64>, Error> {
+    let mut counts = HashMap::new();
+    for tag in properties::visible(db, config, user_id, now).await?.into_iter().flat_map(|listed| listed.tag_ids) {
+        *counts.entry(tag).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+fn wire(row: &tag::Model, counts: &HashMap<Uuid, u64>) -> Tag {
+    Tag {
+        id: row.id,
+        name: row.name.clone(),
+        order: u32::try_from(row.position).unwrap_or_default(),
+        property_count: counts.get(&row.id).copied().unwrap_or_default(),
+        etag: etag(row),
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    }
+}

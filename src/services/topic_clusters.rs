@@ -1,0 +1,115 @@
+//! Topic clusters: saved classifications of queries.
+
+use api::{
+    classifications::{TopicCluster, TopicClusterInput},
+    models::FilterDimension,
+};
+use chrono::{DateTime, Utc};
+use entity::topic_cluster::{self, Column, Entity};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
+    QueryFilter,
+};
+use uuid::Uuid;
+
+use super::{
+    access::PropertyAccess,
+    records::{IfMatch, check_room, etag, hold_property, name_taken, trimmed},
+    saved_conditions,
+};
+use crate::error::Error;
+
+/// The most topic clusters of a property.
+const MOST: u64 = 500;
+
+/// What the conditions of a topic cluster are about.
+const DIMENSION: FilterDimension = FilterDimension::Query;
+
+/// A property's topic clusters, by name.
+pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<TopicCluster>, Error> {
+    Entity::of_property(access.property().id).all(db).await?.iter().map(wire).collect()
+}
+
+/// Saves a topic cluster.
+pub async fn create(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    input: TopicClusterInput,
+    (id, now): (Uuid, DateTime<Utc>),
+) -> Result<TopicCluster, Error> {
+    let conditions = saved_conditions::stored(DIMENSION, &input.conditions)?;
+    let property_id = hold_property(transaction, access).await?;
+    check_room(transaction, Entity::of_property(property_id), MOST, "topic clusters of the property").await?;
+    check_name(transaction, property_id, None, &input.name).await?;
+    let row = topic_cluster::ActiveModel {
+        id: Set(id),
+        property_id: Set(property_id),
+        name: Set(trimmed(&input.name)),
+        name_key: Set(entity::key(&input.name)),
+        color: Set(input.color),
+        conditions: Set(conditions),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    wire(&row.insert(transaction).await?)
+}
+
+/// Replaces a topic cluster.
+pub async fn replace(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    (id, if_match): (Uuid, &IfMatch),
+    input: TopicClusterInput,
+    now: DateTime<Utc>,
+) -> Result<TopicCluster, Error> {
+    let row = found(transaction, access, id, if_match).await?;
+    let conditions = saved_conditions::stored(DIMENSION, &input.conditions)?;
+    check_name(transaction, row.property_id, Some(id), &input.name).await?;
+    let mut row = row.into_active_model();
+    row.name = Set(trimmed(&input.name));
+    row.name_key = Set(entity::key(&input.name));
+    row.color = Set(input.color);
+    row.conditions = Set(conditions);
+    row.updated_at = Set(now);
+    wire(&row.update(transaction).await?)
+}
+
+/// Deletes a topic cluster.
+pub async fn delete(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    (id, if_match): (Uuid, &IfMatch),
+) -> Result<(), Error> {
+    found(transaction, access, id, if_match).await?.delete(transaction).await?;
+    Ok(())
+}
+
+async fn found(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    id: Uuid,
+    if_match: &IfMatch,
+) -> Result<topic_cluster::Model, Error> {
+    let property_id = hold_property(transaction, access).await?;
+    let row = Entity::one_of_property(property_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    Ok(row)
+}
+
+async fn check_name(db: &impl ConnectionTrait, property: Uuid, own: Option<Uuid>, name: &str) -> Result<(), Error> {
+    let same = Entity::find().filter(Column::PropertyId.eq(property)).filter(Column::NameKey.eq(entity::key(name)));
+    let other = same.one(db).await?.filter(|row| Some(row.id) != own);
+    other.map_or(Ok(()), |_| Err(name_taken(name)))
+}
+
+fn wire(row: &topic_cluster::Model) -> Result<TopicCluster, Error> {
+    Ok(TopicCluster {
+        id: row.id,
+        name: row.name.clone(),
+        color: row.color.clone(),
+        conditions: saved_conditions::wire(&row.conditions)?,
+        etag: etag(row),
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    })
+}

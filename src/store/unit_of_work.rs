@@ -1,0 +1,51 @@
+//! One transaction for all that a request writes.
+
+use sea_orm::{DatabaseConnection, DatabaseTransaction, DbErr};
+use tokio::sync::OnceCell;
+
+use super::database;
+
+/// A transaction that begins when it is first needed. Dropped without [`UnitOfWork::commit`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct UnitOfWork {
+    db: DatabaseConnection,
+    open: OnceCell<DatabaseTransaction>,
+}
+
+impl UnitOfWork {
+    /// Nothing is begun yet.
+    #[must_use]
+    pub fn new(db: DatabaseConnection) -> Self {
+        Self { db, open: OnceCell::new() }
+    }
+
+    /// The transaction.
+    ///
+    /// # Errors
+    /// Where the database does not begin one.
+    pub async fn transaction(&self) -> Result<&DatabaseTransaction, DbErr> {
+        self.open.get_or_try_init(|| database::begin(&self.db)).await
+    }
+
+    /// Makes what was written last.
+    ///
+    /// # Errors
+    /// Where the database does not commit.
+    pub async fn commit(self) -> Result<(), DbErr> {
+        match self.open.into_inner() {
+            Some(transaction) => transaction.commit().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Takes back what was written.
+    ///
+    /// # Errors
+    /// Where the database does not roll back; it will when the connection closes.
+    pub async fn roll_back(self) -> Result<(), DbErr> {
+        match self.open.into_inner() {
+            Some(transaction) => transaction.rollback().await,
+            None => Ok(()),
+        }
+    }
+}
