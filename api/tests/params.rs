@@ -153,7 +153,7 @@ fn sparkline_keys() {
     assert_eq!(of("[%22a,b%22]"), "accepted");
     assert_eq!(of("[]"), "keys: must hold 1 to 50 keys, and holds 0");
     assert_eq!(of("[%22a%22,%22a%22]"), "keys: must not hold a key twice");
-    assert_eq!(of("[%22%22]"), "keys: each key must be 1 to 2048 characters long");
+    assert_eq!(of("[%22%22]"), "keys: each key must be 1 to 2048 characters long, without NUL");
     assert_eq!(of("a,b"), "keys: must be a JSON array of strings, e.g. [\"shoes\"]");
 }
 
