@@ -19,10 +19,11 @@ use crate::{
     },
     identity_provider::{IdentityProvider, Settings as IssuerSettings, clients},
     random::Random,
-    search_engine::{ByteCache, OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
+    search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
     services::{
         people::{self, Email, Profile},
+        rendered::Answers,
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
@@ -159,7 +160,7 @@ fn search_data(
         secrets: secrets.clone(),
         clock: clock.clone(),
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
-        answers: Arc::new(ByteCache::new(bytes(rendered))),
+        answers: Answers::new(bytes(rendered), clock.clone()),
     }
 }
 

@@ -8,10 +8,10 @@ use chrono::TimeDelta;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::search_data::SearchData;
 use crate::{
+    clock::Clock,
     error::Error,
-    search_engine::{LastFinal, Reading},
+    search_engine::{ByteCache, LastFinal, Reading},
 };
 
 /// Rendered answers are kept no longer than readings are.
@@ -51,7 +51,20 @@ impl MadeOf {
     }
 }
 
-impl SearchData {
+/// Answers rendered before, within a budget of bytes.
+#[derive(Clone)]
+pub struct Answers {
+    cache: Arc<ByteCache<Arc<RenderedAnswer>>>,
+    clock: Clock,
+}
+
+impl Answers {
+    /// Keeps answers of together `max_bytes`.
+    #[must_use]
+    pub fn new(max_bytes: usize, clock: Clock) -> Self {
+        Self { cache: Arc::new(ByteCache::new(max_bytes)), clock }
+    }
+
     /// The answer to the question that `key` names: as it was rendered before, if it was made of the very same, otherwise as
     /// `answer` makes it now.
     pub fn rendered<T: Serialize>(
@@ -61,13 +74,13 @@ impl SearchData {
         answer: impl FnOnce() -> T,
     ) -> Result<Arc<RenderedAnswer>, Error> {
         let now = self.clock.now();
-        if let Some(rendered) = self.answers.get(&key, now).filter(|rendered| rendered.made_of.is(&made_of)) {
+        if let Some(rendered) = self.cache.get(&key, now).filter(|rendered| rendered.made_of.is(&made_of)) {
             return Ok(rendered);
         }
         let body = Bytes::from(serde_json::to_vec(&answer()).map_err(Error::internal)?);
         let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
         let rendered = Arc::new(RenderedAnswer { made_of, body, digest });
-        self.answers.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
+        self.cache.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
         Ok(rendered)
     }
 }

@@ -8,13 +8,12 @@ use entity::{property, search_account};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait, QueryFilter, prelude::*};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{access::PropertyAccess, accounts, rendered::RenderedAnswer};
+use super::{access::PropertyAccess, accounts, rendered::Answers};
 use crate::{
     clock::Clock,
     error::Error,
     search_engine::{
-        Account, ByteCache, GrantSink, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
-        last_final,
+        Account, GrantSink, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl, last_final,
     },
     secrets::Secrets,
 };
@@ -31,7 +30,7 @@ pub struct SearchData {
     /// Reads through the cache.
     pub reader: Reader,
     /// Answers rendered before.
-    pub answers: Arc<ByteCache<Arc<RenderedAnswer>>>,
+    pub answers: Answers,
 }
 
 /// A site, and the account that reads it.

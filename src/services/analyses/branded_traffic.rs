@@ -64,7 +64,7 @@ pub async fn branded_traffic(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read_split(&asked, &brand).await?;
     let key = format!("branded traffic {} {params:?}", access.property().id);
-    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
         let data = readings.split();
         BrandedTrafficAnswer {
             meta: BrandedTrafficMeta {

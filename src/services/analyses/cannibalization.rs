@@ -44,7 +44,7 @@ pub async fn cannibalization(
     let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;
     let readings = read(&asked).await?;
     let key = format!("cannibalization {} {params:?}", access.property().id);
-    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
         let thresholds = CannibalizationThresholds {
             min_query_impressions: params.min_query_impressions.0.into(),
             min_page_impressions: params.min_page_impressions.0.into(),

@@ -57,7 +57,7 @@ pub async fn breakdown(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
     let key = format!("countries {} {params:?}", access.property().id);
-    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
         let limit = params.limit.0 as usize;
         let (current, previous) = (Listed::of(&readings.current), readings.previous.as_deref().map(Listed::of));
         CountriesAnswer {
@@ -76,7 +76,7 @@ pub async fn timeseries(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
     let key = format!("countries timeseries {} {params:?}", access.property().id);
-    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
         let top = params.top.0 as usize;
         let current = by_country(&readings.current, asked.final_days(asked.settled.window));
         let previous = readings.previous.as_deref().zip(asked.settled.compare);

@@ -58,7 +58,7 @@ pub async fn growth(
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked, &curve_plan).await?;
     let key = format!("growth {} {params:?}", access.property().id);
-    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
         answer(&asked, &readings, params, branded_excluded)
     })
 }

@@ -79,7 +79,7 @@ pub async fn performance(
     let material = read(search, &settled, params.scope).await?;
     let key = format!("performance {} {params:?}", access.property().id);
     let made_of = MadeOf::new(material.readings(), material.freshness);
-    search.rendered(key, made_of, || answer(&settled, params, &material))
+    search.answers.rendered(key, made_of, || answer(&settled, params, &material))
 }
 
 /// The same for the reader of a share link, as JSON of [`SharedPerformanceAnswer`].
@@ -94,7 +94,7 @@ pub async fn shared(
     let property = shared.access.property();
     let key = format!("shared {} {:?} {:?} {params:?}", property.id, shared.name, shared.expires_at);
     let made_of = MadeOf::new(material.readings(), material.freshness);
-    search.rendered(key, made_of, || {
+    search.answers.rendered(key, made_of, || {
         let PerformanceAnswer { data, meta } = answer(&settled, params, &material);
         let meta = SharedPerformanceMeta {
             performance: meta,

@@ -35,7 +35,7 @@ pub async fn query_count(
     .await?;
     let key = format!("query count {} {params:?}", access.property().id);
     let made_of = MadeOf { readings: read.readings, freshness: asked.freshness };
-    search.rendered(key, made_of, || {
+    search.answers.rendered(key, made_of, || {
         let series = days.counts(window.start_date, asked.final_days(window).end_date);
         let capped = series.iter().filter(|day| day.capped).count();
         QueryCountAnswer {

@@ -78,7 +78,7 @@ pub async fn query_insights(
     let readings = read(&asked, brand.as_deref()).await?;
     let key = format!("query insights {} {params:?}", access.property().id);
     let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };
-    search.rendered(key, made_of, || answer(&asked, &readings, params))
+    search.answers.rendered(key, made_of, || answer(&asked, &readings, params))
 }
 
 async fn read(asked: &Asked<'_>, brand: Option<&str>) -> Result<Readings, Error> {

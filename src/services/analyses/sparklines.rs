@@ -81,7 +81,9 @@ pub async fn sparklines(
     let days = read_days(&asked, dimension, &keys, &plan).await?;
     let readings = Readings { table, days, whole };
     let key = format!("sparklines {} {params:?}", access.property().id);
-    search.rendered(key, MadeOf::new(readings.all(), asked.freshness), || answer(&asked, params, &keys, &readings))
+    search
+        .answers
+        .rendered(key, MadeOf::new(readings.all(), asked.freshness), || answer(&asked, params, &keys, &readings))
 }
 
 /// Keys as the search engine writes them.
