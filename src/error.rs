@@ -10,6 +10,9 @@ use sea_orm::DbErr;
 
 use crate::search_engine::PlanError;
 
+/// Seconds after which an overloaded service may be asked again.
+const OVERLOADED_RETRY: u64 = 2;
+
 /// Why a service did not do what it was asked.
 ///
 /// [`Error::code`] and [`Error::hint`] are fit for the caller; [`Error::Internal`] has neither, its text is for the log.
@@ -80,6 +83,9 @@ pub enum Error {
     /// `If-Match` does not hold.
     #[error("the record has changed")]
     PreconditionFailed,
+    /// The service has more to do than it can; nothing was done.
+    #[error("overloaded: {0}")]
+    Overloaded(String),
     /// The operation is not built yet.
     #[error("not implemented")]
     NotImplemented,
@@ -117,6 +123,7 @@ impl Error {
             Self::ProviderOutOfCredit => Code::ProviderOutOfCredit,
             Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
             Self::PreconditionFailed => Code::PreconditionFailed,
+            Self::Overloaded(_) => Code::Unavailable,
             Self::NotImplemented => Code::NotImplemented,
             Self::Internal(_) => Code::Internal,
         }
@@ -126,7 +133,7 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::NotFound | Self::Internal(_) | Self::NotImplemented => return None,
+            Self::NotFound | Self::Internal(_) | Self::NotImplemented | Self::Overloaded(_) => return None,
             Self::SubscriptionRequired { owner_must: true } => "The owner of the property must subscribe.".into(),
             Self::SubscriptionRequired { owner_must: false } => "Subscribe to a plan that includes this.".into(),
             Self::RoleTooLow { needed } => {
@@ -159,6 +166,7 @@ impl Error {
             Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
                 Some(*retry_after)
             }
+            Self::Overloaded(_) => Some(OVERLOADED_RETRY),
             _ => None,
         }
     }
@@ -169,6 +177,9 @@ impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         if let Error::Internal(source) = &error {
             tracing::error!(error = source.as_ref() as &dyn std::error::Error, "internal error: {source}");
+        }
+        if let Error::Overloaded(text) = &error {
+            tracing::warn!("overloaded: {text}");
         }
         let hint = error.hint().map(Cow::into_owned);
         Self { hint, retry_after: error.retry_after(), ..Self::new(error.code()) }
@@ -192,6 +203,10 @@ impl From<PlanError> for Error {
 
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
-        Self::Internal(Box::new(error))
+        match error {
+            // No connection came free in time.
+            DbErr::ConnectionAcquire(error) => Self::Overloaded(error.to_string()),
+            error => Self::Internal(Box::new(error)),
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use sea_orm::{DatabaseConnection, DbErr};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::{Parts, http_client};
@@ -29,6 +30,9 @@ use crate::{
     simulator::{self, Simulator},
     store::database,
 };
+
+/// Weeks of queries by day that are read at once, all questions together: a week of a large site takes some megabytes.
+const WEEKS_IN_MEMORY: usize = 12;
 
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
 const RENDERED_SHARE: u64 = 4;
@@ -161,6 +165,7 @@ fn search_data(
         clock: clock.clone(),
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
         answers: Answers::new(bytes(rendered), clock.clone()),
+        weeks: Arc::new(Semaphore::new(WEEKS_IN_MEMORY)),
     }
 }
 

@@ -76,9 +76,10 @@ impl Rows {
     }
 }
 
-/// Whether a spreadsheet would take the text for a formula or a command.
+/// Whether a spreadsheet would take the text for a formula or a command. Apostrophes in front are looked through, so that the one
+/// that is added can be told from one that was there.
 fn starts_a_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
 /// `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, what it is, the window, and what else narrows it; ASCII letters,
@@ -119,6 +120,7 @@ mod tests {
             ("＝1", "'＝1"),
             ("shoes -red", "shoes -red"),
             ("'quoted", "'quoted"),
+            ("'=1", "''=1"),
         ] {
             assert_eq!(row(&[cell]), format!("{written}\r\n"), "{cell:?}");
         }

@@ -7,6 +7,7 @@ use chrono::Utc;
 use entity::{property, search_account};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait, QueryFilter, prelude::*};
 use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::Semaphore;
 
 use super::{access::PropertyAccess, accounts, rendered::Answers};
 use crate::{
@@ -31,6 +32,8 @@ pub struct SearchData {
     pub reader: Reader,
     /// Answers rendered before.
     pub answers: Answers,
+    /// How many weeks of queries by day may be in memory besides the cache.
+    pub weeks: Arc<Semaphore>,
 }
 
 /// A site, and the account that reads it.

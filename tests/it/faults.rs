@@ -1,5 +1,6 @@
 //! What happens when the search engine makes trouble. Nothing here waits for real: the service's patience is shortened.
 
+mod exports;
 mod grants;
 mod trouble;
 

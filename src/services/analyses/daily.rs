@@ -19,7 +19,7 @@ use crate::{
 const DAYS: i64 = 7;
 
 /// Readings made side by side.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 4;
 
 /// What was read: enough to tell whether the same would be read again.
 pub(super) struct DaysRead {
@@ -57,9 +57,14 @@ pub(super) async fn each_day(
     mut take: impl FnMut(NaiveDate, &[Row]),
 ) -> Result<DaysRead, Error> {
     let weeks = weeks(asked.final_days(window)).into_iter();
-    let mut readings = stream::iter(weeks.map(|week| read_week(asked, week, plan))).buffered(AT_ONCE);
+    // Whoever holds a week's rows holds a permit, so that many questions at once do not hold all their rows at once.
+    let read = |week| async move {
+        let permit = asked.search.weeks.acquire().await.map_err(Error::internal)?;
+        Ok::<_, Error>((permit, read_week(asked, week, plan).await?))
+    };
+    let mut readings = stream::iter(weeks.map(read)).buffered(AT_ONCE);
     let mut read = DaysRead { readings: Vec::new(), read_at: None };
-    while let Some(reading) = readings.try_next().await? {
+    while let Some((_permit, reading)) = readings.try_next().await? {
         by_day(&reading).for_each(|(date, rows)| take(date, rows));
         read.read_at = Some(read.read_at.map_or(reading.read_at, |oldest| oldest.min(reading.read_at)));
         read.readings.push(Arc::downgrade(&reading));

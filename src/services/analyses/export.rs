@@ -15,7 +15,7 @@ use futures_util::{
 
 use super::{
     Asked, Listed, check_has, check_has_queries,
-    daily::{by_day, each_day, read_week, weeks},
+    daily::{by_day, read_week, weeks},
     table_cap,
 };
 use crate::{
@@ -127,8 +127,14 @@ impl Table {
     }
 }
 
-/// The rows behind the query count. Everything is read before the first byte is sent, so that a failure is an answer and not a file
-/// cut short; then the weeks are taken from the cache one by one.
+/// Weeks that are read before the first byte of the rows behind the query count is sent: up to so many, a failure is an answer with a
+/// status.
+const BEFORE: usize = 8;
+
+/// Weeks of longer files that are read ahead of the one being sent.
+const AHEAD: usize = 2;
+
+/// The rows behind the query count. A long file is read while it is sent; where that fails, the stream ends with an error.
 pub async fn query_count_rows(
     search: &SearchData,
     access: &PropertyAccess,
@@ -137,16 +143,23 @@ pub async fn query_count_rows(
     check_has_queries(&params.slice)?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
     let plan = asked.settled.plan()?;
-    each_day(&asked, asked.settled.window, &plan, |_, _| {}).await?;
     let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
     let header = Rows::header(&DAILY)?;
     let (owned, settled, freshness) = (search.clone(), asked.settled.clone(), asked.freshness);
     let weeks = stream::iter(weeks(asked.final_days(asked.settled.window)));
-    let blocks = weeks
-        .then(move |week| {
-            let (search, settled, plan) = (owned.clone(), settled.clone(), plan.clone());
-            async move { read_week(&Asked { search: &search, settled, freshness }, week, &plan).await }
-        })
+    let read = move |week| {
+        let (search, settled, plan) = (owned.clone(), settled.clone(), plan.clone());
+        async move { read_week(&Asked { search: &search, settled, freshness }, week, &plan).await }
+    };
+    let mut readings = weeks.map(read).buffered(AHEAD).boxed();
+    let mut first = Vec::new();
+    while first.len() < BEFORE
+        && let Some(reading) = readings.try_next().await?
+    {
+        first.push(Ok(reading));
+    }
+    let blocks = stream::iter(first)
+        .chain(readings)
         .map_ok(|reading| stream::iter(week_blocks(&reading)).map(move |block| block.write(&reading)))
         .try_flatten();
     Ok(CsvFile { name, capped: None, blocks: sent(header, blocks).boxed() })

@@ -89,10 +89,10 @@ pub async fn sparklines(
 /// Keys as the search engine writes them.
 fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error> {
     let canonical = |key: &String| match dimension {
-        Dimension::Country => countries::index_of(key).map(|_| key.to_lowercase()).ok_or_else(|| {
+        Dimension::Country => countries::index_of(key).map(|_| key.to_ascii_lowercase()).ok_or_else(|| {
             Error::invalid(format!("keys: unknown country {key:?}; use ISO 3166-1 alpha-3 codes such as usa"))
         }),
-        Dimension::Device => Some(key.to_uppercase())
+        Dimension::Device => Some(key.to_ascii_uppercase())
             .filter(|key| DEVICES.contains(&key.as_str()))
             .ok_or_else(|| Error::invalid(format!("keys: unknown device {key:?}; use DESKTOP, MOBILE or TABLET"))),
         _ => Ok(key.clone()),
