@@ -69,7 +69,7 @@ pub struct ShareLink {
     /// Its name, for those who manage it and those who open it.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: Option<String>,
-    /// The last segment of the public link; only for those who may manage links.
+    /// The secret in the public link; only for those who may manage links.
     #[oai(validator(max_length = 128))]
     pub token: Option<String>,
     /// The public link; only for those who may manage links.

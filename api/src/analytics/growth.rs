@@ -17,7 +17,7 @@ pub struct GrowthParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// The best position of the band, included.
+    /// The best position of the band, included. The band holds for both kinds.
     #[param(default = "4", example = "4")]
     pub min_position: Decimal<1, 100>,
     /// The worst position of the band, included; not below `minPosition`.

@@ -59,7 +59,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Queries within striking distance
     ///
-    /// Queries that would bring clearly more clicks from a better position (`rank`), or from a better snippet where they stand
+    /// Queries that would bring more clicks from a better position (`rank`), or from a better snippet where they stand
     /// (`snippet`). The gain is a heuristic on a CTR curve, the property's own where it has enough data.
     #[get("/api/properties/{id}/growth-opportunities")]
     #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
@@ -96,7 +96,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Rows behind the query count, as CSV
     ///
     /// One row for each day and query, by date, then clicks, impressions and query. Columns: `date`, `query`, `bucket`, `clicks`,
-    /// `impressions`, `ctr`, `position`, `dayCapped` (whether the day's rows stand at the search engine's cap).
+    /// `impressions`, `ctr`, `position`, `dayCapped` (whether the day's rows stand at the search engine's cap). A query that a spreadsheet
+    /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe.
     #[get("/api/properties/{id}/query-count-raw")]
     #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
     async fn export_property_query_count_raw(&self, caller: Caller, params: Params<QueryCountParams>) -> Answered<Csv>;
@@ -138,7 +139,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// The rows of one table of the performance answer, in its order. Columns: `key`, `clicks`, `impressions`, `ctr`, `position`; with
     /// a comparison window also `previousClicks`, `previousImpressions`, `previousCtr`, `previousPosition`, `presence`. An undefined value is
-    /// an empty cell. `X-Total-Rows-Capped` says whether the table was cut at the fetch ceiling of 5,000 rows.
+    /// an empty cell; a key that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Total-Rows-Capped` says whether the table was cut at the fetch ceiling of 5,000 rows.
     #[get("/api/properties/{id}/export")]
     #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
     async fn export_property_performance_csv(&self, caller: Caller, params: Params<ExportParams>) -> Answered<Csv>;

@@ -111,7 +111,7 @@ fn shared() -> Value {
         all.insert(key.to_owned(), id(name, what));
     }
     all.insert("ShareToken".to_owned(), json!({
-        "name": "token", "in": "path", "required": true, "description": "The token of a share link, the last segment of the public link.",
+        "name": "token", "in": "path", "required": true, "description": "The token of a share link, as it stands in the public link.",
         "schema": { "type": "string", "minLength": 1, "maxLength": 128 }, "example": "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM",
     }));
     all.insert(

@@ -67,10 +67,11 @@ pub struct TableCoverage {
     /// How this table counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<Aggregation>,
-    /// Rows in this answer.
+    /// Rows of the window in this answer; rows that only the comparison window has are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_shown: Option<u64>,
-    /// Rows the search engine returned, up to the fetch ceiling: 5,000 for query and page tables.
+    /// Rows the search engine returned, up to the fetch ceiling: 5,000 for query and page tables, 50,000 for analyses of queries,
+    /// after branded ones are left out where the analysis does so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_known: Option<u64>,
     /// Whether `rowsKnown` stands at the fetch ceiling and means that many or more.

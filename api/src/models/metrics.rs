@@ -50,7 +50,8 @@ pub struct Change {
     pub position: AbsoluteChange,
 }
 
-/// In which window's rows a key stands.
+/// In which window's rows a key stands: in both, only in the current one (`new`), only in the comparison's (`lost`), or in one while
+/// the other list was cut at its cap, so that it may be there too (`unknown`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]

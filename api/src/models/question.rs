@@ -48,7 +48,8 @@ pub struct Comparison {
     /// comparison.
     #[param(example = "2026-09-24")]
     pub compare_start: Option<NaiveDate>,
-    /// Last day of the window to compare with, included. Without both: no comparison.
+    /// Last day of the window to compare with, included. A window with days that are not final yet compares fewer days than it
+    /// names. Without both: no comparison.
     #[param(example = "2026-10-21")]
     pub compare_end: Option<NaiveDate>,
 }
