@@ -1,14 +1,17 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test check lint sdk-check openapi examples bench
+.PHONY: help run test test-crash check lint sdk-check openapi examples bench
 
 help: ## Print the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' Makefile
 
 run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
 	cargo run -- serve
 
 test: ## The default suite: no network, no services
 	cargo test --workspace
+
+test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
+	cargo test --test it -- --ignored --nocapture crash
 
 check: ## Formatting, lints and docs
 	cargo fmt --all --check
@@ -18,7 +21,10 @@ check: ## Formatting, lints and docs
 lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 	tools/lint/run.sh openapi.json
 
-sdk-check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
+sdk-test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
+	cargo test --test it -- --ignored --nocapture crash
+
+check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
 	tools/sdk/run.sh openapi.json
 
 openapi: ## Write openapi.json and api/operations.txt from the traits

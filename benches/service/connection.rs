@@ -27,11 +27,27 @@ impl Connection {
     /// Asks once and reads the whole answer, which must be a 200. Answers the length of its body.
     pub fn get(&mut self) -> Measured<usize> {
         self.stream.write_all(&self.request)?;
+        self.answer(200)
+    }
+
+    /// Creates a record with a key and reads the whole answer, which must be a 201.
+    pub fn create(&mut self, path: &str, token: &str, key: &str, body: &str) -> Measured<usize> {
+        let request = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nidempotency-key: {key}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes())?;
+        self.answer(201)
+    }
+
+    /// Reads a whole answer, which must have this status. Answers the length of its body.
+    fn answer(&mut self, status: u16) -> Measured<usize> {
         let mut held = 0;
         let (body_start, length) = loop {
             let read = self.stream.read(&mut self.buffer[held..])?;
             held += read;
-            if let Some(found) = head(&self.buffer[..held])? {
+            if let Some(found) = head(&self.buffer[..held], status)? {
                 break found;
             }
             if read == 0 || held == self.buffer.len() {
@@ -49,11 +65,11 @@ impl Connection {
 }
 
 /// Where the body starts and how long it is, once the whole head is there.
-fn head(bytes: &[u8]) -> Measured<Option<(usize, usize)>> {
+fn head(bytes: &[u8], status: u16) -> Measured<Option<(usize, usize)>> {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&bytes[..end])?.to_ascii_lowercase();
-    if !head.starts_with("http/1.1 200") {
-        return Err(format!("not a 200: {head}").into());
+    if !head.starts_with(&format!("http/1.1 {status}")) {
+        return Err(format!("not a {status}: {head}").into());
     }
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).ok_or("no length")?;
     Ok(Some((end + 4, length.trim().parse()?)))

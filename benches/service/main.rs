@@ -1,6 +1,6 @@
 //! How fast and how large the service is, each figure beside a baseline that the same run measures.
 //!
-//! `cargo bench --bench service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- engine` choose.
+//! `cargo bench --bench service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- engine`, `-- writes` choose.
 //! `docs/BENCHMARKS.md` says what the figures mean.
 
 mod cold;
@@ -10,6 +10,7 @@ mod figure;
 mod memory;
 mod setting;
 mod warm;
+mod writes;
 
 use figure::Figure;
 
@@ -17,7 +18,7 @@ use figure::Figure;
 type Measured<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The measurements in the order they are made. Memory comes first, while nothing else has left its mark on the process.
-const NAMES: [&str; 4] = ["memory", "cold", "warm", "engine"];
+const NAMES: [&str; 5] = ["memory", "cold", "warm", "writes", "engine"];
 
 #[tokio::main]
 async fn main() -> Measured<()> {
@@ -29,6 +30,7 @@ async fn main() -> Measured<()> {
             "memory" => memory::measure().await?,
             "cold" => cold::measure().await?,
             "warm" => warm::measure().await?,
+            "writes" => writes::measure().await?,
             _ => engine::measure(),
         });
     }

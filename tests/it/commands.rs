@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::actor::Actor;
 
 /// The command with these settings and no others, working in an empty folder.
-fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
+pub fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
     command.args(arguments).current_dir(folder).env_clear().stdout(Stdio::piped()).stderr(Stdio::piped());
     command.envs(settings.iter().map(|(name, value)| (format!("SIGHTLINE_{name}"), *value)));
@@ -27,14 +27,16 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// A command that keeps running; killed when dropped.
-struct Running {
+pub struct Running {
     child: Child,
     stdout: BufReader<std::process::ChildStdout>,
-    url: String,
+    /// The URL of its first line.
+    pub url: String,
 }
 
 impl Running {
-    fn start(mut command: Command) -> Self {
+    /// Starts it and waits for its first line.
+    pub fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();

@@ -19,6 +19,7 @@ mod filters;
 mod headers;
 mod limits;
 mod numbers;
+mod once;
 mod oracle;
 mod performance;
 mod privacy;
