@@ -42,7 +42,8 @@ impl<T: ParseFromJSON> Body<T> {
     }
 }
 
-fn check_content_type(content_type: Option<&str>) -> Result<(), ApiError> {
+/// Refuses a body that is not said to be JSON.
+pub fn check_content_type(content_type: Option<&str>) -> Result<(), ApiError> {
     let essence = content_type.map(|text| text.split(';').next().unwrap_or_default().trim());
     match essence {
         Some(text) if text.eq_ignore_ascii_case(CONTENT_TYPE) => Ok(()),

@@ -27,7 +27,7 @@ pub struct Model {
     pub location: Option<String>,
     /// Its `ETag`.
     pub etag: Option<String>,
-    /// Its body.
+    /// Its body, sealed.
     pub body: Vec<u8>,
     /// When it was given.
     pub created_at: DateTimeUtc,

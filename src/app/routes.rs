@@ -86,6 +86,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let writes = Writes {
         db: app.db.clone(),
         store: config.idempotency.store,
+        secrets: app.search.secrets.clone(),
         running: Running::default(),
         clock: app.clock.clone(),
         random: app.random.clone(),

@@ -63,12 +63,9 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
     let mut response = if error.is_from_response() {
         error.into_response()
     } else {
-        let refusal = finished(refusal::of(&error), id);
-        let code = refusal.code;
-        let mut response = refusal.into_response();
-        if code == Code::MethodNotAllowed
-            && let Ok(allow) = refusal::allow(path, other).parse()
-        {
+        let not_allowed = refusal::of(&error).code == Code::MethodNotAllowed;
+        let mut response = response_of(error, id);
+        if not_allowed && let Ok(allow) = refusal::allow(path, other).parse() {
             response.headers_mut().insert(header::ALLOW, allow);
         }
         response
@@ -80,6 +77,11 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
     response
+}
+
+/// An error as it leaves the service, without headers that other layers add.
+pub(super) fn response_of(error: poem::Error, id: Option<&CorrelationId>) -> Response {
+    if error.is_from_response() { error.into_response() } else { finished(refusal::of(&error), id).into_response() }
 }
 
 /// On 5xx: adds the request's name; a fault's hint, which is for us, goes to the log.

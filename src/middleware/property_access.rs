@@ -12,7 +12,14 @@ use sea_orm::DatabaseConnection;
 
 use super::authenticate::Caller;
 use super::refusal;
-use crate::{clock::Clock, config::Config, services::access::PropertyAccess};
+use crate::{
+    clock::Clock,
+    config::Config,
+    services::{
+        access::PropertyAccess,
+        plans::{Entitlement, Feature},
+    },
+};
 
 /// What resolving needs.
 #[derive(Clone)]
@@ -58,13 +65,18 @@ impl ResolveProperty {
             let known = !refusal::allow(path, &[]).is_empty();
             return if known { Ok(None) } else { Err(ApiError::new(Code::NotFound).into()) };
         };
-        if !operation.is_property_scoped() || operation.access != Access::SessionOrOauth {
-            return Ok(None);
-        }
         let Some(Caller(user)) = request.data::<Caller>() else { return Ok(None) };
+        let feature = Feature::of_operation(operation.id);
+        if !operation.is_property_scoped() || operation.access != Access::SessionOrOauth {
+            let entitlement = Entitlement::of(&self.config, user, self.clock.now());
+            let allowed = feature.map_or(Ok(()), |feature| entitlement.require(feature, false));
+            return allowed.map(|()| None).map_err(|error| ApiError::from(error).into());
+        }
         let id = operation.path_values(path).and_then(|values| values.get("id").copied()).unwrap_or_default();
         let now = self.clock.now();
         let access = PropertyAccess::resolve(&self.db, &self.config, user, id, operation.role, now).await;
-        Ok(Some(access.map_err(ApiError::from)?))
+        let access = access.map_err(ApiError::from)?;
+        feature.map_or(Ok(()), |feature| access.require_feature(feature)).map_err(ApiError::from)?;
+        Ok(Some(access))
     }
 }

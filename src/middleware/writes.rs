@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use api::{
+    body::check_content_type,
     error::{ApiError, Code},
     operation::{self, Idempotency},
 };
@@ -13,14 +14,15 @@ use poem::{
     Body, Endpoint, IntoResponse, Middleware, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
 };
-use sea_orm::DatabaseConnection;
+use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 
-use super::{authenticate::Caller, refusal};
+use super::{authenticate::Caller, correlation::CorrelationId, envelope};
 use crate::{
     clock::Clock,
     config::ReplayStore,
     error::Error,
     random::Random,
+    secrets::Secrets,
     services::records::IfMatch,
     services::replays::{self, Known, LARGEST_BODY, Running, Scope, Stored},
     store::unit_of_work::UnitOfWork,
@@ -29,6 +31,12 @@ use crate::{
 const KEY: &str = "idempotency-key";
 const REPLAYED: &str = "idempotency-replayed";
 const STORAGE: &str = "idempotency-storage";
+
+/// Marks the state before the operation.
+const BEFORE: &str = "SAVEPOINT before_operation";
+
+/// Goes back to it.
+const BACK: &str = "ROLLBACK TO SAVEPOINT before_operation";
 
 /// The longest key.
 const LONGEST_KEY: usize = 255;
@@ -40,6 +48,8 @@ pub struct Writes {
     pub db: DatabaseConnection,
     /// Whether answers are stored.
     pub store: ReplayStore,
+    /// Seals stored answers, which may hold secrets.
+    pub secrets: Secrets,
     /// The keys in use.
     pub running: Running,
     /// What time it is.
@@ -75,17 +85,16 @@ impl<E: Endpoint> Endpoint for WritesEndpoint<E> {
             Some(Idempotency::Ignored) => self.once(request).await,
             Some(Idempotency::Enforced) => match key(&request)? {
                 None => self.once(request).await,
-                Some(_) if self.settings.store == ReplayStore::None => self.once(request).await.map(unstored),
-                Some(key) => {
-                    let bytes = request.take_body().into_vec().await?;
-                    let value = serde_json::from_slice(&bytes).ok();
-                    request.set_body(Body::from(bytes));
-                    match value {
-                        // What is no JSON is refused before it has anything to do with a key.
-                        None => self.once(request).await,
-                        Some(value) => self.keyed(request, key, replays::hash(&value)).await,
-                    }
+                Some(_) if self.settings.store == ReplayStore::None => {
+                    let id = request.data::<CorrelationId>().cloned();
+                    let answer = self.once(request).await;
+                    Ok(unstored(answer.unwrap_or_else(|error| envelope::response_of(error, id.as_ref()))))
                 }
+                Some(key) => match json(&mut request).await? {
+                    // What is no JSON is refused before it has anything to do with a key.
+                    None => self.once(request).await,
+                    Some(value) => self.keyed(request, key, replays::hash(&value)).await,
+                },
             },
         }
     }
@@ -104,6 +113,15 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
     } else {
         Err(bad_key(&format!("must be 1 to {LONGEST_KEY} printable ASCII characters")))
     }
+}
+
+/// The body's JSON value; none where it is not JSON or not said to be. The body can be read again.
+async fn json(request: &mut Request) -> Result<Option<serde_json::Value>> {
+    let bytes = request.take_body().into_vec().await?;
+    let said = check_content_type(request.content_type()).is_ok();
+    let value = if said { serde_json::from_slice(&bytes).ok() } else { None };
+    request.set_body(Body::from(bytes));
+    Ok(value)
 }
 
 fn bad_key(problem: &str) -> ApiError {
@@ -152,7 +170,8 @@ impl<E: Endpoint> WritesEndpoint<E> {
         if !replays::lock(transaction, &scope).await.map_err(ApiError::from)? {
             return Err(in_progress().into());
         }
-        match replays::find(transaction, &scope, &hash, settings.clock.now()).await.map_err(ApiError::from)? {
+        let known = replays::find(transaction, &settings.secrets, &scope, &hash, settings.clock.now()).await;
+        match known.map_err(ApiError::from)? {
             Known::Answered(stored) => return Ok(replayed(response_of(stored), true)),
             Known::OtherBody => {
                 let way_out =
@@ -161,46 +180,34 @@ impl<E: Endpoint> WritesEndpoint<E> {
             }
             Known::Nothing => {}
         }
+        transaction.execute_unprepared(BEFORE).await.map_err(fault)?;
         request.set_data(unit.clone());
-        let answer = self.inner.call(request).await.map(IntoResponse::into_response);
-        self.settle(alone(unit)?, answer, scope, hash).await
+        let id = request.data::<CorrelationId>().cloned();
+        match self.inner.call(request).await.map(IntoResponse::into_response) {
+            // A plan that has run out meanwhile: what a plan refuses has nothing to do with keys.
+            Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => Err(error),
+            Err(error) => self.settle(alone(unit)?, envelope::response_of(error, id.as_ref()), scope, hash).await,
+            Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
+        }
     }
 
     /// Commits what a request with a key wrote together with its answer; a refusal is stored without what it had written.
-    async fn settle(
-        &self,
-        unit: UnitOfWork,
-        answer: Result<Response>,
-        scope: Scope,
-        hash: Vec<u8>,
-    ) -> Result<Response> {
-        let response = match answer {
-            Ok(response) => response,
-            Err(error) => refusal::of(&error).into_response(),
-        };
+    async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hash: Vec<u8>) -> Result<Response> {
         let status = response.status();
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             unit.roll_back().await.map_err(fault)?;
             return Ok(replayed(response, false));
         }
+        let transaction = unit.transaction().await.map_err(fault)?;
+        if !status.is_success() {
+            // Only what the operation wrote goes: the transaction keeps the key until the refusal is stored.
+            transaction.execute_unprepared(BACK).await.map_err(fault)?;
+        }
         let (response, stored) = stored_of(response).await?;
-        let unit = if status.is_success() {
-            unit
-        } else {
-            unit.roll_back().await.map_err(fault)?;
-            UnitOfWork::new(self.settings.db.clone())
-        };
         if stored.body.len() <= LARGEST_BODY {
-            let (now, transaction) = (self.settings.clock.now(), unit.transaction().await.map_err(fault)?);
-            let id = self.settings.random.id(now);
-            let kept = replays::store(transaction, id, scope, hash, stored, now).await;
-            // Two equal requests may both have been refused; one of the refusals is enough.
-            if status.is_success() {
-                kept.map_err(ApiError::from)?;
-            } else if kept.is_err() {
-                unit.roll_back().await.map_err(fault)?;
-                return Ok(replayed(response, false));
-            }
+            let now = self.settings.clock.now();
+            let (id, secrets) = (self.settings.random.id(now), &self.settings.secrets);
+            replays::store(transaction, secrets, (id, now), scope, hash, stored).await.map_err(ApiError::from)?;
         }
         unit.commit().await.map_err(fault)?;
         Ok(replayed(response, false))

@@ -22,6 +22,18 @@ pub enum Feature {
     SeoProviders,
 }
 
+impl Feature {
+    /// What an operation that honours idempotency keys needs: it is judged before the key is, or a stored answer would outlive the plan.
+    #[must_use]
+    pub fn of_operation(id: &str) -> Option<Self> {
+        match id {
+            "createPropertyShareLink" => Some(Self::ShareLinks),
+            "inviteTeamMember" => Some(Self::Team),
+            _ => None,
+        }
+    }
+}
+
 /// What a person may use now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entitlement {

@@ -19,10 +19,13 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::{error::Error, secrets::Secrets};
 
 /// How long an answer is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
+
+/// What sealed bodies are bound to.
+const CONTEXT: &str = "replay";
 
 /// The largest body that is stored, in bytes.
 pub const LARGEST_BODY: usize = 256 * 1024;
@@ -123,6 +126,7 @@ pub async fn lock(transaction: &impl ConnectionTrait, scope: &Scope) -> Result<b
 /// What is known of a key at `now`, for a request whose body has this hash. An answer that has expired is forgotten.
 pub async fn find(
     db: &impl ConnectionTrait,
+    secrets: &Secrets,
     scope: &Scope,
     request_hash: &[u8],
     now: DateTime<Utc>,
@@ -141,18 +145,18 @@ pub async fn find(
         content_type: row.content_type,
         location: row.location,
         etag: row.etag,
-        body: row.body,
+        body: secrets.open(&row.body, CONTEXT).map_err(Error::internal)?,
     }))
 }
 
-/// Stores an answer for replay.
+/// Stores an answer for replay. Its body is sealed: that of a share link holds the link's token.
 pub async fn store(
     db: &impl ConnectionTrait,
-    id: Uuid,
+    secrets: &Secrets,
+    (id, now): (Uuid, DateTime<Utc>),
     scope: Scope,
     request_hash: Vec<u8>,
     answer: Stored,
-    now: DateTime<Utc>,
 ) -> Result<(), Error> {
     let row = replay::ActiveModel {
         id: Set(id),
@@ -165,7 +169,7 @@ pub async fn store(
         content_type: Set(answer.content_type),
         location: Set(answer.location),
         etag: Set(answer.etag),
-        body: Set(answer.body),
+        body: Set(secrets.seal(&answer.body, CONTEXT)),
         created_at: Set(now),
         expires_at: Set(now + LIFETIME),
     };
@@ -218,10 +222,11 @@ fn text(hash: &mut Sha256, kind: &str, text: &str) {
     hash.update(text);
 }
 
-/// `1`, `1.0` and `1e0` are one number.
+/// `1`, `1.0` and `1e0` are one number, and so are `0` and `-0`.
 fn plain(number: &serde_json::Number) -> String {
     match number.as_f64() {
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 9e15 => format!("{float:.0}"),
+        // Adding a positive zero takes the sign of a negative one away.
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e20 => format!("{:.0}", float + 0.0),
         _ => number.to_string(),
     }
 }
@@ -254,6 +259,7 @@ mod tests {
         hashes.dedup();
         assert_eq!(hashes.len(), others.len() + 1);
         assert_eq!(hash(&json!("é")), of(r#""\u00e9""#));
+        assert!(of("0") == of("-0") && of("0") == of("-0.0") && of("10000000000000000000") == of("1e19"));
     }
 
     #[test]
