@@ -39,7 +39,7 @@ async fn different_keys_do_not_stand_in_each_others_way() {
     let app = TestApp::start(|_| {}).await;
     let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
     let send = async |number: usize| {
-        let actor = if number % 4 == 0 { &stranger } else { &owner };
+        let actor = if number.is_multiple_of(4) { &stranger } else { &owner };
         keyed(actor, "/api/tags", &format!("key {number}"), &json!({ "name": format!("Tag {number}") })).await
     };
     for answer in join_all((0..20).map(send)).await {
@@ -47,8 +47,11 @@ async fn different_keys_do_not_stand_in_each_others_way() {
     }
     let orders: Vec<Value> = owner.get("/api/tags").await.json["data"].as_array().unwrap().clone();
     let orders: Vec<_> = orders.iter().map(|tag| tag["order"].as_u64().unwrap()).collect();
-    assert_eq!(orders, Vec::from_iter(0..15), "places without gaps");
+    assert_eq!(orders, (0..15).collect::<Vec<_>>(), "places without gaps");
 }
+
+/// Clients that hang up.
+const CLIENTS: u64 = 40;
 
 /// Sends a whole request and hangs up after `patience`.
 async fn hang_up(app: &TestApp, owner: &Actor, number: u64, body: &str, patience: Duration) {
@@ -67,7 +70,6 @@ async fn hang_up(app: &TestApp, owner: &Actor, number: u64, body: &str, patience
 async fn a_client_that_is_gone_finds_its_record_made_once() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
-    const CLIENTS: u64 = 40;
     for number in 0..CLIENTS {
         let body = json!({ "name": format!("Gone {number}") });
         hang_up(&app, &owner, number, &body.to_string(), Duration::from_micros(number * 300)).await;

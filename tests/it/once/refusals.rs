@@ -19,9 +19,9 @@ async fn stored(app: &TestApp) -> u64 {
 
 /// Fails the test where the refusal says anything about keys.
 #[track_caller]
-fn assert_before(answer: Answer, status: u16, what: &str) {
+fn assert_before(answer: &Answer, status: u16, what: &str) {
     assert_eq!(answer.status.as_u16(), status, "{what}: {}", answer.json);
-    assert_eq!(replayed(&answer), "", "{what}");
+    assert_eq!(replayed(answer), "", "{what}");
 }
 
 #[tokio::test]
@@ -35,12 +35,12 @@ async fn what_is_refused_before_the_operation_is_not_kept() {
         let (id, body) = (write.id.as_str(), write.named("early"));
         let scoped = write.path.contains(&property);
         for _ in 0..2 {
-            assert_before(keyed(&app.anonymous(), &write.path, "k", &body).await, 401, id);
-            assert_before(keyed(&expired, &write.path, "k", &body).await, 401, id);
+            assert_before(&keyed(&app.anonymous(), &write.path, "k", &body).await, 401, id);
+            assert_before(&keyed(&expired, &write.path, "k", &body).await, 401, id);
             if scoped {
-                assert_before(keyed(&viewer, &write.path, "k", &body).await, 403, id);
-                assert_before(keyed(&lapsed, &write.path.replace(&property, &locked), "k", &body).await, 402, id);
-                assert_before(keyed(&owner, &write.path.replace(&property, NOBODYS), "k", &body).await, 404, id);
+                assert_before(&keyed(&viewer, &write.path, "k", &body).await, 403, id);
+                assert_before(&keyed(&lapsed, &write.path.replace(&property, &locked), "k", &body).await, 402, id);
+                assert_before(&keyed(&owner, &write.path.replace(&property, NOBODYS), "k", &body).await, 404, id);
             }
             let key = ("idempotency-key", "k");
             let text = body.to_string();
@@ -48,14 +48,14 @@ async fn what_is_refused_before_the_operation_is_not_kept() {
                 owner.send(Method::POST, &write.path, Some(body.to_owned()), headers).await
             };
             for unreadable in ["", "{", "{\"name\":}", "not json"] {
-                assert_before(sent(&owner, &write.path, unreadable, &[key]).await, 400, id);
+                assert_before(&sent(&owner, &write.path, unreadable, &[key]).await, 400, id);
             }
-            assert_before(send(&text, &[key]).await, 415, id);
-            assert_before(send(&text, &[key, ("content-type", "text/plain")]).await, 415, id);
+            assert_before(&send(&text, &[key]).await, 415, id);
+            assert_before(&send(&text, &[key, ("content-type", "text/plain")]).await, 415, id);
             let coded = [key, ("content-type", "application/json"), ("content-encoding", "gzip")];
-            assert_before(send(&text, &coded).await, 415, id);
+            assert_before(&send(&text, &coded).await, 415, id);
             let version = [key, ("content-type", "application/json"), ("x-api-version", "1")];
-            assert_before(send(&text, &version).await, 400, id);
+            assert_before(&send(&text, &version).await, 400, id);
         }
         assert_eq!(stored(&app).await, 0, "{id}");
         // The key is as good as new.
@@ -77,13 +77,13 @@ async fn a_plan_is_judged_before_the_key() {
         let (id, body) = (write.id.as_str(), write.named("paid"));
         plan(Plan::Free).await;
         let before = stored(&app).await;
-        assert_before(keyed(&owner, &write.path, "", &body).await, 402, id);
-        assert_before(keyed(&owner, &write.path, "p", &body).await, 402, id);
+        assert_before(&keyed(&owner, &write.path, "", &body).await, 402, id);
+        assert_before(&keyed(&owner, &write.path, "p", &body).await, 402, id);
         assert_eq!(stored(&app).await, before, "{id}");
         plan(Plan::Pro).await;
         let first = keyed(&owner, &write.path, "p", &body).await.expect(201);
         plan(Plan::Free).await;
-        assert_before(keyed(&owner, &write.path, "p", &body).await, 402, id);
+        assert_before(&keyed(&owner, &write.path, "p", &body).await, 402, id);
         plan(Plan::Pro).await;
         assert_replay(&keyed(&owner, &write.path, "p", &body).await, &first, id);
     }
@@ -101,10 +101,10 @@ async fn whoever_lost_access_does_not_see_the_answer_again() {
     let grant = team.json["data"].as_array().unwrap().iter().find(|grant| grant["email"] == "editor@demo.test");
     let grant = format!("/api/team/{}", grant.unwrap()["id"].as_str().unwrap());
     owner.send_json(Method::PUT, &grant, &json!({ "role": "viewer" })).await.expect(200);
-    assert_before(keyed(&editor, &path, "mine", &body).await, 403, "as a viewer");
+    assert_before(&keyed(&editor, &path, "mine", &body).await, 403, "as a viewer");
     owner.send(Method::DELETE, &grant, None, &[]).await.expect(204);
-    assert_before(keyed(&editor, &path, "mine", &body).await, 404, "once removed");
-    assert_before(keyed(&editor, &path, "", &body).await, 404, "with a bad key");
+    assert_before(&keyed(&editor, &path, "mine", &body).await, 404, "once removed");
+    assert_before(&keyed(&editor, &path, "", &body).await, 404, "with a bad key");
 }
 
 #[tokio::test]
@@ -123,8 +123,8 @@ async fn a_replay_costs_what_a_request_costs() {
         assert_replay(&again, &first, "within the budget");
         assert_eq!(again.header("x-ratelimit-remaining"), left);
     }
-    assert_before(keyed(&owner, "/api/tags", "b", &body).await, 429, "beyond it");
-    assert_before(keyed(&owner, "/api/tags", "new", &body).await, 429, "beyond it");
+    assert_before(&keyed(&owner, "/api/tags", "b", &body).await, 429, "beyond it");
+    assert_before(&keyed(&owner, "/api/tags", "new", &body).await, 429, "beyond it");
     app.hand.advance(chrono::TimeDelta::seconds(10));
     assert_eq!(stored(&app).await, 1);
     assert_replay(&keyed(&owner, "/api/tags", "b", &body).await, &first, "once the budget is back");
