@@ -158,9 +158,10 @@ fn wrapper(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[A
     };
     let docs: Vec<_> = method.attrs.iter().filter(|a| a.path().is_ident("doc")).collect();
     let deprecated = op.deprecated.then(|| quote!(, deprecated = true));
+    let unnamed = unnamed_parameters(op, arguments)?;
     let inputs = arguments.iter().map(|Argument { name, ty }| {
         let wire = camel_case(&name.to_string());
-        let renamed = last_segment(ty).is_some_and(|s| s == "Path").then(|| quote!(#[oai(name = #wire)]));
+        let renamed = is_path(ty).then(|| quote!(#[oai(name = #wire)]));
         quote!(#renamed #name: #ty)
     });
     let names = arguments.iter().map(|a| &a.name);
@@ -168,10 +169,36 @@ fn wrapper(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[A
     Ok(quote! {
         #(#docs)*
         #[oai(path = #path, method = #verb, operation_id = #id, tag = #tag #deprecated)]
-        async fn #name(&self, #(#inputs),*) -> #output {
+        async fn #name(&self, #(#unnamed,)* #(#inputs),*) -> #output {
             self.0.#name(#(#names),*).await
         }
     })
+}
+
+/// Arguments for the path parameters in front of those that the method takes, such as the property: poem-openapi gives the first
+/// `Path` argument the first parameter of the path, whatever its name.
+fn unnamed_parameters(op: &Operation, arguments: &[Argument]) -> Result<Vec<TokenStream>> {
+    let taken: Vec<_> = arguments.iter().filter(|a| is_path(&a.ty)).collect();
+    let wire: Vec<String> =
+        op.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).map(Into::into).collect();
+    let unnamed = wire.len().saturating_sub(taken.len());
+    if let Some((argument, _)) = taken
+        .iter()
+        .zip(wire.iter().skip(unnamed).map(Some).chain(std::iter::repeat(None)))
+        .find(|(a, name)| Some(&camel_case(&a.name.to_string())) != *name)
+    {
+        return Err(Error::new_spanned(&argument.name, "the last parameters of the path, in their order"));
+    }
+    let unnamed = if taken.is_empty() { 0 } else { unnamed };
+    let ignored = wire.iter().take(unnamed).enumerate().map(|(index, wire)| {
+        let name = quote::format_ident!("_unnamed{index}");
+        quote!(#[oai(name = #wire)] #name: poem_openapi::param::Path<String>)
+    });
+    Ok(ignored.collect())
+}
+
+fn is_path(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|segment| segment == "Path")
 }
 
 fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argument]) -> TokenStream {
