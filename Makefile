@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-crash check lint sdk-check openapi examples bench
+.PHONY: help run test test-all test-crash check lint sdk-check openapi examples bench
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' Makefile
@@ -9,6 +9,11 @@ run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search e
 
 test: ## The default suite: no network, no services
 	cargo test --workspace
+
+test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_TEST_POSTGRES_URL names
+	@test -n "$$SIGHTLINE_TEST_POSTGRES_URL" || { echo "test-all: set SIGHTLINE_TEST_POSTGRES_URL, such as postgres://postgres@127.0.0.1/postgres" >&2; exit 1; }
+	SIGHTLINE_TEST_POSTGRES_URL= cargo test --workspace
+	cargo test -p sightline --lib --test it
 
 test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
 	cargo test --test it -- --ignored --nocapture crash

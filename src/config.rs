@@ -55,11 +55,13 @@ pub struct Config {
 }
 
 /// Where the service's own records live.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     /// `sqlite:…` or `postgres://…`; by default `SQLite` in the data folder.
     pub url: Option<String>,
+    /// The most connections to it.
+    pub max_connections: u32,
 }
 
 /// Shared counters and cache for several replicas.
@@ -274,6 +276,12 @@ impl Default for Config {
             billing: Billing::default(),
             plans: Plans::default(),
         }
+    }
+}
+
+impl Default for Database {
+    fn default() -> Self {
+        Self { url: None, max_connections: 8 }
     }
 }
 

@@ -8,6 +8,7 @@ mod m0002_identity_provider;
 mod m0003_classifications;
 mod m0004_notes_and_sharing;
 mod m0005_replays;
+mod m0006_text_on_postgres;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -22,6 +23,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0003_classifications::Migration),
             Box::new(m0004_notes_and_sharing::Migration),
             Box::new(m0005_replays::Migration),
+            Box::new(m0006_text_on_postgres::Migration),
         ]
     }
 }

@@ -126,7 +126,7 @@ pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error>
     if config.database.url.is_none() {
         make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     }
-    let db = database::connect(&config.database_url()).await?;
+    let db = database::connect(&config.database_url(), config.database.max_connections).await?;
     database::migrate(&db).await?;
     Ok(db)
 }

@@ -11,14 +11,13 @@ use std::{collections::HashMap, sync::Arc};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
-use migration::{Migrator, MigratorTrait};
 use poem::{
     EndpointExt, Request, Response, Route, Server, get, handler,
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
     web::Data,
 };
-use sea_orm::{ConnectOptions, Database, DatabaseConnection, DbErr};
+use sea_orm::{DatabaseConnection, DbErr};
 use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
@@ -40,6 +39,7 @@ use crate::{
     },
     random::Random,
     secrets::Secrets,
+    store::database::for_a_test,
 };
 
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -99,14 +99,6 @@ pub(crate) fn client() -> reqwest::Client {
     reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
 }
 
-async fn database() -> DatabaseConnection {
-    let mut options = ConnectOptions::new("sqlite::memory:");
-    options.max_connections(1).sqlx_logging(false);
-    let db = Database::connect(options).await.unwrap();
-    Migrator::up(&db, None).await.unwrap();
-    db
-}
-
 impl TestIssuer {
     pub(crate) async fn start() -> Self {
         let (clock, hand) = Clock::manual(start_time());
@@ -116,7 +108,7 @@ impl TestIssuer {
     pub(crate) async fn start_at(address: &str, clock: Clock, hand: Hand) -> Self {
         let acceptor = TcpListener::bind(address.to_owned()).into_acceptor().await.unwrap();
         let base = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
-        let (db, http, random) = (database().await, client(), Random::seeded(1));
+        let (db, http, random) = (for_a_test().await, client(), Random::seeded(1));
         let secrets = Secrets::new([7; 32], random.clone());
         let audiences = vec![base.clone(), format!("{base}/mcp")];
         let settings = Settings { base_url: base.clone(), audiences, demo_sign_in: true };

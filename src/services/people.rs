@@ -115,7 +115,7 @@ async fn refresh(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{services::world::noon, store::database::in_memory};
+    use crate::{services::world::noon, store::database::for_a_test};
 
     fn ann(email: Option<(&str, bool)>, name: Option<&str>) -> Profile {
         Profile {
@@ -128,7 +128,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_new_person_gets_a_trial_and_keeps_what_later_tokens_leave_out() {
-        let (db, random, now) = (in_memory().await, Random::seeded(1), noon());
+        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
         let first = sign_in(&db, &random, now, 14, &ann(Some(("Ann@Test.Example", true)), Some("Ann"))).await.unwrap();
         assert_eq!((first.plan, first.trial_ends_at), (Plan::None, Some(now + TimeDelta::days(14))));
         assert_eq!(first.email_key.as_deref(), Some("ann@test.example"));
@@ -144,7 +144,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_same_subject_of_two_issuers_is_two_people() {
-        let (db, random) = (in_memory().await, Random::seeded(1));
+        let (db, random) = (for_a_test().await, Random::seeded(1));
         let one = sign_in(&db, &random, noon(), 14, &ann(None, None)).await.unwrap();
         let other = Profile { issuer: "https://other.test".into(), ..ann(None, None) };
         assert_ne!(sign_in(&db, &random, noon(), 14, &other).await.unwrap().id, one.id);

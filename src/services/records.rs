@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use entity::{property, user};
-use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait, QuerySelect as _, Select};
+use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait, QuerySelect as _, Select, sea_query::LockType};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -32,15 +32,18 @@ impl IfMatch {
 }
 
 /// Keeps others from changing what belongs to the property until the transaction ends, so that counts and names hold.
+///
+/// The lock lets rows that refer to the property be written meanwhile: a person's tags are, under a lock of that person, and two that
+/// wait for each other would end in a deadlock.
 pub async fn hold_property(transaction: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Uuid, Error> {
     let id = access.property().id;
-    property::Entity::find_by_id(id).lock_exclusive().one(transaction).await?.ok_or(Error::NotFound)?;
+    property::Entity::find_by_id(id).lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)?;
     Ok(id)
 }
 
 /// The same for what belongs to a person.
 pub async fn hold_user(transaction: &impl ConnectionTrait, user_id: Uuid) -> Result<user::Model, Error> {
-    user::Entity::find_by_id(user_id).lock_exclusive().one(transaction).await?.ok_or(Error::NotFound)
+    user::Entity::find_by_id(user_id).lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)
 }
 
 /// Refuses one more of `existing` where there are `most`; `what` names them in the plural.

@@ -221,7 +221,7 @@ mod tests {
         config::Config,
         secrets::Secrets,
         services::{accounts, properties, tracking, world::noon},
-        store::database::in_memory,
+        store::database::for_a_test,
     };
 
     async fn start(db: &DatabaseConnection, known: &[KnownSite]) -> (Vec<user::Model>, bool) {
@@ -242,7 +242,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_start_makes_the_demo_world_and_the_second_leaves_it_alone() {
-        let (db, config) = (in_memory().await, Config::default());
+        let (db, config) = (for_a_test().await, Config::default());
         let known: Vec<KnownSite> = (0..4)
             .map(|number| KnownSite {
                 site_url: format!("https://{number}.test/"),

@@ -6,7 +6,7 @@ use api::{
     models::Role,
     sharing::{ShareLink, ShareLinkInput},
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound as _, Utc};
 use entity::share_link::{self, Entity};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, IntoActiveModel};
 use sha2::{Digest as _, Sha256};
@@ -90,7 +90,9 @@ impl Links<'_> {
         now: DateTime<Utc>,
     ) -> Result<ShareLink, Error> {
         access.require_feature(Feature::ShareLinks)?;
-        if input.expires_at.is_some_and(|end| end <= now) {
+        // In milliseconds, like every time here: what is answered is what every database keeps.
+        let expires_at = input.expires_at.map(|end| end.trunc_subsecs(3));
+        if expires_at.is_some_and(|end| end <= now) {
             return Err(Error::invalid("expiresAt: must be in the future"));
         }
         let property_id = hold_property(transaction, access).await?;
@@ -103,7 +105,7 @@ impl Links<'_> {
             name: Set(input.name.as_deref().map(trimmed)),
             token_hash: Set(token_hash(&token)),
             sealed_token: Set(self.secrets.seal(token.as_bytes(), CONTEXT)),
-            expires_at: Set(input.expires_at),
+            expires_at: Set(expires_at),
             revoked_at: Set(None),
             created_at: Set(now),
         };

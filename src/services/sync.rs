@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use entity::{property, search_account};
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, IntoActiveModel, QuerySelect};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, IntoActiveModel, QuerySelect,
+    sea_query::LockType,
+};
 
 use crate::{error::Error, random::Random, store::database};
 
@@ -81,7 +84,8 @@ pub(super) async fn sync_within(
 
 /// One sync of an account at a time; notes when it happened.
 async fn lock(db: &impl ConnectionTrait, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
-    let row = search_account::Entity::one_of_user(account.user_id, account.id).lock_exclusive().one(db).await?;
+    let row =
+        search_account::Entity::one_of_user(account.user_id, account.id).lock(LockType::NoKeyUpdate).one(db).await?;
     let mut row = row.ok_or(Error::NotFound)?.into_active_model();
     row.synced_at = Set(Some(now));
     row.update(db).await?;

@@ -5,7 +5,7 @@ use entity::{property, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
 use uuid::Uuid;
 
-use crate::{random::Random, store::database::in_memory};
+use crate::{random::Random, store::database::for_a_test};
 
 pub fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_790_000_000, 0).unwrap()
@@ -37,7 +37,7 @@ pub struct World {
 impl World {
     pub async fn new() -> Self {
         let mut world =
-            Self { db: in_memory().await, random: Random::seeded(1), owner: Uuid::nil(), stranger: Uuid::nil() };
+            Self { db: for_a_test().await, random: Random::seeded(1), owner: Uuid::nil(), stranger: Uuid::nil() };
         world.owner = world.add_person("owner", true).await;
         world.stranger = world.add_person("stranger", true).await;
         for user_id in [world.owner, world.stranger] {

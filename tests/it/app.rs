@@ -11,7 +11,10 @@ use sightline::{
 };
 use tempfile::TempDir;
 
-use crate::actor::Actor;
+use crate::{
+    actor::Actor,
+    postgres::{self, Fresh},
+};
 
 /// The moment at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's zone.
 pub fn start_of_test() -> DateTime<Utc> {
@@ -24,6 +27,9 @@ pub struct TestApp {
     pub service: Service,
     /// Moves its clock.
     pub hand: Hand,
+    /// Its database, where that is not in the data folder.
+    _database: Option<Fresh>,
+    settings: Config,
     _data: TempDir,
 }
 
@@ -34,21 +40,37 @@ pub fn settings() -> Config {
     config.rate_limit.enabled = false;
     config.search_engine.bucket = 1_000_000;
     config.search_engine.refill_per_second = 1_000_000;
+    // Many apps run at once, and a server has a hundred connections.
+    config.database.max_connections = 4;
     config.cache.max_bytes = Bytes(64 * 1024 * 1024);
     config.cache.ttl = Seconds(6 * 60 * 60);
     config
 }
 
 impl TestApp {
-    /// Starts a service with [`settings`] as changed by `change`.
+    /// Starts a service with [`settings`] as changed by `change`, on a database of its own: `SQLite` in its data folder, or one on
+    /// the server of [`postgres`].
     pub async fn start(change: impl FnOnce(&mut Config)) -> Self {
-        let data = TempDir::new().unwrap();
+        let (data, database) = (TempDir::new().unwrap(), postgres::fresh().await);
         let mut config = settings();
         config.data_dir = data.path().display().to_string();
+        config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
         change(&mut config);
+        Self::run(config, 11, database, data).await
+    }
+
+    /// Another process of the same service: the same database, keys and public root, another address.
+    pub async fn beside(&self) -> Self {
+        let mut config = self.settings.clone();
+        config.base_url = Some(self.service.base_url.clone());
+        config.listen = ([127, 0, 0, 1], 0).into();
+        Self::run(config, 12, None, TempDir::new().unwrap()).await
+    }
+
+    async fn run(config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
         let (clock, hand) = Clock::manual(start_of_test());
-        let service = app::start(config, clock, Random::seeded(11)).await.unwrap();
-        Self { service, hand, _data: data }
+        let service = app::start(config.clone(), clock, Random::seeded(seed)).await.unwrap();
+        Self { service, hand, settings: config, _database: database, _data: data }
     }
 
     /// A signed-in demo person, through the real authorization-code flow.

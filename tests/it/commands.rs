@@ -1,4 +1,4 @@
-//! The `sightline` command, as an operator meets it.
+//! The `sightline` command, as an operator meets it who set no database: it is `SQLite` wherever the suite runs.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},

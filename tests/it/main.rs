@@ -22,6 +22,8 @@ mod numbers;
 mod once;
 mod oracle;
 mod performance;
+mod portable;
+mod postgres;
 mod privacy;
 mod properties;
 mod restart;

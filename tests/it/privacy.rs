@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sea_orm::{ConnectionTrait, DatabaseBackend, Statement};
+use sea_orm::{ConnectionTrait, DatabaseBackend, QueryResult, Statement};
 use sightline::simulator::SearchType;
 
 use crate::{
@@ -15,24 +15,30 @@ const DAY: &str = "2026-10-06";
 
 /// Every value of every table, as bytes.
 async fn everything_stored(app: &TestApp) -> Vec<(String, Vec<u8>)> {
-    let rows = async |sql: String| {
-        app.service.db.query_all_raw(Statement::from_string(DatabaseBackend::Sqlite, sql)).await.unwrap()
-    };
+    let backend = app.service.db.get_database_backend();
+    let rows = async |sql: &str| app.service.db.query_all_raw(Statement::from_string(backend, sql)).await.unwrap();
+    let text = |row: &QueryResult, name: &str| row.try_get::<String>("", name).unwrap();
     let mut stored = Vec::new();
-    for table in rows("SELECT name FROM sqlite_master WHERE type = 'table'".to_owned()).await {
-        let table: String = table.try_get("", "name").unwrap();
-        for column in rows(format!("SELECT name FROM pragma_table_info('{table}')")).await {
-            let column: String = column.try_get("", "name").unwrap();
-            let place = format!("{table}.{column}");
-            // A text read as a blob is its bytes; a number becomes its digits.
-            for row in rows(format!("SELECT CAST(\"{column}\" AS BLOB) AS value FROM \"{table}\"")).await {
-                let value: Option<Vec<u8>> = row.try_get("", "value").unwrap();
-                stored.extend(value.map(|value| (place.clone(), value)));
-            }
+    for column in rows(if backend == DatabaseBackend::Sqlite { SQLITE_COLUMNS } else { POSTGRES_COLUMNS }).await {
+        let (table, name, bytes) = (text(&column, "table"), text(&column, "column"), text(&column, "bytes"));
+        for row in rows(&format!("SELECT {bytes} AS value FROM \"{table}\"")).await {
+            let value: Option<Vec<u8>> = row.try_get("", "value").unwrap();
+            stored.extend(value.map(|value| (format!("{table}.{name}"), value)));
         }
     }
     stored
 }
+
+/// Every column and how its bytes are read. A text read as a blob is its bytes; a number becomes its digits.
+const SQLITE_COLUMNS: &str =
+    "SELECT t.name AS \"table\", c.name AS \"column\", 'CAST(\"' || c.name || '\" AS BLOB)' AS bytes
+    FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+
+/// The same; a number and a time are read as the text that they print as.
+const POSTGRES_COLUMNS: &str = "SELECT table_name::text AS \"table\", column_name::text AS \"column\",
+    CASE data_type WHEN 'bytea' THEN quote_ident(column_name)
+        ELSE 'convert_to(' || quote_ident(column_name) || '::text, ''UTF8'')' END AS bytes
+    FROM information_schema.columns WHERE table_schema = current_schema()";
 
 /// Queries and pages that people looked at, without those that a seeded record holds a part of.
 fn probes(app: &TestApp) -> BTreeSet<String> {

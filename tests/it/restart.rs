@@ -1,4 +1,4 @@
-//! A service that is started again on its data folder.
+//! A service that is started again on its data folder, and what it keeps there: the database is `SQLite` wherever the suite runs.
 
 use std::{fs, net::SocketAddr, path::Path};
 
@@ -10,6 +10,7 @@ use crate::{actor::Actor, app::TestApp};
 async fn start(folder: &Path, address: SocketAddr) -> TestApp {
     let data_dir = folder.display().to_string();
     TestApp::start(|config| {
+        config.database.url = None;
         config.data_dir = data_dir;
         config.listen = address;
     })

@@ -26,7 +26,7 @@ pub enum FilterDimension {
     SearchAppearance,
 }
 
-/// How a condition compares. `or_list` takes values separated by commas, such as `usa,gbr`; `\\,` is a comma inside a value. On
+/// How a condition compares. `or_list` takes values separated by commas, such as `usa,gbr`; `\,` is a comma inside a value. On
 /// query and page `equals` and `or_list` are exact, `contains` and `not_contains` ignore
 /// case, `matches_regex` is a case-sensitive, unanchored RE2 expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]

@@ -1,0 +1,100 @@
+//! Databases of a test's own on the `PostgreSQL` server that `SIGHTLINE_TEST_POSTGRES_URL` names.
+//!
+//! Each is a copy of one that this process migrated once. What a run leaves behind is dropped by the first run an hour later.
+
+use std::{
+    env, process,
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+};
+
+use migration::{Migrator, MigratorTrait as _};
+use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
+use tokio::sync::OnceCell;
+use url::Url;
+
+/// Names the server and a database of it from which others are made and dropped, such as `postgres://postgres@127.0.0.1/postgres`.
+const VARIABLE: &str = "SIGHTLINE_TEST_POSTGRES_URL";
+
+/// What the names of all these databases begin with; then come when the run began, in Unix seconds, its process and a number.
+const PREFIX: &str = "sightline_test_";
+
+/// How old a database is, in seconds, when no run needs it any more.
+const OLD: i64 = 60 * 60;
+
+/// A database with the whole schema and no rows; dropped with this.
+pub struct Fresh {
+    server: Url,
+    name: String,
+    /// Where it is.
+    pub url: String,
+}
+
+/// One that nobody else has; none where the suite runs on `SQLite`.
+pub async fn fresh() -> Option<Fresh> {
+    static RUN: OnceCell<String> = OnceCell::const_new();
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let server = server()?;
+    let template = RUN.get_or_init(|| template(&server)).await;
+    let name = format!("{template}_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let connection = connect(&server).await;
+    connection.execute_unprepared(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.unwrap();
+    connection.close().await.unwrap();
+    let url = database(&server, &name).into();
+    Some(Fresh { server, name, url })
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        let (server, drop) = (self.server.clone(), format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        // The test's own runtime may be ending.
+        let dropped = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async { connect(&server).await.execute_unprepared(&drop).await.unwrap() });
+        });
+        let _ = dropped.join();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "no setting of the service: it says where the suite runs")]
+fn server() -> Option<Url> {
+    let text = env::var(VARIABLE).ok().filter(|text| !text.is_empty())?;
+    Some(text.parse().unwrap_or_else(|error| panic!("{VARIABLE}: {error}")))
+}
+
+fn database(server: &Url, name: &str) -> Url {
+    let mut url = server.clone();
+    url.set_path(name);
+    url
+}
+
+async fn connect(url: &Url) -> DatabaseConnection {
+    let mut options = ConnectOptions::new(url.as_str());
+    options.max_connections(1).sqlx_logging(false);
+    Database::connect(options).await.unwrap_or_else(|error| panic!("{VARIABLE}: {error}"))
+}
+
+/// Makes the database that the others are copies of.
+async fn template(server: &Url) -> String {
+    let connection = connect(server).await;
+    let ask = |sql: &str| Statement::from_string(DbBackend::Postgres, sql);
+    let clock = "SELECT EXTRACT(EPOCH FROM now())::bigint AS now";
+    let now: i64 = connection.query_one_raw(ask(clock)).await.unwrap().unwrap().try_get("", "now").unwrap();
+    for row in connection.query_all_raw(ask("SELECT datname FROM pg_database")).await.unwrap() {
+        let found: String = row.try_get("", "datname").unwrap();
+        let began = found.strip_prefix(PREFIX).and_then(|rest| rest.split('_').next()?.parse::<i64>().ok());
+        if began.is_some_and(|began| began + OLD < now) {
+            connection.execute_unprepared(&format!("DROP DATABASE IF EXISTS {found} WITH (FORCE)")).await.unwrap();
+        }
+    }
+    let name = format!("{PREFIX}{now}_{}", process::id());
+    // Text is ordered as people of a language expect, which is how many servers are set up, and not as on `SQLite`.
+    let unlike = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'";
+    connection.execute_unprepared(&format!("CREATE DATABASE {name} {unlike}")).await.unwrap();
+    connection.close().await.unwrap();
+    let made = connect(&database(server, &name)).await;
+    Migrator::up(&made, None).await.unwrap();
+    // A database is copied only while nobody is connected to it.
+    made.close().await.unwrap();
+    name
+}
