@@ -12,8 +12,8 @@ use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 /// What processes that bring one `PostgreSQL` database up to date at once agree on.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
 
-/// Connects to `url`, at most `max_connections` times. `SQLite` is opened with foreign keys, a write-ahead log and patience for the other writer; in memory it
-/// has one connection, because each would be a database of its own.
+/// Connects to `url`, at most `max_connections` times. `SQLite` is opened with foreign keys, a write-ahead log and patience for the
+/// other writer; in memory it has one connection, because each would be a database of its own.
 ///
 /// # Errors
 /// Where the database cannot be reached or opened.
