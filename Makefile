@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash check lint sdk-check openapi examples bench
+.PHONY: help run test test-all test-crash check lint sdk-check fuzz openapi examples bench
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' Makefile
@@ -26,11 +26,11 @@ check: ## Formatting, lints and docs
 lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 	tools/lint/run.sh openapi.json
 
-sdk-test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
-	cargo test --test it -- --ignored --nocapture crash
-
-check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
+sdk-check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
 	tools/sdk/run.sh openapi.json
+
+fuzz: ## Schemathesis over every built operation of a running server (needs Python 3.11)
+	tools/fuzz/run.sh
 
 openapi: ## Write openapi.json and api/operations.txt from the traits
 	cargo run -q -- openapi --operations > api/operations.txt.new
