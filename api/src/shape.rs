@@ -1,6 +1,6 @@
 //! Holds a JSON value against the schema of a request body and says which field is wrong, and what is allowed.
 
-use chrono::{DateTime, NaiveDate};
+use chrono::{DateTime, Datelike as _, NaiveDate};
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
 use regex::Regex;
 use serde_json::Value;
@@ -132,7 +132,9 @@ fn format_fault(format: &str, text: &str) -> Option<String> {
         "uuid" if text.len() != 36 => Some("must be a UUID".to_owned()),
         "uuid" => Uuid::parse(text).err(),
         "naive-date" => NaiveDate::parse(text).err(),
-        "date-time" => DateTime::parse_from_rfc3339(text).is_err().then(|| "must be an RFC 3339 timestamp".to_owned()),
+        // In UTC, too, the year must have four digits; else the answer could not be written.
+        "date-time" => (!DateTime::parse_from_rfc3339(text).is_ok_and(|time| time.to_utc().year() <= 9999))
+            .then(|| "must be an RFC 3339 timestamp".to_owned()),
         _ => None,
     }
 }
@@ -155,6 +157,9 @@ fn list_fault(schema: &MetaSchema, items: &[Value]) -> Option<String> {
         return Some(format!("must have {least} to {most} items, and has {}", items.len()));
     }
     let mut seen = std::collections::HashSet::new();
-    let repeated = items.iter().find(|item| !seen.insert(item.to_string()));
+    // Ids are the same in capitals, too.
+    let ids = matches!(schema.items.as_deref(), Some(MetaSchemaRef::Inline(item)) if item.format == Some("uuid"));
+    let key = |item: &Value| if ids { item.to_string().to_lowercase() } else { item.to_string() };
+    let repeated = items.iter().find(|item| !seen.insert(key(item)));
     repeated.filter(|_| schema.unique_items == Some(true)).map(|item| format!("must not hold {item} twice"))
 }
