@@ -10,7 +10,7 @@ use api::{
 use super::classifications::StoredCondition;
 use crate::{
     error::Error,
-    search_engine::{Expression, Predicate, filter, plan},
+    search_engine::{Expression, PlanError, Predicate, filter, plan},
 };
 
 /// Conditions as they are stored, once they are known to mean something and to be plannable on `dimension`.
@@ -52,6 +52,8 @@ pub fn check_plannable(field: &str, conditions: &[FilterCondition]) -> Result<()
     for (index, condition) in conditions.iter().enumerate() {
         filter::check(condition).map_err(|allowed| Error::invalid(format!("{field}[{index}]: {allowed}")))?;
     }
-    plan(&Predicate(vec![Expression::of(conditions)]))?;
-    Ok(())
+    // The planner speaks of the parameter that a question has its conditions in.
+    plan(&Predicate(vec![Expression::of(conditions)]))
+        .map(drop)
+        .map_err(|PlanError::TooComplex(hint)| Error::FilterTooComplex(hint.replacen("filters", field, 1)))
 }
