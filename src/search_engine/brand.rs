@@ -12,7 +12,7 @@ use super::wire::MAX_EXPRESSION;
 pub fn expression(terms: &[impl AsRef<str>]) -> Option<String> {
     let alternatives: Vec<String> = terms.iter().filter_map(|term| alternative(term.as_ref())).collect();
     let whole = format!(r"(?i:(?:^|[^\p{{L}}\p{{N}}])(?:{})(?:$|[^\p{{L}}\p{{N}}]))", alternatives.join("|"));
-    (!alternatives.is_empty() && whole.len() <= MAX_EXPRESSION).then_some(whole)
+    (!alternatives.is_empty() && whole.chars().count() <= MAX_EXPRESSION).then_some(whole)
 }
 
 fn alternative(term: &str) -> Option<String> {
