@@ -26,4 +26,5 @@ mod portable;
 mod postgres;
 mod privacy;
 mod properties;
+mod records;
 mod restart;

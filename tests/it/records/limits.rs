@@ -1,0 +1,383 @@
+//! What is too long, too many, taken or meaningless is refused, and the refusal names the field.
+
+use entity::{annotation, filter_preset, segment, share_link, tag, team_grant, topic_cluster};
+use sea_orm::{ActiveModelTrait, ActiveValue::Set, EntityTrait, IntoActiveModel};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{contains, delete, listed, made, post, put};
+use crate::{actor::Actor, app::TestApp};
+
+/// Somebody who owns a property, and the paths of its records.
+struct Desk {
+    app: TestApp,
+    owner: Actor,
+    property: String,
+}
+
+impl Desk {
+    async fn new() -> Self {
+        let app = TestApp::start(|_| {}).await;
+        let owner = app.actor("owner").await;
+        let property = owner.property("northmoor").await;
+        Self { app, owner, property }
+    }
+
+    fn of(&self, part: &str) -> String {
+        format!("/api/properties/{}/{part}", self.property)
+    }
+
+    /// The paths of whatever has a name that nothing else may have, and a body with `name`.
+    fn named(&self, name: &str) -> [(String, Value); 4] {
+        let rule = json!({ "name": name, "conditions": [contains("a")] });
+        let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
+        [
+            (self.of("segments"), rule.clone()),
+            (self.of("topic-clusters"), rule),
+            ("/api/filter-presets".into(), json!({ "name": name, "filters": filters })),
+            ("/api/tags".into(), json!({ "name": name })),
+        ]
+    }
+
+    async fn refused(&self, path: &str, body: &Value, name: &str) {
+        let answer = post(&self.owner, path, body).await.expect(400);
+        assert!(["invalid_request", "filter_too_complex"].contains(&answer.code()), "{path} {body}");
+        assert!(answer.hint().starts_with(name), "{path} {body}: {}", answer.hint());
+    }
+}
+
+#[tokio::test]
+async fn a_name_is_taken_however_it_is_written() {
+    let desk = Desk::new().await;
+    for (path, body) in desk.named("Caf\u{e9} Z\u{fc}rich") {
+        let id = made(&desk.owner, &path, &body).await;
+        let other = made(&desk.owner, &path, &with(&body, "name", json!("other"))).await;
+        for same in ["cafe\u{301} zu\u{308}rich", "  CAFÉ ZÜRICH ", "Ｃafé zürich"] {
+            let body = with(&body, "name", json!(same));
+            desk.refused(&path, &body, "name").await;
+            let answer = put(&desk.owner, &format!("{path}/{other}"), &body).await.expect(400);
+            assert!(answer.hint().starts_with("name"), "{}", answer.hint());
+            put(&desk.owner, &format!("{path}/{id}"), &body).await.expect(200);
+        }
+        let kept = listed(&desk.owner, &path).await.into_iter().find(|record| record["id"] == *id).unwrap();
+        assert_eq!(kept["name"], "Ｃafé zürich");
+        delete(&desk.owner, &format!("{path}/{id}")).await.expect(204);
+        put(&desk.owner, &format!("{path}/{other}"), &body).await.expect(200);
+    }
+}
+
+fn with(body: &Value, name: &str, value: Value) -> Value {
+    let mut body = body.clone();
+    body[name] = value;
+    body
+}
+
+#[tokio::test]
+async fn names_have_1_to_100_characters() {
+    let desk = Desk::new().await;
+    let links = (desk.of("share-links"), json!({ "name": "x" }));
+    for (path, body) in desk.named("x").into_iter().chain([links]) {
+        for wrong in
+            [json!(""), json!("  "), json!("\u{a0}"), json!("é".repeat(101)), json!("a\nb"), json!("a\0"), json!(7)]
+        {
+            desk.refused(&path, &with(&body, "name", wrong), "name").await;
+        }
+        // As many characters as are allowed, in the most bytes.
+        post(&desk.owner, &path, &with(&body, "name", json!("𝒳".repeat(100)))).await.expect(201);
+        desk.refused(&path, &with(&body, "colour", json!("x")), "colour").await;
+        desk.refused(&path, &json!([]), "body").await;
+    }
+}
+
+#[tokio::test]
+async fn annotations_say_1_to_2000_characters_of_days_that_can_be_meant() {
+    let desk = Desk::new().await;
+    let (path, body) = (desk.of("annotations"), json!({ "date": "2026-11-01", "text": "x" }));
+    let cases = [
+        ("text", json!("")),
+        ("text", json!(" \n")),
+        ("text", json!("é".repeat(2001))),
+        ("text", json!("a\0")),
+        ("category", json!("")),
+        ("category", json!("é".repeat(51))),
+        ("category", json!("a\nb")),
+        ("date", json!("2026-02-30")),
+        ("date", json!("1999-12-31")),
+        ("date", json!("2029-12-31")),
+        ("date", json!("9999-12-31")),
+        ("date", json!("+12026-01-01")),
+        ("date", json!("2026-11-01T00:00:00Z")),
+        ("date", json!("2026-W01-1")),
+        ("date", json!(20_261_101)),
+        ("endDate", json!("2026-10-31")),
+        ("endDate", json!("2099-01-01")),
+        ("endDate", json!("")),
+        ("source", json!("system")),
+        ("id", json!("x")),
+    ];
+    for (name, wrong) in cases {
+        desk.refused(&path, &with(&body, name, wrong), name).await;
+    }
+    desk.refused(&path, &json!({ "text": "x" }), "date").await;
+    desk.refused(&path, &json!({ "date": "2026-11-01" }), "text").await;
+    assert_eq!(listed(&desk.owner, &path).await, [] as [Value; 0]);
+    let longest = json!({ "date": "2000-01-01", "text": "𝒳".repeat(2000), "category": "𝒳".repeat(50) });
+    post(&desk.owner, &path, &longest).await.expect(201);
+    let id = made(&desk.owner, &path, &with(&body, "endDate", json!("2026-11-02"))).await;
+    let answer =
+        put(&desk.owner, &format!("{path}/{id}"), &with(&body, "endDate", json!("2026-10-31"))).await.expect(400);
+    assert!(answer.hint().starts_with("endDate"));
+}
+
+#[tokio::test]
+async fn conditions_that_no_question_could_be_asked_with_are_refused() {
+    let desk = Desk::new().await;
+    let condition = |operator: &str, value: &str| json!({ "operator": operator, "value": value });
+    let or = |operator: &str, value: String| json!({ "operator": operator, "value": value, "logic": "or" });
+    let negatives: Vec<Value> = (0..12).map(|n| or("not_contains", format!("{}x{n}", "ab".repeat(n)))).collect();
+    let wrong = [
+        (json!([]), "conditions"),
+        (json!([condition("or_list", " , ,")]), "conditions[0]"),
+        (json!([contains("a"), condition("matches_regex", "(")]), "conditions[1]"),
+        (json!([condition("matches_regex", "a(?=b)")]), "conditions[0]"),
+        (json!([condition("equals", "")]), "conditions[0].value"),
+        (json!([condition("starts_with", "a")]), "conditions[0].operator"),
+        (json!([with(&contains("a"), "dimension", json!("page"))]), "conditions[0].dimension"),
+        (json!([with(&contains("a"), "logic", json!("xor"))]), "conditions[0].logic"),
+        (Value::from(vec![contains("a"); 51]), "conditions"),
+        (negatives.into(), "conditions"),
+    ];
+    for part in ["segments", "topic-clusters"] {
+        let path = desk.of(part);
+        let id = made(&desk.owner, &path, &json!({ "name": "kept", "conditions": [contains("a")] })).await;
+        let before = listed(&desk.owner, &path).await;
+        for (conditions, name) in &wrong {
+            let body = json!({ "name": "x", "conditions": conditions });
+            desk.refused(&path, &body, name).await;
+            let answer = put(&desk.owner, &format!("{path}/{id}"), &body).await.expect(400);
+            assert!(answer.hint().starts_with(name), "{}", answer.hint());
+        }
+        for color in ["red", "#12345", "#1234567", "#12345g", ""] {
+            let body = json!({ "name": "x", "color": color, "conditions": [contains("a")] });
+            desk.refused(&path, &body, "color").await;
+        }
+        assert_eq!(listed(&desk.owner, &path).await, before);
+    }
+}
+
+#[tokio::test]
+async fn presets_are_checked_as_filters_are() {
+    let desk = Desk::new().await;
+    let condition = |dimension: &str, operator: &str, value: &str| json!({ "dimension": dimension, "operator": operator, "value": value, "logic": "or" });
+    // Pairs on two dimensions, which only inclusion-exclusion could add up: 31 terms.
+    let across: Vec<Value> = (0..10)
+        .map(|n| {
+            with(
+                &condition(["query", "page"][n % 2], "contains", &format!("x{n}")),
+                "logic",
+                json!(["or", "and"][n % 2]),
+            )
+        })
+        .collect();
+    let wrong = [
+        (json!([]), "filters"),
+        (json!([condition("country", "equals", "us")]), "filters[0]"),
+        (json!([condition("query", "contains", "a"), condition("device", "or_list", "watch")]), "filters[1]"),
+        (json!([condition("query", "or_list", ",")]), "filters[0]"),
+        (json!([condition("colour", "equals", "a")]), "filters[0].dimension"),
+        (json!([condition("query", "contains", "")]), "filters[0].value"),
+        (Value::from(vec![condition("query", "contains", "a"); 51]), "filters"),
+        (across.into(), "filters"),
+    ];
+    for (filters, name) in wrong {
+        desk.refused("/api/filter-presets", &json!({ "name": "x", "filters": filters }), name).await;
+    }
+    assert_eq!(listed(&desk.owner, "/api/filter-presets").await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn branded_keywords_are_at_most_200_words_that_fit_one_expression() {
+    let desk = Desk::new().await;
+    let path = desk.of("branded-keywords");
+    let before = listed(&desk.owner, &path).await;
+    let letters = |n: usize| format!("{}{}", letter(n / 26), letter(n % 26));
+    let many = |range: std::ops::Range<usize>| json!({ "keywords": range.map(letters).collect::<Vec<_>>() });
+    for wrong in ["", "!!", " ", "a\n", &"é".repeat(101)] {
+        desk.refused(&path, &json!({ "keywords": ["fine", wrong] }), "keywords[1]").await;
+    }
+    desk.refused(&path, &json!({ "keywords": [] }), "keywords").await;
+    desk.refused(&path, &json!({ "keywords": "acme" }), "keywords").await;
+    desk.refused(&path, &json!({ "keyword": "acme" }), "keyword").await;
+    desk.refused(&path, &many(0..201), "keywords").await;
+    let long: Vec<String> = (0..60).map(|n| format!("{}{}", letters(n), "é".repeat(90))).collect();
+    desk.refused(&path, &json!({ "keywords": long }), "keywords").await;
+    assert_eq!(listed(&desk.owner, &path).await, before);
+    post(&desk.owner, &path, &many(0..200 - before.len())).await.expect(201);
+    desk.refused(&path, &json!({ "keywords": ["one too many"] }), "keywords").await;
+    post(&desk.owner, &path, &json!({ "keywords": ["AA"] })).await.expect(201);
+    assert_eq!(listed(&desk.owner, &path).await.len(), 200);
+}
+
+#[tokio::test]
+async fn a_letter_is_a_letter_in_every_script() {
+    let desk = Desk::new().await;
+    let path = desk.of("branded-keywords");
+    for keyword in ["日本", "Ωmega", "é", "7", "c++"] {
+        post(&desk.owner, &path, &json!({ "keywords": [keyword] })).await.expect(201);
+    }
+    // The expression is as long as the search engine counts it: in characters.
+    let long: Vec<String> = (0..24).map(|n| format!("{}{n}", "日".repeat(90))).collect();
+    post(&desk.owner, &path, &json!({ "keywords": long })).await.expect(201);
+}
+
+#[tokio::test]
+async fn links_end_in_the_future_that_can_be_written() {
+    let desk = Desk::new().await;
+    let path = desk.of("share-links");
+    for wrong in [
+        "2026-11-21T12:00:00Z",
+        "2026-11-21T12:59:59+01:00",
+        "2001-01-01T00:00:00Z",
+        "2027-01-01",
+        "2027-13-01T00:00:00Z",
+        "9999-12-31T23:59:59-12:00",
+        "+12027-01-01T00:00:00Z",
+        "tomorrow",
+        "",
+    ] {
+        desk.refused(&path, &json!({ "expiresAt": wrong }), "expiresAt").await;
+    }
+    for right in ["2026-11-21T12:00:01Z", "2026-11-21T13:00:01+01:00", "9998-12-31T23:59:59.123456789Z"] {
+        let made = post(&desk.owner, &path, &json!({ "expiresAt": right })).await.expect(201);
+        let listed = listed(&desk.owner, &path).await;
+        assert!(listed.contains(&made.json["data"]), "{right}");
+    }
+}
+
+fn letter(n: usize) -> char {
+    char::from(b'a' + u8::try_from(n).unwrap())
+}
+
+fn unique(n: u128) -> (Uuid, String) {
+    (Uuid::from_u128(n + 1), format!("n{n}"))
+}
+
+/// Writes so many rows of a table, each made of an id and a name.
+macro_rules! fill {
+    ($db:expr, $table:ident, $count:expr, $row:expr) => {{
+        let row = $row;
+        let rows: Vec<_> = (0..$count).map(|n| row(unique(n))).map($table::Model::into_active_model).collect();
+        for rows in rows.chunks(500) {
+            let sent = rows.to_vec().into_iter().map(|row| row.reset_all());
+            $table::Entity::insert_many(sent).exec_without_returning($db).await.unwrap();
+        }
+    }};
+}
+
+/// Makes as many records of each kind as there may be.
+async fn fill_up(desk: &Desk) {
+    let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
+    let property_id: Uuid = desk.property.parse().unwrap();
+    let owner_id = entity::property::Entity::find_by_id(property_id).one(db).await.unwrap().unwrap().user_id;
+    let conditions = json!([contains("a")]).to_string();
+    let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]).to_string();
+
+    let kept = async |path: &str| listed(&desk.owner, path).await.len() as u128;
+    let segments = kept(&desk.of("segments")).await;
+    fill!(db, segment, 500 - segments, |(id, name): (Uuid, String)| segment::Model {
+        id,
+        property_id,
+        name_key: name.clone(),
+        name,
+        color: None,
+        conditions: conditions.clone(),
+        created_at: now,
+        updated_at: now,
+    });
+    let clusters = kept(&desk.of("topic-clusters")).await;
+    fill!(db, topic_cluster, 500 - clusters, |(id, name): (Uuid, String)| topic_cluster::Model {
+        id,
+        property_id,
+        name_key: name.clone(),
+        name,
+        color: None,
+        conditions: conditions.clone(),
+        created_at: now,
+        updated_at: now,
+    });
+    fill!(db, annotation, 5000, |(id, text)| annotation::Model {
+        id,
+        property_id,
+        author_id: None,
+        date: now.date_naive(),
+        end_date: None,
+        text,
+        category: None,
+        created_at: now,
+        updated_at: now,
+    });
+    fill!(db, share_link, 100, |(id, name): (Uuid, String)| share_link::Model {
+        id,
+        property_id,
+        created_by: None,
+        token_hash: name.clone().into_bytes(),
+        sealed_token: vec![0],
+        name: Some(name),
+        expires_at: None,
+        revoked_at: None,
+        created_at: now,
+    });
+    fill!(db, filter_preset, 500, |(id, name): (Uuid, String)| filter_preset::Model {
+        id,
+        user_id: owner_id,
+        name_key: name.clone(),
+        name,
+        filters: filters.clone(),
+        created_at: now,
+        updated_at: now,
+    });
+    let grants = kept("/api/team").await;
+    fill!(db, team_grant, 500 - grants, |(id, email): (Uuid, String)| team_grant::Model {
+        id,
+        owner_id,
+        email_key: email.clone(),
+        email,
+        role: team_grant::Role::Viewer,
+        all_properties: true,
+        created_at: now,
+        updated_at: now,
+    });
+    fill!(db, tag, 10_000, |(id, name): (Uuid, String)| tag::Model {
+        id,
+        user_id: owner_id,
+        name_key: name.clone(),
+        position: i32::try_from(id.as_u128()).unwrap() - 1,
+        name,
+        created_at: now,
+        updated_at: now,
+    });
+}
+
+#[tokio::test]
+async fn each_kind_of_record_has_its_most() {
+    let desk = Desk::new().await;
+    let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
+    fill_up(&desk).await;
+    let annotation = json!({ "date": "2026-11-01", "text": "x" });
+    let grant = json!({ "email": "x@elsewhere.test", "role": "viewer", "allProperties": true });
+    let others = [(desk.of("annotations"), annotation), ("/api/team".into(), grant)];
+    for (path, body) in desk.named("x").into_iter().chain(others) {
+        desk.refused(&path, &body, "body").await;
+        let id = Uuid::from_u128(1);
+        delete(&desk.owner, &format!("{path}/{id}")).await.expect(204);
+        made(&desk.owner, &path, &body).await;
+    }
+    // Links that open nothing do not count; those made behind the service's back cannot be shown.
+    desk.refused(&desk.of("share-links"), &json!({}), "body").await;
+    let mut expired =
+        share_link::Entity::find_by_id(Uuid::from_u128(1)).one(db).await.unwrap().unwrap().into_active_model();
+    expired.expires_at = Set(Some(now));
+    expired.update(db).await.unwrap();
+    made(&desk.owner, &desk.of("share-links"), &json!({})).await;
+    desk.refused(&desk.of("share-links"), &json!({}), "body").await;
+}

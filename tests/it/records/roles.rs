@@ -1,0 +1,215 @@
+//! Who may do what: every operation of the document, asked by everyone.
+
+use api::{
+    models::Role,
+    operation::{self, Access, Operation},
+};
+use serde_json::{Value, json};
+
+use super::{contains, grant_of, made, put};
+use crate::{
+    actor::{Actor, Answer},
+    app::TestApp,
+    coverage::{Documented, NOBODYS, documented},
+};
+
+/// Someone who asks.
+struct Asker {
+    name: &'static str,
+    actor: Actor,
+    /// The property that is asked about, and the role on it; none where it is not visible.
+    property: String,
+    role: Option<Role>,
+    /// Whether the property is paid for.
+    paid: bool,
+    /// Whether the asker's own plan includes a team.
+    team: bool,
+    /// Whether the asker connected a search account.
+    connected: bool,
+}
+
+/// What is to be answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Expected {
+    /// 2xx, or 501 as long as it is not built.
+    Done,
+    Refused(u16),
+}
+
+fn expected(operation: &Operation, asker: &Asker) -> Expected {
+    use Expected::{Done, Refused};
+    if operation.access != Access::SessionOrOauth {
+        return Done;
+    }
+    if asker.name == "anonymous" {
+        return Refused(401);
+    }
+    if operation.is_property_scoped() {
+        return match asker.role {
+            None => Refused(404),
+            Some(_) if !asker.paid => Refused(402),
+            Some(role) if role < operation.role => Refused(403),
+            Some(_) => Done,
+        };
+    }
+    match operation.id {
+        "inviteTeamMember" | "updateTeamMemberRole" if !asker.team => Refused(402),
+        // Who cannot make a grant has none to remove.
+        "removeTeamMember" if !asker.team => Refused(404),
+        "syncProperties" if !asker.connected => Refused(409),
+        // Without a plan there is nothing that could be tracked.
+        "replacePropertyTracking" if !asker.paid => Refused(402),
+        _ => Done,
+    }
+}
+
+/// The path of a request, with records made for it where the path names some.
+async fn path(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize) -> String {
+    let name = format!("made for {turn}");
+    let of = |part: &str| format!("/api/properties/{}/{part}", owner.property);
+    let rule = json!({ "name": name, "conditions": [contains("a")] });
+    let mut id = asker.property.clone();
+    let mut rest = Vec::new();
+    for parameter in documented.path.split('/').filter(|part| part.starts_with('{')) {
+        let made = match parameter {
+            "{annotationId}" => {
+                made(&owner.actor, &of("annotations"), &json!({ "date": "2026-11-01", "text": "x" })).await
+            }
+            "{segmentId}" => made(&owner.actor, &of("segments"), &rule).await,
+            "{clusterId}" => made(&owner.actor, &of("topic-clusters"), &rule).await,
+            "{linkId}" => made(&owner.actor, &of("share-links"), &json!({})).await,
+            "{token}" => {
+                let link = super::post(&owner.actor, &of("share-links"), &json!({})).await.expect(201);
+                link.json["data"]["token"].as_str().unwrap().to_owned()
+            }
+            "{memberId}" if asker.team => {
+                let email = format!("path{turn}@elsewhere.test");
+                made(&asker.actor, "/api/team", &json!({ "email": email, "role": "admin", "allProperties": true }))
+                    .await
+            }
+            "{id}" if asker.name == "anonymous" => continue,
+            "{id}" if documented.path.starts_with("/api/tags/") => {
+                id = made(&asker.actor, "/api/tags", &json!({ "name": name })).await;
+                continue;
+            }
+            "{id}" if documented.path.starts_with("/api/filter-presets/") => {
+                let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
+                id = made(&asker.actor, "/api/filter-presets", &json!({ "name": name, "filters": filters })).await;
+                continue;
+            }
+            "{id}" => continue,
+            _ => NOBODYS.to_owned(),
+        };
+        rest.push((parameter.to_owned(), made));
+    }
+    let path = rest.into_iter().fold(documented.path.clone(), |path, (name, value)| path.replace(&name, &value));
+    path.replace("{id}", &id)
+}
+
+/// The example of the body, with names that are not taken and ids that are there.
+async fn body(documented: &Documented, asker: &Asker, turn: usize) -> Option<String> {
+    let mut body: Value = serde_json::from_str(&documented.body()?).unwrap();
+    if body.get("name").is_some() {
+        body["name"] = format!("in a body of {turn}").into();
+    }
+    if body.get("email").is_some() {
+        body["email"] = format!("body{turn}@elsewhere.test").into();
+    }
+    if documented.id() == "replacePropertyTracking" && asker.name != "anonymous" {
+        let own = asker.actor.get("/api/properties/tracking").await.expect(200).json["data"]["properties"].clone();
+        let tracked = own.as_array().unwrap().iter().filter(|property| property["tracked"] == true);
+        body["propertyIds"] = tracked.map(|property| property["id"].clone()).collect();
+    }
+    Some(body.to_string())
+}
+
+async fn ask(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize) -> Answer {
+    if documented.id() == "deletePropertyBrandedKeyword" {
+        let keywords = format!("/api/properties/{}/branded-keywords", owner.property);
+        super::post(&owner.actor, &keywords, &json!({ "keywords": ["acme"] })).await.expect(201);
+    }
+    let path = path(documented, owner, asker, turn).await + &documented.query();
+    let body = body(documented, asker, turn).await;
+    let json = [("content-type", "application/json")];
+    asker.actor.send(documented.method.clone(), &path, body, &json).await
+}
+
+/// The people of `names`, then the owner, who makes what the others ask for.
+async fn people(app: &TestApp, names: &[&'static str]) -> Vec<Asker> {
+    let actor = app.actor("owner").await;
+    let shared = actor.property("northmoor").await;
+    let owner = |name, actor| Asker {
+        name,
+        actor,
+        property: shared.clone(),
+        role: Some(Role::Owner),
+        paid: true,
+        team: true,
+        connected: true,
+    };
+    let mut found = Vec::new();
+    for name in names {
+        let base = async |person| owner(name, app.actor(person).await);
+        let guest = |asker, role| Asker { role, team: false, connected: false, ..asker };
+        found.push(match *name {
+            "anonymous" => guest(owner(name, app.anonymous()), None),
+            "stranger" => Asker { role: None, ..base("stranger").await },
+            "viewer" => guest(base("viewer").await, Some(Role::Viewer)),
+            "editor" => guest(base("editor").await, Some(Role::Editor)),
+            "admin" => guest(base("editor").await, Some(Role::Admin)),
+            _ => {
+                let lapsed = base("lapsed").await;
+                let property = lapsed.actor.property("oakandanvil").await;
+                Asker { property, paid: false, team: false, ..lapsed }
+            }
+        });
+    }
+    found.push(owner("owner", actor));
+    found
+}
+
+/// Asks every operation of `asker` and answers how many were refused for the role.
+async fn ask_everything(owner: &Asker, asker: &Asker, first: usize) -> usize {
+    let mut operations = documented();
+    // This one, once it is built, ends what the others need.
+    operations.sort_by_key(|operation| operation.id() == "deletePersonalData");
+    let mut forbidden = 0;
+    for (turn, documented) in operations.iter().enumerate() {
+        let row = operation::all().iter().find(|row| row.id == documented.id()).unwrap();
+        let answer = ask(documented, owner, asker, first + turn).await;
+        let status = answer.status.as_u16();
+        let found =
+            if answer.status.is_success() || status == 501 { Expected::Done } else { Expected::Refused(status) };
+        let said = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(300)]);
+        assert_eq!(found, expected(row, asker), "{} by {}: {status} {said}", row.id, asker.name);
+        forbidden += usize::from(status == 403);
+    }
+    forbidden
+}
+
+/// Asks everything of everyone and holds how many operations the roles refuse.
+async fn ask_everyone(app: &TestApp, names: &[&'static str]) {
+    let askers = people(app, names).await;
+    let owner = askers.last().unwrap();
+    for (index, asker) in askers.iter().enumerate() {
+        let forbidden = ask_everything(owner, asker, index * 1000).await;
+        let Some(role) = asker.role.filter(|_| asker.paid) else { continue };
+        let above = operation::all().iter().filter(|row| row.is_property_scoped() && row.role > role).count();
+        assert_eq!(forbidden, above, "{}", asker.name);
+    }
+}
+
+#[tokio::test]
+async fn every_operation_answers_everyone_as_its_role_says() {
+    let app = TestApp::start(|_| {}).await;
+    ask_everyone(&app, &["anonymous", "stranger", "lapsed", "viewer", "editor"]).await;
+}
+
+#[tokio::test]
+async fn every_operation_answers_an_admin_as_its_role_says() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let grant = grant_of(&owner, "editor@demo.test").await["id"].as_str().unwrap().to_owned();
+    put(&owner, &format!("/api/team/{grant}"), &json!({ "role": "admin" })).await.expect(200);
+    ask_everyone(&app, &["admin"]).await;
+}
