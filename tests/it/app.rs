@@ -69,7 +69,7 @@ impl TestApp {
 
     async fn run(config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
         let (clock, hand) = Clock::manual(start_of_test());
-        let service = app::start(config.clone(), clock, Random::seeded(seed)).await.unwrap();
+        let service = Box::pin(app::start(config.clone(), clock, Random::seeded(seed))).await.unwrap();
         Self { service, hand, settings: config, _database: database, _data: data }
     }
 
