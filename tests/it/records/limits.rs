@@ -274,14 +274,11 @@ macro_rules! fill {
     }};
 }
 
-/// Makes as many records of each kind as there may be.
-async fn fill_up(desk: &Desk) {
+/// Makes as many records of each kind as a property may have.
+async fn fill_property(desk: &Desk) {
     let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
     let property_id: Uuid = desk.property.parse().unwrap();
-    let owner_id = entity::property::Entity::find_by_id(property_id).one(db).await.unwrap().unwrap().user_id;
     let conditions = json!([contains("a")]).to_string();
-    let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]).to_string();
-
     let kept = async |path: &str| listed(&desk.owner, path).await.len() as u128;
     let segments = kept(&desk.of("segments")).await;
     fill!(db, segment, 500 - segments, |(id, name): (Uuid, String)| segment::Model {
@@ -327,6 +324,14 @@ async fn fill_up(desk: &Desk) {
         revoked_at: None,
         created_at: now,
     });
+}
+
+/// Makes as many records of each kind as a person may have.
+async fn fill_person(desk: &Desk) {
+    let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
+    let property = entity::property::Entity::find_by_id(desk.property.parse::<Uuid>().unwrap()).one(db).await;
+    let owner_id = property.unwrap().unwrap().user_id;
+    let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]).to_string();
     fill!(db, filter_preset, 500, |(id, name): (Uuid, String)| filter_preset::Model {
         id,
         user_id: owner_id,
@@ -336,7 +341,7 @@ async fn fill_up(desk: &Desk) {
         created_at: now,
         updated_at: now,
     });
-    let grants = kept("/api/team").await;
+    let grants = listed(&desk.owner, "/api/team").await.len() as u128;
     fill!(db, team_grant, 500 - grants, |(id, email): (Uuid, String)| team_grant::Model {
         id,
         owner_id,
@@ -362,7 +367,8 @@ async fn fill_up(desk: &Desk) {
 async fn each_kind_of_record_has_its_most() {
     let desk = Desk::new().await;
     let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
-    fill_up(&desk).await;
+    fill_property(&desk).await;
+    fill_person(&desk).await;
     let annotation = json!({ "date": "2026-11-01", "text": "x" });
     let grant = json!({ "email": "x@elsewhere.test", "role": "viewer", "allProperties": true });
     let others = [(desk.of("annotations"), annotation), ("/api/team".into(), grant)];

@@ -50,6 +50,18 @@ async fn everything(actor: &Actor, property: &str) -> Vec<Vec<Value>> {
     found
 }
 
+/// Sends the ids of another person's property and tag in bodies.
+async fn ask_in_bodies(stranger: &Actor, own: &str, [theirs, tag]: [&str; 2]) {
+    let bodies = [
+        (format!("/api/properties/{own}/tags"), json!({ "tagIds": [tag] })),
+        ("/api/team".into(), json!({ "email": "x@elsewhere.test", "role": "viewer", "propertyIds": [own, theirs] })),
+    ];
+    for (path, body) in bodies {
+        post(stranger, &path, &body).await.expect(404);
+    }
+    put(stranger, "/api/properties/tracking", &json!({ "propertyIds": [own, theirs] })).await.expect(404);
+}
+
 #[tokio::test]
 async fn ids_of_others_are_not_found_and_nothing_changes() {
     let app = TestApp::start(|_| {}).await;
@@ -106,14 +118,7 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
         let question: Vec<(&str, &str)> = question.iter().map(|(name, value)| (*name, value.as_str())).collect();
         stranger.ask(&format!("/api/properties/{own}/performance"), &question).await.expect(404);
     }
-    let bodies = [
-        (format!("/api/properties/{own}/tags"), json!({ "tagIds": [tag] })),
-        ("/api/team".into(), json!({ "email": "x@elsewhere.test", "role": "viewer", "propertyIds": [own, theirs] })),
-    ];
-    for (path, body) in bodies {
-        post(&stranger, &path, &body).await.expect(404);
-    }
-    put(&stranger, "/api/properties/tracking", &json!({ "propertyIds": [own, theirs] })).await.expect(404);
+    ask_in_bodies(&stranger, &own, [&theirs, &tag]).await;
     let after = [everything(&owner, &theirs).await, everything(&stranger, &own).await];
     assert_eq!(after, before);
 }
