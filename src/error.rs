@@ -181,8 +181,11 @@ impl From<Error> for ApiError {
         if let Error::Overloaded(text) = &error {
             tracing::warn!("overloaded: {text}");
         }
-        let hint = error.hint().map(Cow::into_owned);
-        Self { hint, retry_after: error.retry_after(), ..Self::new(error.code()) }
+        let told = Self { retry_after: error.retry_after(), ..Self::new(error.code()) };
+        match error.hint() {
+            Some(hint) => told.hint(hint),
+            None => told,
+        }
     }
 }
 

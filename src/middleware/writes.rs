@@ -171,14 +171,11 @@ impl<E: Endpoint> WritesEndpoint<E> {
             return Err(in_progress().into());
         }
         let known = replays::find(transaction, &settings.secrets, &scope, &hash, settings.clock.now()).await;
-        match known.map_err(ApiError::from)? {
-            Known::Answered(stored) => return Ok(replayed(response_of(stored), true)),
-            Known::OtherBody => {
-                let way_out =
-                    "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
-                return Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into());
-            }
-            Known::Nothing => {}
+        let known = known.map_err(ApiError::from)?;
+        if known != Known::Nothing {
+            // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
+            alone(unit)?.roll_back().await.map_err(fault)?;
+            return answer_to(known);
         }
         transaction.execute_unprepared(BEFORE).await.map_err(fault)?;
         request.set_data(unit.clone());
@@ -211,6 +208,17 @@ impl<E: Endpoint> WritesEndpoint<E> {
         }
         unit.commit().await.map_err(fault)?;
         Ok(replayed(response, false))
+    }
+}
+
+/// The answer to a key that was used before.
+fn answer_to(known: Known) -> Result<Response> {
+    match known {
+        Known::Answered(stored) => Ok(replayed(response_of(stored), true)),
+        Known::OtherBody | Known::Nothing => {
+            let way_out = "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
+            Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
+        }
     }
 }
 

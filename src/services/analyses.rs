@@ -1,6 +1,6 @@
 //! The analyses of search data: which readings each needs, and what they say together.
 //!
-//! Each settles its question ([`Asked::settle`]), reads side by side, and hands the rows to the pure functions of
+//! Each settles its question (`Asked::settle`), reads side by side, and hands the rows to the pure functions of
 //! [`crate::analytics`].
 
 pub mod branded_traffic;

@@ -53,7 +53,7 @@ async fn only_those_who_manage_links_see_their_tokens() {
     assert!(token.len() == 43 && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{token}");
     let url = format!("{}/api/share/{token}/performance", board.app.service.base_url);
     assert_eq!(board.link["url"], url);
-    assert_eq!(listed(&board.owner, &board.links()).await, [board.link.clone()]);
+    assert_eq!(listed(&board.owner, &board.links()).await, std::slice::from_ref(&board.link));
     let other = post(&board.owner, &board.links(), &json!({})).await.expect(201);
     assert_ne!(other.json["data"]["token"], token);
     for person in ["viewer", "editor"] {
@@ -160,7 +160,7 @@ async fn a_link_that_opens_nothing_never_says_why() {
     board.app.hand.advance(TimeDelta::seconds(1));
     same(&board.open(token).await);
     delete(&board.owner, &format!("{}/{id}", board.links())).await.expect(404);
-    assert_eq!(listed(&board.owner, &board.links()).await, [board.link.clone()]);
+    assert_eq!(listed(&board.owner, &board.links()).await, std::slice::from_ref(&board.link));
     // Revocation, also by an owner whose plan has no links any more.
     board.set_plan(Plan::Free).await;
     delete(&board.owner, &format!("{}/{}", board.links(), board.link["id"].as_str().unwrap())).await.expect(204);

@@ -95,7 +95,7 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
         // Under the property of another, under one's own, and under another one of the same owner.
         for (property, actor) in [(&theirs, &stranger), (&own, &stranger), (&sibling, &owner)] {
             let path = format!("/api/properties/{property}/{part}/{id}");
-            if std::ptr::eq(actor, &owner) {
+            if std::ptr::eq(actor, &raw const owner) {
                 actor.send(Method::DELETE, &path, None, &[]).await.expect(404);
                 if let Some(body) = body {
                     put(actor, &path, body).await.expect(404);
