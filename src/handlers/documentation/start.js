@@ -4,7 +4,6 @@ const ui = SwaggerUIBundle({
   url: '/openapi.json',
   deepLinking: true,
   persistAuthorization: true,
-  tryItOutEnabled: true,
   validatorUrl: null,
   oauth2RedirectUrl: `${window.location.origin}/docs/oauth2-redirect.html`,
 });
