@@ -52,6 +52,8 @@ for operation in $not_yet; do
 done
 echo "not fuzzed, as README says: $((${#excluded[@]} / 2)) operations"
 
-cd "$here"
+# What it remembers of failures is kept where it runs, and it looks for hooks there.
+cp "$here/hooks.py" "$work/"
+cd "$work"
 "$work/venv/bin/schemathesis" --config-file "$here/schemathesis.toml" run "$base_url/openapi.json" \
     --max-examples "${EXAMPLES:-15}" --report junit --report-dir "$work" "${excluded[@]}" "$@"
