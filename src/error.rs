@@ -1,12 +1,13 @@
 //! What can go wrong in a service, free of HTTP, and the one mapping that puts it on the wire.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use api::{
     error::{ApiError, Code},
     models::Role,
 };
 use sea_orm::DbErr;
+use uuid::Uuid;
 
 use crate::search_engine::PlanError;
 
@@ -21,6 +22,12 @@ pub enum Error {
     /// It does not exist, is not tracked or is not visible to the caller: the three are never told apart.
     #[error("not found")]
     NotFound,
+    /// The same of what a parameter or a field of the body names.
+    #[error("not found: {hint}")]
+    NoSuch {
+        /// Names the parameter or field, and nothing that would tell what is not there from what is not the caller's.
+        hint: String,
+    },
     /// A plan does not include it.
     #[error("the plan does not include this")]
     SubscriptionRequired {
@@ -100,6 +107,14 @@ impl Error {
         Self::InvalidRequest { hint: hint.into() }
     }
 
+    /// Of `named`, the values of `field` in the body, one is not among those the caller may name; `what` says which those are.
+    pub fn check_named(field: &str, named: &[Uuid], known: &HashSet<Uuid>, what: &str) -> Result<(), Self> {
+        match named.iter().position(|id| !known.contains(id)) {
+            None => Ok(()),
+            Some(index) => Err(Self::NoSuch { hint: format!("{field}[{index}]: is none of {what}") }),
+        }
+    }
+
     /// A fault of the service, described for the log.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
@@ -109,7 +124,7 @@ impl Error {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            Self::NotFound => Code::NotFound,
+            Self::NotFound | Self::NoSuch { .. } => Code::NotFound,
             Self::SubscriptionRequired { .. } => Code::SubscriptionRequired,
             Self::RoleTooLow { .. } => Code::Forbidden,
             Self::InvalidRequest { .. } => Code::InvalidRequest,
@@ -139,9 +154,10 @@ impl Error {
             Self::RoleTooLow { needed } => {
                 format!("This needs the role {} on the property.", role_name(*needed)).into()
             }
-            Self::InvalidRequest { hint } | Self::FilterTooComplex(hint) | Self::NotAvailableForSearchType(hint) => {
-                hint.as_str().into()
-            }
+            Self::NoSuch { hint }
+            | Self::InvalidRequest { hint }
+            | Self::FilterTooComplex(hint)
+            | Self::NotAvailableForSearchType(hint) => hint.as_str().into(),
             Self::SearchAccountDisconnected { owner_must: true } => {
                 "The owner of the property must reconnect the search account.".into()
             }
@@ -155,7 +171,10 @@ impl Error {
             Self::ProviderNotConnected => "Store credentials for the provider first.".into(),
             Self::ProviderRejectedCredentials => "Store credentials that the provider accepts.".into(),
             Self::ProviderOutOfCredit => "Top up the account at the provider.".into(),
-            Self::PreconditionFailed => "Read the record again and repeat the change with its new ETag.".into(),
+            Self::PreconditionFailed => {
+                "If-Match: the record has changed; list the records again and repeat the change with its new etag."
+                    .into()
+            }
         })
     }
 

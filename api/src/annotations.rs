@@ -8,7 +8,8 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, NoContent},
     body::Body,
-    models::WindowParams,
+    error::ApiError,
+    models::check_pair,
     params::{Params, QueryParams},
     security::Caller,
 };
@@ -54,7 +55,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
 
     /// Delete an annotation
     ///
-    /// Those of the system cannot be deleted.
+    /// System annotations cannot be changed or deleted (404).
     #[delete("/api/properties/{id}/annotations/{annotationId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -64,13 +65,23 @@ pub trait AnnotationsApi: Send + Sync + 'static {
 
 /// Parameters of the list of annotations.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[params(check = AnnotationListParams::check)]
 pub struct AnnotationListParams {
-    /// Without a window, all of them.
-    #[param(flatten)]
-    pub window: WindowParams,
+    /// First day; annotations that touch the window are listed. Comes together with `endDate`; without both, all are.
+    #[param(example = "2026-10-22")]
+    pub start_date: Option<NaiveDate>,
+    /// Last day, included; it may lie ahead. Without both: all annotations.
+    #[param(example = "2026-11-18")]
+    pub end_date: Option<NaiveDate>,
     /// Whether the search engine's own known counting anomalies are listed too, with `source: system`.
     #[param(default = "false", example = "true")]
     pub include_system: bool,
+}
+
+impl AnnotationListParams {
+    fn check(&self) -> Result<(), ApiError> {
+        check_pair(("startDate", self.start_date), ("endDate", self.end_date))
+    }
 }
 
 /// A dated note.
@@ -91,7 +102,7 @@ pub struct Annotation {
     pub category: Option<String>,
     /// Who wrote it. Those of the system cannot be changed.
     pub source: AnnotationSource,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// When it was made.
@@ -104,7 +115,7 @@ pub struct Annotation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum AnnotationSource {
-    /// Somebody who may edit the property.
+    /// Somebody with at least the role editor.
     User,
     /// The product: a counting anomaly that the search engine has published.
     System,

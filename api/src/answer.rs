@@ -143,7 +143,7 @@ fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
 
 impl ApiResponse for NoContent {
     fn meta() -> MetaResponses {
-        response(204, "Done; nothing to say.", vec![], vec![])
+        response(204, "Done; no body.", vec![], vec![])
     }
 
     fn register(_: &mut Registry) {}

@@ -16,6 +16,9 @@ use crate::{
     shape,
 };
 
+/// Below it a float names one integer: 2 to the power of 53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 const CONTENT_TYPE: &str = "application/json";
 
 /// A JSON body of shape `T`.
@@ -35,10 +38,25 @@ impl<T: ParseFromJSON> Body<T> {
 
     /// Reads a JSON value.
     pub fn of(value: Value) -> Result<Self, ApiError> {
+        let value = whole(value);
         let mut registry = Registry::new();
         T::register(&mut registry);
         shape::check(&registry, &T::schema_ref(), &value)?;
         T::parse_from_json(Some(value)).map(Self).map_err(|e| ApiError::invalid("body", &e.into_message()))
+    }
+}
+
+/// Numbers without a fraction as integers, which `1.0` and `1e3` are as well (JSON Schema 2020-12).
+fn whole(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            #[expect(clippy::cast_possible_truncation, reason = "within range, and without a fraction")]
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => Value::from(float as i64),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => Value::Array(items.into_iter().map(whole).collect()),
+        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, value)| (name, whole(value))).collect()),
+        other => other,
     }
 }
 
@@ -57,7 +75,7 @@ fn unsupported(what: &str) -> ApiError {
 }
 
 /// Where the text stops being JSON, without the parser's own words.
-fn not_json(error: &serde_json::Error) -> String {
+pub(crate) fn not_json(error: &serde_json::Error) -> String {
     let what = if error.is_eof() { "ends too early" } else { "is not JSON" };
     format!("{what} at line {}, column {}", error.line(), error.column())
 }

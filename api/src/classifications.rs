@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Object, param::Path};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
@@ -18,14 +19,14 @@ use crate::{
 pub trait ClassificationsApi: Send + Sync + 'static {
     /// Branded keywords of a property
     ///
-    /// By keyword. A query is branded when it contains one of them between word boundaries, upper and lower case aside.
+    /// By keyword. A query is branded when it contains one of them between word boundaries, ignoring case.
     #[get("/api/properties/{id}/branded-keywords")]
     async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>>;
 
     /// Add branded keywords
     ///
-    /// Keywords that are there already, upper and lower case aside, stay as they are; the answer lists all of the property's.
-    /// At most 200 a property.
+    /// Keywords that are there already, ignoring case, stay as they are; the answer lists all of the property's.
+    /// At most 200 per property.
     #[post("/api/properties/{id}/branded-keywords")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -38,7 +39,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Remove a branded keyword
     ///
-    /// A keyword that is not there is not found.
+    /// Answers 404 if the property has no such keyword.
     #[delete("/api/properties/{id}/branded-keywords")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -56,7 +57,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Create a segment
     ///
-    /// Conditions that no question could be asked with are refused. A property has at most 500.
+    /// Conditions that could not be used as filters are refused. A property has at most 500.
     #[post("/api/properties/{id}/segments")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -65,7 +66,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Replace a segment
     ///
-    /// Questions that name it are answered by the new conditions at once. Without `color`, the colour is removed.
+    /// Requests that use it apply the new conditions immediately. Without `color`, the colour is removed.
     #[put("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -79,7 +80,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Delete a segment
     ///
-    /// Questions that name it are not found from then on.
+    /// Requests that use it answer 404 from then on.
     #[delete("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -94,7 +95,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Create a topic cluster
     ///
-    /// Conditions that no question could be asked with are refused. A property has at most 500.
+    /// Conditions that could not be used as filters are refused. A property has at most 500.
     #[post("/api/properties/{id}/topic-clusters")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -107,7 +108,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Replace a topic cluster
     ///
-    /// Questions that name it are answered by the new conditions at once. Without `color`, the colour is removed.
+    /// Requests that use it apply the new conditions immediately. Without `color`, the colour is removed.
     #[put("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -121,7 +122,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Delete a topic cluster
     ///
-    /// Questions that name it are not found from then on.
+    /// Requests that use it answer 404 from then on.
     #[delete("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -158,14 +159,15 @@ pub struct BrandedKeywordsInput {
 /// Which branded keyword.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct BrandedKeywordParams {
-    /// The keyword to remove, upper and lower case aside.
+    /// The keyword to remove, ignoring case.
     #[param(example = "acme")]
     pub keyword: Text<100>,
 }
 
 /// A condition on the page's URL (in a segment) or on the query (in a topic cluster).
-#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize, Deserialize)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+#[serde(deny_unknown_fields)]
 pub struct ClassificationCondition {
     /// How it compares.
     pub operator: FilterOperator,
@@ -173,6 +175,7 @@ pub struct ClassificationCondition {
     #[oai(validator(min_length = 1, max_length = 4096, pattern = r"^[^\x00]+$"))]
     pub value: String,
     /// How it joins the condition before it; absent means `and`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logic: Option<FilterLogic>,
 }
 
@@ -191,7 +194,7 @@ pub struct Segment {
     /// What a page's URL must satisfy.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// When it was made.
@@ -234,7 +237,7 @@ pub struct TopicCluster {
     /// What a query must satisfy.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// When it was made.

@@ -17,13 +17,13 @@ use crate::{
 pub trait FiltersApi: Send + Sync + 'static {
     /// The caller's filter presets
     ///
-    /// By name.
+    /// By name, ignoring case, in code-point order.
     #[get("/api/filter-presets")]
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Answer<Vec<FilterPreset>>>;
 
     /// Save a filter preset
     ///
-    /// Conditions that no question could be asked with are refused. A user has at most 500 presets.
+    /// Conditions that could not be used as filters are refused. At most 500 presets per user.
     #[post("/api/filter-presets")]
     #[idempotency(enforced)]
     #[errors(FilterTooComplex)]
@@ -67,7 +67,7 @@ pub struct FilterPreset {
     /// The conditions, ready to be sent as the `filters` parameter.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub filters: Vec<FilterCondition>,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// When it was made.

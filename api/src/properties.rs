@@ -44,10 +44,11 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Replace the tracked selection
     ///
-    /// The properties named are tracked, all others of the caller's are not. All or nothing.
+    /// Tracks exactly the properties listed. All or nothing. What belongs to an untracked property is kept, and is there
+    /// again when it is tracked again.
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
-    #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound)]
+    #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound, PreconditionFailed)]
     async fn replace_property_tracking(
         &self,
         caller: Caller,
@@ -68,7 +69,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Hide or show a property
     ///
-    /// The caller's own mark; others do not see it.
+    /// The caller's own mark; others do not see it. `listProperties` still lists the property, with `hidden: true`.
     #[put("/api/properties/{id}/hidden")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest)]
@@ -200,6 +201,9 @@ pub struct Tracking {
     pub quota: u64,
     /// All properties of the caller's account, by site.
     pub properties: Vec<OwnedProperty>,
+    /// Version of the selection; send it in `If-Match` to change exactly this one.
+    #[oai(validator(max_length = 128))]
+    pub etag: String,
 }
 
 /// The properties to track.

@@ -8,21 +8,25 @@ use uuid::Uuid;
 
 use crate::{
     error::ApiError,
-    models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN, TEXT_PATTERN},
+    models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN},
     params::ParamValue as _,
 };
 
 /// The first thing wrong with `value`; the hint names the field by its path, such as `filters[2].operator`.
 pub fn check(registry: &Registry, schema: &MetaSchemaRef, value: &Value) -> Result<(), ApiError> {
-    let wrong = Checker { registry }.first_fault(schema, value, String::new());
-    wrong.map_or(Ok(()), |(path, allowed)| {
+    fault(registry, schema, value).map_or(Ok(()), |(path, allowed)| {
         let name = if path.is_empty() { "body" } else { &path };
         Err(ApiError::invalid(name, &allowed))
     })
 }
 
+/// The same, as the field's path within `value` and what is allowed there.
+pub fn fault(registry: &Registry, schema: &MetaSchemaRef, value: &Value) -> Option<Fault> {
+    Checker { registry }.first_fault(schema, value, String::new())
+}
+
 /// The path of a field, and what is allowed there.
-type Fault = (String, String);
+pub type Fault = (String, String);
 
 struct Checker<'r> {
     registry: &'r Registry,
@@ -61,16 +65,17 @@ impl Checker<'_> {
 
     fn object_fault(&self, schema: &MetaSchema, fields: &serde_json::Map<String, Value>, path: &str) -> Option<Fault> {
         let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let property =
+            |name: &str| schema.properties.iter().find(|(known, _)| *known == name).map(|(_, schema)| schema);
+        // First what is misspelt: that it is missing under its right name says less.
+        if let Some(stray) = fields.keys().find(|name| property(name).is_none()) {
+            let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
+            return Some((child(&shorten(stray)), format!("is not a field here; allowed are {}", known.join(", "))));
+        }
         if let Some(missing) = schema.required.iter().find(|name| !fields.contains_key(**name)) {
             return Some((child(missing), "is required".to_owned()));
         }
-        fields.iter().find_map(|(name, value)| {
-            if let Some((_, property)) = schema.properties.iter().find(|(known, _)| known == name) {
-                return self.first_fault(property, value, child(name));
-            }
-            let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
-            Some((child(&shorten(name)), format!("is not a field here; allowed are {}", known.join(", "))))
-        })
+        fields.iter().find_map(|(name, value)| self.first_fault(property(name)?, value, child(name)))
     }
 }
 
@@ -123,6 +128,7 @@ fn pattern_in_words(pattern: &str) -> String {
         COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
         EMAIL_PATTERN => "must be an e-mail address".to_owned(),
         TEXT_PATTERN => "must hold a visible character".to_owned(),
+        KEYWORD_PATTERN => "must hold a letter or a digit and no control characters".to_owned(),
         other => format!("must match {other}"),
     }
 }
@@ -132,9 +138,11 @@ fn format_fault(format: &str, text: &str) -> Option<String> {
         "uuid" if text.len() != 36 => Some("must be a UUID".to_owned()),
         "uuid" => Uuid::parse(text).err(),
         "naive-date" => NaiveDate::parse(text).err(),
-        // In UTC, too, the year must have four digits; else the answer could not be written.
-        "date-time" => (!DateTime::parse_from_rfc3339(text).is_ok_and(|time| time.to_utc().year() <= 9999))
-            .then(|| "must be an RFC 3339 timestamp".to_owned()),
+        // In UTC, too, the year must have four digits; else the answer could not be written. A leap second is another one's first
+        // to some databases.
+        "date-time" => (!DateTime::parse_from_rfc3339(text)
+            .is_ok_and(|time| time.to_utc().year() <= 9999 && time.timestamp_subsec_millis() < 1000))
+        .then(|| "must be an RFC 3339 timestamp".to_owned()),
         _ => None,
     }
 }

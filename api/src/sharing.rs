@@ -25,8 +25,8 @@ pub trait SharingApi: Send + Sync + 'static {
 
     /// Create a share link
     ///
-    /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links a
-    /// property.
+    /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links
+    /// per property.
     #[post("/api/properties/{id}/share-links")]
     #[idempotency(enforced)]
     #[role(Admin)]
@@ -77,7 +77,7 @@ pub struct ShareLink {
     pub url: Option<String>,
     /// When it stops working; absent means not before it is revoked.
     pub expires_at: Option<DateTime<Utc>>,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// When it was made.

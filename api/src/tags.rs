@@ -16,7 +16,7 @@ use crate::{
 pub trait TagsApi: Send + Sync + 'static {
     /// Replace a property's tags
     ///
-    /// The property carries the tags named and no others of the caller's. All or nothing; tags of other users stay as they are.
+    /// Sets the caller's tags on the property to exactly those listed. All or nothing; tags of other users stay as they are.
     #[post("/api/properties/{id}/tags")]
     #[idempotency(ignored)]
     async fn replace_property_tags(
@@ -33,7 +33,7 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Create a tag
     ///
-    /// Names differ from one another, upper and lower case aside. A user has at most 10,000.
+    /// Names differ from one another, ignoring case. At most 10,000 per user.
     #[post("/api/tags")]
     #[idempotency(enforced)]
     async fn create_tag(&self, caller: Caller, body: Body<TagInput>) -> Answered<Created<Tag>>;
@@ -62,7 +62,7 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Replace the properties that carry a tag
     ///
-    /// The properties named carry the tag and no others. All or nothing.
+    /// Puts the tag on exactly the properties listed. All or nothing.
     #[post("/api/tags/{id}/properties")]
     #[idempotency(ignored)]
     async fn replace_tag_properties(
@@ -87,7 +87,7 @@ pub struct Tag {
     pub order: u32,
     /// How many properties that the caller can see carry it.
     pub property_count: u64,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// When it was made.
@@ -107,8 +107,8 @@ pub struct TagInput {
         pattern = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x1F\x7F]*$"
     ))]
     pub name: String,
-    /// Its place among the caller's tags, 0 is the first; the others move. A place beyond the end is the end, where a new tag
-    /// without one goes, too.
+    /// Its place among the caller's tags, 0 is the first; the others move. Beyond the end means last; a new tag without `order`
+    /// is also placed last.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: Option<u32>,
 }

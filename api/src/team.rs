@@ -23,8 +23,8 @@ pub trait TeamApi: Send + Sync + 'static {
     /// Grant a user access to properties
     ///
     /// To named properties or to all of the caller's, later ones included. The grant takes effect when a user whose identity
-    /// provider has verified this e-mail address signs in. One grant for each address; nobody is granted access to what is
-    /// their own. A user makes at most 500.
+    /// provider has verified this e-mail address signs in, at once if one has already; no e-mail is sent. One grant per address; you cannot invite
+    /// yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[idempotency(enforced)]
     #[errors(SubscriptionRequired, NotFound)]
@@ -70,10 +70,10 @@ pub struct TeamGrant {
     /// The properties it covers; empty when it covers all.
     #[oai(validator(max_items = 1000))]
     pub property_ids: Vec<Uuid>,
-    /// This state of the record; what `If-Match` takes.
+    /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When somebody first signed in with the address.
+    /// When the grant took effect: at once where a user has the address already, else when one first signed in with it.
     pub accepted_at: Option<DateTime<Utc>>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
@@ -107,7 +107,7 @@ pub enum GrantStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct InviteInput {
-    /// The e-mail address of the user; upper and lower case aside.
+    /// The e-mail address of the user, ignoring case.
     #[oai(validator(max_length = 320, pattern = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$"))]
     pub email: String,
     /// What the grant allows.

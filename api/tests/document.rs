@@ -19,7 +19,7 @@ fn openapi_json_is_current() {
 
 #[test]
 fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
-    use api::models::{COLOR_PATTERN, EMAIL_PATTERN, NAME_PATTERN, TEXT_PATTERN};
+    use api::models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN};
     let document = document(&Locations::relative());
     for (schema, field, pattern) in [
         ("TagInput", "name", NAME_PATTERN),
@@ -38,6 +38,8 @@ fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
             "{schema}.{field}"
         );
     }
+    let keywords = &document["components"]["schemas"]["BrandedKeywordsInput"]["properties"]["keywords"];
+    assert_eq!(keywords["items"]["pattern"], KEYWORD_PATTERN);
 }
 
 #[test]

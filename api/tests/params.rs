@@ -130,16 +130,25 @@ fn filters() {
     assert!(Filters::parse(&list(MAX_CONDITIONS)).is_ok());
     assert_eq!(Filters::parse(&list(51)).unwrap_err(), "at most 50 conditions are allowed, 51 were sent");
     for (wrong, expected) in [
-        ("", "must be a JSON array"),
+        ("", "must be a JSON array of conditions {dimension, operator, value, logic?}, and ends too early"),
         ("{}", "must be a JSON array"),
         (one, "must be a JSON array"),
-        ("[1]", "must be a JSON array"),
-        (r#"[{"dimension":"query","operator":"equals"}]"#, "missing field `value`"),
-        (r#"[{"dimension":"query","operator":"equals","value":1}]"#, "must be a JSON array"),
-        (r#"[{"dimension":"date","operator":"equals","value":"x"}]"#, "unknown variant `date`"),
-        (r#"[{"dimension":"query","operator":"EQUALS","value":"x"}]"#, "unknown variant `EQUALS`"),
-        (r#"[{"dimension":"query","operator":"equals","value":"x","x":1}]"#, "unknown field `x`"),
-        (r#"[{"dimension":"query","operator":"equals","value":""}]"#, "condition 1: value must be 1 to 4096"),
+        ("[1]", "condition 1: must be an object"),
+        (r#"[{"dimension":"query","operator":"equals"}]"#, "condition 1: value: is required"),
+        (r#"[{"dimension":"query","operator":"equals","value":1}]"#, "condition 1: value: must be a string"),
+        (
+            r#"[{"dimension":"date","operator":"equals","value":"x"}]"#,
+            "condition 1: dimension: must be one of query, page",
+        ),
+        (
+            r#"[{"dimension":"query","operator":"EQUALS","value":"x"}]"#,
+            "condition 1: operator: must be one of contains",
+        ),
+        (
+            r#"[{"dimension":"query","operator":"equals","value":"x","x":1}]"#,
+            "condition 1: x: is not a field here; allowed are dimension",
+        ),
+        (r#"[{"dimension":"query","operator":"equals","value":""}]"#, "condition 1: value: must be 1 to 4096"),
         (r#"[{"dimension":"query","operator":"equals","value":"a","value":"b"}]"#, "duplicate field `value`"),
     ] {
         let hint = Filters::parse(wrong).unwrap_err();

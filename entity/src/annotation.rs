@@ -29,28 +29,9 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// The tables this one refers to.
+/// Relations are followed by id, explicitly.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {
-    /// The property.
-    #[sea_orm(belongs_to = "super::property::Entity", from = "Column::PropertyId", to = "super::property::Column::Id")]
-    Property,
-    /// Who wrote it.
-    #[sea_orm(belongs_to = "super::user::Entity", from = "Column::AuthorId", to = "super::user::Column::Id")]
-    Author,
-}
-
-impl Related<super::property::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Property.def()
-    }
-}
-
-impl Related<super::user::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Author.def()
-    }
-}
+pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 

@@ -18,28 +18,9 @@ pub struct Model {
     pub hidden: bool,
 }
 
-/// The tables this one refers to.
+/// Relations are followed by id, explicitly.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {
-    /// The person.
-    #[sea_orm(belongs_to = "super::user::Entity", from = "Column::UserId", to = "super::user::Column::Id")]
-    User,
-    /// The property.
-    #[sea_orm(belongs_to = "super::property::Entity", from = "Column::PropertyId", to = "super::property::Column::Id")]
-    Property,
-}
-
-impl Related<super::user::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::User.def()
-    }
-}
-
-impl Related<super::property::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Property.def()
-    }
-}
+pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 

@@ -11,10 +11,6 @@ pub struct Model {
     pub hash: String,
     /// The user who signed in.
     pub user_id: Uuid,
-    /// Verified e-mail address at sign-in.
-    pub email: Option<String>,
-    /// Display name at sign-in.
-    pub name: Option<String>,
     /// When the browser signed in.
     pub created_at: DateTimeUtc,
     /// When the session stops working.

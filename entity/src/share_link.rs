@@ -28,19 +28,9 @@ pub struct Model {
     pub created_at: DateTimeUtc,
 }
 
-/// The tables this one refers to.
+/// Relations are followed by id, explicitly.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {
-    /// The property.
-    #[sea_orm(belongs_to = "super::property::Entity", from = "Column::PropertyId", to = "super::property::Column::Id")]
-    Property,
-}
-
-impl Related<super::property::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Property.def()
-    }
-}
+pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 

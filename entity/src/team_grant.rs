@@ -14,7 +14,7 @@ pub struct Model {
     pub owner_id: Uuid,
     /// The address as it was written.
     pub email: String,
-    /// The address folded for comparison ([`crate::key`]).
+    /// The address folded for comparison ([`crate::email_key`]).
     pub email_key: String,
     /// What the holder may do.
     pub role: Role,
@@ -26,19 +26,9 @@ pub struct Model {
     pub updated_at: DateTimeUtc,
 }
 
-/// The tables this one refers to.
+/// Relations are followed by id, explicitly.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {
-    /// Who granted.
-    #[sea_orm(belongs_to = "super::user::Entity", from = "Column::OwnerId", to = "super::user::Column::Id")]
-    Owner,
-}
-
-impl Related<super::user::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Owner.def()
-    }
-}
+pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 

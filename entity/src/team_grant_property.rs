@@ -14,28 +14,9 @@ pub struct Model {
     pub property_id: Uuid,
 }
 
-/// The tables this one refers to.
+/// Relations are followed by id, explicitly.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {
-    /// The grant.
-    #[sea_orm(belongs_to = "super::team_grant::Entity", from = "Column::GrantId", to = "super::team_grant::Column::Id")]
-    Grant,
-    /// The property.
-    #[sea_orm(belongs_to = "super::property::Entity", from = "Column::PropertyId", to = "super::property::Column::Id")]
-    Property,
-}
-
-impl Related<super::team_grant::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Grant.def()
-    }
-}
-
-impl Related<super::property::Entity> for Entity {
-    fn to() -> RelationDef {
-        Relation::Property.def()
-    }
-}
+pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 

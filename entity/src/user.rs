@@ -15,7 +15,7 @@ pub struct Model {
     pub subject: String,
     /// E-mail as the issuer gave it.
     pub email: Option<String>,
-    /// E-mail folded for comparison ([`crate::key`]).
+    /// E-mail folded for comparison ([`crate::email_key`]).
     pub email_key: Option<String>,
     /// Whether the issuer vouches for the e-mail; only then do grants to it count.
     pub email_verified: bool,

@@ -9,6 +9,7 @@ mod m0003_classifications;
 mod m0004_notes_and_sharing;
 mod m0005_replays;
 mod m0006_text_on_postgres;
+mod m0007_sessions_without_profile;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -24,6 +25,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_notes_and_sharing::Migration),
             Box::new(m0005_replays::Migration),
             Box::new(m0006_text_on_postgres::Migration),
+            Box::new(m0007_sessions_without_profile::Migration),
         ]
     }
 }

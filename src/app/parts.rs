@@ -4,9 +4,9 @@ use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use chrono::TimeDelta;
-use sea_orm::{DatabaseConnection, DbErr};
+use entity::user;
+use sea_orm::{ConnAcquireErr, DatabaseConnection, DbErr};
 use tokio::sync::Semaphore;
-use uuid::Uuid;
 
 use super::{Parts, http_client};
 use crate::{
@@ -240,15 +240,18 @@ struct StoredUsers {
 
 #[async_trait]
 impl Users for StoredUsers {
-    async fn resolve(&self, claims: &Claims) -> Result<Uuid, DbErr> {
+    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
         let profile = Profile {
             issuer: claims.issuer.clone(),
             subject: claims.subject.clone(),
-            email: claims.email.clone().map(|address| Email { address, verified: true }),
+            email: claims.email.clone().map(|email| Email { address: email.address, verified: email.verified }),
             name: claims.name.clone(),
         };
         let (now, trial_days) = (self.clock.now(), self.config.billing.trial_days);
-        let user = people::sign_in(&self.db, &self.random, now, trial_days, &profile).await;
-        user.map(|user| user.id).map_err(|error| DbErr::Custom(error.to_string()))
+        people::sign_in(&self.db, &self.random, now, trial_days, &profile).await.map_err(|error| match error {
+            // Stays what it was: the service is busy, not broken.
+            Error::Overloaded(_) => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
+            error => DbErr::Custom(error.to_string()),
+        })
     }
 }

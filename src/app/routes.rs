@@ -77,7 +77,6 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         authenticator: parts.authenticator.clone(),
         audience: audience(config, base_url),
         base_url: base_url.clone(),
-        db: app.db.clone(),
         config: config.clone(),
         clock: app.clock.clone(),
         limits: limits.clone(),

@@ -11,7 +11,7 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _};
-use crate::{error::Error, services::annotations};
+use crate::services::annotations;
 
 impl AnnotationsApi for App {
     async fn list_property_annotations(
@@ -28,7 +28,7 @@ impl AnnotationsApi for App {
         Body(body): Body<AnnotationInput>,
     ) -> Answered<Created<Annotation>> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let data = annotations::create(transaction, &access, body, self.fresh()).await?;
         let location = format!("/api/properties/{}/annotations/{}", access.property().id, data.id);
         Ok(Created { data, location })
@@ -41,14 +41,14 @@ impl AnnotationsApi for App {
         Body(body): Body<AnnotationInput>,
     ) -> Answered<Answer<Annotation>> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         Ok(Answer(annotations::replace(transaction, &access, (id, &if_match), body, now).await?))
     }
 
     async fn delete_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         annotations::delete(transaction, &access, (id, &if_match)).await?;
         Ok(NoContent)
     }

@@ -14,10 +14,7 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _};
-use crate::{
-    error::Error,
-    services::{branded_keywords, segments, topic_clusters},
-};
+use crate::services::{branded_keywords, segments, topic_clusters};
 
 impl ClassificationsApi for App {
     async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>> {
@@ -30,7 +27,7 @@ impl ClassificationsApi for App {
         Body(body): Body<BrandedKeywordsInput>,
     ) -> Answered<Created<Vec<BrandedKeyword>>> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let data = branded_keywords::add(transaction, &access, body, &self.random, self.clock.now()).await?;
         Ok(Created { data, location: format!("/api/properties/{}/branded-keywords", access.property().id) })
     }
@@ -41,7 +38,7 @@ impl ClassificationsApi for App {
         Params(params): Params<BrandedKeywordParams>,
     ) -> Answered<NoContent> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         branded_keywords::remove(transaction, &access, &params.keyword.0).await?;
         Ok(NoContent)
     }
@@ -56,7 +53,7 @@ impl ClassificationsApi for App {
         Body(body): Body<SegmentInput>,
     ) -> Answered<Created<Segment>> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let data = segments::create(transaction, &access, body, self.fresh()).await?;
         let location = format!("/api/properties/{}/segments/{}", access.property().id, data.id);
         Ok(Created { data, location })
@@ -69,14 +66,14 @@ impl ClassificationsApi for App {
         Body(body): Body<SegmentInput>,
     ) -> Answered<Answer<Segment>> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         Ok(Answer(segments::replace(transaction, &access, (id, &if_match), body, now).await?))
     }
 
     async fn delete_property_segment(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         segments::delete(transaction, &access, (id, &if_match)).await?;
         Ok(NoContent)
     }
@@ -91,7 +88,7 @@ impl ClassificationsApi for App {
         Body(body): Body<TopicClusterInput>,
     ) -> Answered<Created<TopicCluster>> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let data = topic_clusters::create(transaction, &access, body, self.fresh()).await?;
         let location = format!("/api/properties/{}/topic-clusters/{}", access.property().id, data.id);
         Ok(Created { data, location })
@@ -104,14 +101,14 @@ impl ClassificationsApi for App {
         Body(body): Body<TopicClusterInput>,
     ) -> Answered<Answer<TopicCluster>> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         Ok(Answer(topic_clusters::replace(transaction, &access, (id, &if_match), body, now).await?))
     }
 
     async fn delete_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         topic_clusters::delete(transaction, &access, (id, &if_match)).await?;
         Ok(NoContent)
     }

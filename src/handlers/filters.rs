@@ -10,11 +10,11 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _};
-use crate::{error::Error, services::filter_presets};
+use crate::services::filter_presets;
 
 impl FiltersApi for App {
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Answer<Vec<FilterPreset>>> {
-        Ok(Answer(filter_presets::list(&self.db, caller.identity()?.user_id).await?))
+        Ok(Answer(filter_presets::list(&self.db, caller.identity()?.user.id).await?))
     }
 
     async fn create_filter_preset(
@@ -22,8 +22,8 @@ impl FiltersApi for App {
         caller: Caller,
         Body(body): Body<FilterPresetInput>,
     ) -> Answered<Created<FilterPreset>> {
-        let (user, unit) = (caller.identity()?.user_id, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit) = (caller.identity()?.user.id, caller.unit()?);
+        let transaction = unit.transaction().await?;
         let data = filter_presets::create(transaction, user, body, self.fresh()).await?;
         let location = format!("/api/filter-presets/{}", data.id);
         Ok(Created { data, location })
@@ -35,15 +35,15 @@ impl FiltersApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<FilterPresetInput>,
     ) -> Answered<Answer<FilterPreset>> {
-        let (user, unit, if_match) = (caller.identity()?.user_id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         Ok(Answer(filter_presets::replace(transaction, user, (id, &if_match), body, now).await?))
     }
 
     async fn delete_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.identity()?.user_id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
         filter_presets::delete(transaction, user, (id, &if_match)).await?;
         Ok(NoContent)
     }

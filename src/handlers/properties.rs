@@ -12,7 +12,7 @@ use api::{
 };
 
 use super::{App, Established as _};
-use crate::services::{headlines, owned, properties, tracking};
+use crate::services::{headlines, properties, sync, tracking};
 
 impl PropertiesApi for App {
     async fn list_properties(
@@ -20,19 +20,19 @@ impl PropertiesApi for App {
         caller: Caller,
         Params(params): Params<PropertyListParams>,
     ) -> Answered<Answer<Vec<TrackedProperty>>> {
-        let user = caller.identity()?.user_id;
+        let user = caller.identity()?.user.id;
         Ok(Answer(headlines::list(&self.search, &self.config, user, params.days.0).await?))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {
-        let user = caller.identity()?.user_id;
-        Ok(Answer(owned::sync(&self.search, &self.random, user).await?))
+        let user = caller.identity()?.user.id;
+        Ok(Answer(sync::of_user(&self.search, &self.random, user).await?))
     }
 
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>> {
-        let user = caller.identity()?.user_id;
+        let user = caller.identity()?.user.id;
         let found = tracking::read(&self.db, &self.config, user, self.clock.now()).await?;
-        Ok(Answer(owned::tracking(found)))
+        Ok(Answer(found.wire()))
     }
 
     async fn replace_property_tracking(
@@ -40,10 +40,10 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<TrackingSelection>,
     ) -> Answered<Answer<Tracking>> {
-        let user = caller.identity()?.user_id;
-        let now = self.clock.now();
-        let found = tracking::replace(&self.db, &self.config, user, &body.property_ids, now).await?;
-        Ok(Answer(owned::tracking(found)))
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
+        let (wanted, now) = (&body.property_ids, self.clock.now());
+        Ok(Answer(tracking::replace(transaction, &self.config, user, (wanted, &if_match), now).await?.wire()))
     }
 
     async fn set_property_favorite(
@@ -51,8 +51,8 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<FavoriteInput>,
     ) -> Answered<Answer<PropertyPreference>> {
-        let marks = properties::set_favorite(&self.db, &*caller.access()?, body.favorite).await?;
-        Ok(Answer(owned::preference(&marks)))
+        let (access, unit) = (caller.access()?, caller.unit()?);
+        Ok(Answer(properties::set_favorite(unit.transaction().await?, &access, body.favorite).await?))
     }
 
     async fn set_property_hidden(
@@ -60,7 +60,7 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<HiddenInput>,
     ) -> Answered<Answer<PropertyPreference>> {
-        let marks = properties::set_hidden(&self.db, &*caller.access()?, body.hidden).await?;
-        Ok(Answer(owned::preference(&marks)))
+        let (access, unit) = (caller.access()?, caller.unit()?);
+        Ok(Answer(properties::set_hidden(unit.transaction().await?, &access, body.hidden).await?))
     }
 }

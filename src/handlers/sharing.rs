@@ -12,12 +12,9 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _, sent};
-use crate::{
-    error::Error,
-    services::{
-        analyses::performance,
-        share_links::{self, Links},
-    },
+use crate::services::{
+    analyses::performance,
+    share_links::{self, Links, Shared},
 };
 
 impl App {
@@ -37,7 +34,7 @@ impl SharingApi for App {
         Body(body): Body<ShareLinkInput>,
     ) -> Answered<Created<ShareLink>> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         let data = self.links().create(transaction, &access, body, self.clock.now()).await?;
         let location = format!("/api/properties/{}/share-links/{}", access.property().id, data.id);
         Ok(Created { data, location })
@@ -45,18 +42,18 @@ impl SharingApi for App {
 
     async fn revoke_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         share_links::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
         Ok(NoContent)
     }
 
     async fn get_shared_performance(
         &self,
-        _: Caller,
-        Path(token): Path<String>,
+        caller: Caller,
+        _: Path<String>,
         Params(params): Params<PerformanceParams>,
     ) -> Answered<Rendered<SharedPerformanceAnswer>> {
-        let shared = share_links::open(&self.db, &self.config, &token, self.clock.now()).await?;
+        let shared: Shared = caller.get()?;
         Ok(sent(&*performance::shared(&self.search, &shared, &params).await?))
     }
 }

@@ -20,11 +20,11 @@ impl SystemApi for App {
     }
 
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>> {
-        Ok(Answer(health::accounts(&self.search, caller.identity()?.user_id).await?))
+        Ok(Answer(health::accounts(&self.search, caller.identity()?.user.id).await?))
     }
 
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {
-        let user = caller.identity()?.user_id;
+        let user = caller.identity()?.user.id;
         Ok(Answer(health::feature_flags(&self.db, &self.config, user, self.clock.now()).await?))
     }
 }

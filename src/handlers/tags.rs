@@ -10,7 +10,7 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _};
-use crate::{error::Error, services::tags};
+use crate::services::tags;
 
 impl TagsApi for App {
     async fn replace_property_tags(
@@ -19,18 +19,18 @@ impl TagsApi for App {
         Body(body): Body<PropertyTagsInput>,
     ) -> Answered<Answer<PropertyTags>> {
         let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let transaction = unit.transaction().await?;
         Ok(Answer(tags::replace_of_property(transaction, &access, &body.tag_ids).await?))
     }
 
     async fn list_tags(&self, caller: Caller) -> Answered<Answer<Vec<Tag>>> {
-        let user = caller.identity()?.user_id;
+        let user = caller.identity()?.user.id;
         Ok(Answer(tags::list(&self.db, &self.config, user, self.clock.now()).await?))
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {
-        let (user, unit) = (caller.identity()?.user_id, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit) = (caller.identity()?.user.id, caller.unit()?);
+        let transaction = unit.transaction().await?;
         let data = tags::create(transaction, user, body, self.fresh()).await?;
         let location = format!("/api/tags/{}", data.id);
         Ok(Created { data, location })
@@ -42,21 +42,21 @@ impl TagsApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<TagInput>,
     ) -> Answered<Answer<Tag>> {
-        let (user, unit, if_match) = (caller.identity()?.user_id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         Ok(Answer(tags::replace(transaction, &self.config, user, (id, &if_match), body, now).await?))
     }
 
     async fn delete_tag(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.identity()?.user_id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
         tags::delete(transaction, user, (id, &if_match)).await?;
         Ok(NoContent)
     }
 
     async fn list_tag_properties(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Answer<Vec<TaggedProperty>>> {
-        let user = caller.identity()?.user_id;
+        let user = caller.identity()?.user.id;
         Ok(Answer(tags::properties(&self.db, &self.config, user, id, self.clock.now()).await?))
     }
 
@@ -66,8 +66,8 @@ impl TagsApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<TagPropertiesInput>,
     ) -> Answered<Answer<Vec<TaggedProperty>>> {
-        let (user, unit) = (caller.identity()?.user_id, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit) = (caller.identity()?.user.id, caller.unit()?);
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         let found = tags::replace_properties(transaction, &self.config, user, id, &body.property_ids, now).await?;
         Ok(Answer(found))

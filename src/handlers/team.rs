@@ -10,16 +10,16 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _};
-use crate::{error::Error, services::team};
+use crate::services::team;
 
 impl TeamApi for App {
     async fn list_team_members(&self, caller: Caller) -> Answered<Answer<Vec<TeamGrant>>> {
-        Ok(Answer(team::list(&self.db, caller.identity()?.user_id).await?))
+        Ok(Answer(team::list(&self.db, caller.identity()?.user.id).await?))
     }
 
     async fn invite_team_member(&self, caller: Caller, Body(body): Body<InviteInput>) -> Answered<Created<TeamGrant>> {
-        let (user, unit) = (caller.identity()?.user_id, caller.unit()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit) = (caller.identity()?.user.id, caller.unit()?);
+        let transaction = unit.transaction().await?;
         let data = team::invite(transaction, &self.config, user, body, self.fresh()).await?;
         let location = format!("/api/team/{}", data.id);
         Ok(Created { data, location })
@@ -31,16 +31,16 @@ impl TeamApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<RoleInput>,
     ) -> Answered<Answer<TeamGrant>> {
-        let (user, unit, if_match) = (caller.identity()?.user_id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
         let now = self.clock.now();
         let changed = team::change_role(transaction, &self.config, user, (id, &if_match), body.role, now).await?;
         Ok(Answer(changed))
     }
 
     async fn remove_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.identity()?.user_id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await.map_err(Error::from)?;
+        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let transaction = unit.transaction().await?;
         team::remove(transaction, user, (id, &if_match)).await?;
         Ok(NoContent)
     }

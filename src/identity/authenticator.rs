@@ -28,6 +28,9 @@ pub enum AuthenticationError {
     /// Two credentials at once: 400 `invalid_request`.
     #[error("present one credential, once")]
     InvalidRequest,
+    /// There is an `Authorization` header, and no bearer token in it: 401 with `error="invalid_token"`.
+    #[error("not a bearer token")]
+    NotBearer,
     /// The token (or what stands in its place) is not good: 401 with `error="invalid_token"`.
     #[error("the access token is missing, expired or not valid: {0}")]
     InvalidToken(&'static str),
@@ -62,7 +65,7 @@ impl Authenticator {
             Ok(Presented::Session(value)) => self.session(&value, method, headers).await,
             Ok(Presented::Nothing) => Ok(None),
             Err(CredentialsError::Repeated) => Err(AuthenticationError::InvalidRequest),
-            Err(CredentialsError::NotBearer) => Err(AuthenticationError::InvalidToken("not a bearer token")),
+            Err(CredentialsError::NotBearer) => Err(AuthenticationError::NotBearer),
         }
     }
 
@@ -73,10 +76,10 @@ impl Authenticator {
             TokenError::IssuerUnavailable(error) => error.into(),
             TokenError::Database(error) => error.into(),
         })?;
-        let user_id = self.users.resolve(&token.claims).await?;
+        let user = self.users.resolve(&token.claims).await?;
         let credential =
             Credential::AccessToken { token_id: token.id, client_id: token.client_id, expires_at: token.expires_at };
-        Ok(Identity { user_id, email: token.claims.email, name: token.claims.name, credential })
+        Ok(Identity { user, credential })
     }
 
     async fn session(
@@ -85,12 +88,12 @@ impl Authenticator {
         method: &Method,
         headers: &HeaderMap,
     ) -> Result<Option<Identity>, AuthenticationError> {
-        let Some(session) = self.sessions.find(value).await? else { return Ok(None) };
+        let Some((session, user)) = self.sessions.find(value).await? else { return Ok(None) };
         if !method.is_safe() && !is_same_origin(headers, &self.origin) {
             return Err(AuthenticationError::ForeignOrigin);
         }
         let credential = Credential::Session { id: session.hash };
-        Ok(Some(Identity { user_id: session.user_id, email: session.email, name: session.name, credential }))
+        Ok(Some(Identity { user, credential }))
     }
 }
 

@@ -17,18 +17,14 @@ pub mod token;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use entity::user;
 use sea_orm::DbErr;
-use uuid::Uuid;
 
 /// The proof that a request comes from a signed-in user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The user.
-    pub user_id: Uuid,
-    /// The user's e-mail address, only when the issuer vouches for it.
-    pub email: Option<String>,
-    /// The user's display name.
-    pub name: Option<String>,
+    /// The user, as the record is at this request.
+    pub user: user::Model,
     /// What the request presented.
     pub credential: Credential,
 }
@@ -59,15 +55,24 @@ pub struct Claims {
     pub issuer: String,
     /// The person's identifier at that issuer (`sub`). A user is the pair of the two.
     pub subject: String,
-    /// E-mail address, left out unless the issuer says it is verified.
-    pub email: Option<String>,
+    /// E-mail address, where the issuer says whether it is verified; without a word on that an address is worth nothing.
+    pub email: Option<Email>,
     /// Display name.
     pub name: Option<String>,
+}
+
+/// An e-mail address as an issuer gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Email {
+    /// The address.
+    pub address: String,
+    /// Whether the issuer vouches for it.
+    pub verified: bool,
 }
 
 /// Finds the user a person is, or creates it at the first sight.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// The id of the user with these claims.
-    async fn resolve(&self, claims: &Claims) -> Result<Uuid, DbErr>;
+    /// The user with these claims.
+    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr>;
 }

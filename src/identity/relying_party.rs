@@ -11,7 +11,7 @@ use sea_orm::DbErr;
 use url::Url;
 
 use super::{
-    Claims,
+    Claims, Email,
     issuer::{Issuer, IssuerUnavailable},
 };
 use crate::clock::Clock;
@@ -122,12 +122,12 @@ async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpRespons
 }
 
 fn claims_of(claims: &CoreIdTokenClaims) -> Claims {
-    let email = claims.email().filter(|_| claims.email_verified() == Some(true));
+    let email = claims.email().zip(claims.email_verified());
     let name = claims.name().and_then(|name| name.get(None));
     Claims {
         issuer: claims.issuer().as_str().to_owned(),
         subject: claims.subject().as_str().to_owned(),
-        email: email.map(|email| email.as_str().to_owned()),
+        email: email.map(|(address, verified)| Email { address: address.as_str().to_owned(), verified }),
         name: name.map(|name| name.as_str().to_owned()),
     }
 }

@@ -1,11 +1,14 @@
 //! Browser sessions: a random cookie value, known to the database by its hash only.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity::session::{ActiveModel, Column, Entity, Model};
+use entity::{
+    session::{ActiveModel, Column, Entity, Model},
+    user,
+};
 use sea_orm::{ActiveValue::Set, ColumnTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
 use uuid::Uuid;
 
-use super::{Claims, hashing::sha256_hex};
+use super::hashing::sha256_hex;
 use crate::{clock::Clock, random::Random};
 
 /// How long a browser stays signed in.
@@ -27,13 +30,11 @@ impl Sessions {
     }
 
     /// Starts a session and returns the value for the cookie.
-    pub async fn start(&self, user_id: Uuid, claims: &Claims) -> Result<String, DbErr> {
+    pub async fn start(&self, user_id: Uuid) -> Result<String, DbErr> {
         let (value, now) = (self.random.token(), self.clock.now());
         let row = ActiveModel {
             hash: Set(sha256_hex(&value)),
             user_id: Set(user_id),
-            email: Set(claims.email.clone()),
-            name: Set(claims.name.clone()),
             created_at: Set(now),
             expires_at: Set(now + LIFETIME),
         };
@@ -41,10 +42,12 @@ impl Sessions {
         Ok(value)
     }
 
-    /// The running session behind a cookie value.
-    pub async fn find(&self, value: &str) -> Result<Option<Model>, DbErr> {
-        let row = Entity::find_by_id(sha256_hex(value)).one(&self.db).await?;
-        Ok(row.filter(|session| self.clock.now() < session.expires_at))
+    /// The running session behind a cookie value, and whose it is.
+    pub async fn find(&self, value: &str) -> Result<Option<(Model, user::Model)>, DbErr> {
+        let session = Entity::find_by_id(sha256_hex(value)).one(&self.db).await?;
+        let Some(session) = session.filter(|session| self.clock.now() < session.expires_at) else { return Ok(None) };
+        let user = user::Entity::find_by_id(session.user_id).one(&self.db).await?;
+        Ok(user.map(|user| (session, user)))
     }
 
     /// Ends the session behind a cookie value, if there is one.

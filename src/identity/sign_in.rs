@@ -112,7 +112,7 @@ impl BrowserSignIn {
         let code = answer.code.filter(|_| answer.error.is_none()).ok_or(SignInError::Refused)?;
         let claims = self.relying_party.redeem(code, attempt(&remembered)).await?;
         let user = self.users.resolve(&claims).await?;
-        let value = self.sessions.start(user, &claims).await?;
+        let value = self.sessions.start(user.id).await?;
         let mut response = redirect(&remembered.return_to);
         self.set_cookie(&mut response, SESSION_COOKIE, &value, LIFETIME);
         self.set_cookie(&mut response, ATTEMPT_COOKIE, "", TimeDelta::zero());

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    Claims,
+    Claims, Email,
     issuer::{Issuer, IssuerUnavailable},
     jwks::{Jwks, KeyError},
     revocation::Revocations,
@@ -160,7 +160,7 @@ impl Verifier {
 }
 
 fn accepted(body: Body, issued_at: DateTime<Utc>, expires_at: DateTime<Utc>) -> AccessToken {
-    let email = body.email.filter(|_| body.email_verified == Some(true));
+    let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
     AccessToken {
         claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name },
         id: body.jti,
@@ -219,4 +219,29 @@ fn instant(seconds: f64) -> Result<DateTime<Utc>, TokenError> {
     #[expect(clippy::cast_possible_truncation, reason = "within range, and whole seconds are wanted")]
     let whole = seconds as i64;
     DateTime::from_timestamp(whole, 0).ok_or(TokenError::Invalid("time out of range"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An address counts where the issuer says whether it vouches for it. A `false` must get through: it takes back what an earlier
+    /// token said.
+    #[test]
+    fn an_address_comes_with_what_the_issuer_says_of_it() {
+        for (said, expected) in [
+            (serde_json::json!({}), None),
+            (serde_json::json!({ "email": "ann@test.example" }), None),
+            (serde_json::json!({ "email_verified": true }), None),
+            (serde_json::json!({ "email": "ann@test.example", "email_verified": true }), Some(true)),
+            (serde_json::json!({ "email": "ann@test.example", "email_verified": false }), Some(false)),
+        ] {
+            let mut body = serde_json::json!({
+                "iss": "i", "sub": "s", "aud": "a", "exp": 1, "iat": 0, "jti": "j", "client_id": "c",
+            });
+            body.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
+            let token = accepted(serde_json::from_value(body).unwrap(), DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH);
+            assert_eq!(token.claims.email.as_ref().map(|email| email.verified), expected, "{said}");
+        }
+    }
 }

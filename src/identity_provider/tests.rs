@@ -10,6 +10,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use entity::user;
 use http::HeaderMap;
 use poem::{
     EndpointExt, Request, Response, Route, Server, get, handler,
@@ -20,13 +21,12 @@ use poem::{
 use sea_orm::{DatabaseConnection, DbErr};
 use serde_json::Value;
 use url::Url;
-use uuid::Uuid;
 
 use super::{IdentityProvider, Settings};
 use crate::{
     clock::{Clock, Hand},
     identity::{
-        Claims, Users,
+        Claims, Identity, Users,
         authenticator::{AuthenticationError, Authenticator},
         credentials::challenge,
         hashing::pkce_challenge,
@@ -39,21 +39,27 @@ use crate::{
     },
     random::Random,
     secrets::Secrets,
+    services::people::{self, Email, Profile},
     store::database::for_a_test,
 };
 
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:7777/cb";
 
-/// One user for each subject, derived from it.
-struct AnyUser;
+/// The people who signed in, as the service keeps them.
+struct StoredUsers {
+    db: DatabaseConnection,
+    random: Random,
+}
 
 #[async_trait]
-impl Users for AnyUser {
-    async fn resolve(&self, claims: &Claims) -> Result<Uuid, DbErr> {
-        let mut bytes = [0; 16];
-        bytes.iter_mut().zip(claims.subject.bytes()).for_each(|(to, from)| *to = from);
-        Ok(Uuid::from_bytes(bytes))
+impl Users for StoredUsers {
+    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
+        let email = claims.email.clone().map(|email| Email { address: email.address, verified: email.verified });
+        let (issuer, subject, name) = (claims.issuer.clone(), claims.subject.clone(), claims.name.clone());
+        let profile = Profile { issuer, subject, email, name };
+        let user = people::sign_in(&self.db, &self.random, start_time(), 14, &profile).await;
+        user.map_err(|error| DbErr::Custom(error.to_string()))
     }
 }
 
@@ -70,9 +76,13 @@ async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
         Response::builder().status(status).header("WWW-Authenticate", challenge(&metadata, error)).finish()
     };
     match api.authenticator.authenticate(request.method(), request.headers(), &api.audience).await {
-        Ok(Some(identity)) => Response::builder().body(format!("{identity:?}")),
+        Ok(Some(Identity { user, .. })) => {
+            Response::builder().body(format!("{} {:?}", user.subject, user.email.filter(|_| user.email_verified)))
+        }
         Ok(None) => refuse(StatusCode::UNAUTHORIZED, None),
-        Err(AuthenticationError::InvalidToken(_)) => refuse(StatusCode::UNAUTHORIZED, Some("invalid_token")),
+        Err(AuthenticationError::InvalidToken(_) | AuthenticationError::NotBearer) => {
+            refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"))
+        }
         Err(AuthenticationError::InvalidRequest) => refuse(StatusCode::BAD_REQUEST, Some("invalid_request")),
         Err(AuthenticationError::ForeignOrigin) => StatusCode::FORBIDDEN.into(),
         Err(AuthenticationError::IssuerUnavailable(_)) => StatusCode::SERVICE_UNAVAILABLE.into(),
@@ -116,7 +126,7 @@ impl TestIssuer {
         let issuer = Issuer::new(&base, http.clone(), clock.clone()).unwrap();
         let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
         let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
-        let users: Arc<dyn Users> = Arc::new(AnyUser);
+        let users: Arc<dyn Users> = Arc::new(StoredUsers { db: db.clone(), random: random.clone() });
         let authenticator = Authenticator::new(verifier.clone(), sessions.clone(), users.clone(), &base);
         let party = RelyingParty::new(issuer, super::clients::WEB, None, &base, clock.clone()).unwrap();
         let sign_in = BrowserSignIn::new(party, sessions, users, secrets, (clock.clone(), random), &base);

@@ -9,7 +9,7 @@ use api::{
     error::{ApiError, Code},
     operation::{self, Access},
 };
-use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result};
+use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result, http::StatusCode};
 
 use super::rate_limit::{CountedAs, address};
 use crate::{
@@ -21,12 +21,16 @@ use crate::{
         hashing::sha256_hex,
         metadata,
     },
-    services::{people, plans::Entitlement},
+    services::plans::Entitlement,
     store::rate_limit::{Rate, RateLimits},
 };
 
-/// Failed sign-ins of one address that are answered in a minute.
+/// Failed sign-ins and guessed tokens of one address that are answered in a minute.
 const FAILURES: u32 = 300;
+
+const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
+const NO_BEARER: &str = "Authorization: must be Bearer and the access token, with one space between.";
+const BAD_TOKEN: &str = "The access token is expired, revoked or not for this service; refresh it or sign in again.";
 
 /// What authentication needs.
 #[derive(Clone)]
@@ -37,8 +41,6 @@ pub struct Authenticate {
     pub audience: String,
     /// The service's public root, where the metadata stands.
     pub base_url: String,
-    /// Where users and their plans are.
-    pub db: sea_orm::DatabaseConnection,
     /// What each plan includes.
     pub config: Arc<Config>,
     /// What time it is.
@@ -52,10 +54,6 @@ pub struct AuthenticateEndpoint<E> {
     inner: E,
     settings: Authenticate,
 }
-
-/// The caller's record as it was read for this request, as request data, so that later layers need not read it again.
-#[derive(Debug, Clone)]
-pub struct Caller(pub entity::user::Model);
 
 /// The value of `WWW-Authenticate` that goes with a refusal, as error data; the envelope writes it.
 #[derive(Debug, Clone)]
@@ -75,7 +73,17 @@ impl<E: Endpoint> Endpoint for AuthenticateEndpoint<E> {
     async fn call(&self, mut request: Request) -> Result<Response> {
         match operation::find(request.method(), request.uri().path()).map(|operation| operation.access) {
             Some(Access::Public) => {}
-            Some(Access::ShareToken) => self.settings.count_share_reader(&mut request),
+            Some(Access::ShareToken) => {
+                let reader = address(&request);
+                self.settings.count_share_reader(&mut request, &reader);
+                let answer = self.inner.call(request).await.map(IntoResponse::into_response);
+                // Whoever guesses tokens has a fresh one each time.
+                let guess = |error: Error| match error.status() {
+                    StatusCode::NOT_FOUND => self.settings.refused(&reader, error),
+                    _ => error,
+                };
+                return answer.map_err(guess);
+            }
             Some(Access::SessionOrOauth) | None => self.settings.identify(&mut request).await?,
         }
         self.inner.call(request).await.map(IntoResponse::into_response)
@@ -87,21 +95,19 @@ impl Authenticate {
         let found = self.authenticator.authenticate(request.method(), request.headers(), &self.audience).await;
         let identity = match found {
             Ok(Some(identity)) => identity,
-            Ok(None) => return Err(self.refused(request, self.refusal(None))),
-            Err(error) => return Err(self.refused(request, self.failure(error))),
+            Ok(None) => return Err(self.refused(&address(request), self.refusal(None, NO_TOKEN))),
+            Err(error) => return Err(self.refused(&address(request), self.failure(error))),
         };
-        let user = people::by_id(&self.db, identity.user_id).await.map_err(|_| self.refusal(Some("invalid_token")))?;
-        let rate = Entitlement::of(&self.config, &user, self.clock.now()).rate;
-        request.set_data(CountedAs { key: format!("user/{}", user.id), rate });
+        let rate = Entitlement::of(&self.config, &identity.user, self.clock.now()).rate;
+        request.set_data(CountedAs { key: format!("user/{}", identity.user.id), rate });
         request.set_data(identity);
-        request.set_data(Caller(user));
         Ok(())
     }
 
-    /// Failed sign-ins count against the address they come from; beyond [`FAILURES`] they are answered with 429.
-    fn refused(&self, request: &Request, refusal: Error) -> Error {
+    /// Failed sign-ins and guessed tokens count against the address they come from; beyond [`FAILURES`] they are answered with 429.
+    fn refused(&self, address: &str, refusal: Error) -> Error {
         let Some(limits) = &self.limits else { return refusal };
-        let standing = limits.count(&format!("failed/{}", address(request)), Rate::new(FAILURES, FAILURES));
+        let standing = limits.count(&format!("failed/{address}"), Rate::new(FAILURES, FAILURES));
         match standing.retry_after {
             Some(seconds) => ApiError::new(Code::RateLimited).retry_after(seconds).into(),
             None => refusal,
@@ -109,16 +115,17 @@ impl Authenticate {
     }
 
     /// A share link is counted by its token and by who reads it.
-    fn count_share_reader(&self, request: &mut Request) {
+    fn count_share_reader(&self, request: &mut Request, reader: &str) {
         let token = request.uri().path().split('/').nth(3).unwrap_or_default();
-        let key = format!("share/{}/{}", sha256_hex(token), address(request));
+        let key = format!("share/{}/{reader}", sha256_hex(token));
         let base = &self.config.rate_limit;
         request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst) });
     }
 
     fn failure(&self, error: AuthenticationError) -> Error {
         match error {
-            AuthenticationError::InvalidToken(_) => self.refusal(Some("invalid_token")),
+            AuthenticationError::InvalidToken(_) => self.refusal(Some("invalid_token"), BAD_TOKEN),
+            AuthenticationError::NotBearer => self.refusal(Some("invalid_token"), NO_BEARER),
             AuthenticationError::InvalidRequest => {
                 ApiError::invalid("Authorization", "present one credential, once").into()
             }
@@ -133,13 +140,8 @@ impl Authenticate {
         }
     }
 
-    fn refusal(&self, problem: Option<&str>) -> Error {
+    fn refusal(&self, problem: Option<&str>, hint: &str) -> Error {
         let metadata = format!("{}{}", self.base_url, metadata::API_PATH);
-        let hint = if problem.is_none() {
-            "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one."
-        } else {
-            "The access token is expired, revoked or not for this service; refresh it or sign in again."
-        };
         let mut error = Error::from(ApiError::new(Code::Unauthorized).hint(hint));
         error.set_data(Challenge(challenge(&metadata, problem)));
         error

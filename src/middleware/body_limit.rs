@@ -10,7 +10,10 @@ use poem::{
     Body, Endpoint, Middleware, Request, Result,
     http::{HeaderMap, Method, header},
 };
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    time::Instant,
+};
 
 /// The longest body accepted, in bytes.
 pub const LIMIT: usize = 1024 * 1024;
@@ -52,16 +55,17 @@ impl<E: Endpoint> Endpoint for BodyLimitEndpoint<E> {
     async fn call(&self, mut request: Request) -> Result<Self::Output> {
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
             let mut body = request.take_body().into_async_read();
+            let end = Instant::now() + TIME;
             let read = match compressed(request.headers()) {
                 Some(refusal) => Err(refusal),
-                None => tokio::time::timeout(TIME, whole(&mut body)).await.unwrap_or_else(|_| Err(too_slow())),
+                None => tokio::time::timeout_at(end, whole(&mut body)).await.unwrap_or_else(|_| Err(too_slow())),
             };
             match read {
                 Ok(bytes) => request.set_body(Body::from(bytes)),
                 Err(refusal) => {
                     // An error here is the client's leaving, which the answer will find out.
                     let mut rest = body.take(PATIENCE);
-                    let _ = tokio::time::timeout(TIME, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+                    let _ = tokio::time::timeout_at(end, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
                     request.set_data(Refused(refusal));
                 }
             }

@@ -1,5 +1,5 @@
-//! Resolves the property in the path before parameters or body are looked at, so that a refusal of input never tells a
-//! stranger that a property exists. The role an operation needs stands in the table of operations.
+//! Resolves the property or the share link in the path before parameters or body are looked at, so that a refusal of input
+//! never tells a stranger that one exists. The role an operation needs stands in the table of operations.
 
 use std::sync::Arc;
 
@@ -10,14 +10,15 @@ use api::{
 use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
-use super::authenticate::Caller;
 use super::refusal;
 use crate::{
     clock::Clock,
     config::Config,
+    identity::Identity,
     services::{
         access::PropertyAccess,
         plans::{Entitlement, Feature},
+        share_links,
     },
 };
 
@@ -50,33 +51,40 @@ impl<E: Endpoint> Endpoint for ResolvePropertyEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> Result<Response> {
-        if let Some(access) = self.settings.resolve(&request).await? {
-            request.set_data(access);
-        }
+        self.settings.resolve(&mut request).await?;
         self.inner.call(request).await.map(IntoResponse::into_response)
     }
 }
 
 impl ResolveProperty {
-    async fn resolve(&self, request: &Request) -> Result<Option<PropertyAccess>> {
-        let path = request.uri().path();
+    async fn resolve(&self, request: &mut Request) -> Result<()> {
+        let path = request.uri().path().to_owned();
+        let path = path.as_str();
         let Some(operation) = operation::find(request.method(), path) else {
             // The router is more lenient about empty segments than the table. What the table does not know is not there.
             let known = !refusal::allow(path, &[]).is_empty();
-            return if known { Ok(None) } else { Err(ApiError::new(Code::NotFound).into()) };
+            return if known { Ok(()) } else { Err(ApiError::new(Code::NotFound).into()) };
         };
-        let Some(Caller(user)) = request.data::<Caller>() else { return Ok(None) };
-        let feature = Feature::of_operation(operation.id);
-        if !operation.is_property_scoped() || operation.access != Access::SessionOrOauth {
-            let entitlement = Entitlement::of(&self.config, user, self.clock.now());
-            let allowed = feature.map_or(Ok(()), |feature| entitlement.require(feature, false));
-            return allowed.map(|()| None).map_err(|error| ApiError::from(error).into());
-        }
-        let id = operation.path_values(path).and_then(|values| values.get("id").copied()).unwrap_or_default();
         let now = self.clock.now();
-        let access = PropertyAccess::resolve(&self.db, &self.config, user, id, operation.role, now).await;
+        let named =
+            |name: &str| operation.path_values(path).and_then(|values| values.get(name).copied()).unwrap_or_default();
+        if operation.access == Access::ShareToken {
+            let shared =
+                share_links::open(&self.db, &self.config, named("token"), now).await.map_err(ApiError::from)?;
+            request.set_data(shared);
+            return Ok(());
+        }
+        let Some(Identity { user, .. }) = request.data() else { return Ok(()) };
+        let feature = Feature::of_operation(operation.id);
+        if !operation.is_property_scoped() {
+            let entitlement = Entitlement::of(&self.config, user, now);
+            let allowed = feature.map_or(Ok(()), |feature| entitlement.require(feature, false));
+            return allowed.map_err(|error| ApiError::from(error).into());
+        }
+        let access = PropertyAccess::resolve(&self.db, &self.config, user, named("id"), operation.role, now).await;
         let access = access.map_err(ApiError::from)?;
         feature.map_or(Ok(()), |feature| access.require_feature(feature)).map_err(ApiError::from)?;
-        Ok(Some(access))
+        request.set_data(access);
+        Ok(())
     }
 }

@@ -16,11 +16,12 @@ use poem::{
 };
 use sea_orm::{ConnectionTrait as _, DatabaseConnection};
 
-use super::{authenticate::Caller, correlation::CorrelationId, envelope};
+use super::{correlation::CorrelationId, envelope};
 use crate::{
     clock::Clock,
     config::ReplayStore,
     error::Error,
+    identity::Identity,
     random::Random,
     secrets::Secrets,
     services::records::IfMatch,
@@ -76,9 +77,9 @@ impl<E: Endpoint> Endpoint for WritesEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> Result<Response> {
-        let if_match = request.headers().get_all(header::IF_MATCH).iter().filter_map(|value| value.to_str().ok());
-        let if_match = IfMatch(if_match.map(str::to_owned).collect());
-        request.set_data(if_match);
+        let if_match = request.headers().get_all(header::IF_MATCH).iter();
+        let if_match = if_match.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        request.set_data(IfMatch(if_match.collect()));
         let operation = operation::find(request.method(), request.uri().path());
         match operation.and_then(|operation| operation.idempotency) {
             None => self.inner.call(request).await.map(IntoResponse::into_response),
@@ -148,11 +149,11 @@ impl<E: Endpoint> WritesEndpoint<E> {
         let unit = alone(unit)?;
         match answer {
             Ok(response) if response.status().is_success() => {
-                unit.commit().await.map_err(fault)?;
+                unit.commit().await.map_err(ApiError::from)?;
                 Ok(response)
             }
             refused => {
-                unit.roll_back().await.map_err(fault)?;
+                unit.roll_back().await.map_err(ApiError::from)?;
                 refused
             }
         }
@@ -161,28 +162,31 @@ impl<E: Endpoint> WritesEndpoint<E> {
     /// The same for a request with a key: answered from what is stored, or run and stored.
     async fn keyed(&self, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
         let settings = &self.settings;
-        let Some(Caller(user)) = request.data::<Caller>() else { return self.once(request).await };
-        let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
-        let scope = Scope { user_id: user.id, method, path, key };
+        let Some(identity) = request.data::<Identity>() else { return self.once(request).await };
+        // An id in capitals is the same id; nothing else in these paths tells them apart.
+        let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
+        let scope = Scope { user_id: identity.user.id, method, path, key };
         let Some(_claim) = settings.running.claim(&scope) else { return Err(in_progress().into()) };
         let unit = Arc::new(UnitOfWork::new(settings.db.clone()));
-        let transaction = unit.transaction().await.map_err(fault)?;
+        let transaction = unit.transaction().await.map_err(ApiError::from)?;
         if !replays::lock(transaction, &scope).await.map_err(ApiError::from)? {
             return Err(in_progress().into());
         }
         let known = replays::find(transaction, &settings.secrets, &scope, &hash, settings.clock.now()).await;
-        let known = known.map_err(ApiError::from)?;
-        if known != Known::Nothing {
+        if let Some(known) = known.map_err(ApiError::from)? {
             // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
-            alone(unit)?.roll_back().await.map_err(fault)?;
+            alone(unit)?.roll_back().await.map_err(ApiError::from)?;
             return answer_to(known);
         }
-        transaction.execute_unprepared(BEFORE).await.map_err(fault)?;
+        transaction.execute_unprepared(BEFORE).await.map_err(Error::from).map_err(ApiError::from)?;
         request.set_data(unit.clone());
         let id = request.data::<CorrelationId>().cloned();
         match self.inner.call(request).await.map(IntoResponse::into_response) {
             // A plan that has run out meanwhile: what a plan refuses has nothing to do with keys.
-            Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => Err(error),
+            Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => {
+                alone(unit)?.roll_back().await.map_err(ApiError::from)?;
+                Err(error)
+            }
             Err(error) => self.settle(alone(unit)?, envelope::response_of(error, id.as_ref()), scope, hash).await,
             Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
         }
@@ -192,13 +196,13 @@ impl<E: Endpoint> WritesEndpoint<E> {
     async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hash: Vec<u8>) -> Result<Response> {
         let status = response.status();
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            unit.roll_back().await.map_err(fault)?;
+            unit.roll_back().await.map_err(ApiError::from)?;
             return Ok(replayed(response, false));
         }
-        let transaction = unit.transaction().await.map_err(fault)?;
+        let transaction = unit.transaction().await.map_err(ApiError::from)?;
         if !status.is_success() {
             // Only what the operation wrote goes: the transaction keeps the key until the refusal is stored.
-            transaction.execute_unprepared(BACK).await.map_err(fault)?;
+            transaction.execute_unprepared(BACK).await.map_err(Error::from).map_err(ApiError::from)?;
         }
         let (response, stored) = stored_of(response).await?;
         if stored.body.len() <= LARGEST_BODY {
@@ -206,7 +210,7 @@ impl<E: Endpoint> WritesEndpoint<E> {
             let (id, secrets) = (self.settings.random.id(now), &self.settings.secrets);
             replays::store(transaction, secrets, (id, now), scope, hash, stored).await.map_err(ApiError::from)?;
         }
-        unit.commit().await.map_err(fault)?;
+        unit.commit().await.map_err(ApiError::from)?;
         Ok(replayed(response, false))
     }
 }
@@ -215,7 +219,7 @@ impl<E: Endpoint> WritesEndpoint<E> {
 fn answer_to(known: Known) -> Result<Response> {
     match known {
         Known::Answered(stored) => Ok(replayed(response_of(stored), true)),
-        Known::OtherBody | Known::Nothing => {
+        Known::OtherBody => {
             let way_out = "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
             Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
         }
@@ -224,10 +228,6 @@ fn answer_to(known: Known) -> Result<Response> {
 
 fn in_progress() -> ApiError {
     ApiError::new(Code::IdempotencyInProgress).retry_after(1)
-}
-
-fn fault(error: sea_orm::DbErr) -> ApiError {
-    ApiError::from(Error::from(error))
 }
 
 /// The unit of work, which nobody holds any more once the operation has answered.

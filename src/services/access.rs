@@ -3,7 +3,7 @@
 use api::models::Role;
 use chrono::{DateTime, Utc};
 use entity::{property, share_link, team_grant, team_grant_property, user};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect as _, sea_query::LockType};
 use uuid::Uuid;
 
 use super::{
@@ -21,6 +21,8 @@ pub struct VisibleProperty {
     property: property::Model,
     role: Role,
     user_id: Option<Uuid>,
+    /// The grant that the role comes from; none for the owner and the reader of a share link.
+    grant_id: Option<Uuid>,
 }
 
 impl VisibleProperty {
@@ -29,12 +31,12 @@ impl VisibleProperty {
         let id = Some(property_id).filter(|text| text.len() == HYPHENATED);
         let id = id.and_then(|text| Uuid::try_parse(text).ok()).ok_or(Error::NotFound)?;
         let property = tracked(db, id).await?;
-        let role = if property.user_id == user.id {
-            Role::Owner
-        } else {
-            granted(db, user, &property).await?.ok_or(Error::NotFound)?
-        };
-        Ok(Self { property, role, user_id: Some(user.id) })
+        let user_id = Some(user.id);
+        if property.user_id == user.id {
+            return Ok(Self { property, role: Role::Owner, user_id, grant_id: None });
+        }
+        let grant = granted(db, user, &property).await?.ok_or(Error::NotFound)?;
+        Ok(Self { property, role: role_of(grant.role), user_id, grant_id: Some(grant.id) })
     }
 
     /// The property.
@@ -67,6 +69,8 @@ impl VisibleProperty {
 pub struct PropertyAccess {
     visible: VisibleProperty,
     entitlement: Entitlement,
+    /// The least role that suffices.
+    needed: Role,
 }
 
 impl PropertyAccess {
@@ -81,44 +85,66 @@ impl PropertyAccess {
     ) -> Result<Self, Error> {
         let visible = VisibleProperty::resolve(db, user, property_id).await?;
         let access = if visible.role == Role::Owner {
-            Self::paid(config, visible, user, now)?
+            Self::paid(config, visible, user, needed, now)?
         } else {
             let owner = people::by_id(db, visible.property.user_id).await?;
-            Self::paid(config, visible, &owner, now)?
+            Self::paid(config, visible, &owner, needed, now)?
         };
-        access.require(needed)?;
+        access.require(access.role())?;
         Ok(access)
     }
 
-    /// What the reader of the share link with this token digest may see: the property, as a viewer, while its owner's plan
-    /// includes share links.
+    /// What the reader of a share link that is open may see: the property, as a viewer, while its owner's plan includes share
+    /// links.
     pub async fn of_share_link(
         db: &impl ConnectionTrait,
         config: &Config,
-        token_hash: &[u8],
+        link: &share_link::Model,
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
-        let link = share_link::Entity::opened_by(token_hash, now).one(db).await?.ok_or(Error::NotFound)?;
         let property = tracked(db, link.property_id).await?;
-        let visible = VisibleProperty { property, role: Role::Viewer, user_id: None };
+        let visible = VisibleProperty { property, role: Role::Viewer, user_id: None, grant_id: None };
         let owner = people::by_id(db, visible.property.user_id).await?;
-        let access = Self::paid(config, visible, &owner, now)?;
+        let access = Self::paid(config, visible, &owner, Role::Viewer, now)?;
         access.require_feature(Feature::ShareLinks)?;
         Ok(access)
     }
 
-    fn paid(config: &Config, visible: VisibleProperty, owner: &user::Model, now: DateTime<Utc>) -> Result<Self, Error> {
+    fn paid(
+        config: &Config,
+        visible: VisibleProperty,
+        owner: &user::Model,
+        needed: Role,
+        now: DateTime<Utc>,
+    ) -> Result<Self, Error> {
         let entitlement = Entitlement::of(config, owner, now);
         if entitlement.has_access() {
-            Ok(Self { visible, entitlement })
+            Ok(Self { visible, entitlement, needed })
         } else {
             Err(Error::SubscriptionRequired { owner_must: visible.owner_must() })
         }
     }
 
-    /// Refuses where the caller's role is below `needed`.
-    pub fn require(&self, needed: Role) -> Result<(), Error> {
-        if self.role() >= needed { Ok(()) } else { Err(Error::RoleTooLow { needed }) }
+    /// Keeps others from changing what belongs to the property until the transaction ends, so that counts and names hold, and
+    /// makes sure that nothing was withdrawn while the request waited: a member who is removed, or whose role is lowered, writes
+    /// nothing after that was answered. Answers the property's id.
+    ///
+    /// The lock lets rows that refer to the property be written meanwhile: a person's tags are, under a lock of that person, and two
+    /// that wait for each other would end in a deadlock.
+    pub async fn hold(&self, transaction: &impl ConnectionTrait) -> Result<Uuid, Error> {
+        let id = self.property.id;
+        let row = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true));
+        row.lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)?;
+        if let Some(grant_id) = self.grant_id {
+            let grant = team_grant::Entity::find_by_id(grant_id).lock(LockType::Share).one(transaction).await?;
+            self.require(role_of(grant.ok_or(Error::NotFound)?.role))?;
+        }
+        Ok(id)
+    }
+
+    /// Refuses where `role` does not suffice.
+    fn require(&self, role: Role) -> Result<(), Error> {
+        if role >= self.needed { Ok(()) } else { Err(Error::RoleTooLow { needed: self.needed }) }
     }
 
     /// Refuses where the owner's plan does not include `feature`.
@@ -146,12 +172,12 @@ async fn tracked(db: &impl ConnectionTrait, id: Uuid) -> Result<property::Model,
     found.ok_or(Error::NotFound)
 }
 
-/// The role that the owner granted to the user's e-mail, which counts only if it is verified.
+/// The grant that the owner made to the user's e-mail, which counts only if it is verified.
 async fn granted(
     db: &impl ConnectionTrait,
     user: &user::Model,
     property: &property::Model,
-) -> Result<Option<Role>, Error> {
+) -> Result<Option<team_grant::Model>, Error> {
     let Some(email_key) = verified_email_key(user) else { return Ok(None) };
     let to_user = team_grant::Entity::to_email(email_key);
     let Some(grant) = to_user.filter(team_grant::Column::OwnerId.eq(property.user_id)).one(db).await? else {
@@ -159,7 +185,7 @@ async fn granted(
     };
     let named = || team_grant_property::Entity::find_by_id((grant.id, property.id)).one(db);
     let covers = grant.all_properties || named().await?.is_some();
-    Ok(covers.then(|| role_of(grant.role)))
+    Ok(covers.then_some(grant))
 }
 
 /// The address that grants are matched by.
@@ -179,10 +205,13 @@ pub(super) fn role_of(granted: team_grant::Role) -> Role {
 #[cfg(test)]
 mod tests {
     use entity::user::Plan;
-    use sea_orm::DatabaseConnection;
+    use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
 
     use super::*;
-    use crate::services::world::{World, noon};
+    use crate::{
+        services::world::{World, noon},
+        store::database,
+    };
 
     async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
         let (config, user) = (Config::default(), people::by_id(&world.db, user).await?);
@@ -233,6 +262,40 @@ mod tests {
             let found = ask(&world, user, property, needed).await.map_err(|error| error.code().status().as_u16());
             assert_eq!(found, expected);
         }
+    }
+
+    /// What was withdrawn between the look at a request and the lock that its write waited for.
+    #[tokio::test]
+    async fn what_is_withdrawn_while_a_write_waits_is_not_written() {
+        let world = World::new().await;
+        let id = world.add_property(world.owner, "https://named.test/", true).await;
+        let editor = people::by_id(&world.db, world.add_person("editor", true).await).await.unwrap();
+        world.grant("editor@demo.test", team_grant::Role::Editor, &[id]).await;
+        let access =
+            PropertyAccess::resolve(&world.db, &Config::default(), &editor, &id.to_string(), Role::Editor, noon())
+                .await
+                .unwrap();
+        let hold = async || {
+            let transaction = database::begin(&world.db).await.unwrap();
+            access.hold(&transaction).await.map_err(|error| error.code().status().as_u16())
+        };
+        let grant = team_grant::Entity::to_email("editor@demo.test").one(&world.db).await.unwrap().unwrap();
+        for (role, expected) in [
+            (team_grant::Role::Editor, Ok(id)),
+            (team_grant::Role::Viewer, Err(403)),
+            (team_grant::Role::Admin, Ok(id)),
+        ] {
+            let row = team_grant::ActiveModel { id: Set(grant.id), role: Set(role), ..Default::default() };
+            row.update(&world.db).await.unwrap();
+            assert_eq!(hold().await, expected, "{role:?}");
+        }
+        for (tracked, expected) in [(false, Err(404)), (true, Ok(id))] {
+            let row = property::ActiveModel { id: Set(id), tracked: Set(tracked), ..Default::default() };
+            row.update(&world.db).await.unwrap();
+            assert_eq!(hold().await, expected);
+        }
+        grant.delete(&world.db).await.unwrap();
+        assert_eq!(hold().await, Err(404));
     }
 
     #[tokio::test]

@@ -24,7 +24,7 @@ use chrono::{DateTime, Utc};
 
 use super::{
     access::PropertyAccess,
-    classifications,
+    predicate,
     question::{self, Settled, freshness, lacks},
     search_data::SearchData,
 };
@@ -160,7 +160,7 @@ async fn leave_brand_out(
     if include || slice.classification == Some(Classification::Branded) {
         return Ok(false);
     }
-    let Some(brand) = classifications::brand(&asked.search.db, access).await? else { return Ok(false) };
+    let Some(brand) = predicate::brand(&asked.search.db, access).await? else { return Ok(false) };
     asked.settled.predicate = narrowed(&asked.settled.predicate, Condition::NonBranded(brand));
     Ok(true)
 }

@@ -1,28 +1,28 @@
 //! Annotations: what happened on a day, told on the charts of a property.
 
-use api::{
-    annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource},
-    models::Window,
-};
-use chrono::{DateTime, Days, NaiveDate, Utc};
+use api::annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource};
+use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 use entity::annotation::{self, Entity};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, IntoActiveModel, ModelTrait};
 use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_room, etag, hold_property},
+    records::{IfMatch, check_room, etag, found},
 };
 use crate::error::Error;
 
 /// The most annotations of a property.
 const MOST: u64 = 5_000;
 
+/// A day that is written in the program; one that does not exist does not compile.
+#[expect(clippy::expect_used, reason = "at compile time")]
+const fn day(year: i32, month: u32, day: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(year, month, day).expect("the day exists")
+}
+
 /// The first day that can be annotated.
-const EARLIEST: NaiveDate = match NaiveDate::from_ymd_opt(2000, 1, 1) {
-    Some(day) => day,
-    None => NaiveDate::MIN,
-};
+const EARLIEST: NaiveDate = const { day(2000, 1, 1) };
 
 /// How many days ahead something can be planned.
 const AHEAD: Days = Days::new(3 * 366);
@@ -30,7 +30,7 @@ const AHEAD: Days = Days::new(3 * 366);
 /// A counting anomaly that the search engine has published.
 struct Anomaly {
     id: u128,
-    days: (&'static str, &'static str),
+    days: (NaiveDate, NaiveDate),
     text: &'static str,
 }
 
@@ -38,12 +38,12 @@ struct Anomaly {
 const ANOMALIES: [Anomaly; 2] = [
     Anomaly {
         id: 0x0196_c6b5_d000_7000_8000_0000_0000_0001,
-        days: ("2025-05-13", "2026-04-27"),
+        days: const { (day(2025, 5, 13), day(2026, 4, 27)) },
         text: "The search engine counted too many impressions; clicks are not affected. CTR is too low and position may be off.",
     },
     Anomaly {
         id: 0x0199_30f0_a000_7000_8000_0000_0000_0002,
-        days: ("2025-09-10", "2025-09-14"),
+        days: const { (day(2025, 9, 10), day(2025, 9, 14)) },
         text: "The search engine stopped answering requests for 100 results a page, which rank trackers used: impressions drop and \
                average positions improve without any change for visitors.",
     },
@@ -55,32 +55,29 @@ pub async fn list(
     access: &PropertyAccess,
     params: &AnnotationListParams,
 ) -> Result<Vec<Annotation>, Error> {
-    let window = params.window.window();
-    let touches = |date: NaiveDate, end: NaiveDate| {
-        window.is_none_or(|Window { start_date, end_date }| date <= end_date && end >= start_date)
-    };
+    let window = params.start_date.zip(params.end_date);
+    let touches = |date: NaiveDate, end: NaiveDate| window.is_none_or(|(first, last)| date <= last && end >= first);
     let own = Entity::of_property(access.property().id).all(db).await?.into_iter().map(|row| wire(&row));
-    let system = ANOMALIES.iter().filter(|_| params.include_system).filter_map(known);
+    let system = ANOMALIES.iter().filter(|_| params.include_system).map(known);
     let mut found: Vec<Annotation> =
         own.chain(system).filter(|found| touches(found.date, found.end_date.unwrap_or(found.date))).collect();
     found.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
     Ok(found)
 }
 
-fn known(anomaly: &Anomaly) -> Option<Annotation> {
-    let (first, last): (NaiveDate, NaiveDate) = (anomaly.days.0.parse().ok()?, anomaly.days.1.parse().ok()?);
-    let published = last.and_hms_opt(0, 0, 0)?.and_utc();
-    Some(Annotation {
+fn known(anomaly: &Anomaly) -> Annotation {
+    let published = anomaly.days.1.and_time(NaiveTime::MIN).and_utc();
+    Annotation {
         id: Uuid::from_u128(anomaly.id),
-        date: first,
-        end_date: Some(last),
+        date: anomaly.days.0,
+        end_date: Some(anomaly.days.1),
         text: anomaly.text.to_owned(),
         category: Some("search engine".to_owned()),
         source: AnnotationSource::System,
         etag: etag(&(anomaly.id, anomaly.text)),
         created_at: published,
         updated_at: published,
-    })
+    }
 }
 
 /// Writes an annotation.
@@ -91,7 +88,7 @@ pub async fn create(
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<Annotation, Error> {
     let days = check(&input, now)?;
-    let property_id = hold_property(transaction, access).await?;
+    let property_id = access.hold(transaction).await?;
     check_room(transaction, Entity::of_property(property_id), MOST, "annotations of the property").await?;
     let row = annotation::ActiveModel {
         id: Set(id),
@@ -115,7 +112,8 @@ pub async fn replace(
     input: AnnotationInput,
     now: DateTime<Utc>,
 ) -> Result<Annotation, Error> {
-    let row = found(transaction, access, id, if_match).await?;
+    let property_id = access.hold(transaction).await?;
+    let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
     let days = check(&input, now)?;
     let mut row = row.into_active_model();
     row.date = Set(days.0);
@@ -132,20 +130,9 @@ pub async fn delete(
     access: &PropertyAccess,
     (id, if_match): (Uuid, &IfMatch),
 ) -> Result<(), Error> {
-    found(transaction, access, id, if_match).await?.delete(transaction).await?;
+    let property_id = access.hold(transaction).await?;
+    found(transaction, Entity::one_of_property(property_id, id), if_match).await?.delete(transaction).await?;
     Ok(())
-}
-
-async fn found(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    id: Uuid,
-    if_match: &IfMatch,
-) -> Result<annotation::Model, Error> {
-    let property_id = hold_property(transaction, access).await?;
-    let row = Entity::one_of_property(property_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    Ok(row)
 }
 
 /// The days of an annotation; a last day that is the first is none.

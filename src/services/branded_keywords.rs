@@ -7,10 +7,7 @@ use chrono::{DateTime, Utc};
 use entity::branded_keyword::{self, Column, Entity};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
-use super::{
-    access::PropertyAccess,
-    records::{hold_property, trimmed},
-};
+use super::{access::PropertyAccess, records::trimmed};
 use crate::{error::Error, random::Random, search_engine::brand};
 
 /// The most keywords of a property.
@@ -33,7 +30,7 @@ pub async fn add(
     if let Some(index) = input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
         return Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit")));
     }
-    let property_id = hold_property(transaction, access).await?;
+    let property_id = access.hold(transaction).await?;
     let before = Entity::of_property(property_id).all(transaction).await?;
     let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
     let fresh = input.keywords.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
@@ -69,9 +66,9 @@ pub async fn add(
     list(transaction, access).await
 }
 
-/// Removes a keyword, upper and lower case aside.
+/// Removes a keyword, ignoring case.
 pub async fn remove(transaction: &impl ConnectionTrait, access: &PropertyAccess, keyword: &str) -> Result<(), Error> {
-    let property_id = hold_property(transaction, access).await?;
+    let property_id = access.hold(transaction).await?;
     let named = Column::KeywordKey.eq(entity::key(keyword));
     let removed =
         Entity::delete_many().filter(Column::PropertyId.eq(property_id)).filter(named).exec(transaction).await?;

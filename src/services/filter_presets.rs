@@ -7,13 +7,12 @@ use api::{
 use chrono::{DateTime, Utc};
 use entity::filter_preset::{self, Column, Entity};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
-    QueryFilter,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
 };
 use uuid::Uuid;
 
 use super::{
-    records::{IfMatch, check_room, etag, hold_user, name_taken, trimmed},
+    records::{IfMatch, check_name, check_room, etag, found, hold_user, trimmed},
     saved_conditions::check_plannable,
 };
 use crate::error::Error;
@@ -36,7 +35,7 @@ pub async fn create(
     check_plannable("filters", &input.filters)?;
     hold_user(transaction, user_id).await?;
     check_room(transaction, Entity::of_user(user_id), MOST, "filter presets").await?;
-    check_name(transaction, user_id, None, &input.name).await?;
+    check_name(transaction, Entity::of_user(user_id), Column::NameKey, &input.name).await?;
     let row = filter_preset::ActiveModel {
         id: Set(id),
         user_id: Set(user_id),
@@ -57,9 +56,11 @@ pub async fn replace(
     input: FilterPresetInput,
     now: DateTime<Utc>,
 ) -> Result<FilterPreset, Error> {
-    let row = found(transaction, user_id, id, if_match).await?;
+    hold_user(transaction, user_id).await?;
+    let row = found(transaction, Entity::one_of_user(user_id, id), if_match).await?;
     check_plannable("filters", &input.filters)?;
-    check_name(transaction, user_id, Some(id), &input.name).await?;
+    let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
+    check_name(transaction, others, Column::NameKey, &input.name).await?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
     row.name_key = Set(entity::key(&input.name));
@@ -74,26 +75,9 @@ pub async fn delete(
     user_id: Uuid,
     (id, if_match): (Uuid, &IfMatch),
 ) -> Result<(), Error> {
-    found(transaction, user_id, id, if_match).await?.delete(transaction).await?;
-    Ok(())
-}
-
-async fn found(
-    transaction: &impl ConnectionTrait,
-    user_id: Uuid,
-    id: Uuid,
-    if_match: &IfMatch,
-) -> Result<filter_preset::Model, Error> {
     hold_user(transaction, user_id).await?;
-    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    Ok(row)
-}
-
-async fn check_name(db: &impl ConnectionTrait, user_id: Uuid, own: Option<Uuid>, name: &str) -> Result<(), Error> {
-    let same = Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::NameKey.eq(entity::key(name)));
-    let other = same.one(db).await?.filter(|row| Some(row.id) != own);
-    other.map_or(Ok(()), |_| Err(name_taken(name)))
+    found(transaction, Entity::one_of_user(user_id, id), if_match).await?.delete(transaction).await?;
+    Ok(())
 }
 
 fn wire(row: &filter_preset::Model) -> Result<FilterPreset, Error> {

@@ -71,7 +71,7 @@ pub(super) fn fresh(
         issuer: Set(profile.issuer.clone()),
         subject: Set(profile.subject.clone()),
         email: Set(email.map(|email| email.address.clone())),
-        email_key: Set(email.map(|email| entity::key(&email.address))),
+        email_key: Set(email.map(|email| entity::email_key(&email.address))),
         email_verified: Set(email.is_some_and(|email| email.verified)),
         name: Set(profile.name.clone()),
         plan: Set(plan),
@@ -99,7 +99,7 @@ async fn refresh(
     let mut row = known.clone().into_active_model();
     if let Some(email) = &profile.email {
         row.email.set_if_not_equals(Some(email.address.clone()));
-        row.email_key.set_if_not_equals(Some(entity::key(&email.address)));
+        row.email_key.set_if_not_equals(Some(entity::email_key(&email.address)));
         row.email_verified.set_if_not_equals(email.verified);
     }
     if profile.name.is_some() {

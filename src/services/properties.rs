@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use api::models::Role;
+use api::{
+    models::Role,
+    properties::{OwnedProperty, PropertyPreference, SitePermission},
+};
 use chrono::{DateTime, Utc};
 use entity::{property, property_preference, property_tag, search_account, tag, team_grant, team_grant_property, user};
 use sea_orm::{
@@ -76,12 +79,28 @@ pub fn display_name(site_url: &str) -> &str {
     name.unwrap_or(site_url).trim_end_matches('/')
 }
 
+/// A person's own property, as answers say it.
+pub(super) fn owned(property: property::Model) -> OwnedProperty {
+    OwnedProperty {
+        id: property.id,
+        name: display_name(&property.site_url).to_owned(),
+        permission: match property.permission_level.as_str() {
+            "siteOwner" => SitePermission::Owner,
+            "siteFullUser" => SitePermission::Full,
+            _ => SitePermission::Restricted,
+        },
+        tracked: property.tracked,
+        lost_at: property.lost_at,
+        site_url: property.site_url,
+    }
+}
+
 /// Marks or unmarks a favourite. Answers the person's marks on the property.
 pub async fn set_favorite(
     db: &impl ConnectionTrait,
     visible: &VisibleProperty,
     favorite: bool,
-) -> Result<property_preference::Model, Error> {
+) -> Result<PropertyPreference, Error> {
     mark(db, visible, (favorite, false), property_preference::Column::Favorite).await
 }
 
@@ -90,7 +109,7 @@ pub async fn set_hidden(
     db: &impl ConnectionTrait,
     visible: &VisibleProperty,
     hidden: bool,
-) -> Result<property_preference::Model, Error> {
+) -> Result<PropertyPreference, Error> {
     mark(db, visible, (false, hidden), property_preference::Column::Hidden).await
 }
 
@@ -99,7 +118,7 @@ async fn mark(
     visible: &VisibleProperty,
     (favorite, hidden): (bool, bool),
     changed: property_preference::Column,
-) -> Result<property_preference::Model, Error> {
+) -> Result<PropertyPreference, Error> {
     use property_preference::{ActiveModel, Column, Entity};
     let row = ActiveModel {
         user_id: Set(visible.user_id().ok_or(Error::NotFound)?),
@@ -108,7 +127,8 @@ async fn mark(
         hidden: Set(hidden),
     };
     let known = OnConflict::columns([Column::UserId, Column::PropertyId]).update_column(changed).to_owned();
-    Ok(Entity::insert(row).on_conflict(known).exec_with_returning(db).await?)
+    let marks = Entity::insert(row).on_conflict(known).exec_with_returning(db).await?;
+    Ok(PropertyPreference { id: marks.property_id, favorite: marks.favorite, hidden: marks.hidden })
 }
 
 /// The grants that reach a person, by owner (one owner grants a person once).

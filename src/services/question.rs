@@ -5,7 +5,7 @@ use chrono::{Months, NaiveDate, TimeDelta};
 
 use super::{
     access::PropertyAccess,
-    classifications,
+    predicate,
     search_data::{SearchData, SearchSite},
 };
 use crate::{
@@ -46,7 +46,7 @@ pub async fn settle(
         asked.map_or(Ok(()), |asked| check_reach(names, asked, today))?;
     }
     let search_type = SearchType::from(slice.search_type);
-    let predicate = classifications::predicate(&search.db, access, slice).await?;
+    let predicate = predicate::of(&search.db, access, slice).await?;
     check_available(search_type, &predicate)?;
     let site = search.site(access).await?;
     let window = match window.window() {

@@ -3,13 +3,18 @@
 use std::fmt::Debug;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use entity::{property, user};
-use sea_orm::{ConnectionTrait, EntityTrait, PaginatorTrait, QuerySelect as _, Select, sea_query::LockType};
+use entity::user;
+use sea_orm::{
+    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter as _, QuerySelect as _,
+    Select, sea_query::LockType,
+};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::access::PropertyAccess;
 use crate::error::Error;
+
+/// Rows, or values to compare with, of one statement.
+pub const AT_ONCE: usize = 1_000;
 
 /// The values of `If-Match`; none where the header was not sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,47 +28,80 @@ pub fn etag(row: &impl Debug) -> String {
 }
 
 impl IfMatch {
-    /// Refuses a change where the header was sent and does not name the state that `row` is in. Weak tags never match.
+    /// Refuses a change where the header was sent and does not name the state that `row` is in. Weak tags never match; a tag without
+    /// its quotes is none.
     pub fn check(&self, row: &impl Debug) -> Result<(), Error> {
         let current = etag(row);
         let named = |list: &String| list.split(',').map(str::trim).any(|tag| tag == "*" || tag == current);
-        if self.0.is_empty() || self.0.iter().any(named) { Ok(()) } else { Err(Error::PreconditionFailed) }
+        if self.0.is_empty() || self.0.iter().any(named) {
+            Ok(())
+        } else if self.0.iter().any(|list| !list.contains('"')) {
+            Err(Error::invalid("If-Match: must be a tag with its quotes, as the ETag header has it, or *"))
+        } else {
+            Err(Error::PreconditionFailed)
+        }
     }
 }
 
-/// Keeps others from changing what belongs to the property until the transaction ends, so that counts and names hold.
-///
-/// The lock lets rows that refer to the property be written meanwhile: a person's tags are, under a lock of that person, and two that
-/// wait for each other would end in a deadlock.
-pub async fn hold_property(transaction: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Uuid, Error> {
-    let id = access.property().id;
-    property::Entity::find_by_id(id).lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)?;
-    Ok(id)
+/// The record that `one` finds, in the state that the caller means to change. Whoever changes it next waits only if the caller
+/// holds what it belongs to.
+pub async fn found<E>(transaction: &impl ConnectionTrait, one: Select<E>, if_match: &IfMatch) -> Result<E::Model, Error>
+where
+    E: EntityTrait,
+    E::Model: Debug,
+{
+    let row = one.one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    Ok(row)
 }
 
-/// The same for what belongs to a person.
+/// Keeps others from changing what belongs to a person until the transaction ends, so that counts, names and places hold. Rows that
+/// refer to the person can be written meanwhile. Of a property, [`super::access::PropertyAccess::hold`] does the same.
 pub async fn hold_user(transaction: &impl ConnectionTrait, user_id: Uuid) -> Result<user::Model, Error> {
     user::Entity::find_by_id(user_id).lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)
 }
 
-/// Refuses one more of `existing` where there are `most`; `what` names them in the plural.
-pub async fn check_room<E>(db: &impl ConnectionTrait, existing: Select<E>, most: u64, what: &str) -> Result<(), Error>
+/// Refuses one more of `existing` where there are `most`; `what` names them in the plural. Answers how many there are.
+pub async fn check_room<E>(db: &impl ConnectionTrait, existing: Select<E>, most: u64, what: &str) -> Result<u64, Error>
 where
     E: EntityTrait,
     E::Model: Send + Sync,
 {
     let count = existing.count(db).await?;
     if count < most {
-        Ok(())
+        Ok(count)
     } else {
         Err(Error::invalid(format!("body: there are {count} {what}, and at most {most} are kept")))
     }
 }
 
-/// The refusal of a name that another record has.
-#[must_use]
-pub fn name_taken(name: &str) -> Error {
-    Error::invalid(format!("name: {name:?} is taken, upper and lower case aside; choose another"))
+/// Refuses a name that one of `others` has; they leave out the record that is to have it. `key` is the column of folded names.
+pub async fn check_name<E>(
+    db: &impl ConnectionTrait,
+    others: Select<E>,
+    key: impl ColumnTrait,
+    name: &str,
+) -> Result<(), Error>
+where
+    E: EntityTrait,
+    E::Model: Send + Sync,
+{
+    if others.filter(key.eq(entity::key(name))).count(db).await? == 0 {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!("name: {name:?} is taken (ignoring case); choose another")))
+    }
+}
+
+/// Inserts rows, so many with each statement that none has more parameters than a database takes.
+pub async fn insert_all<A>(transaction: &impl ConnectionTrait, rows: Vec<A>) -> Result<(), Error>
+where
+    A: ActiveModelTrait + Clone,
+{
+    for rows in rows.chunks(AT_ONCE) {
+        A::Entity::insert_many(rows.to_vec()).exec_without_returning(transaction).await?;
+    }
+    Ok(())
 }
 
 /// A name as it is kept.

@@ -37,7 +37,7 @@ pub struct Scope {
     pub user_id: Uuid,
     /// The HTTP method.
     pub method: String,
-    /// The path as asked for.
+    /// The path, in lower case.
     pub path: String,
     /// The key as sent.
     pub key: String,
@@ -58,11 +58,9 @@ pub struct Stored {
     pub body: Vec<u8>,
 }
 
-/// What is known of a key.
+/// What is known of a key that was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// Nothing: the request may run.
-    Nothing,
     /// It was answered, for the same body.
     Answered(Stored),
     /// It was used with another body.
@@ -123,30 +121,32 @@ pub async fn lock(transaction: &impl ConnectionTrait, scope: &Scope) -> Result<b
     Ok(row.map(|row| row.try_get("", "free")).transpose()?.unwrap_or(false))
 }
 
-/// What is known of a key at `now`, for a request whose body has this hash. An answer that has expired is forgotten.
+/// What is known of a key at `now`, for a request whose body has this hash; nothing where the request may run. An answer that has
+/// expired is forgotten.
 pub async fn find(
     db: &impl ConnectionTrait,
     secrets: &Secrets,
     scope: &Scope,
     request_hash: &[u8],
     now: DateTime<Utc>,
-) -> Result<Known, Error> {
+) -> Result<Option<Known>, Error> {
     let found = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key).one(db).await?;
-    let Some(row) = found else { return Ok(Known::Nothing) };
+    let Some(row) = found else { return Ok(None) };
     if row.expires_at <= now {
         replay::Entity::delete_by_id(row.id).exec(db).await?;
-        return Ok(Known::Nothing);
+        return Ok(None);
     }
     if row.request_hash != request_hash {
-        return Ok(Known::OtherBody);
+        return Ok(Some(Known::OtherBody));
     }
-    Ok(Known::Answered(Stored {
+    let answer = Stored {
         status: u16::try_from(row.status).map_err(Error::internal)?,
         content_type: row.content_type,
         location: row.location,
         etag: row.etag,
         body: secrets.open(&row.body, CONTEXT).map_err(Error::internal)?,
-    }))
+    };
+    Ok(Some(Known::Answered(answer)))
 }
 
 /// Stores an answer for replay. Its body is sealed: that of a share link holds the link's token.

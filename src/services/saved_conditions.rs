@@ -7,7 +7,6 @@ use api::{
     models::{FilterCondition, FilterDimension},
 };
 
-use super::classifications::StoredCondition;
 use crate::{
     error::Error,
     search_engine::{Expression, PlanError, Predicate, filter, plan},
@@ -15,36 +14,25 @@ use crate::{
 
 /// Conditions as they are stored, once they are known to mean something and to be plannable on `dimension`.
 pub fn stored(dimension: FilterDimension, conditions: &[ClassificationCondition]) -> Result<String, Error> {
-    let written: Vec<FilterCondition> = conditions
-        .iter()
-        .map(|condition| FilterCondition {
-            dimension,
-            operator: condition.operator,
-            value: condition.value.clone(),
-            logic: condition.logic,
-        })
-        .collect();
-    check_plannable("conditions", &written)?;
-    let stored: Vec<StoredCondition> = conditions
-        .iter()
-        .map(|condition| StoredCondition {
-            operator: condition.operator,
-            value: condition.value.clone(),
-            logic: condition.logic,
-        })
-        .collect();
-    serde_json::to_string(&stored).map_err(Error::internal)
+    check_plannable("conditions", &on(dimension, conditions))?;
+    serde_json::to_string(conditions).map_err(Error::internal)
+}
+
+/// The same conditions, as a filter on `dimension` has them.
+#[must_use]
+pub fn on(dimension: FilterDimension, conditions: &[ClassificationCondition]) -> Vec<FilterCondition> {
+    let condition = |saved: &ClassificationCondition| FilterCondition {
+        dimension,
+        operator: saved.operator,
+        value: saved.value.clone(),
+        logic: saved.logic,
+    };
+    conditions.iter().map(condition).collect()
 }
 
 /// Stored conditions as answers say them.
 pub fn wire(json: &str) -> Result<Vec<ClassificationCondition>, Error> {
-    let stored: Vec<StoredCondition> = serde_json::from_str(json).map_err(Error::internal)?;
-    let wire = |stored: StoredCondition| ClassificationCondition {
-        operator: stored.operator,
-        value: stored.value,
-        logic: stored.logic,
-    };
-    Ok(stored.into_iter().map(wire).collect())
+    serde_json::from_str(json).map_err(Error::internal)
 }
 
 /// Refuses conditions that mean nothing or that no plan answers. `field` is where they stand in the body.

@@ -192,7 +192,7 @@ async fn grant(
         let grant = team_grant::ActiveModel {
             id: Set(random.id(now)),
             owner_id: Set(owner_id),
-            email_key: Set(entity::key(&email)),
+            email_key: Set(entity::email_key(&email)),
             email: Set(email),
             role: Set(role),
             all_properties: Set(false),
@@ -220,7 +220,7 @@ mod tests {
     use crate::{
         config::Config,
         secrets::Secrets,
-        services::{accounts, properties, tracking, world::noon},
+        services::{accounts, properties, records, tracking, world::noon},
         store::database::for_a_test,
     };
 
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(segments[0].conditions, r#"[{"operator":"contains","value":"/guides/"}]"#);
         assert_eq!(topic_cluster::Entity::of_property(property).all(&db).await.unwrap().len(), 1);
 
-        tracking::replace(&db, &config, rows[0].id, &[], noon()).await.unwrap();
+        tracking::replace(&db, &config, rows[0].id, (&[], &records::IfMatch::default()), noon()).await.unwrap();
         assert_eq!(start(&db, &known).await, (rows.clone(), false));
         assert_eq!(tracking::read(&db, &config, rows[0].id, noon()).await.unwrap().used(), 0);
     }

@@ -7,14 +7,13 @@ use api::{
 use chrono::{DateTime, Utc};
 use entity::segment::{self, Column, Entity};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
-    QueryFilter,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
 };
 use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_room, etag, hold_property, name_taken, trimmed},
+    records::{IfMatch, check_name, check_room, etag, found, trimmed},
     saved_conditions,
 };
 use crate::error::Error;
@@ -38,9 +37,9 @@ pub async fn create(
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<Segment, Error> {
     let conditions = saved_conditions::stored(DIMENSION, &input.conditions)?;
-    let property_id = hold_property(transaction, access).await?;
+    let property_id = access.hold(transaction).await?;
     check_room(transaction, Entity::of_property(property_id), MOST, "segments of the property").await?;
-    check_name(transaction, property_id, None, &input.name).await?;
+    check_name(transaction, Entity::of_property(property_id), Column::NameKey, &input.name).await?;
     let row = segment::ActiveModel {
         id: Set(id),
         property_id: Set(property_id),
@@ -62,9 +61,11 @@ pub async fn replace(
     input: SegmentInput,
     now: DateTime<Utc>,
 ) -> Result<Segment, Error> {
-    let row = found(transaction, access, id, if_match).await?;
+    let property_id = access.hold(transaction).await?;
+    let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
     let conditions = saved_conditions::stored(DIMENSION, &input.conditions)?;
-    check_name(transaction, row.property_id, Some(id), &input.name).await?;
+    let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
+    check_name(transaction, others, Column::NameKey, &input.name).await?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
     row.name_key = Set(entity::key(&input.name));
@@ -80,26 +81,9 @@ pub async fn delete(
     access: &PropertyAccess,
     (id, if_match): (Uuid, &IfMatch),
 ) -> Result<(), Error> {
-    found(transaction, access, id, if_match).await?.delete(transaction).await?;
+    let property_id = access.hold(transaction).await?;
+    found(transaction, Entity::one_of_property(property_id, id), if_match).await?.delete(transaction).await?;
     Ok(())
-}
-
-async fn found(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    id: Uuid,
-    if_match: &IfMatch,
-) -> Result<segment::Model, Error> {
-    let property_id = hold_property(transaction, access).await?;
-    let row = Entity::one_of_property(property_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    Ok(row)
-}
-
-async fn check_name(db: &impl ConnectionTrait, property: Uuid, own: Option<Uuid>, name: &str) -> Result<(), Error> {
-    let same = Entity::find().filter(Column::PropertyId.eq(property)).filter(Column::NameKey.eq(entity::key(name)));
-    let other = same.one(db).await?.filter(|row| Some(row.id) != own);
-    other.map_or(Ok(()), |_| Err(name_taken(name)))
 }
 
 fn wire(row: &segment::Model) -> Result<Segment, Error> {

@@ -14,8 +14,7 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    plans::Feature,
-    records::{IfMatch, check_room, etag, hold_property, trimmed},
+    records::{IfMatch, check_room, etag, found, trimmed},
 };
 use crate::{config::Config, error::Error, random::Random, secrets::Secrets};
 
@@ -59,13 +58,12 @@ pub async fn open(
     token: &str,
     now: DateTime<Utc>,
 ) -> Result<Shared, Error> {
-    let hash = token_hash(token);
-    let access = match PropertyAccess::of_share_link(db, config, &hash, now).await {
+    let link = Entity::opened_by(&token_hash(token), now).one(db).await?.ok_or(Error::NotFound)?;
+    match PropertyAccess::of_share_link(db, config, &link, now).await {
+        Ok(access) => Ok(Shared { access, name: link.name, expires_at: link.expires_at }),
         Err(Error::SubscriptionRequired { .. }) => Err(Error::NotFound),
-        other => other,
-    }?;
-    let link = Entity::opened_by(&hash, now).one(db).await?.ok_or(Error::NotFound)?;
-    Ok(Shared { access, name: link.name, expires_at: link.expires_at })
+        Err(error) => Err(error),
+    }
 }
 
 impl Links<'_> {
@@ -76,9 +74,8 @@ impl Links<'_> {
         access: &PropertyAccess,
         now: DateTime<Utc>,
     ) -> Result<Vec<ShareLink>, Error> {
-        access.require_feature(Feature::ShareLinks)?;
         let rows = Entity::active_of_property(access.property().id, now).all(db).await?;
-        rows.iter().rev().map(|row| self.wire(row, access)).collect()
+        Ok(rows.iter().rev().map(|row| self.wire(row, access)).collect())
     }
 
     /// Makes a link.
@@ -89,13 +86,12 @@ impl Links<'_> {
         input: ShareLinkInput,
         now: DateTime<Utc>,
     ) -> Result<ShareLink, Error> {
-        access.require_feature(Feature::ShareLinks)?;
         // In milliseconds, like every time here: what is answered is what every database keeps.
         let expires_at = input.expires_at.map(|end| end.trunc_subsecs(3));
         if expires_at.is_some_and(|end| end <= now) {
             return Err(Error::invalid("expiresAt: must be in the future"));
         }
-        let property_id = hold_property(transaction, access).await?;
+        let property_id = access.hold(transaction).await?;
         check_room(transaction, Entity::active_of_property(property_id, now), MOST, "active share links").await?;
         let token = self.random.token();
         let row = share_link::ActiveModel {
@@ -109,15 +105,15 @@ impl Links<'_> {
             revoked_at: Set(None),
             created_at: Set(now),
         };
-        self.wire(&row.insert(transaction).await?, access)
+        Ok(self.wire(&row.insert(transaction).await?, access))
     }
 
-    fn wire(&self, row: &share_link::Model, access: &PropertyAccess) -> Result<ShareLink, Error> {
+    /// A token that the service's present key does not open is left out: the link can still be revoked.
+    fn wire(&self, row: &share_link::Model, access: &PropertyAccess) -> ShareLink {
         let manages = access.role() >= Role::Admin;
-        let opened = || self.secrets.open(&row.sealed_token, CONTEXT).map_err(Error::internal);
-        let token = manages.then(opened).transpose()?;
-        let token = token.map(String::from_utf8).transpose().map_err(Error::internal)?;
-        Ok(ShareLink {
+        let token = self.secrets.open(&row.sealed_token, CONTEXT).ok().filter(|_| manages);
+        let token = token.and_then(|token| String::from_utf8(token).ok());
+        ShareLink {
             id: row.id,
             name: row.name.clone(),
             url: token.as_ref().map(|token| format!("{}/api/share/{token}/performance", self.base_url)),
@@ -125,7 +121,7 @@ impl Links<'_> {
             expires_at: row.expires_at,
             etag: etag(row),
             created_at: row.created_at,
-        })
+        }
     }
 }
 
@@ -136,10 +132,9 @@ pub async fn revoke(
     (id, if_match): (Uuid, &IfMatch),
     now: DateTime<Utc>,
 ) -> Result<(), Error> {
-    let property_id = hold_property(transaction, access).await?;
-    let row = Entity::active_one_of_property(property_id, id, now).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    let mut row = row.into_active_model();
+    let property_id = access.hold(transaction).await?;
+    let one = Entity::active_one_of_property(property_id, id, now);
+    let mut row = found(transaction, one, if_match).await?.into_active_model();
     row.revoked_at = Set(Some(now));
     row.update(transaction).await?;
     Ok(())

@@ -25,7 +25,7 @@ pub async fn set(db: &impl ConnectionTrait, who: &str, plan: Plan, now: DateTime
 /// [`Error::InvalidRequest`] where nobody, or more than one person, is called so.
 pub async fn show(db: &impl ConnectionTrait, who: &str) -> Result<user::Model, Error> {
     use user::Column;
-    let mut named = Condition::any().add(Column::EmailKey.eq(entity::key(who))).add(Column::Subject.eq(who));
+    let mut named = Condition::any().add(Column::EmailKey.eq(entity::email_key(who))).add(Column::Subject.eq(who));
     if let Ok(id) = Uuid::try_parse(who) {
         named = named.add(Column::Id.eq(id));
     }

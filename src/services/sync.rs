@@ -1,15 +1,25 @@
 //! Brings a search account's properties in line with the sites that the search engine lists for it.
+//!
+//! The search engine is asked before a transaction begins, so that nobody waits for it with a lock held: each account's properties
+//! change at once, several accounts one after the other.
 
 use std::collections::HashMap;
 
+use api::properties::SyncResult;
 use chrono::{DateTime, Utc};
 use entity::{property, search_account};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, IntoActiveModel, QuerySelect,
     sea_query::LockType,
 };
+use uuid::Uuid;
 
-use crate::{error::Error, random::Random, store::database};
+use super::{
+    accounts,
+    properties::owned,
+    search_data::{SearchData, explain},
+};
+use crate::{error::Error, random::Random, search_engine::Account, store::database};
 
 /// A site as the search engine lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +41,33 @@ pub struct Outcome {
     pub lost: u64,
     /// All properties of the account, by site, lost ones included.
     pub properties: Vec<property::Model>,
+}
+
+/// Reads the sites of a person's search accounts and brings the properties in line with them.
+pub async fn of_user(search: &SearchData, random: &Random, user_id: Uuid) -> Result<SyncResult, Error> {
+    let accounts = accounts::of_user(&search.db, user_id).await?;
+    if accounts.is_empty() {
+        return Err(Error::SearchAccountDisconnected { owner_must: false });
+    }
+    let mut result = SyncResult { added: 0, updated: 0, lost: 0, properties: Vec::new() };
+    for account in accounts {
+        let refresh_token = accounts::refresh_token(&search.secrets, &account, false)?.into();
+        let credentials = Account { id: account.id, refresh_token };
+        let sites = match search.reader.engine().sites(&credentials).await {
+            Ok(sites) => sites,
+            Err(error) => return Err(explain(search, &account, false, error).await),
+        };
+        let sites: Vec<Site> = sites
+            .into_iter()
+            .map(|site| Site { site_url: site.site_url, permission_level: site.permission_level })
+            .collect();
+        let outcome = sync(&search.db, random, search.clock.now(), &account, &sites).await?;
+        result.added += outcome.added;
+        result.updated += outcome.updated;
+        result.lost += outcome.lost;
+        result.properties.extend(outcome.properties.into_iter().map(owned));
+    }
+    Ok(result)
 }
 
 /// Adds sites that are new, updates permissions, marks those that are gone. Doing it twice changes nothing more. Sites that

@@ -12,19 +12,22 @@ use entity::{
 };
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, IntoActiveModel,
-    ModelTrait, PaginatorTrait as _, QueryFilter, prelude::Expr,
+    ModelTrait, PaginatorTrait as _, QueryFilter, QuerySelect as _, prelude::Expr,
 };
 use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
     properties::{self, display_name},
-    records::{IfMatch, check_room, etag, hold_user, name_taken, trimmed},
+    records::{AT_ONCE, IfMatch, check_name, check_room, etag, hold_user, insert_all, trimmed},
 };
 use crate::{config::Config, error::Error};
 
 /// The most tags of a person.
 const MOST: u64 = 10_000;
+
+/// The most properties of a tag.
+const MOST_PROPERTIES: u64 = 1_000;
 
 /// A person's tags, in order.
 pub async fn list(
@@ -45,9 +48,8 @@ pub async fn create(
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<Tag, Error> {
     hold_user(transaction, user_id).await?;
-    check_room(transaction, Entity::of_user(user_id), MOST, "tags").await?;
-    check_name(transaction, user_id, None, &input.name).await?;
-    let count = Entity::of_user(user_id).count(transaction).await?;
+    let count = check_room(transaction, Entity::of_user(user_id), MOST, "tags").await?;
+    check_name(transaction, Entity::of_user(user_id), Column::NameKey, &input.name).await?;
     let end = i32::try_from(count).map_err(Error::internal)?;
     let position = Ord::min(place(input.order).unwrap_or(end), end);
     shift(transaction, user_id, (position, i32::MAX), 1).await?;
@@ -72,8 +74,11 @@ pub async fn replace(
     input: TagInput,
     now: DateTime<Utc>,
 ) -> Result<Tag, Error> {
-    let row = found(transaction, user_id, id, if_match).await?;
-    check_name(transaction, user_id, Some(id), &input.name).await?;
+    hold_user(transaction, user_id).await?;
+    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&state(&row))?;
+    let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
+    check_name(transaction, others, Column::NameKey, &input.name).await?;
     let count = Entity::of_user(user_id).count(transaction).await?;
     let last = i32::try_from(count).map_err(Error::internal)? - 1;
     let (from, to) = (row.position, place(input.order).map_or(row.position, |place| Ord::min(place, last)));
@@ -97,7 +102,9 @@ pub async fn delete(
     user_id: Uuid,
     (id, if_match): (Uuid, &IfMatch),
 ) -> Result<(), Error> {
-    let row = found(transaction, user_id, id, if_match).await?;
+    hold_user(transaction, user_id).await?;
+    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&state(&row))?;
     let position = row.position;
     row.delete(transaction).await?;
     shift(transaction, user_id, (position + 1, i32::MAX), -1).await
@@ -131,7 +138,7 @@ pub async fn properties(
 /// Lets exactly the properties named carry a tag, or changes nothing.
 ///
 /// # Errors
-/// [`Error::NotFound`] where the tag is not the person's, or they cannot see one of the properties.
+/// [`Error::NotFound`] where the tag is not the person's; [`Error::NoSuch`] where they cannot see one of the properties.
 pub async fn replace_properties(
     transaction: &impl ConnectionTrait,
     config: &Config,
@@ -144,9 +151,7 @@ pub async fn replace_properties(
     Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
     let visible = properties::visible(transaction, config, user_id, now).await?;
     let visible: HashSet<Uuid> = visible.into_iter().map(|listed| listed.property.id).collect();
-    if wanted.iter().any(|property| !visible.contains(property)) {
-        return Err(Error::NotFound);
-    }
+    Error::check_named("propertyIds", wanted, &visible, "the properties that you can see")?;
     property_tag::Entity::delete_many().filter(property_tag::Column::TagId.eq(id)).exec(transaction).await?;
     attach(transaction, wanted.iter().map(|property| (id, *property))).await?;
     self::properties(transaction, config, user_id, id, now).await
@@ -155,7 +160,7 @@ pub async fn replace_properties(
 /// Lets a property carry exactly the tags named, of the caller's, or changes nothing.
 ///
 /// # Errors
-/// [`Error::NotFound`] where one of the tags is not the caller's.
+/// [`Error::NoSuch`] where one of the tags is not the caller's.
 pub async fn replace_of_property(
     transaction: &impl ConnectionTrait,
     access: &PropertyAccess,
@@ -164,18 +169,32 @@ pub async fn replace_of_property(
     let (user_id, property) = (access.user_id().ok_or(Error::NotFound)?, access.property().id);
     hold_user(transaction, user_id).await?;
     let own: Vec<Uuid> = Entity::of_user(user_id).all(transaction).await?.into_iter().map(|row| row.id).collect();
+    Error::check_named("tagIds", wanted, &own.iter().copied().collect(), "your tags")?;
     let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
     let tag_ids: Vec<Uuid> = own.iter().copied().filter(|tag| wanted.contains(tag)).collect();
-    if tag_ids.len() < wanted.len() {
-        return Err(Error::NotFound);
-    }
     property_tag::Entity::delete_many()
         .filter(property_tag::Column::PropertyId.eq(property))
         .filter(property_tag::Column::TagId.in_subquery(own_tags(user_id)))
         .exec(transaction)
         .await?;
     attach(transaction, tag_ids.iter().map(|tag| (*tag, property))).await?;
+    check_not_full(transaction, &tag_ids).await?;
     Ok(PropertyTags { id: property, tag_ids })
+}
+
+/// Refuses where a tag is on more properties than [`MOST_PROPERTIES`].
+async fn check_not_full(transaction: &impl ConnectionTrait, tag_ids: &[Uuid]) -> Result<(), Error> {
+    use property_tag::Column::{PropertyId, TagId};
+    for tag_ids in tag_ids.chunks(AT_ONCE) {
+        let carried = property_tag::Entity::find().select_only().column(TagId).filter(TagId.is_in(tag_ids.to_vec()));
+        let full = carried.group_by(TagId).having(PropertyId.count().gt(MOST_PROPERTIES));
+        if let Some(tag) = full.into_tuple::<Uuid>().one(transaction).await? {
+            return Err(Error::invalid(format!(
+                "tagIds: {tag} is on {MOST_PROPERTIES} properties, the most there are"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn own_tags(user_id: Uuid) -> sea_orm::sea_query::SelectStatement {
@@ -183,35 +202,9 @@ fn own_tags(user_id: Uuid) -> sea_orm::sea_query::SelectStatement {
     own.column(Column::Id).from(Entity).and_where(Column::UserId.eq(user_id)).take()
 }
 
-/// Rows of one statement, so that no statement has more parameters than a database takes.
-const AT_ONCE: usize = 1_000;
-
 async fn attach(transaction: &impl ConnectionTrait, pairs: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
-    let rows: Vec<_> = pairs
-        .map(|(tag_id, property_id)| property_tag::ActiveModel { tag_id: Set(tag_id), property_id: Set(property_id) })
-        .collect();
-    for rows in rows.chunks(AT_ONCE) {
-        property_tag::Entity::insert_many(rows.to_vec()).exec_without_returning(transaction).await?;
-    }
-    Ok(())
-}
-
-async fn found(
-    transaction: &impl ConnectionTrait,
-    user_id: Uuid,
-    id: Uuid,
-    if_match: &IfMatch,
-) -> Result<tag::Model, Error> {
-    hold_user(transaction, user_id).await?;
-    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    Ok(row)
-}
-
-async fn check_name(db: &impl ConnectionTrait, user_id: Uuid, own: Option<Uuid>, name: &str) -> Result<(), Error> {
-    let same = Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::NameKey.eq(entity::key(name)));
-    let other = same.one(db).await?.filter(|row| Some(row.id) != own);
-    other.map_or(Ok(()), |_| Err(name_taken(name)))
+    let row = |(tag_id, property_id)| property_tag::ActiveModel { tag_id: Set(tag_id), property_id: Set(property_id) };
+    insert_all(transaction, pairs.map(row).collect()).await
 }
 
 /// Moves the tags between two places, both included.
@@ -246,13 +239,18 @@ async fn counts(
     Ok(counts)
 }
 
+/// What `If-Match` is about: not the place, which changes when other tags move.
+fn state(row: &tag::Model) -> tag::Model {
+    tag::Model { position: 0, ..row.clone() }
+}
+
 fn wire(row: &tag::Model, counts: &HashMap<Uuid, u64>) -> Tag {
     Tag {
         id: row.id,
         name: row.name.clone(),
         order: u32::try_from(row.position).unwrap_or_default(),
         property_count: counts.get(&row.id).copied().unwrap_or_default(),
-        etag: etag(row),
+        etag: etag(&state(row)),
         created_at: row.created_at,
         updated_at: row.updated_at,
     }

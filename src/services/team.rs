@@ -17,15 +17,12 @@ use uuid::Uuid;
 
 use super::{
     plans::{Entitlement, Feature},
-    records::{IfMatch, check_room, etag, hold_user, trimmed},
+    records::{IfMatch, check_room, etag, found, hold_user, insert_all, trimmed},
 };
 use crate::{config::Config, error::Error};
 
 /// The most grants of a person.
 const MOST: u64 = 500;
-
-/// Addresses of one statement.
-const AT_ONCE: usize = 500;
 
 /// The grants that a person made, by address.
 pub async fn list(db: &impl ConnectionTrait, owner_id: Uuid) -> Result<Vec<TeamGrant>, Error> {
@@ -43,14 +40,14 @@ pub async fn invite(
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<TeamGrant, Error> {
     let owner = allowed(transaction, config, owner_id, now).await?;
-    let named = match (input.property_ids, input.all_properties) {
-        (Some(ids), None | Some(false)) => ids,
-        (None, Some(true)) => Vec::new(),
+    let (named, all_properties) = match (input.property_ids, input.all_properties) {
+        (Some(ids), None | Some(false)) => (ids, false),
+        (None, Some(true)) => (Vec::new(), true),
         _ => return Err(Error::invalid("propertyIds: send either propertyIds or allProperties: true")),
     };
-    let email_key = entity::key(&input.email);
+    let email_key = entity::email_key(&input.email);
     if owner.email_key.as_deref() == Some(email_key.as_str()) {
-        return Err(Error::invalid("email: is your own; your properties are yours already"));
+        return Err(Error::invalid("email: is your own address; invite somebody else"));
     }
     let same = Entity::find().filter(Column::OwnerId.eq(owner_id)).filter(Column::EmailKey.eq(&email_key));
     if same.one(transaction).await?.is_some() {
@@ -64,18 +61,13 @@ pub async fn invite(
         email: Set(trimmed(&input.email)),
         email_key: Set(email_key),
         role: Set(stored(input.role)),
-        all_properties: Set(named.is_empty()),
+        all_properties: Set(all_properties),
         created_at: Set(now),
         updated_at: Set(now),
     };
     let row = row.insert(transaction).await?;
-    let named = named
-        .iter()
-        .map(|property| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(*property) });
-    let named: Vec<_> = named.collect();
-    for named in named.chunks(AT_ONCE) {
-        team_grant_property::Entity::insert_many(named.to_vec()).exec_without_returning(transaction).await?;
-    }
+    let covered = |property| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(property) };
+    insert_all(transaction, named.into_iter().map(covered).collect()).await?;
     one(transaction, row).await
 }
 
@@ -89,7 +81,7 @@ pub async fn change_role(
     now: DateTime<Utc>,
 ) -> Result<TeamGrant, Error> {
     allowed(transaction, config, owner_id, now).await?;
-    let mut row = found(transaction, owner_id, id, if_match).await?.into_active_model();
+    let mut row = found(transaction, Entity::one_of_owner(owner_id, id), if_match).await?.into_active_model();
     row.role = Set(stored(role));
     row.updated_at = Set(now);
     one(transaction, row.update(transaction).await?).await
@@ -102,7 +94,7 @@ pub async fn remove(
     (id, if_match): (Uuid, &IfMatch),
 ) -> Result<(), Error> {
     hold_user(transaction, owner_id).await?;
-    found(transaction, owner_id, id, if_match).await?.delete(transaction).await?;
+    found(transaction, Entity::one_of_owner(owner_id, id), if_match).await?.delete(transaction).await?;
     Ok(())
 }
 
@@ -118,21 +110,10 @@ async fn allowed(
     Ok(owner)
 }
 
-async fn found(
-    transaction: &impl ConnectionTrait,
-    owner_id: Uuid,
-    id: Uuid,
-    if_match: &IfMatch,
-) -> Result<team_grant::Model, Error> {
-    let row = Entity::one_of_owner(owner_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    Ok(row)
-}
-
 async fn check_own(db: &impl ConnectionTrait, owner_id: Uuid, named: &[Uuid]) -> Result<(), Error> {
     let own: HashSet<Uuid> =
         property::Entity::of_owner(owner_id).all(db).await?.into_iter().map(|property| property.id).collect();
-    if named.iter().all(|property| own.contains(property)) { Ok(()) } else { Err(Error::NotFound) }
+    Error::check_named("propertyIds", named, &own, "your own properties")
 }
 
 async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {

@@ -2,15 +2,19 @@
 
 use std::collections::HashSet;
 
+use api::properties;
 use chrono::{DateTime, Utc};
-use entity::{property, user};
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter, QuerySelect,
-};
+use entity::property;
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 use uuid::Uuid;
 
-use super::{people, plans::Entitlement};
-use crate::{config::Config, error::Error, store::database};
+use super::{
+    people,
+    plans::Entitlement,
+    properties::owned,
+    records::{IfMatch, etag, hold_user},
+};
+use crate::{config::Config, error::Error};
 
 /// A person's own properties and how many of them may be tracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +30,17 @@ impl Tracking {
     #[must_use]
     pub fn used(&self) -> usize {
         self.properties.iter().filter(|property| property.tracked).count()
+    }
+
+    /// The same, as answers say it.
+    #[must_use]
+    pub fn wire(self) -> properties::Tracking {
+        properties::Tracking {
+            used: self.used() as u64,
+            quota: self.quota.into(),
+            etag: etag(&self),
+            properties: self.properties.into_iter().map(owned).collect(),
+        }
     }
 }
 
@@ -45,32 +60,29 @@ pub async fn read(
 /// Tracks exactly the properties `wanted`, or changes nothing.
 ///
 /// # Errors
-/// [`Error::NotFound`] where one of them is not the person's own; [`Error::PropertyQuotaExceeded`].
+/// [`Error::NoSuch`] where one of them is not the person's own; [`Error::PropertyQuotaExceeded`];
+/// [`Error::PreconditionFailed`] where the selection is not the one that `if_match` names.
 pub async fn replace(
-    db: &DatabaseConnection,
+    transaction: &impl ConnectionTrait,
     config: &Config,
     user_id: Uuid,
-    wanted: &[Uuid],
+    (wanted, if_match): (&[Uuid], &IfMatch),
     now: DateTime<Utc>,
 ) -> Result<Tracking, Error> {
-    let transaction = database::begin(db).await?;
-    user::Entity::find_by_id(user_id).lock_exclusive().one(&transaction).await?.ok_or(Error::NotFound)?;
-    let before = read(&transaction, config, user_id, now).await?;
-    let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
+    hold_user(transaction, user_id).await?;
+    let before = read(transaction, config, user_id, now).await?;
+    if_match.check(&before)?;
     let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).collect();
-    if !wanted.is_subset(&own) {
-        return Err(Error::NotFound);
-    }
+    Error::check_named("propertyIds", wanted, &own, "your own properties")?;
+    let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
     if wanted.len() > usize::try_from(before.quota).unwrap_or(usize::MAX) {
         return Err(Error::PropertyQuotaExceeded { allowed: before.quota, asked: wanted.len() });
     }
     for tracked in [false, true] {
         let changed = before.properties.iter().filter(|p| p.tracked != tracked && wanted.contains(&p.id) == tracked);
-        set(&transaction, changed.map(|property| property.id).collect(), tracked, now).await?;
+        set(transaction, changed.map(|property| property.id).collect(), tracked, now).await?;
     }
-    let after = read(&transaction, config, user_id, now).await?;
-    transaction.commit().await?;
-    Ok(after)
+    read(transaction, config, user_id, now).await
 }
 
 async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {
@@ -85,7 +97,10 @@ async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: Date
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::services::world::{World, noon};
+    use crate::{
+        services::world::{World, noon},
+        store::database,
+    };
 
     #[tokio::test]
     async fn replaces_the_selection_or_changes_nothing() {
@@ -102,12 +117,18 @@ mod tests {
             let tracked = tracking.properties.into_iter().filter(|property| property.tracked);
             tracked.map(|property| property.id).collect::<Vec<_>>()
         };
-        let replace = async |wanted: &[Uuid]| super::replace(&world.db, &config, world.owner, wanted, noon()).await;
+        let replace = async |wanted: &[Uuid]| {
+            let transaction = database::begin(&world.db).await?;
+            let wanted = (wanted, &IfMatch::default());
+            let done = super::replace(&transaction, &config, world.owner, wanted, noon()).await?;
+            transaction.commit().await?;
+            Ok::<_, Error>(done)
+        };
 
         assert_eq!(replace(&[c, b, b]).await.unwrap().used(), 2);
         assert_eq!(tracked().await, [b, c]);
-        assert!(matches!(replace(&[a, foreign]).await, Err(Error::NotFound)));
-        assert!(matches!(replace(&[Uuid::nil()]).await, Err(Error::NotFound)));
+        assert!(matches!(replace(&[a, foreign]).await, Err(Error::NoSuch { .. })));
+        assert!(matches!(replace(&[Uuid::nil()]).await, Err(Error::NoSuch { .. })));
         let over = replace(&[a, b, c]).await.unwrap_err();
         assert!(matches!(over, Error::PropertyQuotaExceeded { allowed: 2, asked: 3 }), "{over}");
         assert_eq!(tracked().await, [b, c]);

@@ -92,7 +92,7 @@ impl World {
             id: Set(self.random.id(noon())),
             owner_id: Set(self.owner),
             email: Set(email.into()),
-            email_key: Set(entity::key(email)),
+            email_key: Set(entity::email_key(email)),
             role: Set(role),
             all_properties: Set(properties.is_empty()),
             created_at: Set(noon()),

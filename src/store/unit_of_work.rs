@@ -1,9 +1,10 @@
 //! One transaction for all that a request writes.
 
-use sea_orm::{DatabaseConnection, DatabaseTransaction, DbErr};
+use sea_orm::{DatabaseConnection, DatabaseTransaction};
 use tokio::sync::OnceCell;
 
 use super::database;
+use crate::error::Error;
 
 /// A transaction that begins when it is first needed. Dropped without [`UnitOfWork::commit`], it leaves nothing behind.
 #[derive(Debug)]
@@ -23,29 +24,29 @@ impl UnitOfWork {
     ///
     /// # Errors
     /// Where the database does not begin one.
-    pub async fn transaction(&self) -> Result<&DatabaseTransaction, DbErr> {
-        self.open.get_or_try_init(|| database::begin(&self.db)).await
+    pub async fn transaction(&self) -> Result<&DatabaseTransaction, Error> {
+        Ok(self.open.get_or_try_init(|| database::begin(&self.db)).await?)
     }
 
     /// Makes what was written last.
     ///
     /// # Errors
     /// Where the database does not commit.
-    pub async fn commit(self) -> Result<(), DbErr> {
-        match self.open.into_inner() {
-            Some(transaction) => transaction.commit().await,
-            None => Ok(()),
+    pub async fn commit(self) -> Result<(), Error> {
+        if let Some(transaction) = self.open.into_inner() {
+            transaction.commit().await?;
         }
+        Ok(())
     }
 
     /// Takes back what was written.
     ///
     /// # Errors
     /// Where the database does not roll back; it will when the connection closes.
-    pub async fn roll_back(self) -> Result<(), DbErr> {
-        match self.open.into_inner() {
-            Some(transaction) => transaction.rollback().await,
-            None => Ok(()),
+    pub async fn roll_back(self) -> Result<(), Error> {
+        if let Some(transaction) = self.open.into_inner() {
+            transaction.rollback().await?;
         }
+        Ok(())
     }
 }

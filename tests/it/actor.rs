@@ -69,6 +69,31 @@ impl Actor {
         self.send(method, path, Some(body.to_string()), &[("content-type", "application/json")]).await
     }
 
+    /// `POST path` with a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send_json(Method::POST, path, body).await
+    }
+
+    /// `PUT path` with a JSON body.
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send_json(Method::PUT, path, body).await
+    }
+
+    /// `DELETE path`.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None, &[]).await
+    }
+
+    /// Makes a record and answers its id.
+    pub async fn made(&self, path: &str, body: &Value) -> String {
+        self.post(path, body).await.expect(201).json["data"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// What `GET path` lists.
+    pub async fn listed(&self, path: &str) -> Vec<Value> {
+        self.get(path).await.expect(200).json["data"].as_array().unwrap().clone()
+    }
+
     /// Any request. The answer is held against the document.
     pub async fn send(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Answer {
         let mut request = self.http.request(method.clone(), format!("{}{path}", self.base_url));

@@ -35,7 +35,16 @@ fn analytics_is_pure() {
 
 #[test]
 fn services_know_no_http() {
-    assert_free_of("src/services", &["poem"], "REST, shared dashboards and tools share the services");
+    let forbidden = ["poem", "handlers::", "middleware::"];
+    assert_free_of("src/services", &forbidden, "REST, shared dashboards and tools share the services");
+}
+
+#[test]
+fn what_lies_below_the_services_does_not_know_them() {
+    for folder in ["search_engine", "analytics", "store"] {
+        let forbidden = ["services::", "handlers::"];
+        assert_free_of(&format!("src/{folder}"), &forbidden, "services call down");
+    }
 }
 
 #[test]

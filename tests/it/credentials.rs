@@ -99,7 +99,9 @@ async fn a_token_counts_in_the_header_only_and_once() {
         assert!(answer.hint().starts_with("Authorization:"), "{}", answer.hint());
     }
     for odd in ["Basic b3duZXI6ZGVtbw==", "Bearer", "Bearer ", "Token x", "Bearer a b"] {
-        assert_bad_token(&anonymous.send(Method::GET, "/api", None, &[("authorization", odd)]).await);
+        let answer = anonymous.send(Method::GET, "/api", None, &[("authorization", odd)]).await;
+        assert_bad_token(&answer);
+        assert!(answer.hint().starts_with("Authorization: must be Bearer"), "{odd:?}: {}", answer.hint());
     }
 }
 

@@ -69,7 +69,7 @@ impl Write {
 
     /// What the caller's list of these records holds.
     async fn list(&self, actor: &Actor) -> Vec<Value> {
-        actor.get(&self.path).await.expect(200).json["data"].as_array().unwrap().clone()
+        actor.listed(&self.path).await
     }
 }
 

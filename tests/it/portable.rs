@@ -66,10 +66,6 @@ async fn create(actor: &Actor, kind: &Kind, key: &str) -> Answer {
     write(actor, Method::POST, &kind.path, &kind.create, ("idempotency-key", key)).await
 }
 
-async fn listed(actor: &Actor, path: &str) -> Vec<Value> {
-    actor.get(path).await.expect(200).json["data"].as_array().unwrap().clone()
-}
-
 #[tokio::test]
 async fn a_record_reads_as_it_was_written_until_it_is_replaced() {
     let app = TestApp::start(|_| {}).await;
@@ -82,7 +78,7 @@ async fn a_record_reads_as_it_was_written_until_it_is_replaced() {
         assert_eq!((&first.bytes, first.header("location")), (&again.bytes, again.header("location")), "{}", kind.path);
         assert_eq!(first.header("etag"), again.header("etag"));
 
-        let (made, now) = (&first.json["data"], listed(&owner, &kind.path).await);
+        let (made, now) = (&first.json["data"], owner.listed(&kind.path).await);
         let Some(id) = made["id"].as_str() else {
             assert_eq!(made.as_array(), Some(&now), "{}", kind.path);
             continue;
@@ -96,12 +92,12 @@ async fn a_record_reads_as_it_was_written_until_it_is_replaced() {
         let changed = write(&owner, method.clone(), &item, &body, ("if-match", tag)).await;
         if method == Method::DELETE {
             changed.expect(204);
-            assert!(listed(&owner, &kind.path).await.iter().all(|record| record["id"] != id));
+            assert!(owner.listed(&kind.path).await.iter().all(|record| record["id"] != id));
             continue;
         }
         let changed = changed.expect(200).json["data"].clone();
         assert_ne!(changed["etag"], made["etag"], "{}", kind.path);
-        assert!(listed(&owner, &kind.path).await.contains(&changed), "{}", kind.path);
+        assert!(owner.listed(&kind.path).await.contains(&changed), "{}", kind.path);
         write(&owner, method, &item, &body, ("if-match", tag)).await.expect(412);
     }
 }
@@ -114,7 +110,7 @@ async fn one_key_at_two_processes_makes_one_record() {
     let beside = Actor::with_token(&format!("http://{}", second.service.address), owner.token());
     let property = owner.property("northmoor").await;
     for kind in kinds(&property) {
-        let before = listed(&owner, &kind.path).await.len();
+        let before = owner.listed(&kind.path).await.len();
         let at_once = (0..20).map(|number| create(if number % 2 == 0 { &owner } else { &beside }, &kind, "at once"));
         let answers = join_all(at_once).await;
         let made = answers.iter().filter(|answer| answer.header("idempotency-replayed") == "false").count();
@@ -130,7 +126,7 @@ async fn one_key_at_two_processes_makes_one_record() {
         let replay = create(&beside, &kind, "at once").await.expect(201);
         assert_eq!(replay.header("idempotency-replayed"), "true");
         let more = kind.create["keywords"].as_array().map_or(1, Vec::len);
-        assert_eq!(listed(&beside, &kind.path).await.len(), before + more, "{}", kind.path);
+        assert_eq!(beside.listed(&kind.path).await.len(), before + more, "{}", kind.path);
     }
 }
 
@@ -157,8 +153,30 @@ async fn writers_outnumber_connections_and_none_waits_for_another_that_waits() {
         note.expect(201);
         tagging.expect(200);
     }
-    assert_eq!(listed(&owner, &notes).await.len(), 24);
-    assert_eq!(listed(&owner, "/api/tags").await[0]["propertyCount"], 1);
+    assert_eq!(owner.listed(&notes).await.len(), 24);
+    assert_eq!(owner.listed("/api/tags").await[0]["propertyCount"], 1);
+}
+
+#[tokio::test]
+async fn a_selection_changes_while_its_properties_are_written_to() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let tracked: Vec<Value> = owner.listed("/api/properties").await.iter().map(|p| p["id"].clone()).collect();
+    let rounds = (0..24).map(|number| {
+        let (owner, tracked) = (&owner, &tracked);
+        async move {
+            let notes = format!("/api/properties/{}/annotations", tracked[0].as_str().unwrap());
+            let note = json!({ "date": "2026-11-16", "text": format!("note {number}") });
+            let key = format!("note {number}");
+            let selection = json!({ "propertyIds": tracked[usize::from(number % 2 == 0)..] });
+            let selected = owner.send_json(Method::PUT, "/api/properties/tracking", &selection);
+            join(write(owner, Method::POST, &notes, &note, ("idempotency-key", &key)), selected).await
+        }
+    });
+    for (note, selected) in join_all(rounds).await {
+        assert!([201, 404].contains(&note.status.as_u16()), "{}", note.json);
+        selected.expect(200);
+    }
 }
 
 #[tokio::test]
@@ -173,7 +191,7 @@ async fn names_may_grow_when_they_are_folded_and_are_ordered_by_code_point() {
         owner.send_json(Method::POST, "/api/filter-presets", &preset).await.expect(201);
         owner.send_json(Method::POST, "/api/filter-presets", &preset).await.expect(400);
     }
-    let presets = listed(&owner, "/api/filter-presets").await;
+    let presets = owner.listed("/api/filter-presets").await;
     let names: Vec<_> = presets.iter().map(|preset| preset["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["_c", "A c", "Ab", "b", "z", "ä", &long]);
 }

@@ -136,6 +136,27 @@ async fn the_tracked_selection_is_replaced_as_a_whole() {
     track(&viewer, &[shared_with_viewer]).await.expect(404);
 }
 
+#[tokio::test]
+async fn of_two_who_change_the_same_selection_the_second_is_told() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let tracked = ids(&list(&owner).await);
+    let read = owner.get("/api/properties/tracking").await.expect(200);
+    let tag = read.header("etag").to_owned();
+    assert_eq!(read.json["data"]["etag"], tag);
+    let put = async |tag: &str, ids: &[String]| {
+        let headers = [("content-type", "application/json"), ("if-match", tag)];
+        let body = json!({ "propertyIds": ids }).to_string();
+        owner.send(Method::PUT, "/api/properties/tracking", Some(body), &headers).await
+    };
+    let first = put(&tag, &tracked[1..]).await.expect(200);
+    assert_ne!(first.header("etag"), tag);
+    assert_eq!(put(&tag, &[]).await.expect(412).code(), "precondition_failed");
+    assert_eq!(owner.get("/api/properties/tracking").await.expect(200).json, first.json);
+    put(first.header("etag"), &tracked).await.expect(200);
+    assert_eq!(ids(&list(&owner).await), tracked);
+}
+
 fn counts(answer: &Answer) -> [u64; 3] {
     ["added", "updated", "lost"].map(|name| answer.json["data"][name].as_u64().unwrap())
 }

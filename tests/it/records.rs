@@ -9,35 +9,9 @@ mod questions;
 mod roles;
 mod team;
 
-use poem::http::Method;
 use serde_json::{Value, json};
 
-use crate::actor::{Actor, Answer};
-
-/// `POST path` with a JSON body.
-pub async fn post(actor: &Actor, path: &str, body: &Value) -> Answer {
-    actor.send_json(Method::POST, path, body).await
-}
-
-/// `PUT path` with a JSON body.
-pub async fn put(actor: &Actor, path: &str, body: &Value) -> Answer {
-    actor.send_json(Method::PUT, path, body).await
-}
-
-/// `DELETE path`.
-pub async fn delete(actor: &Actor, path: &str) -> Answer {
-    actor.send(Method::DELETE, path, None, &[]).await
-}
-
-/// Makes a record and answers its id.
-pub async fn made(actor: &Actor, path: &str, body: &Value) -> String {
-    post(actor, path, body).await.expect(201).json["data"]["id"].as_str().unwrap().to_owned()
-}
-
-/// What `GET path` lists.
-pub async fn listed(actor: &Actor, path: &str) -> Vec<Value> {
-    actor.get(path).await.expect(200).json["data"].as_array().unwrap().clone()
-}
+use crate::actor::Actor;
 
 /// One field of everything that is listed.
 pub fn column(listed: &[Value], name: &str) -> Vec<String> {
@@ -51,6 +25,6 @@ pub fn contains(value: &str) -> Value {
 
 /// The grant that `owner` made to `email`.
 pub async fn grant_of(owner: &Actor, email: &str) -> Value {
-    let found = listed(owner, "/api/team").await.into_iter().find(|grant| grant["email"] == email);
+    let found = owner.listed("/api/team").await.into_iter().find(|grant| grant["email"] == email);
     found.unwrap_or_else(|| panic!("no grant to {email}"))
 }

@@ -92,7 +92,7 @@ fn reference(name: &str) -> Value {
 fn shared() -> Value {
     let id = |name: &str, what: &str| {
         json!({
-            "name": name, "in": "path", "required": true, "description": format!("The {what}'s id. Anything that is no UUID is not found."),
+            "name": name, "in": "path", "required": true, "description": format!("The {what}'s id. Anything but a UUID answers 404."),
             "schema": { "type": "string", "format": "uuid" }, "example": "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f",
         })
     };
@@ -111,7 +111,7 @@ fn shared() -> Value {
         all.insert(key.to_owned(), id(name, what));
     }
     all.insert("ShareToken".to_owned(), json!({
-        "name": "token", "in": "path", "required": true, "description": "The token of a share link, as it stands in the public link.",
+        "name": "token", "in": "path", "required": true, "description": "The token of a share link, as in the public link.",
         "schema": { "type": "string", "minLength": 1, "maxLength": 128 }, "example": "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM",
     }));
     all.insert(
@@ -125,7 +125,7 @@ fn shared() -> Value {
     );
     all.insert("IdempotencyKey".to_owned(), header(
         "Idempotency-Key",
-        "1 to 255 printable ASCII characters, unique per operation. The first answer is stored for 24 hours and replayed to retries with the same body.",
+        "1 to 255 printable ASCII characters, unique per caller and path. The first answer, 4xx included, is replayed for 24 hours to retries with the same body, unless it is longer than 256 KiB; use a new key for a corrected body.",
         json!({ "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x20-\\x7E]+$" }), "7f8d0c1e-annotation-1",
     ));
     all.insert(

@@ -158,6 +158,9 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
         .iter()
         .map(|code| {
             let mut body = json!({ "error": code.text(), "code": code.as_str() });
+            if let Some(hint) = usual_hint(*code) {
+                body["hint"] = json!(hint);
+            }
             if code.status().is_server_error() {
                 body["correlationId"] = json!("01937f5e8a7b7c3d9e4f0a1b2c3d4e5f");
             }
@@ -177,6 +180,30 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     }
     merge_headers(&mut response, &headers);
     response
+}
+
+/// A hint as the service gives it, for the examples.
+fn usual_hint(code: Code) -> Option<String> {
+    let hint = match code {
+        Code::UnsupportedApiVersion => return Some(format!("X-API-Version: the only supported version is {VERSION}")),
+        Code::InvalidRequest => "name: is required",
+        Code::InvalidIdempotencyKey => "Idempotency-Key: must be 1 to 255 printable ASCII characters",
+        Code::IdempotencyKeyReused => {
+            "Idempotency-Key: use a new key for another body, or repeat the body of the first request"
+        }
+        Code::UnsupportedMediaType => "Content-Type: is missing; send application/json",
+        Code::PayloadTooLarge => "body: at most 1 MiB",
+        Code::Unauthorized => "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.",
+        Code::Forbidden => "This needs the role editor on the property.",
+        Code::SubscriptionRequired => "The owner of the property must subscribe.",
+        Code::PropertyQuotaExceeded => "propertyIds: the plan tracks 25 properties, 26 were given.",
+        Code::PreconditionFailed => {
+            "If-Match: the record has changed; list the records again and repeat the change with its new etag."
+        }
+        Code::SearchAccountDisconnected => "The owner of the property must reconnect the search account.",
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 fn sort(responses: &mut Map<String, Value>) {

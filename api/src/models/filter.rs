@@ -1,10 +1,10 @@
 //! Filter conditions: the shape, and reading the `filters` parameter.
 
-use poem_openapi::{Enum, Object};
+use poem_openapi::{Enum, Object, registry::Registry, types::Type as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::params::ParamValue;
+use crate::{body::not_json, params::ParamValue, shape};
 
 /// The most conditions a list may have.
 pub const MAX_CONDITIONS: usize = 50;
@@ -89,22 +89,22 @@ impl ParamValue for Filters {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let allowed =
-            |why: String| format!("must be a JSON array of conditions {{dimension, operator, value, logic?}}: {why}");
-        let shapes: Vec<Value> = serde_json::from_str(text).map_err(|e| allowed(e.to_string()))?;
-        if let Some(index) = shapes.iter().position(|shape| !shape.is_object()) {
-            return Err(allowed(format!("condition {} is no object", index + 1)));
-        }
-        let conditions: Vec<FilterCondition> = serde_json::from_str(text).map_err(|e| allowed(e.to_string()))?;
+        let array = "must be a JSON array of conditions {dimension, operator, value, logic?}";
+        let conditions: Value =
+            serde_json::from_str(text).map_err(|error| format!("{array}, and {}", not_json(&error)))?;
+        let conditions = conditions.as_array().ok_or(array)?;
         if conditions.len() > MAX_CONDITIONS {
             return Err(format!("at most {MAX_CONDITIONS} conditions are allowed, {} were sent", conditions.len()));
         }
-        let allowed = |value: &str| (1..=4096).contains(&value.chars().count()) && !value.contains('\0');
-        match conditions.iter().position(|c| !allowed(&c.value)) {
-            Some(index) => {
-                Err(format!("condition {}: value must be 1 to 4096 characters long, without NUL", index + 1))
-            }
-            None => Ok(Self(conditions)),
+        let mut registry = Registry::new();
+        FilterCondition::register(&mut registry);
+        let fault = |condition| shape::fault(&registry, &FilterCondition::schema_ref(), condition);
+        let wrong = conditions.iter().enumerate().find_map(|(index, condition)| Some((index + 1, fault(condition)?)));
+        if let Some((number, (field, allowed))) = wrong {
+            let field = if field.is_empty() { field } else { format!("{field}: ") };
+            return Err(format!("condition {number}: {field}{allowed}"));
         }
+        // From the text once more: a value has lost the fields that were given twice.
+        serde_json::from_str(text).map(Self).map_err(|error| format!("{array}, each field once: {error}"))
     }
 }

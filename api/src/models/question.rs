@@ -67,7 +67,7 @@ impl Comparison {
     }
 }
 
-fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<NaiveDate>)) -> Result<(), ApiError> {
+pub(crate) fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<NaiveDate>)) -> Result<(), ApiError> {
     match (start.1, end.1) {
         (Some(_), None) => Err(ApiError::invalid(end.0, &format!("is required beside {}", start.0))),
         (None, Some(_)) => Err(ApiError::invalid(start.0, &format!("is required beside {}", end.0))),

@@ -12,3 +12,6 @@ pub const COLOR_PATTERN: &str = "^#[0-9A-Fa-f]{6}$";
 
 /// An e-mail address, loosely: whether it exists shows when somebody signs in with it.
 pub const EMAIL_PATTERN: &str = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$";
+
+/// A branded keyword: a letter or digit somewhere, and no control characters.
+pub const KEYWORD_PATTERN: &str = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\uFFFF][^\x00-\x1F\x7F]*$";

@@ -15,7 +15,7 @@ use crate::{
     search_engine::{Condition, Dimension, Plan, Reading},
     services::{
         access::PropertyAccess,
-        classifications,
+        predicate,
         rendered::{MadeOf, RenderedAnswer},
         search_data::SearchData,
     },
@@ -60,7 +60,7 @@ pub async fn branded_traffic(
     params: &BrandedTrafficParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.question.slice)?;
-    let brand = classifications::needed_brand(&search.db, access).await?;
+    let brand = predicate::needed_brand(&search.db, access).await?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read_split(&asked, &brand).await?;
     let key = format!("branded traffic {} {params:?}", access.property().id);

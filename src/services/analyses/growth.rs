@@ -20,7 +20,7 @@ use crate::{
     search_engine::{Condition, Dimension, Plan, Reading},
     services::{
         access::PropertyAccess,
-        classifications,
+        predicate,
         rendered::{MadeOf, RenderedAnswer},
         search_data::SearchData,
     },
@@ -65,7 +65,7 @@ pub async fn growth(
 
 /// What the own curve is read with: the question's conditions other than on queries, and no branded queries.
 async fn curve_plan(asked: &Asked<'_>, access: &PropertyAccess) -> Result<Plan, Error> {
-    match classifications::brand(&asked.search.db, access).await? {
+    match predicate::brand(&asked.search.db, access).await? {
         Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)),
         None => asked.settled.plan_without_queries(),
     }

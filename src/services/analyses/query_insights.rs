@@ -24,7 +24,7 @@ use crate::{
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading},
     services::{
         access::PropertyAccess,
-        classifications,
+        predicate,
         rendered::{MadeOf, RenderedAnswer},
         search_data::SearchData,
     },
@@ -74,7 +74,7 @@ pub async fn query_insights(
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?;
-    let brand = classifications::brand(&search.db, access).await?;
+    let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
     let key = format!("query insights {} {params:?}", access.property().id);
     let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };

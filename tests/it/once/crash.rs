@@ -19,6 +19,7 @@ use tempfile::TempDir;
 use crate::{
     actor::Actor,
     commands::{Running, sightline},
+    postgres,
 };
 
 /// Kills of the run that belongs to every test run.
@@ -30,10 +31,12 @@ const KILLS_IN_LONG_FORM: usize = 200;
 /// Clients that annotate properties, one property each.
 const PROPERTIES: [&str; 3] = ["northmoor", "ledgerline", "harbourpost"];
 
-/// Starts the command on `folder`; on the port of `before` where it ran before, because that is who issued the tokens.
-fn start(folder: &Path, before: Option<&str>) -> Running {
+/// Starts the command on `folder` and, where the suite runs on `PostgreSQL`, on `database`; on the port of `before` where it ran
+/// before, because that is who issued the tokens.
+fn start(folder: &Path, database: Option<&str>, before: Option<&str>) -> Running {
     let listen = before.map_or("127.0.0.1:0", |url| url.trim_start_matches("http://"));
-    let settings = [("LISTEN", listen), ("DATA_DIR", "data"), ("RATE_LIMIT__ENABLED", "false")];
+    let mut settings = vec![("LISTEN", listen), ("DATA_DIR", "data"), ("RATE_LIMIT__ENABLED", "false")];
+    settings.extend(database.map(|url| ("DATABASE__URL", url)));
     let mut command = sightline(folder, &["serve"], &settings);
     // Nobody reads the log, and a full pipe would stop the service.
     command.stderr(Stdio::null());
@@ -126,8 +129,9 @@ async fn records(owner: &Actor, clients: &[Client]) -> HashMap<String, usize> {
 }
 
 async fn survive(kills: usize) {
-    let folder = TempDir::new().unwrap();
-    let mut server = start(folder.path(), None);
+    let (folder, database) = (TempDir::new().unwrap(), postgres::fresh().await);
+    let database = database.as_ref().map(|fresh| fresh.url.as_str());
+    let mut server = start(folder.path(), database, None);
     let url = server.url.clone();
     let owner = Actor::signed_in(&url, "owner").await;
     let (clients, stop) = (clients(&url, &owner).await, Arc::new(AtomicBool::new(false)));
@@ -137,8 +141,9 @@ async fn survive(kills: usize) {
         tokio::time::sleep(Duration::from_secs_f64(0.02 + 0.3 * random.unit())).await;
         // Dropping it kills it.
         drop(server);
-        let (folder, url) = (folder.path().to_owned(), url.clone());
-        server = tokio::task::spawn_blocking(move || start(&folder, Some(&url))).await.unwrap();
+        let (folder, database, url) = (folder.path().to_owned(), database.map(str::to_owned), url.clone());
+        let again = move || start(&folder, database.as_deref(), Some(&url));
+        server = tokio::task::spawn_blocking(again).await.unwrap();
     }
     tokio::time::sleep(Duration::from_millis(100)).await;
     stop.store(true, Ordering::Relaxed);

@@ -70,6 +70,7 @@ async fn hang_up(app: &TestApp, owner: &Actor, number: u64, body: &str, patience
 async fn a_client_that_is_gone_finds_its_record_made_once() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
+    let mut outlived = 0;
     for number in 0..CLIENTS {
         let body = json!({ "name": format!("Gone {number}") });
         hang_up(&app, &owner, number, &body.to_string(), Duration::from_micros(number * 300)).await;
@@ -80,10 +81,11 @@ async fn a_client_that_is_gone_finds_its_record_made_once() {
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         };
-        assert!(["true", "false"].contains(&replayed(&answer)));
+        outlived += usize::from(replayed(&answer) == "true");
         let again = keyed(&owner, "/api/tags", &format!("gone {number}"), &body).await;
         assert_replay(&again, &answer, "the retry");
     }
+    assert!(outlived > 0, "no request got as far as its record");
     let tags = owner.get("/api/tags").await;
     let mut names: Vec<&str> =
         tags.json["data"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();

@@ -105,6 +105,36 @@ async fn whoever_lost_access_does_not_see_the_answer_again() {
     owner.send(Method::DELETE, &grant, None, &[]).await.expect(204);
     assert_before(&keyed(&editor, &path, "mine", &body).await, 404, "once removed");
     assert_before(&keyed(&editor, &path, "", &body).await, 404, "with a bad key");
+    // Its owner sees as little, once the property is untracked.
+    let first = keyed(&owner, &path, "owner's", &body).await.expect(201);
+    let tracked = owner.get("/api/properties").await.expect(200);
+    let tracked: Vec<_> = tracked.json["data"].as_array().unwrap().iter().map(|p| p["id"].clone()).collect();
+    let rest: Vec<_> = tracked.iter().filter(|id| !path.contains(id.as_str().unwrap())).collect();
+    owner.send_json(Method::PUT, "/api/properties/tracking", &json!({ "propertyIds": rest })).await.expect(200);
+    assert_before(&keyed(&owner, &path, "owner's", &body).await, 404, "untracked");
+    owner.send_json(Method::PUT, "/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
+    assert_replay(&keyed(&owner, &path, "owner's", &body).await, &first, "tracked again");
+    // Nor does a token that was revoked.
+    let revoke = format!("{}/oauth/revoke", app.service.base_url);
+    let form = [("token", owner.token()), ("client_id", "sightline-cli")];
+    let revoked = sightline::app::http_client().unwrap().post(revoke).form(&form).send().await.unwrap();
+    assert_eq!(revoked.status().as_u16(), 200);
+    assert_before(&keyed(&owner, &path, "owner's", &body).await, 401, "with a revoked token");
+}
+
+/// What the operation itself does not find is its answer, and kept like any other.
+#[tokio::test]
+async fn a_refusal_of_the_operation_itself_is_repeated() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
+    let foreign = stranger.property("quietmeadow").await;
+    let body = json!({ "email": "new@elsewhere.test", "role": "viewer", "propertyIds": [foreign] });
+    let first = keyed(&owner, "/api/team", "foreign", &body).await.expect(404);
+    assert_eq!(replayed(&first), "false");
+    let again = keyed(&owner, "/api/team", "foreign", &body).await.expect(404);
+    assert_eq!((replayed(&again), &again.json["code"]), ("true", &first.json["code"]));
+    let long = keyed(&owner, "/api/tags", "long", &json!({ "name": "x".repeat(2 << 20) })).await;
+    assert_before(&long, 413, "longer than a body may be");
 }
 
 #[tokio::test]

@@ -1,11 +1,12 @@
 //! Share links: what they show, to whom, and until when.
 
 use chrono::TimeDelta;
-use entity::user::Plan;
+use entity::{share_link, user::Plan};
+use sea_orm::{EntityTrait as _, sea_query::Expr};
 use serde_json::{Value, json};
 use sightline::services::subscriptions;
 
-use super::{column, delete, grant_of, listed, made, post, put};
+use super::{column, grant_of};
 use crate::{
     actor::{Actor, Answer},
     app::TestApp,
@@ -24,7 +25,7 @@ impl Dashboard {
         let app = TestApp::start(|_| {}).await;
         let owner = app.actor("owner").await;
         let property = owner.property("northmoor").await;
-        let link = post(&owner, &format!("/api/properties/{property}/share-links"), &json!({ "name": "Board" })).await;
+        let link = owner.post(&format!("/api/properties/{property}/share-links"), &json!({ "name": "Board" })).await;
         Self { app, owner, property, link: link.expect(201).json["data"].clone() }
     }
 
@@ -53,31 +54,31 @@ async fn only_those_who_manage_links_see_their_tokens() {
     assert!(token.len() == 43 && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{token}");
     let url = format!("{}/api/share/{token}/performance", board.app.service.base_url);
     assert_eq!(board.link["url"], url);
-    assert_eq!(listed(&board.owner, &board.links()).await, std::slice::from_ref(&board.link));
-    let other = post(&board.owner, &board.links(), &json!({})).await.expect(201);
+    assert_eq!(board.owner.listed(&board.links()).await, std::slice::from_ref(&board.link));
+    let other = board.owner.post(&board.links(), &json!({})).await.expect(201);
     assert_ne!(other.json["data"]["token"], token);
     for person in ["viewer", "editor"] {
         let actor = board.app.actor(person).await;
-        let seen = listed(&actor, &board.links()).await;
+        let seen = actor.listed(&board.links()).await;
         assert_eq!(seen.len(), 2);
         for link in seen {
             assert_eq!((link.get("token"), link.get("url")), (None, None), "{person}");
-            delete(&actor, &format!("{}/{}", board.links(), link["id"].as_str().unwrap())).await.expect(403);
+            actor.delete(&format!("{}/{}", board.links(), link["id"].as_str().unwrap())).await.expect(403);
         }
-        post(&actor, &board.links(), &json!({})).await.expect(403);
+        actor.post(&board.links(), &json!({})).await.expect(403);
     }
     let grant = grant_of(&board.owner, "viewer@demo.test").await["id"].as_str().unwrap().to_owned();
-    put(&board.owner, &format!("/api/team/{grant}"), &json!({ "role": "admin" })).await.expect(200);
+    board.owner.put(&format!("/api/team/{grant}"), &json!({ "role": "admin" })).await.expect(200);
     let admin = board.app.actor("viewer").await;
-    assert_eq!(column(&listed(&admin, &board.links()).await, "token")[1], token);
-    let own = made(&admin, &board.links(), &json!({})).await;
-    delete(&admin, &format!("{}/{own}", board.links())).await.expect(204);
+    assert_eq!(column(&admin.listed(&board.links()).await, "token")[1], token);
+    let own = admin.made(&board.links(), &json!({})).await;
+    admin.delete(&format!("{}/{own}", board.links())).await.expect(204);
 }
 
 #[tokio::test]
 async fn a_shared_dashboard_says_what_the_private_one_says_and_nothing_of_people() {
     let board = Dashboard::new().await;
-    let others = listed(&board.owner, "/api/properties").await;
+    let others = board.owner.listed("/api/properties").await;
     let others: Vec<&str> =
         others.iter().filter(|p| p["id"] != board.property).map(|p| p["name"].as_str().unwrap()).collect();
     assert!(others.len() > 2);
@@ -114,7 +115,7 @@ async fn a_shared_dashboard_says_what_the_private_one_says_and_nothing_of_people
             assert!(!text.contains(secret), "{secret} in the answer to {question:?}");
         }
     }
-    let classified = listed(&board.owner, &format!("/api/properties/{}/segments", board.property)).await;
+    let classified = board.owner.listed(&format!("/api/properties/{}/segments", board.property)).await;
     let classification = format!("segment:{}", classified[0]["id"].as_str().unwrap());
     let path = format!("/api/share/{}/performance", board.token());
     board.app.anonymous().ask(&path, &[("classification", &classification)]).await.expect(200);
@@ -135,23 +136,30 @@ async fn a_link_that_opens_nothing_never_says_why() {
     for token in ["x", "%00", &board.token().to_lowercase(), &format!("{}A", board.token()), &board.token()[..42]] {
         same(&board.open(token).await);
     }
+    // Another spelling of the same token is another token, and whoever has none learns nothing about parameters.
+    same(&board.open(&format!("%{:X}{}", board.token().as_bytes()[0], &board.token()[1..])).await);
+    for wrong in ["scope=x", "filters=%5B", "classification=x", "startDate=2026-02-30"] {
+        same(&board.app.anonymous().get(&format!("/api/share/{}/performance?{wrong}", "A".repeat(43))).await);
+    }
     // The plan: none, then one without links, then as it was.
     for plan in [Plan::None, Plan::Free] {
         board.set_plan(plan).await;
         same(&board.open(board.token()).await);
-        post(&board.owner, &board.links(), &json!({})).await.expect(402);
+        board.owner.post(&board.links(), &json!({})).await.expect(402);
     }
+    // An owner whose plan has no links any more still sees what there is to revoke.
+    assert_eq!(board.owner.listed(&board.links()).await, std::slice::from_ref(&board.link));
     board.set_plan(Plan::Pro).await;
     board.open(board.token()).await.expect(200);
     // Tracking.
-    let tracked = column(&listed(&board.owner, "/api/properties").await, "id");
+    let tracked = column(&board.owner.listed("/api/properties").await, "id");
     let rest: Vec<&String> = tracked.iter().filter(|id| **id != board.property).collect();
-    put(&board.owner, "/api/properties/tracking", &json!({ "propertyIds": rest })).await.expect(200);
+    board.owner.put("/api/properties/tracking", &json!({ "propertyIds": rest })).await.expect(200);
     same(&board.open(board.token()).await);
-    put(&board.owner, "/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
+    board.owner.put("/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
     board.open(board.token()).await.expect(200);
     // Time.
-    let soon = post(&board.owner, &board.links(), &json!({ "expiresAt": "2026-11-21T12:10:00Z" })).await.expect(201);
+    let soon = board.owner.post(&board.links(), &json!({ "expiresAt": "2026-11-21T12:10:00Z" })).await.expect(201);
     let (id, token) = (soon.json["data"]["id"].as_str().unwrap(), soon.json["data"]["token"].as_str().unwrap());
     board.app.hand.advance(TimeDelta::seconds(599));
     let said = board.open(token).await.expect(200).json["meta"]["linkExpiresAt"].clone();
@@ -159,12 +167,26 @@ async fn a_link_that_opens_nothing_never_says_why() {
     assert_eq!(said, crate::app::start_of_test() + TimeDelta::minutes(10));
     board.app.hand.advance(TimeDelta::seconds(1));
     same(&board.open(token).await);
-    delete(&board.owner, &format!("{}/{id}", board.links())).await.expect(404);
-    assert_eq!(listed(&board.owner, &board.links()).await, std::slice::from_ref(&board.link));
+    board.owner.delete(&format!("{}/{id}", board.links())).await.expect(404);
+    assert_eq!(board.owner.listed(&board.links()).await, std::slice::from_ref(&board.link));
     // Revocation, also by an owner whose plan has no links any more.
     board.set_plan(Plan::Free).await;
-    delete(&board.owner, &format!("{}/{}", board.links(), board.link["id"].as_str().unwrap())).await.expect(204);
+    board.owner.delete(&format!("{}/{}", board.links(), board.link["id"].as_str().unwrap())).await.expect(204);
     board.set_plan(Plan::Pro).await;
     same(&board.open(board.token()).await);
-    assert_eq!(listed(&board.owner, &board.links()).await, [] as [Value; 0]);
+    assert_eq!(board.owner.listed(&board.links()).await, [] as [Value; 0]);
+}
+
+/// The key that tokens are sealed with was lost or changed.
+#[tokio::test]
+async fn a_link_whose_token_cannot_be_shown_again_can_still_be_revoked() {
+    let board = Dashboard::new().await;
+    let everything =
+        share_link::Entity::update_many().col_expr(share_link::Column::SealedToken, Expr::value(vec![7_u8; 90]));
+    everything.exec(&board.app.service.db).await.unwrap();
+    let seen = board.owner.listed(&board.links()).await;
+    assert_eq!((seen.len(), seen[0].get("token"), seen[0].get("url")), (1, None, None));
+    board.open(board.token()).await.expect(200);
+    board.owner.delete(&format!("{}/{}", board.links(), seen[0]["id"].as_str().unwrap())).await.expect(204);
+    board.open(board.token()).await.expect(404);
 }

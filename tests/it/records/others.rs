@@ -3,7 +3,7 @@
 use poem::http::Method;
 use serde_json::{Value, json};
 
-use super::{contains, listed, made, post, put};
+use super::contains;
 use crate::{actor::Actor, app::TestApp};
 
 fn rule(name: &str) -> Value {
@@ -27,7 +27,7 @@ async fn equal_names_and_keys_of_two_people_never_meet() {
             ids.push(answer.json["data"]["id"].as_str().unwrap().to_owned());
         }
         for (person, id) in people.iter().zip(&ids) {
-            let own = listed(person, path).await;
+            let own = person.listed(path).await;
             assert_eq!(own.iter().map(|record| record["id"].as_str().unwrap()).collect::<Vec<_>>(), [id]);
             let again = person.send(Method::POST, path, Some(body.to_string()), &headers).await.expect(201);
             assert_eq!(
@@ -42,10 +42,10 @@ async fn equal_names_and_keys_of_two_people_never_meet() {
 async fn everything(actor: &Actor, property: &str) -> Vec<Vec<Value>> {
     let mut found = Vec::new();
     for part in ["annotations", "segments", "topic-clusters", "branded-keywords", "share-links"] {
-        found.push(listed(actor, &format!("/api/properties/{property}/{part}")).await);
+        found.push(actor.listed(&format!("/api/properties/{property}/{part}")).await);
     }
     for path in ["/api/tags", "/api/filter-presets", "/api/team", "/api/properties"] {
-        found.push(listed(actor, path).await);
+        found.push(actor.listed(path).await);
     }
     found
 }
@@ -57,9 +57,11 @@ async fn ask_in_bodies(stranger: &Actor, own: &str, [theirs, tag]: [&str; 2]) {
         ("/api/team".into(), json!({ "email": "x@elsewhere.test", "role": "viewer", "propertyIds": [own, theirs] })),
     ];
     for (path, body) in bodies {
-        post(stranger, &path, &body).await.expect(404);
+        stranger.post(&path, &body).await.expect(404);
     }
-    put(stranger, "/api/properties/tracking", &json!({ "propertyIds": [own, theirs] })).await.expect(404);
+    let selection = json!({ "propertyIds": [own, theirs] });
+    let refused = stranger.put("/api/properties/tracking", &selection).await.expect(404);
+    assert_eq!(refused.hint(), "propertyIds[1]: is none of your own properties");
 }
 
 #[tokio::test]
@@ -69,14 +71,14 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
     let (theirs, own) = (owner.property("northmoor").await, stranger.property("quietmeadow").await);
     let of = |part: &str| format!("/api/properties/{theirs}/{part}");
     let annotation = json!({ "date": "2026-11-01", "text": "x" });
-    let tag = made(&owner, "/api/tags", &json!({ "name": "x" })).await;
-    let preset_id = made(&owner, "/api/filter-presets", &preset("x")).await;
-    let member = listed(&owner, "/api/team").await[0]["id"].as_str().unwrap().to_owned();
+    let tag = owner.made("/api/tags", &json!({ "name": "x" })).await;
+    let preset_id = owner.made("/api/filter-presets", &preset("x")).await;
+    let member = owner.listed("/api/team").await[0]["id"].as_str().unwrap().to_owned();
     let of_property = [
-        ("annotations", made(&owner, &of("annotations"), &annotation).await, Some(annotation.clone())),
-        ("segments", made(&owner, &of("segments"), &rule("x")).await, Some(rule("y"))),
-        ("topic-clusters", made(&owner, &of("topic-clusters"), &rule("x")).await, Some(rule("y"))),
-        ("share-links", made(&owner, &of("share-links"), &json!({})).await, None),
+        ("annotations", owner.made(&of("annotations"), &annotation).await, Some(annotation.clone())),
+        ("segments", owner.made(&of("segments"), &rule("x")).await, Some(rule("y"))),
+        ("topic-clusters", owner.made(&of("topic-clusters"), &rule("x")).await, Some(rule("y"))),
+        ("share-links", owner.made(&of("share-links"), &json!({})).await, None),
     ];
     let mut asked = vec![
         (Method::PUT, format!("/api/tags/{tag}"), Some(json!({ "name": "y" }))),
@@ -88,7 +90,7 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
         (Method::PUT, format!("/api/team/{member}"), Some(json!({ "role": "admin" }))),
         (Method::DELETE, format!("/api/team/{member}"), None),
     ];
-    let siblings = listed(&owner, "/api/properties").await;
+    let siblings = owner.listed("/api/properties").await;
     let sibling =
         siblings.iter().find(|property| property["id"] != *theirs).unwrap()["id"].as_str().unwrap().to_owned();
     for (part, id, body) in &of_property {
@@ -98,7 +100,7 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
             if std::ptr::eq(actor, &raw const owner) {
                 actor.send(Method::DELETE, &path, None, &[]).await.expect(404);
                 if let Some(body) = body {
-                    put(actor, &path, body).await.expect(404);
+                    actor.put(&path, body).await.expect(404);
                 }
                 continue;
             }
@@ -116,7 +118,8 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
         let id = &of_property.iter().find(|(name, ..)| *name == part).unwrap().1;
         let question = [("classification", format!("{kind}:{id}"))];
         let question: Vec<(&str, &str)> = question.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        stranger.ask(&format!("/api/properties/{own}/performance"), &question).await.expect(404);
+        let answer = stranger.ask(&format!("/api/properties/{own}/performance"), &question).await.expect(404);
+        assert!(answer.hint().starts_with("classification: "), "{}", answer.hint());
     }
     ask_in_bodies(&stranger, &own, [&theirs, &tag]).await;
     let after = [everything(&owner, &theirs).await, everything(&stranger, &own).await];

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{contains, delete, listed, made, post, put};
+use super::contains;
 use crate::{
     actor::{Actor, Answer},
     app::TestApp,
@@ -37,25 +37,25 @@ async fn a_changed_classification_changes_the_answers_at_once() {
     let kinds = [("segments", "segment", "page"), ("topic-clusters", "topicCluster", "query")];
     for (part, kind, dimension) in kinds {
         let list = format!("/api/properties/{property}/{part}");
-        let seeded = listed(&owner, &list).await[0]["conditions"][0]["value"].as_str().unwrap().to_owned();
+        let seeded = owner.listed(&list).await[0]["conditions"][0]["value"].as_str().unwrap().to_owned();
         let rule = |value: &str| json!({ "name": "Changing", "conditions": [contains(value)] });
-        let id = made(&owner, &list, &rule(&seeded)).await;
+        let id = owner.made(&list, &rule(&seeded)).await;
         let name = format!("{kind}:{id}");
         let first = reader.ask("performance", &name).await.expect(200);
         assert_eq!(first.json["data"], reader.filtered(dimension, &seeded).await);
         let cached = reader.ask("performance", &name).await.expect(200);
         assert_eq!(cached.bytes, first.bytes);
 
-        put(&owner, &format!("{list}/{id}"), &rule("o")).await.expect(200);
+        owner.put(&format!("{list}/{id}"), &rule("o")).await.expect(200);
         let known = [("if-none-match", first.header("etag"))];
         let path = format!("/api/properties/{property}/performance?classification={name}&scope=all");
         let second = reader.actor.send(poem::http::Method::GET, &path, None, &known).await.expect(200);
         assert_ne!(second.json["data"]["totals"], first.json["data"]["totals"], "{part}");
         assert_eq!(second.json["data"], reader.filtered(dimension, "o").await);
 
-        put(&owner, &format!("{list}/{id}"), &rule(&seeded)).await.expect(200);
+        owner.put(&format!("{list}/{id}"), &rule(&seeded)).await.expect(200);
         assert_eq!(reader.ask("performance", &name).await.expect(200).json["data"], first.json["data"]);
-        delete(&owner, &format!("{list}/{id}")).await.expect(204);
+        owner.delete(&format!("{list}/{id}")).await.expect(204);
         for part in ["performance", "countries", "query-count", "table-sparklines", "growth-opportunities"] {
             reader.ask(part, &name).await.expect(404);
         }
@@ -83,19 +83,19 @@ async fn changed_keywords_change_what_is_branded_at_once() {
     };
     let first = answers().await;
     assert_eq!(answers().await, first);
-    let topics = listed(&owner, &format!("/api/properties/{property}/topic-clusters")).await;
+    let topics = owner.listed(&format!("/api/properties/{property}/topic-clusters")).await;
     let word = topics[0]["conditions"][0]["value"].as_str().unwrap();
-    post(&owner, &keywords, &json!({ "keywords": [word] })).await.expect(201);
+    owner.post(&keywords, &json!({ "keywords": [word] })).await.expect(201);
     for (index, (new, old)) in answers().await.iter().zip(&first).enumerate() {
         assert_ne!(new, old, "answer {index}");
     }
     let remove = async |keyword: &str| {
         let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("keyword", keyword).finish();
-        delete(&owner, &format!("{keywords}?{query}")).await.expect(204);
+        owner.delete(&format!("{keywords}?{query}")).await.expect(204);
     };
     remove(word).await;
     assert_eq!(answers().await, first);
-    for keyword in super::column(&listed(&owner, &keywords).await, "keyword") {
+    for keyword in super::column(&owner.listed(&keywords).await, "keyword") {
         remove(&keyword).await;
     }
     let answer = reader.ask("performance", "branded").await.expect(400);

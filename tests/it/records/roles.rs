@@ -6,7 +6,7 @@ use api::{
 };
 use serde_json::{Value, json};
 
-use super::{contains, grant_of, made, put};
+use super::{contains, grant_of};
 use crate::{
     actor::{Actor, Answer},
     app::TestApp,
@@ -73,28 +73,27 @@ async fn path(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize
     for parameter in documented.path.split('/').filter(|part| part.starts_with('{')) {
         let made = match parameter {
             "{annotationId}" => {
-                made(&owner.actor, &of("annotations"), &json!({ "date": "2026-11-01", "text": "x" })).await
+                owner.actor.made(&of("annotations"), &json!({ "date": "2026-11-01", "text": "x" })).await
             }
-            "{segmentId}" => made(&owner.actor, &of("segments"), &rule).await,
-            "{clusterId}" => made(&owner.actor, &of("topic-clusters"), &rule).await,
-            "{linkId}" => made(&owner.actor, &of("share-links"), &json!({})).await,
+            "{segmentId}" => owner.actor.made(&of("segments"), &rule).await,
+            "{clusterId}" => owner.actor.made(&of("topic-clusters"), &rule).await,
+            "{linkId}" => owner.actor.made(&of("share-links"), &json!({})).await,
             "{token}" => {
-                let link = super::post(&owner.actor, &of("share-links"), &json!({})).await.expect(201);
+                let link = owner.actor.post(&of("share-links"), &json!({})).await.expect(201);
                 link.json["data"]["token"].as_str().unwrap().to_owned()
             }
             "{memberId}" if asker.team => {
                 let email = format!("path{turn}@elsewhere.test");
-                made(&asker.actor, "/api/team", &json!({ "email": email, "role": "admin", "allProperties": true }))
-                    .await
+                asker.actor.made("/api/team", &json!({ "email": email, "role": "admin", "allProperties": true })).await
             }
             "{id}" if asker.name == "anonymous" => continue,
             "{id}" if documented.path.starts_with("/api/tags/") => {
-                id = made(&asker.actor, "/api/tags", &json!({ "name": name })).await;
+                id = asker.actor.made("/api/tags", &json!({ "name": name })).await;
                 continue;
             }
             "{id}" if documented.path.starts_with("/api/filter-presets/") => {
                 let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
-                id = made(&asker.actor, "/api/filter-presets", &json!({ "name": name, "filters": filters })).await;
+                id = asker.actor.made("/api/filter-presets", &json!({ "name": name, "filters": filters })).await;
                 continue;
             }
             "{id}" => continue,
@@ -126,7 +125,7 @@ async fn body(documented: &Documented, asker: &Asker, turn: usize) -> Option<Str
 async fn ask(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize) -> Answer {
     if documented.id() == "deletePropertyBrandedKeyword" {
         let keywords = format!("/api/properties/{}/branded-keywords", owner.property);
-        super::post(&owner.actor, &keywords, &json!({ "keywords": ["acme"] })).await.expect(201);
+        owner.actor.post(&keywords, &json!({ "keywords": ["acme"] })).await.expect(201);
     }
     let path = path(documented, owner, asker, turn).await + &documented.query();
     let body = body(documented, asker, turn).await;
@@ -210,6 +209,6 @@ async fn every_operation_answers_an_admin_as_its_role_says() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let grant = grant_of(&owner, "editor@demo.test").await["id"].as_str().unwrap().to_owned();
-    put(&owner, &format!("/api/team/{grant}"), &json!({ "role": "admin" })).await.expect(200);
+    owner.put(&format!("/api/team/{grant}"), &json!({ "role": "admin" })).await.expect(200);
     ask_everyone(&app, &["admin"]).await;
 }

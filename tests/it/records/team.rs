@@ -6,7 +6,7 @@ use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, Into
 use serde_json::{Value, json};
 use sightline::services::subscriptions;
 
-use super::{column, contains, delete, grant_of, listed, made, post, put};
+use super::{column, contains, grant_of};
 use crate::{
     actor::Actor,
     app::{TestApp, start_of_test},
@@ -20,11 +20,11 @@ fn segments(property: &str) -> String {
 async fn statuses(actor: &Actor, property: &str) -> [u16; 3] {
     let rule = json!({ "name": "Probe", "conditions": [contains("a")] });
     let read = actor.get(&segments(property)).await.status.as_u16();
-    let write = post(actor, &segments(property), &rule).await;
+    let write = actor.post(&segments(property), &rule).await;
     if write.status.as_u16() == 201 {
-        delete(actor, write.header("location")).await.expect(204);
+        actor.delete(write.header("location")).await.expect(204);
     }
-    let link = post(actor, &format!("/api/properties/{property}/share-links"), &json!({})).await;
+    let link = actor.post(&format!("/api/properties/{property}/share-links"), &json!({})).await;
     [read, write.status.as_u16(), link.status.as_u16()]
 }
 
@@ -37,30 +37,30 @@ async fn a_change_of_a_grant_holds_from_the_next_request_on() {
     let path = format!("/api/team/{}", grant["id"].as_str().unwrap());
     assert_eq!(statuses(&viewer, &property).await, [200, 403, 403]);
     for (role, expected) in [("admin", [200, 201, 201]), ("editor", [200, 201, 403]), ("viewer", [200, 403, 403])] {
-        let changed = put(&owner, &path, &json!({ "role": role })).await.expect(200);
+        let changed = owner.put(&path, &json!({ "role": role })).await.expect(200);
         assert_eq!(
             (&changed.json["data"]["role"], &changed.json["data"]["propertyIds"]),
             (&json!(role), &grant["propertyIds"])
         );
         assert_eq!(statuses(&viewer, &property).await, expected, "{role}");
-        let listed = listed(&viewer, "/api/properties").await;
+        let listed = viewer.listed("/api/properties").await;
         assert!(column(&listed, "role").iter().all(|found| found == role));
     }
     for wrong in [json!({ "role": "owner" }), json!({ "role": "Admin" }), json!({}), json!({ "role": null })] {
-        assert!(put(&owner, &path, &wrong).await.expect(400).hint().starts_with("role"));
+        assert!(owner.put(&path, &wrong).await.expect(400).hint().starts_with("role"));
     }
-    delete(&owner, &path).await.expect(204);
+    owner.delete(&path).await.expect(204);
     assert_eq!(statuses(&viewer, &property).await, [404, 404, 404]);
-    assert_eq!(listed(&viewer, "/api/properties").await, [] as [Value; 0]);
+    assert_eq!(viewer.listed("/api/properties").await, [] as [Value; 0]);
     // What they made stays, and a new grant opens the door again.
     let again = json!({ "email": "Viewer@DEMO.test", "role": "viewer", "propertyIds": [property] });
-    let again = post(&owner, "/api/team", &again).await.expect(201);
+    let again = owner.post("/api/team", &again).await.expect(201);
     assert_eq!(
         (&again.json["data"]["status"], &again.json["data"]["email"]),
         (&json!("active"), &json!("Viewer@DEMO.test"))
     );
     assert_eq!(statuses(&viewer, &property).await, [200, 403, 403]);
-    assert_eq!(listed(&viewer, "/api/properties").await.len(), 1);
+    assert_eq!(viewer.listed("/api/properties").await.len(), 1);
 }
 
 /// Makes the stranger somebody whose address nobody has vouched for.
@@ -79,7 +79,7 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     let property = owner.property("northmoor").await;
     unverify(&app).await;
     let grant = json!({ "email": "STRANGER@demo.test", "role": "editor", "allProperties": true });
-    let made = post(&owner, "/api/team", &grant).await.expect(201).json["data"].clone();
+    let made = owner.post("/api/team", &grant).await.expect(201).json["data"].clone();
     assert_eq!((&made["status"], made.get("acceptedAt")), (&json!("pending"), None));
     assert_eq!((&made["allProperties"], &made["propertyIds"]), (&json!(true), &json!([])));
     let stranger = app.actor("stranger").await;
@@ -89,15 +89,28 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     // All properties are those that are tracked later, too, and never those that are not.
     let spare = untracked(&owner).await;
     stranger.get(&segments(&spare)).await.expect(404);
-    let mut tracked = column(&listed(&owner, "/api/properties").await, "id");
+    let mut tracked = column(&owner.listed("/api/properties").await, "id");
     tracked.push(spare.clone());
-    put(&owner, "/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
+    owner.put("/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
     stranger.get(&segments(&spare)).await.expect(200);
     // Those that are granted are not the grantee's to grant on.
     let onwards = json!({ "email": "viewer@demo.test", "role": "viewer", "propertyIds": [property] });
-    post(&stranger, "/api/team", &onwards).await.expect(404);
+    stranger.post("/api/team", &onwards).await.expect(404);
     let theirs = app.actor("stranger").await.property("quietmeadow").await;
     owner.get(&segments(&theirs)).await.expect(404);
+}
+
+/// A full-width letter, a Kelvin sign: mailboxes of their own, whoever holds them.
+#[tokio::test]
+async fn a_grant_to_an_address_that_only_looks_the_same_reaches_nobody() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
+    let property = owner.property("northmoor").await;
+    for email in ["ｓtranger@demo.test", "stranger@demo.te\u{17f}t"] {
+        let grant = json!({ "email": email, "role": "admin", "allProperties": true });
+        assert_eq!(owner.post("/api/team", &grant).await.expect(201).json["data"]["status"], "pending", "{email}");
+        assert_eq!(statuses(&stranger, &property).await, [404, 404, 404], "{email}");
+    }
 }
 
 #[tokio::test]
@@ -105,12 +118,12 @@ async fn untracking_closes_a_property_to_everyone() {
     let app = TestApp::start(|_| {}).await;
     let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
     let property = owner.property("northmoor").await;
-    let link = post(&owner, &format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201);
+    let link = owner.post(&format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201);
     let shared = format!("/api/share/{}/performance", link.json["data"]["token"].as_str().unwrap());
-    let tracked = column(&listed(&owner, "/api/properties").await, "id");
+    let tracked = column(&owner.listed("/api/properties").await, "id");
     let rest: Vec<&String> = tracked.iter().filter(|id| **id != property).collect();
     let track =
-        async |ids: Value| put(&owner, "/api/properties/tracking", &json!({ "propertyIds": ids })).await.expect(200);
+        async |ids: Value| owner.put("/api/properties/tracking", &json!({ "propertyIds": ids })).await.expect(200);
     track(json!(rest)).await;
     for actor in [&owner, &editor] {
         assert_eq!(statuses(actor, &property).await, [404, 404, 404]);
@@ -127,13 +140,12 @@ async fn what_cannot_be_granted_is_refused_clearly() {
     let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
     let property = owner.property("northmoor").await;
     let foreign = stranger.property("quietmeadow").await;
-    let before = listed(&owner, "/api/team").await;
+    let before = owner.listed("/api/team").await;
     let email = "new@elsewhere.test";
     let upper = property.to_uppercase();
     let cases = [
         ("email", json!({ "email": "OWNER@demo.test", "role": "viewer", "allProperties": true })),
         ("email", json!({ "email": "Viewer@Demo.test", "role": "viewer", "allProperties": true })),
-        ("email", json!({ "email": "ｖiewer@demo.test", "role": "viewer", "allProperties": true })),
         ("email", json!({ "email": "nobody", "role": "viewer", "allProperties": true })),
         ("email", json!({ "email": "a b@elsewhere.test", "role": "viewer", "allProperties": true })),
         (
@@ -153,14 +165,14 @@ async fn what_cannot_be_granted_is_refused_clearly() {
         ("properties", json!({ "email": email, "role": "viewer", "properties": [property] })),
     ];
     for (name, body) in cases {
-        let answer = post(&owner, "/api/team", &body).await.expect(400);
+        let answer = owner.post("/api/team", &body).await.expect(400);
         assert!(answer.hint().starts_with(name), "{body}: {}", answer.hint());
     }
     for stray in [foreign.as_str(), NOBODYS] {
         let body = json!({ "email": email, "role": "viewer", "propertyIds": [property, stray] });
-        post(&owner, "/api/team", &body).await.expect(404);
+        owner.post("/api/team", &body).await.expect(404);
     }
-    assert_eq!(listed(&owner, "/api/team").await, before);
+    assert_eq!(owner.listed("/api/team").await, before);
 }
 
 #[tokio::test]
@@ -172,12 +184,12 @@ async fn a_plan_without_a_team_makes_no_grants_and_still_takes_them_back() {
     let body = json!({ "email": "new@elsewhere.test", "role": "viewer", "allProperties": true });
     for plan in [Plan::Free, Plan::None] {
         subscriptions::set(&app.service.db, "owner@demo.test", plan, start_of_test()).await.unwrap();
-        let answer = post(&owner, "/api/team", &body).await.expect(402);
+        let answer = owner.post("/api/team", &body).await.expect(402);
         assert!(answer.code() == "subscription_required" && !answer.hint().is_empty());
-        put(&owner, &path, &json!({ "role": "admin" })).await.expect(402);
-        assert_eq!(listed(&owner, "/api/team").await.len(), 2);
+        owner.put(&path, &json!({ "role": "admin" })).await.expect(402);
+        assert_eq!(owner.listed("/api/team").await.len(), 2);
     }
     owner.send(Method::DELETE, &path, None, &[]).await.expect(204);
     subscriptions::set(&app.service.db, "owner@demo.test", Plan::Agency, start_of_test()).await.unwrap();
-    made(&owner, "/api/team", &body).await;
+    owner.made("/api/team", &body).await;
 }

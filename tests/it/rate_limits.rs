@@ -143,6 +143,19 @@ async fn what_is_under_way_is_answered_before_the_service_stops() {
     assert!(gone.unwrap_err().is_connect());
 }
 
+/// Each guess is a token that was never seen before, with a budget of its own.
+#[tokio::test]
+async fn guessed_share_tokens_of_one_address_are_counted() {
+    let app = limited(5).await;
+    let (anonymous, owner) = (app.anonymous(), app.actor("owner").await);
+    let guess = |number| format!("/api/share/{number:0>43}/performance");
+    let paths: Vec<String> = (0..303).map(guess).collect();
+    let refusals = join_all(paths.iter().map(|path| anonymous.get(path))).await;
+    let count = |status: u16| refusals.iter().filter(|answer| answer.status.as_u16() == status).count();
+    assert_eq!((count(404), count(429)), (300, 3));
+    owner.get("/api").await.expect(200);
+}
+
 #[tokio::test]
 async fn failed_sign_ins_of_one_address_are_counted() {
     let app = limited(5).await;

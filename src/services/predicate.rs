@@ -1,30 +1,17 @@
 //! Branded keywords, segments and topic clusters, as predicates over search data.
 
-use api::models::{Classification, FilterCondition, FilterDimension, FilterLogic, FilterOperator, Slice};
+use api::models::{Classification, FilterDimension, Slice};
 use entity::{branded_keyword, segment, topic_cluster};
 use sea_orm::ConnectionTrait;
-use serde::{Deserialize, Serialize};
 
-use super::access::PropertyAccess;
+use super::{access::PropertyAccess, saved_conditions};
 use crate::{
     error::Error,
     search_engine::{Condition, Expression, Predicate, brand, filter},
 };
 
-/// One stored condition of a segment (on page) or a topic cluster (on query).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredCondition {
-    /// How it compares.
-    pub operator: FilterOperator,
-    /// With what.
-    pub value: String,
-    /// How it joins the one before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub logic: Option<FilterLogic>,
-}
-
 /// The predicate of a slice: the classification and the filters, each bracketed.
-pub async fn predicate(db: &impl ConnectionTrait, access: &PropertyAccess, slice: &Slice) -> Result<Predicate, Error> {
+pub async fn of(db: &impl ConnectionTrait, access: &PropertyAccess, slice: &Slice) -> Result<Predicate, Error> {
     let mut expressions = Vec::new();
     if let Some(classification) = slice.classification {
         expressions.push(classified(db, access, classification).await?);
@@ -52,14 +39,22 @@ async fn classified(
             Ok(Expression(vec![vec![Condition::NonBranded(needed_brand(db, access).await?)]]))
         }
         Classification::Segment(id) => {
-            let found = segment::Entity::one_of_property(property, id).one(db).await?.ok_or(Error::NotFound)?;
-            stored(FilterDimension::Page, &found.conditions)
+            let found =
+                segment::Entity::one_of_property(property, id).one(db).await?.ok_or_else(|| no_such("segment"))?;
+            saved(FilterDimension::Page, &found.conditions)
         }
         Classification::TopicCluster(id) => {
-            let found = topic_cluster::Entity::one_of_property(property, id).one(db).await?.ok_or(Error::NotFound)?;
-            stored(FilterDimension::Query, &found.conditions)
+            let found = topic_cluster::Entity::one_of_property(property, id)
+                .one(db)
+                .await?
+                .ok_or_else(|| no_such("topic cluster"))?;
+            saved(FilterDimension::Query, &found.conditions)
         }
     }
+}
+
+fn no_such(what: &str) -> Error {
+    Error::NoSuch { hint: format!("classification: the property has no {what} with this id") }
 }
 
 /// The expression that finds the property's branded queries; `None` on a property without branded keywords.
@@ -84,17 +79,8 @@ pub async fn needed_brand(db: &impl ConnectionTrait, access: &PropertyAccess) ->
     })
 }
 
-fn stored(dimension: FilterDimension, json: &str) -> Result<Expression, Error> {
-    let conditions: Vec<StoredCondition> = serde_json::from_str(json).map_err(Error::internal)?;
-    let conditions: Vec<FilterCondition> = conditions
-        .into_iter()
-        .map(|stored| FilterCondition {
-            dimension,
-            operator: stored.operator,
-            value: stored.value,
-            logic: stored.logic,
-        })
-        .collect();
+fn saved(dimension: FilterDimension, json: &str) -> Result<Expression, Error> {
+    let conditions = saved_conditions::on(dimension, &saved_conditions::wire(json)?);
     if conditions.is_empty() {
         return Err(Error::internal("a stored classification without conditions"));
     }
