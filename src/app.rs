@@ -34,6 +34,8 @@ pub struct Service {
     pub simulator: Option<Simulator>,
     /// Its own records.
     pub db: DatabaseConnection,
+    /// What its requests write them through.
+    pub writer: DatabaseConnection,
     /// How it reads search data.
     pub reader: Reader,
     stop: Option<oneshot::Sender<()>>,
@@ -58,7 +60,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let parts = parts::build(config, base_url.clone(), engine_url, (clock, random)).await?;
     demo::seed(&parts).await?;
     let sweeper = sweep::start(&parts);
-    let (db, reader) = (parts.app.db.clone(), parts.app.search.reader.clone());
+    let (db, writer, reader) = (parts.app.db.clone(), parts.writer.clone(), parts.app.search.reader.clone());
     let endpoint = routes::routes(&parts).await?;
 
     let (stop, stopped) = oneshot::channel::<()>();
@@ -72,7 +74,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
         sweeper.abort();
         result
     });
-    Ok(Service { base_url, address, simulator, db, reader, stop: Some(stop), task })
+    Ok(Service { base_url, address, simulator, db, writer, reader, stop: Some(stop), task })
 }
 
 impl Service {
@@ -87,8 +89,10 @@ impl Service {
         if let Some(simulator) = self.simulator.take() {
             simulator.shutdown().await;
         }
-        if let Err(error) = self.db.close_by_ref().await {
-            tracing::warn!(%error, "the database did not close");
+        for db in [&self.writer, &self.db] {
+            if let Err(error) = db.close_by_ref().await {
+                tracing::warn!(%error, "the database did not close");
+            }
         }
     }
 }
@@ -112,6 +116,7 @@ pub fn http_client() -> Result<reqwest::Client, Error> {
 /// Everything that a service is made of.
 struct Parts {
     app: Arc<crate::handlers::App>,
+    writer: DatabaseConnection,
     authenticator: crate::identity::authenticator::Authenticator,
     sessions: crate::identity::session::Sessions,
     provider: Option<crate::identity_provider::IdentityProvider>,

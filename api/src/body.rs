@@ -25,7 +25,7 @@ const CONTENT_TYPE: &str = "application/json";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body<T>(pub T);
 
-impl<T: ParseFromJSON> Body<T> {
+impl<T: ParseFromJSON + 'static> Body<T> {
     /// Reads `bytes` sent as `content_type`.
     pub fn read(content_type: Option<&str>, bytes: &[u8]) -> Result<Self, ApiError> {
         check_content_type(content_type)?;
@@ -39,9 +39,7 @@ impl<T: ParseFromJSON> Body<T> {
     /// Reads a JSON value.
     pub fn of(value: Value) -> Result<Self, ApiError> {
         let value = whole(value);
-        let mut registry = Registry::new();
-        T::register(&mut registry);
-        shape::check(&registry, &T::schema_ref(), &value)?;
+        shape::check::<T>(&value)?;
         T::parse_from_json(Some(value)).map(Self).map_err(|e| ApiError::invalid("body", &e.into_message()))
     }
 }
@@ -80,7 +78,7 @@ pub(crate) fn not_json(error: &serde_json::Error) -> String {
     format!("{what} at line {}, column {}", error.line(), error.column())
 }
 
-impl<'a, T: ParseFromJSON> ApiExtractor<'a> for Body<T> {
+impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
 
     type ParamType = ();

@@ -1,7 +1,16 @@
 //! Holds a JSON value against the schema of a request body and says which field is wrong, and what is allowed.
 
+use std::{
+    any::TypeId,
+    collections::HashMap,
+    sync::{Arc, LazyLock, Mutex, PoisonError, RwLock},
+};
+
 use chrono::{DateTime, Datelike as _, NaiveDate};
-use poem_openapi::registry::{MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef, Registry},
+    types::Type,
+};
 use regex::Regex;
 use serde_json::Value;
 use uuid::Uuid;
@@ -12,17 +21,30 @@ use crate::{
     params::ParamValue as _,
 };
 
-/// The first thing wrong with `value`; the hint names the field by its path, such as `filters[2].operator`.
-pub fn check(registry: &Registry, schema: &MetaSchemaRef, value: &Value) -> Result<(), ApiError> {
-    fault(registry, schema, value).map_or(Ok(()), |(path, allowed)| {
+/// The first thing wrong with a `value` that should be a `T`; the hint names the field by its path, such as
+/// `filters[2].operator`.
+pub fn check<T: Type + 'static>(value: &Value) -> Result<(), ApiError> {
+    fault::<T>(value).map_or(Ok(()), |(path, allowed)| {
         let name = if path.is_empty() { "body" } else { &path };
         Err(ApiError::invalid(name, &allowed))
     })
 }
 
 /// The same, as the field's path within `value` and what is allowed there.
-pub fn fault(registry: &Registry, schema: &MetaSchemaRef, value: &Value) -> Option<Fault> {
-    Checker { registry }.first_fault(schema, value, String::new())
+pub fn fault<T: Type + 'static>(value: &Value) -> Option<Fault> {
+    Checker { registry: &schemas::<T>() }.first_fault(&T::schema_ref(), value, String::new())
+}
+
+/// The schemas that `T` consists of, put together once per process.
+fn schemas<T: Type + 'static>() -> Arc<Registry> {
+    static KNOWN: LazyLock<Mutex<HashMap<TypeId, Arc<Registry>>>> = LazyLock::new(Mutex::default);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_type = known.entry(TypeId::of::<T>()).or_insert_with(|| {
+        let mut registry = Registry::new();
+        T::register(&mut registry);
+        Arc::new(registry)
+    });
+    of_type.clone()
 }
 
 /// The path of a field, and what is allowed there.
@@ -118,8 +140,20 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
         return Some(allowed);
     }
     let pattern = schema.pattern.as_deref()?;
-    let matches = Regex::new(pattern).is_ok_and(|expression| expression.is_match(text));
-    (!matches).then(|| pattern_in_words(pattern))
+    (!matches(pattern, text)).then(|| pattern_in_words(pattern))
+}
+
+/// Whether `text` matches a pattern of the document, each of which is compiled once per process. One that is no expression matches
+/// nothing.
+fn matches(pattern: &str, text: &str) -> bool {
+    static COMPILED: LazyLock<RwLock<HashMap<String, Regex>>> = LazyLock::new(RwLock::default);
+    if let Some(compiled) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+        return compiled.is_match(text);
+    }
+    let Ok(compiled) = Regex::new(pattern) else { return false };
+    let found = compiled.is_match(text);
+    COMPILED.write().unwrap_or_else(PoisonError::into_inner).insert(pattern.to_owned(), compiled);
+    found
 }
 
 fn pattern_in_words(pattern: &str) -> String {

@@ -15,7 +15,7 @@ use poem_openapi::types::ParseFromJSON;
 
 const JSON: Option<&str> = Some("application/json");
 
-fn hint<T: ParseFromJSON>(text: &str) -> String {
+fn hint<T: ParseFromJSON + 'static>(text: &str) -> String {
     match Body::<T>::read(JSON, text.as_bytes()) {
         Ok(_) => "accepted".to_owned(),
         Err(error) => {

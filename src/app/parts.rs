@@ -87,6 +87,7 @@ pub async fn build(
     (clock, random): (Clock, Random),
 ) -> Result<Parts, Error> {
     let db = open_database(&config).await?;
+    let writer = database::writer(&db, &config.database_url()).await?;
     let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
     let http = http_client()?;
     let config = Arc::new(config);
@@ -118,7 +119,7 @@ pub async fn build(
     });
     let sign_in = sign_in.transpose()?;
     let app = Arc::new(App { config, base_url, db, search, issuer, clock, random });
-    Ok(Parts { app, authenticator, sessions, provider, sign_in })
+    Ok(Parts { app, writer, authenticator, sessions, provider, sign_in })
 }
 
 /// Opens the configured database, with the current schema.

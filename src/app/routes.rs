@@ -84,6 +84,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
     let writes = Writes {
         db: app.db.clone(),
+        writer: parts.writer.clone(),
         store: config.idempotency.store,
         secrets: app.search.secrets.clone(),
         running: Running::default(),

@@ -14,7 +14,7 @@ use poem::{
     Body, Endpoint, IntoResponse, Middleware, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
 };
-use sea_orm::{ConnectionTrait as _, DatabaseConnection};
+use sea_orm::DatabaseConnection;
 
 use super::{correlation::CorrelationId, envelope};
 use crate::{
@@ -33,20 +33,16 @@ const KEY: &str = "idempotency-key";
 const REPLAYED: &str = "idempotency-replayed";
 const STORAGE: &str = "idempotency-storage";
 
-/// Marks the state before the operation.
-const BEFORE: &str = "SAVEPOINT before_operation";
-
-/// Goes back to it.
-const BACK: &str = "ROLLBACK TO SAVEPOINT before_operation";
-
 /// The longest key.
 const LONGEST_KEY: usize = 255;
 
 /// The middleware.
 #[derive(Clone)]
 pub struct Writes {
-    /// What is written to.
+    /// Where answers to keys are looked up.
     pub db: DatabaseConnection,
+    /// What is written through.
+    pub writer: DatabaseConnection,
     /// Whether answers are stored.
     pub store: ReplayStore,
     /// Seals stored answers, which may hold secrets.
@@ -143,7 +139,7 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
 impl<E: Endpoint> WritesEndpoint<E> {
     /// Runs the operation in a transaction of its own, which is committed unless it refuses.
     async fn once(&self, mut request: Request) -> Result<Response> {
-        let unit = Arc::new(UnitOfWork::new(self.settings.db.clone()));
+        let unit = Arc::new(UnitOfWork::new(self.settings.writer.clone()));
         request.set_data(unit.clone());
         let answer = self.inner.call(request).await.map(IntoResponse::into_response);
         let unit = alone(unit)?;
@@ -167,18 +163,22 @@ impl<E: Endpoint> WritesEndpoint<E> {
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: identity.user.id, method, path, key };
         let Some(_claim) = settings.running.claim(&scope) else { return Err(in_progress().into()) };
-        let unit = Arc::new(UnitOfWork::new(settings.db.clone()));
-        let transaction = unit.transaction().await.map_err(ApiError::from)?;
-        if !replays::lock(transaction, &scope).await.map_err(ApiError::from)? {
+        let mut unit = UnitOfWork::new(settings.writer.clone());
+        if !replays::lock(&unit, &scope).await.map_err(ApiError::from)? {
             return Err(in_progress().into());
         }
-        let known = replays::find(transaction, &settings.secrets, &scope, &hash, settings.clock.now()).await;
+        let (secrets, now) = (&settings.secrets, settings.clock.now());
+        let known = match unit.begun() {
+            Some(transaction) => replays::find(transaction, secrets, &scope, &hash, now).await,
+            None => replays::find(&settings.db, secrets, &scope, &hash, now).await,
+        };
         if let Some(known) = known.map_err(ApiError::from)? {
             // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
-            alone(unit)?.roll_back().await.map_err(ApiError::from)?;
+            unit.roll_back().await.map_err(ApiError::from)?;
             return answer_to(known);
         }
-        transaction.execute_unprepared(BEFORE).await.map_err(Error::from).map_err(ApiError::from)?;
+        unit.mark().await.map_err(ApiError::from)?;
+        let unit = Arc::new(unit);
         request.set_data(unit.clone());
         let id = request.data::<CorrelationId>().cloned();
         match self.inner.call(request).await.map(IntoResponse::into_response) {
@@ -199,16 +199,17 @@ impl<E: Endpoint> WritesEndpoint<E> {
             unit.roll_back().await.map_err(ApiError::from)?;
             return Ok(replayed(response, false));
         }
-        let transaction = unit.transaction().await.map_err(ApiError::from)?;
-        if !status.is_success() {
-            // Only what the operation wrote goes: the transaction keeps the key until the refusal is stored.
-            transaction.execute_unprepared(BACK).await.map_err(Error::from).map_err(ApiError::from)?;
-        }
+        let unit = if status.is_success() { unit } else { unit.undo().await.map_err(ApiError::from)? };
         let (response, stored) = stored_of(response).await?;
         if stored.body.len() <= LARGEST_BODY {
             let now = self.settings.clock.now();
             let (id, secrets) = (self.settings.random.id(now), &self.settings.secrets);
-            replays::store(transaction, secrets, (id, now), scope, hash, stored).await.map_err(ApiError::from)?;
+            let transaction = unit.transaction().await.map_err(ApiError::from)?;
+            if !replays::store(transaction, secrets, (id, now), scope, hash, stored).await.map_err(ApiError::from)? {
+                // The same request, whose client had hung up, was being committed while the key was looked up.
+                unit.roll_back().await.map_err(ApiError::from)?;
+                return Err(in_progress().into());
+            }
         }
         unit.commit().await.map_err(ApiError::from)?;
         Ok(replayed(response, false))

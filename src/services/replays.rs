@@ -13,13 +13,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use entity::replay;
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, QueryFilter,
-    Statement,
+    SqlErr, Statement,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::{error::Error, secrets::Secrets};
+use crate::{error::Error, secrets::Secrets, store::unit_of_work::UnitOfWork};
 
 /// How long an answer is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
@@ -106,11 +106,13 @@ impl Scope {
     }
 }
 
-/// Takes the key into use among all processes of the database, until the transaction ends. Whether it was free.
-pub async fn lock(transaction: &impl ConnectionTrait, scope: &Scope) -> Result<bool, Error> {
-    if transaction.get_database_backend() != DatabaseBackend::Postgres {
+/// Takes the key into use among all processes of the database, until the unit of work ends. Whether it was free. `SQLite` has one
+/// process: there is nothing to take, and no transaction begins.
+pub async fn lock(unit: &UnitOfWork, scope: &Scope) -> Result<bool, Error> {
+    if unit.backend() != DatabaseBackend::Postgres {
         return Ok(true);
     }
+    let transaction = unit.transaction().await?;
     let number = scope.digest().first_chunk().copied().map_or(0, i64::from_be_bytes);
     let ask = Statement::from_sql_and_values(
         DatabaseBackend::Postgres,
@@ -149,7 +151,8 @@ pub async fn find(
     Ok(Some(Known::Answered(answer)))
 }
 
-/// Stores an answer for replay. Its body is sealed: that of a share link holds the link's token.
+/// Stores an answer for replay, unless there is one for the key already. Whether it did. Its body is sealed: that of a share link
+/// holds the link's token.
 pub async fn store(
     db: &impl ConnectionTrait,
     secrets: &Secrets,
@@ -157,7 +160,7 @@ pub async fn store(
     scope: Scope,
     request_hash: Vec<u8>,
     answer: Stored,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let row = replay::ActiveModel {
         id: Set(id),
         user_id: Set(scope.user_id),
@@ -173,8 +176,10 @@ pub async fn store(
         created_at: Set(now),
         expires_at: Set(now + LIFETIME),
     };
-    replay::Entity::insert(row).exec_without_returning(db).await?;
-    Ok(())
+    match replay::Entity::insert(row).exec_without_returning(db).await {
+        Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => Ok(false),
+        stored => Ok(stored.map(|_| true)?),
+    }
 }
 
 /// Deletes what is not replayed any more.
@@ -236,6 +241,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{
+        random::Random,
+        services::world::{World, noon},
+    };
 
     fn of(text: &str) -> Vec<u8> {
         hash(&serde_json::from_str(text).unwrap())
@@ -260,6 +269,21 @@ mod tests {
         assert_eq!(hashes.len(), others.len() + 1);
         assert_eq!(hash(&json!("é")), of(r#""\u00e9""#));
         assert!(of("0") == of("-0") && of("0") == of("-0.0") && of("10000000000000000000") == of("1e19"));
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_stored_is_not_replaced() {
+        let world = World::new().await;
+        let scope = Scope { user_id: world.owner, method: "POST".into(), path: "/x".into(), key: "a".into() };
+        let answer = |status| Stored { status, content_type: None, location: None, etag: None, body: Vec::new() };
+        let (secrets, hash) = (Secrets::new([7; 32], Random::seeded(1)), vec![0; 32]);
+        for (status, stores) in [(201, true), (202, false)] {
+            let id = world.random.id(noon());
+            let stored = store(&world.db, &secrets, (id, noon()), scope.clone(), hash.clone(), answer(status)).await;
+            assert_eq!(stored.unwrap(), stores);
+        }
+        let known = find(&world.db, &secrets, &scope, &hash, noon()).await.unwrap();
+        assert_eq!(known, Some(Known::Answered(answer(201))));
     }
 
     #[test]

@@ -9,6 +9,9 @@ use sea_orm::{
 };
 use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
 
+/// How long whoever needs the database waits for a connection, or for another writer.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
 /// What processes that bring one `PostgreSQL` database up to date at once agree on.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
 
@@ -19,7 +22,7 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)"
 /// Where the database cannot be reached or opened.
 pub async fn connect(url: &str, max_connections: u32) -> Result<DatabaseConnection, DbErr> {
     let mut options = ConnectOptions::new(url);
-    options.sqlx_logging(false).acquire_timeout(Duration::from_secs(10)).max_connections(max_connections);
+    options.sqlx_logging(false).acquire_timeout(PATIENCE).max_connections(max_connections);
     if url.contains(":memory:") {
         options.max_connections(1).idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
     } else if url.starts_with("sqlite:") {
@@ -29,10 +32,20 @@ pub async fn connect(url: &str, max_connections: u32) -> Result<DatabaseConnecti
                 .foreign_keys(true)
                 .journal_mode(SqliteJournalMode::Wal)
                 .synchronous(SqliteSynchronous::Full)
-                .busy_timeout(Duration::from_secs(10))
+                .busy_timeout(PATIENCE)
         });
     }
     Database::connect(options).await
+}
+
+/// What units of work write through. `SQLite` lets one writer in at a time, and whoever found it busy would ask again after pauses
+/// that grow: so there is one connection for all of them, which they get in the order they asked for it.
+///
+/// # Errors
+/// Where the database cannot be opened again.
+pub async fn writer(db: &DatabaseConnection, url: &str) -> Result<DatabaseConnection, DbErr> {
+    let one_at_a_time = url.starts_with("sqlite:") && !url.contains(":memory:");
+    if one_at_a_time { connect(url, 1).await } else { Ok(db.clone()) }
 }
 
 /// Brings the schema up to what this program expects; changes nothing when it is. Replicas may start at once: on `PostgreSQL` the
@@ -58,6 +71,9 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), DbErr> {
 pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
     let immediate = (db.get_database_backend() == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
     let options = TransactionOptions { sqlite_transaction_mode: immediate, ..Default::default() };
+    if immediate.is_some() {
+        return db.begin_with_options(options).await;
+    }
     let db = db.clone();
     // In a task of its own, which a client that hangs up does not end: abandoned between `BEGIN` and what `PostgreSQL` says to it, a
     // connection would go back to the others with its transaction open, because the driver does not know of it yet.

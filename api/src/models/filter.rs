@@ -1,6 +1,6 @@
 //! Filter conditions: the shape, and reading the `filters` parameter.
 
-use poem_openapi::{Enum, Object, registry::Registry, types::Type as _};
+use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -96,9 +96,7 @@ impl ParamValue for Filters {
         if conditions.len() > MAX_CONDITIONS {
             return Err(format!("at most {MAX_CONDITIONS} conditions are allowed, {} were sent", conditions.len()));
         }
-        let mut registry = Registry::new();
-        FilterCondition::register(&mut registry);
-        let fault = |condition| shape::fault(&registry, &FilterCondition::schema_ref(), condition);
+        let fault = shape::fault::<FilterCondition>;
         let wrong = conditions.iter().enumerate().find_map(|(index, condition)| Some((index + 1, fault(condition)?)));
         if let Some((number, (field, allowed))) = wrong {
             let field = if field.is_empty() { field } else { format!("{field}: ") };
