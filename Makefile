@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash check lint sdk-check fuzz openapi examples bench
+.PHONY: help run test test-all test-crash abuse audit check lint sdk-check fuzz openapi examples bench
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,12 @@ test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_T
 
 test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
 	cargo test --test it -- --ignored --nocapture crash
+
+abuse: ## Attack a running service for a minute, and print what honest people notice
+	cargo test --release --test it -- --ignored --nocapture abuse
+
+audit: ## Licences, sources, duplicate versions and advisories of the dependencies, where cargo-deny is installed
+	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; else echo "audit: cargo-deny is not installed; cargo install --locked cargo-deny"; fi
 
 check: ## Formatting, lints and docs
 	cargo fmt --all --check

@@ -9,20 +9,15 @@ pub use self::parts::{open_database, simulator_settings};
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use poem::{
-    Server,
-    listener::{Acceptor as _, Listener as _, TcpListener},
-};
 use sea_orm::DatabaseConnection;
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::{clock::Clock, config::Config, error::Error, random::Random, search_engine::Reader, simulator::Simulator};
+use crate::{
+    clock::Clock, config::Config, error::Error, random::Random, search_engine::Reader, server, simulator::Simulator,
+};
 
 /// How long answers under way are given when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// How long a connection may say nothing.
-const IDLE: Duration = Duration::from_secs(75);
 
 /// A running service.
 pub struct Service {
@@ -47,13 +42,13 @@ pub struct Service {
 /// # Errors
 /// Where a setting is not usable, the address cannot be bound or the database not opened.
 pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Service, Error> {
-    let acceptor = TcpListener::bind(config.listen).into_acceptor().await;
-    let acceptor = acceptor.map_err(|e| Error::invalid(format!("listen: {} cannot be bound: {e}", config.listen)))?;
-    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
-    let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
+    let listener = TcpListener::bind(config.listen).await;
+    let listener = listener.map_err(|e| Error::invalid(format!("listen: {} cannot be bound: {e}", config.listen)))?;
+    let address = listener.local_addr().map_err(Error::internal)?;
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let base_url = base_url.trim_end_matches('/').to_owned();
     parts::check_exposure(&config, address)?;
+    let limits = parts::connection_limits(&config);
 
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
@@ -66,11 +61,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let signal = async { drop(stopped.await) };
-        let result = Server::new_with_acceptor(acceptor)
-            .name("sightline")
-            .idle_timeout(IDLE)
-            .run_with_graceful_shutdown(endpoint, signal, Some(GRACE))
-            .await;
+        let result = server::serve(listener, endpoint, limits, signal, GRACE).await;
         sweeper.abort();
         result
     });

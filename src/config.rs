@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::search_engine::Patience;
 
 mod check;
+mod connections;
 mod load;
 mod rate_limit;
 mod units;
 
+pub use connections::Connections;
 pub use load::{ConfigError, load};
 pub use rate_limit::RateLimit;
 pub use units::{Bytes, Seconds};
@@ -24,6 +26,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// The service's public root, without a slash at the end; by default the address actually bound.
     pub base_url: Option<String>,
+    /// Connections that may be open at once.
+    pub connections: Connections,
     /// Folder for the database and the generated key.
     pub data_dir: String,
     /// Page where a plan is bought; by default `base_url` + `/subscribe`.
@@ -250,6 +254,7 @@ impl Default for Config {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             base_url: None,
+            connections: Connections::default(),
             data_dir: "data".to_owned(),
             subscribe_url: None,
             database: Database::default(),

@@ -17,6 +17,7 @@ pub mod middleware;
 pub mod random;
 pub mod search_engine;
 pub mod secrets;
+pub mod server;
 pub mod services;
 pub mod simulator;
 pub mod store;

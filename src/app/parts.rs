@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use entity::user;
 use sea_orm::{ConnAcquireErr, DatabaseConnection, DbErr};
-use tokio::sync::Semaphore;
 
 use super::{Parts, http_client};
 use crate::{
@@ -22,7 +21,9 @@ use crate::{
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
+    server,
     services::{
+        analyses::weeks::Weeks,
         people::{self, Email, Profile},
         rendered::Answers,
         search_data::{SearchData, StoredGrants},
@@ -30,9 +31,6 @@ use crate::{
     simulator::{self, Simulator},
     store::database,
 };
-
-/// Weeks of queries by day that are read at once, all questions together: a week of a large site takes some megabytes.
-const WEEKS_IN_MEMORY: usize = 12;
 
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
 const RENDERED_SHARE: u64 = 4;
@@ -47,6 +45,16 @@ pub fn check_exposure(config: &Config, address: SocketAddr) -> Result<(), Error>
         ));
     }
     Ok(())
+}
+
+/// Bounds of the connections to the service.
+pub fn connection_limits(config: &Config) -> server::Limits {
+    server::Limits {
+        connections: config.connections.max,
+        per_address: config.connections.max_per_address,
+        trusted: config.rate_limit.trusted_proxies.clone(),
+        deadlines: config.connections.deadlines,
+    }
 }
 
 /// The simulated search engine, when no other is configured.
@@ -166,7 +174,7 @@ fn search_data(
         clock: clock.clone(),
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
         answers: Answers::new(bytes(rendered), clock.clone()),
-        weeks: Arc::new(Semaphore::new(WEEKS_IN_MEMORY)),
+        weeks: Weeks::default(),
     }
 }
 

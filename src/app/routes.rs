@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::document::Locations;
-use poem::{EndpointExt, Route, endpoint::BoxEndpoint, middleware::Compression, web::CompressionAlgo};
+use poem::{EndpointExt, Route, endpoint::BoxEndpoint};
 
 use super::{Parts, parts::audience};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
         api_version::ApiVersion,
         authenticate::Authenticate,
         body_limit::{BodyLimit, BodyVerdict},
-        codings::Codings,
+        compression::compress,
         conditional::Conditional,
         correlation::Correlation,
         envelope::Envelope,
@@ -106,8 +106,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)
         .with(StandingHeaders)
-        .with(Compression::new().algorithms([CompressionAlgo::GZIP, CompressionAlgo::BR]))
-        .with(Codings)
+        .around(compress)
         .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
     Ok(endpoint.map_to_response().boxed())
 }

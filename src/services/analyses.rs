@@ -13,6 +13,7 @@ pub mod performance;
 pub mod query_count;
 pub mod query_insights;
 pub mod sparklines;
+pub mod weeks;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use api::{
     models::{AnalysisStatus, Classification, Comparison, Question, Slice, TableCoverage, Window, WindowParams},
 };
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
@@ -56,6 +58,8 @@ struct Asked<'s> {
     search: &'s SearchData,
     settled: Settled,
     freshness: LastFinal,
+    /// Who holds the weeks of rows that are read.
+    person: Uuid,
 }
 
 impl<'s> Asked<'s> {
@@ -81,7 +85,9 @@ impl<'s> Asked<'s> {
     ) -> Result<Self, Error> {
         let settled = question::settle(search, access, parts).await?;
         let freshness = search.last_final(&settled.site).await?;
-        Ok(Self { search, settled, freshness })
+        // The readers of a share link are one person.
+        let person = access.user_id().unwrap_or(access.property().id);
+        Ok(Self { search, settled, freshness, person })
     }
 
     /// The window without the days that are not final yet.

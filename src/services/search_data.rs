@@ -7,9 +7,8 @@ use chrono::Utc;
 use entity::{property, search_account};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait, QueryFilter, prelude::*};
 use secrecy::{ExposeSecret, SecretString};
-use tokio::sync::Semaphore;
 
-use super::{access::PropertyAccess, accounts, rendered::Answers};
+use super::{access::PropertyAccess, accounts, analyses::weeks::Weeks, rendered::Answers};
 use crate::{
     clock::Clock,
     error::Error,
@@ -32,8 +31,8 @@ pub struct SearchData {
     pub reader: Reader,
     /// Answers rendered before.
     pub answers: Answers,
-    /// How many weeks of queries by day may be in memory besides the cache.
-    pub weeks: Arc<Semaphore>,
+    /// Permits for weeks of queries by day, which are in memory besides the cache.
+    pub weeks: Weeks,
 }
 
 /// A site, and the account that reads it.

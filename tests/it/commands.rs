@@ -47,6 +47,11 @@ impl Running {
         Self { child, stdout, url }
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Asks it to end; answers its exit code, the rest of stdout, and stderr.
     fn terminate(mut self) -> (Option<i32>, String, String) {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
 
+mod abuse;
 mod actor;
 mod analyses;
 mod app;
@@ -9,6 +10,7 @@ mod architecture;
 mod bad_input;
 mod breakdowns;
 mod commands;
+mod connections;
 mod contract;
 mod coverage;
 mod credentials;

@@ -9,7 +9,7 @@ use api::models::Window;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
-use super::Asked;
+use super::{Asked, weeks::MAX_WEEKS_PER_PERSON};
 use crate::{
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, Row},
@@ -19,7 +19,7 @@ use crate::{
 const DAYS: i64 = 7;
 
 /// Readings made side by side.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = MAX_WEEKS_PER_PERSON;
 
 /// What was read: enough to tell whether the same would be read again.
 pub(super) struct DaysRead {
@@ -57,9 +57,8 @@ pub(super) async fn each_day(
     mut take: impl FnMut(NaiveDate, &[Row]),
 ) -> Result<DaysRead, Error> {
     let weeks = weeks(asked.final_days(window)).into_iter();
-    // Whoever holds a week's rows holds a permit, so that many questions at once do not hold all their rows at once.
     let read = |week| async move {
-        let permit = asked.search.weeks.acquire().await.map_err(Error::internal)?;
+        let permit = asked.search.weeks.acquire(asked.person).await?;
         Ok::<_, Error>((permit, read_week(asked, week, plan).await?))
     };
     let mut readings = stream::iter(weeks.map(read)).buffered(AT_ONCE);

@@ -17,6 +17,7 @@ use super::{
     Asked, Listed, check_has, check_has_queries,
     daily::{by_day, read_week, weeks},
     table_cap,
+    weeks::MAX_WEEKS_PER_PERSON,
 };
 use crate::{
     analytics::{
@@ -127,14 +128,11 @@ impl Table {
     }
 }
 
-/// Weeks that are read before the first byte of the rows behind the query count is sent: up to so many, a failure is an answer with a
-/// status.
-const BEFORE: usize = 8;
-
 /// Weeks of longer files that are read ahead of the one being sent.
 const AHEAD: usize = 2;
 
-/// The rows behind the query count. A long file is read while it is sent; where that fails, the stream ends with an error.
+/// The rows behind the query count. The first weeks are read before the first byte is sent, so that a failure is an answer with a
+/// status; a longer file is read while it is sent, and where that fails, the stream ends with an error.
 pub async fn query_count_rows(
     search: &SearchData,
     access: &PropertyAccess,
@@ -145,22 +143,34 @@ pub async fn query_count_rows(
     let plan = asked.settled.plan()?;
     let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
     let header = Rows::header(&DAILY)?;
-    let (owned, settled, freshness) = (search.clone(), asked.settled.clone(), asked.freshness);
-    let weeks = stream::iter(weeks(asked.final_days(asked.settled.window)));
-    let read = move |week| {
-        let (search, settled, plan) = (owned.clone(), settled.clone(), plan.clone());
-        async move { read_week(&Asked { search: &search, settled, freshness }, week, &plan).await }
+    let weeks = weeks(asked.final_days(asked.settled.window));
+    let permits = search.weeks.acquire_up_to(asked.person, weeks.len().min(MAX_WEEKS_PER_PERSON)).await?;
+    let later = weeks[permits.len().min(weeks.len())..].to_vec();
+    let read = |(week, permit)| {
+        let (asked, plan) = (&asked, &plan);
+        async move { Ok::<_, Error>((permit, read_week(asked, week, plan).await?)) }
     };
-    let mut readings = weeks.map(read).buffered(AHEAD).boxed();
-    let mut first = Vec::new();
-    while first.len() < BEFORE
-        && let Some(reading) = readings.try_next().await?
-    {
-        first.push(Ok(reading));
-    }
-    let blocks = stream::iter(first)
-        .chain(readings)
-        .map_ok(|reading| stream::iter(week_blocks(&reading)).map(move |block| block.write(&reading)))
+    let first: Vec<_> =
+        stream::iter(weeks.into_iter().zip(permits)).map(read).buffered(MAX_WEEKS_PER_PERSON).try_collect().await?;
+    let (search, Asked { settled, freshness, person, .. }) = (search.clone(), asked);
+    let read_later = move |week| {
+        let (search, settled, plan) = (search.clone(), settled.clone(), plan.clone());
+        async move {
+            let permit = search.weeks.acquire(person).await?;
+            let asked = Asked { search: &search, settled, freshness, person };
+            Ok::<_, Error>((permit, read_week(&asked, week, &plan).await?))
+        }
+    };
+    // A week's permit is held until its last block is sent.
+    let blocks = stream::iter(first.into_iter().map(Ok))
+        .chain(stream::iter(later).map(read_later).buffered(AHEAD))
+        .map_ok(|(permit, reading)| {
+            let blocks = week_blocks(&reading);
+            stream::iter(blocks).map(move |block| {
+                let _held = &permit;
+                block.write(&reading)
+            })
+        })
         .try_flatten();
     Ok(CsvFile { name, capped: None, blocks: sent(header, blocks).boxed() })
 }

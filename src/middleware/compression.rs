@@ -1,0 +1,110 @@
+//! Compresses answers in the coding that the client prefers, gzip or brotli.
+//!
+//! poem's own middleware would also decompress the bodies of requests, before anything could refuse them. Nothing here does: a body
+//! that is refused costs what its bytes on the wire cost.
+
+use std::sync::Arc;
+
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    http::{HeaderMap, StatusCode, header},
+    web::{Compress, CompressionAlgo},
+};
+
+/// The layer, for `around`.
+pub async fn compress<E: Endpoint>(inner: Arc<E>, request: Request) -> Result<Response> {
+    let preferred = preferred(request.headers());
+    let response = inner.call(request).await?.into_response();
+    Ok(match preferred {
+        Some(coding) if is_compressible(&response) => Compress::new(response, coding).into_response(),
+        _ => response,
+    })
+}
+
+fn is_compressible(response: &Response) -> bool {
+    !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
+        && !response.headers().contains_key(header::CONTENT_ENCODING)
+}
+
+/// The coding with the highest weight; none where the client takes neither, or prefers plain bytes. `*` stands for gzip.
+fn preferred(headers: &HeaderMap) -> Option<CompressionAlgo> {
+    let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    let (mut best, mut identity) = (None, 0.0);
+    for item in lines.flat_map(|line| line.split(',')) {
+        let Some((coding, weight)) = weighted(item) else { continue };
+        let (algorithm, order) = match coding.as_str() {
+            "br" => (CompressionAlgo::BR, 1),
+            "gzip" | "x-gzip" | "*" => (CompressionAlgo::GZIP, 0),
+            "identity" => {
+                identity = weight;
+                continue;
+            }
+            _ => continue,
+        };
+        if weight > 0.0 && best.is_none_or(|(_, heaviest, first)| (weight, order) > (heaviest, first)) {
+            best = Some((algorithm, weight, order));
+        }
+    }
+    best.filter(|(_, weight, _)| *weight >= identity).map(|(algorithm, ..)| algorithm)
+}
+
+/// A coding and its weight (RFC 9110, 12.4.2), 1 where none is given.
+fn weighted(item: &str) -> Option<(String, f32)> {
+    let (coding, weight) = item.split_once(';').unwrap_or((item, "q=1"));
+    let weight = weight.trim().to_ascii_lowercase().strip_prefix("q=")?.trim().parse().ok()?;
+    Some((coding.trim().to_ascii_lowercase(), weight))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::{EndpointExt as _, endpoint::make, test::TestClient};
+
+    use super::*;
+
+    #[test]
+    fn the_heaviest_coding_is_preferred() {
+        for (sent, coding) in [
+            ("gzip", Some(CompressionAlgo::GZIP)),
+            ("GZIP;Q=0.5", Some(CompressionAlgo::GZIP)),
+            ("gzip, br", Some(CompressionAlgo::BR)),
+            ("br;q=0.5, gzip;q=0.6", Some(CompressionAlgo::GZIP)),
+            ("gzip;q=0, br ; q=0.5", Some(CompressionAlgo::BR)),
+            ("*", Some(CompressionAlgo::GZIP)),
+            ("identity, *;q=0", None),
+            ("identity, gzip;q=0.5", None),
+            ("identity;q=0.5, gzip", Some(CompressionAlgo::GZIP)),
+            ("gzip;level=9", None),
+            ("zstd, deflate", None),
+            ("", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, sent.parse().unwrap());
+            assert_eq!(preferred(&headers), coding, "{sent}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_body_of_a_request_is_read_as_it_was_sent() {
+        let length = make(async |mut request: Request| {
+            let coding = request.header("content-encoding").unwrap_or_default().to_owned();
+            let bytes = request.take_body().into_vec().await?;
+            Ok::<_, poem::Error>(format!("{coding} {}", bytes.len()))
+        });
+        let client = TestClient::new(length.around(compress));
+        // Seventeen bytes of zstd that stand for 100,000 zeros.
+        let coded =
+            [0x28, 0xb5, 0x2f, 0xfd, 0xa4, 0xa0, 0x86, 0x01, 0x00, 0x4b, 0x00, 0x00, 0x10, 0x00, 0x01, 0x00, 0x9b];
+        for coding in ["zstd", "gzip", "br", "deflate", "identity"] {
+            let answer = client.post("/").header("content-encoding", coding).body(coded.to_vec()).send().await;
+            answer.assert_text(format!("{coding} 17")).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_a_body_has_no_coding() {
+        let empty = poem::endpoint::make_sync(|_| StatusCode::NO_CONTENT.into_response());
+        let client = TestClient::new(empty.around(compress));
+        let answer = client.get("/").header("accept-encoding", "gzip").send().await.0;
+        assert_eq!((answer.status(), answer.header("content-encoding")), (StatusCode::NO_CONTENT, None));
+    }
+}

@@ -1,0 +1,101 @@
+//! One connection: HTTP/1.1 or HTTP/2, closed where it misses a deadline.
+
+use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+
+use http::uri::Scheme;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo},
+    server::conn::auto::Builder,
+};
+use poem::{
+    Addr, Endpoint,
+    endpoint::BoxEndpoint,
+    web::{LocalAddr, RemoteAddr},
+};
+use tokio::{net::TcpStream, time::Instant};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    body::WatchedBody,
+    io::WatchedSocket,
+    watch::{Deadlines, Overdue, Watch},
+};
+
+/// Streams that one HTTP/2 connection may have open at once.
+const MAX_STREAMS: u32 = 100;
+/// Bytes of an HTTP/2 request's head: a query of 60 kB fits.
+const MAX_HTTP2_HEAD: u32 = 80 * 1024;
+/// Bytes that HTTP/1.1 buffers of a head, and of an answer that is not read.
+const MAX_BUFFER: usize = 128 * 1024;
+/// How long a connection that is to be closed may take to end by itself.
+const CLOSING: Duration = Duration::from_secs(1);
+
+/// What every connection needs.
+#[derive(Clone)]
+pub(super) struct Server {
+    pub(super) endpoint: Arc<BoxEndpoint<'static>>,
+    pub(super) deadlines: Deadlines,
+    pub(super) local: SocketAddr,
+    /// Cancelled when the service stops: connections end after the answers under way.
+    pub(super) stopping: CancellationToken,
+}
+
+impl Server {
+    /// Serves one connection to its end.
+    pub(super) async fn serve(self, stream: TcpStream, peer: SocketAddr) {
+        let watch = Watch::new(Instant::now());
+        let socket = TokioIo::new(WatchedSocket { stream, watch: watch.clone() });
+        let requests = watch.clone();
+        let (endpoint, local) = (self.endpoint.clone(), self.local);
+        let service = service_fn(move |request: http::Request<Incoming>| {
+            let (endpoint, under_way) = (endpoint.clone(), requests.begin());
+            async move {
+                let (local, remote) = (LocalAddr(Addr::SocketAddr(local)), RemoteAddr(Addr::SocketAddr(peer)));
+                let response = endpoint.get_response((request, local, remote, Scheme::HTTP).into()).await;
+                let response = http::Response::from(response);
+                Ok::<_, Infallible>(response.map(|body| WatchedBody::new(body, under_way)))
+            }
+        });
+        let builder = builder();
+        let mut connection = pin!(builder.serve_connection(socket, service));
+        let mut ticks = tokio::time::interval(tick(&self.deadlines));
+        let mut closing: Option<Instant> = None;
+        loop {
+            tokio::select! {
+                _ = connection.as_mut() => return,
+                () = self.stopping.cancelled(), if closing.is_none() => {
+                    connection.as_mut().graceful_shutdown();
+                    // Answers under way are ended by whoever stops the service.
+                    closing = Some(Instant::now() + Duration::from_hours(1));
+                }
+                now = ticks.tick() => match watch.overdue(now, &self.deadlines) {
+                    Some(Overdue::Slow) => {
+                        tracing::info!(%peer, "a connection is cut: its answer is not read");
+                        return watch.cut();
+                    }
+                    Some(overdue) if closing.is_none() => {
+                        tracing::debug!(%peer, ?overdue, "a connection is closed");
+                        connection.as_mut().graceful_shutdown();
+                        closing = Some(now + CLOSING);
+                    }
+                    _ if closing.is_some_and(|end| now >= end) => return,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().max_buf_size(MAX_BUFFER);
+    builder.http2().max_concurrent_streams(MAX_STREAMS).max_header_list_size(MAX_HTTP2_HEAD);
+    builder
+}
+
+/// How often a connection's deadlines are looked at.
+fn tick(deadlines: &Deadlines) -> Duration {
+    let shortest = deadlines.head.min(deadlines.idle).min(deadlines.slow);
+    (shortest / 10).max(Duration::from_millis(10))
+}

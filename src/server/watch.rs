@@ -1,0 +1,271 @@
+//! The progress of one connection, and when it has taken too long.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// Bytes that a reader takes within [`Deadlines::slow`] unless it is slow: 1 kB/s over 30 seconds.
+pub(super) const SLOW_BYTES: usize = 30_000;
+
+/// How long a connection may take for each step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// For the first request to arrive, and for a head from its first byte to its last.
+    pub head: Duration,
+    /// Between two requests.
+    pub idle: Duration,
+    /// For a reader to take 30,000 bytes of what is waiting for it.
+    pub slow: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(30), idle: Duration::from_secs(75), slow: Duration::from_secs(30) }
+    }
+}
+
+/// Why a connection is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overdue {
+    /// The head of a request did not arrive.
+    Head,
+    /// No request came.
+    Idle,
+    /// An answer is not read.
+    Slow,
+}
+
+/// The progress of one connection. The connection, its socket and its answers' bodies write to it.
+#[derive(Debug, Clone)]
+pub(super) struct Watch(Arc<Mutex<Progress>>);
+
+/// A request under way: from its head to the end of its answer's body. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct Request {
+    watch: Watch,
+    id: u64,
+}
+
+#[derive(Debug)]
+struct Progress {
+    requests: u64,
+    under_way: usize,
+    /// Since when no request is under way.
+    idle_since: Instant,
+    /// When the first byte of a head came.
+    head_since: Option<Instant>,
+    /// Since when the next piece of an answer has not been asked for, by request.
+    unread: HashMap<u64, Instant>,
+    writing: Writing,
+    cut: bool,
+}
+
+/// What the socket took, since a moment at which it would take no more.
+#[derive(Debug, Default)]
+struct Writing {
+    since: Option<Instant>,
+    bytes: usize,
+    blocked: bool,
+}
+
+impl Watch {
+    /// Of a connection accepted at `now`.
+    pub(super) fn new(now: Instant) -> Self {
+        Self(Arc::new(Mutex::new(Progress {
+            requests: 0,
+            under_way: 0,
+            idle_since: now,
+            head_since: Some(now),
+            unread: HashMap::new(),
+            writing: Writing::default(),
+            cut: false,
+        })))
+    }
+
+    /// The head of a request has arrived.
+    pub(super) fn begin(&self) -> Request {
+        let mut progress = self.progress();
+        progress.head_since = None;
+        progress.under_way += 1;
+        progress.requests += 1;
+        Request { watch: self.clone(), id: progress.requests }
+    }
+
+    /// The socket gave bytes.
+    pub(super) fn received(&self, now: Instant) {
+        let mut progress = self.progress();
+        if progress.under_way == 0 {
+            progress.head_since.get_or_insert(now);
+        }
+    }
+
+    /// The socket took `bytes`.
+    pub(super) fn sent(&self, bytes: usize) {
+        let writing = &mut self.progress().writing;
+        writing.blocked = false;
+        if writing.since.is_some() {
+            writing.bytes += bytes;
+        }
+    }
+
+    /// The socket takes no more for now.
+    pub(super) fn blocked(&self, now: Instant) {
+        let writing = &mut self.progress().writing;
+        writing.blocked = true;
+        writing.since.get_or_insert(now);
+    }
+
+    /// An answer failed while it was sent: its connection must not end as if the answer were whole.
+    pub(super) fn cut(&self) {
+        self.progress().cut = true;
+    }
+
+    /// Whether the connection must end with a reset: an answer failed, or is not at its end.
+    pub(super) fn must_reset(&self) -> bool {
+        let progress = self.progress();
+        progress.cut || progress.under_way > 0
+    }
+
+    /// The deadline that the connection has missed at `now`.
+    pub(super) fn overdue(&self, now: Instant, deadlines: &Deadlines) -> Option<Overdue> {
+        self.progress().overdue(now, deadlines)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress {
+    fn overdue(&mut self, now: Instant, deadlines: &Deadlines) -> Option<Overdue> {
+        let unread = self.unread.values().any(|since| now - *since >= deadlines.slow);
+        if unread || self.writing.is_slow(now, deadlines.slow) {
+            Some(Overdue::Slow)
+        } else if self.under_way > 0 {
+            None
+        } else if self.head_since.is_some_and(|since| now - since >= deadlines.head) {
+            Some(Overdue::Head)
+        } else {
+            (now - self.idle_since >= deadlines.idle).then_some(Overdue::Idle)
+        }
+    }
+}
+
+impl Writing {
+    /// Whether the socket is blocked and has taken too little in the last window. A window that is over starts anew.
+    fn is_slow(&mut self, now: Instant, window: Duration) -> bool {
+        if self.since.is_none_or(|since| now - since < window) {
+            return false;
+        }
+        let slow = self.blocked && self.bytes < SLOW_BYTES;
+        if !slow {
+            self.since = self.blocked.then_some(now);
+            self.bytes = 0;
+        }
+        slow
+    }
+}
+
+impl Request {
+    /// The connection of the request.
+    pub(super) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// A piece of the answer was handed over; the next is asked for once this one is on its way.
+    pub(super) fn handed_over(&self, now: Instant) {
+        self.watch.progress().unread.insert(self.id, now);
+    }
+
+    /// The next piece is asked for.
+    pub(super) fn asked_for_more(&self) {
+        self.watch.progress().unread.remove(&self.id);
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        let mut progress = self.watch.progress();
+        progress.unread.remove(&self.id);
+        progress.under_way -= 1;
+        if progress.under_way == 0 {
+            progress.idle_since = Instant::now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEADLINES: Deadlines =
+        Deadlines { head: Duration::from_secs(30), idle: Duration::from_secs(75), slow: Duration::from_secs(30) };
+
+    fn after(start: Instant, seconds: u64) -> Instant {
+        start + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_connection_without_a_request_is_overdue() {
+        let start = Instant::now();
+        let silent = Watch::new(start);
+        assert_eq!(silent.overdue(after(start, 29), &DEADLINES), None);
+        assert_eq!(silent.overdue(after(start, 30), &DEADLINES), Some(Overdue::Head));
+
+        let kept_alive = Watch::new(start);
+        let request = kept_alive.begin();
+        assert_eq!(kept_alive.overdue(after(start, 500), &DEADLINES), None, "an answer may take its time");
+        drop(request);
+        assert_eq!(kept_alive.overdue(after(start, 74), &DEADLINES), None);
+        assert_eq!(kept_alive.overdue(after(start, 76), &DEADLINES), Some(Overdue::Idle));
+
+        kept_alive.received(after(start, 40));
+        kept_alive.received(after(start, 60));
+        assert_eq!(kept_alive.overdue(after(start, 69), &DEADLINES), None);
+        assert_eq!(kept_alive.overdue(after(start, 70), &DEADLINES), Some(Overdue::Head), "a head that is dripped");
+        let _request = kept_alive.begin();
+        assert_eq!(kept_alive.overdue(after(start, 70), &DEADLINES), None);
+    }
+
+    #[test]
+    fn a_reader_below_a_kilobyte_a_second_is_slow() {
+        let start = Instant::now();
+        for (bytes, expected) in [(0, Some(Overdue::Slow)), (29_999, Some(Overdue::Slow)), (30_000, None)] {
+            let watch = Watch::new(start);
+            let _request = watch.begin();
+            watch.sent(1_000_000);
+            watch.blocked(start);
+            watch.sent(bytes);
+            watch.blocked(after(start, 10));
+            assert_eq!(watch.overdue(after(start, 29), &DEADLINES), None, "{bytes}");
+            assert_eq!(watch.overdue(after(start, 30), &DEADLINES), expected, "{bytes}");
+        }
+        let drained = Watch::new(start);
+        drained.blocked(start);
+        drained.sent(10);
+        let _request = drained.begin();
+        assert_eq!(drained.overdue(after(start, 40), &DEADLINES), None, "nothing waits to be read");
+        drained.blocked(after(start, 50));
+        assert_eq!(drained.overdue(after(start, 79), &DEADLINES), None, "a new window");
+        assert_eq!(drained.overdue(after(start, 80), &DEADLINES), Some(Overdue::Slow));
+    }
+
+    #[test]
+    fn an_answer_that_nobody_takes_is_slow() {
+        let start = Instant::now();
+        let watch = Watch::new(start);
+        let request = watch.begin();
+        request.handed_over(start);
+        request.asked_for_more();
+        assert_eq!(watch.overdue(after(start, 60), &DEADLINES), None, "the answer is still being made");
+        request.handed_over(after(start, 60));
+        assert_eq!(watch.overdue(after(start, 89), &DEADLINES), None);
+        assert_eq!(watch.overdue(after(start, 90), &DEADLINES), Some(Overdue::Slow));
+        drop(request);
+        assert_eq!(watch.overdue(after(start, 10), &DEADLINES), None);
+    }
+}

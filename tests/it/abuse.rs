@@ -1,0 +1,69 @@
+//! Attacks on a running service, while honest people use it. The service is a process of its own, so that its memory is seen; the load comes
+//! from this one, each attack from a loopback address of its own.
+//!
+//! The short form belongs to every test run and looks at statuses and memory. `make abuse` runs the long form, which waits for
+//! deadlines and prints how long the honest people waited.
+
+mod attacks;
+mod target;
+
+use std::time::Duration;
+
+use self::{
+    attacks::Attack,
+    target::{Outcome, Target},
+};
+
+/// Megabytes by which the memory of an attacked service may grow.
+const MAX_GROWTH: u64 = 100;
+
+/// Size and length of a run.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    /// How long each attack goes on.
+    length: Duration,
+    /// How long those go on that a deadline ends.
+    until_deadline: Duration,
+    /// Connections of those that open many.
+    connections: usize,
+}
+
+const SHORT: Scale = Scale { length: Duration::from_secs(1), until_deadline: Duration::from_secs(1), connections: 60 };
+const LONG: Scale = Scale { length: Duration::from_secs(4), until_deadline: Duration::from_secs(33), connections: 300 };
+
+/// Attacks on a service with its own issuer, and on one with another; both rows go on at once.
+async fn run(scale: Scale) -> Vec<Outcome> {
+    let (own, external) = tokio::join!(Target::with_own_issuer(), Target::with_external_issuer());
+    let (own, external) = tokio::join!(
+        own.endure(
+            scale,
+            &[Attack::SlowReaders, Attack::CodedBodies, Attack::HeavyLists, Attack::ShareReaders, Attack::BadTokens]
+        ),
+        external.endure(scale, &[Attack::HalfHeads, Attack::JunkTokens]),
+    );
+    own.into_iter().chain(external).collect()
+}
+
+fn assert_endured(outcomes: &[Outcome]) {
+    for outcome in outcomes {
+        assert!(outcome.honest > 0, "{outcome:?}: no honest request was made");
+        assert_eq!(outcome.not_served, 0, "{outcome:?}: an honest person was refused");
+        assert!(outcome.peak < outcome.before + MAX_GROWTH, "{outcome:?}: memory grew");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attacks_refuse_nobody_else_and_take_little_memory() {
+    assert_endured(&run(SHORT).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a minute of load; make abuse"]
+async fn abuse_in_its_long_form() {
+    let outcomes = run(LONG).await;
+    println!("{}", Outcome::table(&outcomes));
+    assert_endured(&outcomes);
+    for outcome in &outcomes {
+        assert!(outcome.after < outcome.before + MAX_GROWTH / 2, "{outcome:?}: memory does not come back");
+    }
+}

@@ -1,0 +1,174 @@
+//! Connections that take too long, and too many of them, over raw sockets. No test looks at a clock: each waits until the service ends the
+//! connection, with deadlines made short.
+
+use std::{net::SocketAddr, time::Duration};
+
+use poem::http::{Request, Version};
+use sightline::{config::Config, server::Deadlines};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+    time::timeout,
+};
+
+use crate::{
+    app::TestApp,
+    numbers::{Asker, SMALL},
+};
+
+/// How long a test waits for what must happen at all.
+const GUARD: Duration = Duration::from_secs(30);
+
+fn hasty(config: &mut Config) {
+    let short = Duration::from_millis(300);
+    config.connections.deadlines = Deadlines { head: short, idle: short, slow: short };
+}
+
+fn address(app: &TestApp) -> SocketAddr {
+    app.service.address
+}
+
+/// Everything that comes until the service ends the connection.
+async fn rest(stream: &mut TcpStream) -> Vec<u8> {
+    let mut came = Vec::new();
+    let ended = timeout(GUARD, stream.read_to_end(&mut came)).await;
+    // A connection that is reset has ended, too.
+    let _ = ended.expect("the service keeps the connection open");
+    came
+}
+
+#[tokio::test]
+async fn a_connection_without_a_whole_request_is_closed() {
+    let app = TestApp::start(hasty).await;
+    for start in ["", "G", "GET /api/health HTTP/1.1\r\nHost: a\r\n", "PRI * HTTP/2.0\r\n"] {
+        let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+        stream.write_all(start.as_bytes()).await.unwrap();
+        assert!(!rest(&mut stream).await.starts_with(b"HTTP/1.1 2"), "{start:?}");
+    }
+    let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+    stream.write_all(b"GET /api/health HTTP/1.1\r\n").await.unwrap();
+    let dripped = async {
+        while stream.write_all(b"X-Drip: 1\r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(GUARD, dripped).await.expect("a head is dripped without an end");
+}
+
+#[tokio::test]
+async fn a_connection_is_closed_some_time_after_its_last_answer() {
+    let app = TestApp::start(hasty).await;
+    let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+    stream.write_all(b"GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    assert!(rest(&mut stream).await.starts_with(b"HTTP/1.1 200"));
+}
+
+#[tokio::test]
+async fn an_answer_may_take_longer_than_any_deadline_to_be_made() {
+    let app = TestApp::start(|config| {
+        hasty(config);
+        config.simulator.latency_ms = 400;
+    })
+    .await;
+    let owner = app.actor("owner").await;
+    owner.get("/api/properties").await.expect(200);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_read_is_cut_and_does_not_look_whole() {
+    let app = TestApp::start(hasty).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    let path = format!("/api/properties/{}/query-count-raw?startDate=2025-08-01&endDate=2026-10-31", asker.property);
+    let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\n\r\n", asker.actor.token());
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut stream = socket.connect(address(&app)).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    // A reset is seen by who writes; what was sent before it is lost to who did not read it.
+    let cut = async {
+        while stream.write_all(b"\r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(GUARD, cut).await.expect("an answer waits for its reader without an end");
+    assert!(!rest(&mut stream).await.ends_with(b"0\r\n\r\n"));
+}
+
+#[tokio::test]
+async fn an_http2_stream_that_is_not_read_is_cut() {
+    let app = TestApp::start(hasty).await;
+    let stream = TcpStream::connect(address(&app)).await.unwrap();
+    let mut client = h2::client::Builder::new();
+    client.initial_window_size(1_000);
+    let (mut requests, connection) = client.handshake::<_, &[u8]>(stream).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = Request::builder().uri(format!("{}/openapi.json", app.service.base_url)).version(Version::HTTP_2);
+    let (response, _) = requests.send_request(request.body(()).unwrap(), true).unwrap();
+    let unread = response.await.unwrap();
+    assert_eq!(unread.status(), 200);
+    timeout(GUARD, connection).await.expect("a stream waits for its reader without an end").unwrap().unwrap_err();
+}
+
+#[tokio::test]
+async fn http2_streams_are_bounded() {
+    const FRAME_HEAD: usize = 9;
+    const MAX_CONCURRENT_STREAMS: u16 = 3;
+    let app = TestApp::start(|_| {}).await;
+    let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+    let mut head = [0; FRAME_HEAD];
+    stream.read_exact(&mut head).await.unwrap();
+    let mut settings = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
+    stream.read_exact(&mut settings).await.unwrap();
+    let announced = settings.chunks(6).find(|setting| setting[..2] == MAX_CONCURRENT_STREAMS.to_be_bytes());
+    assert_eq!(announced.map(|setting| &setting[2..]), Some(100_u32.to_be_bytes().as_slice()));
+}
+
+#[tokio::test]
+async fn one_address_has_so_many_connections_and_others_are_served() {
+    let app = TestApp::start(|config| config.connections.max_per_address = 4).await;
+    let connect = async |from: [u8; 4]| {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((from, 0).into()).unwrap();
+        socket.connect(address(&app)).await.unwrap()
+    };
+    let is_served = async |stream: &mut TcpStream| {
+        let sent = stream.write_all(b"GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        let mut start = [0; 12];
+        sent.is_ok()
+            && timeout(GUARD, stream.read_exact(&mut start)).await.unwrap().is_ok()
+            && start == *b"HTTP/1.1 200"
+    };
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        held.push(connect([127, 0, 0, 5]).await);
+        assert!(is_served(held.last_mut().unwrap()).await);
+    }
+    assert!(!is_served(&mut connect([127, 0, 0, 5]).await).await);
+    assert!(is_served(&mut connect([127, 0, 0, 6]).await).await);
+    held.clear();
+    let again = async {
+        while !is_served(&mut connect([127, 0, 0, 5]).await).await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(GUARD, again).await.expect("a place is not given back");
+}
+
+#[tokio::test]
+async fn a_trusted_proxy_may_have_more_connections() {
+    let app = TestApp::start(|config| {
+        config.connections.max_per_address = 1;
+        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
+    })
+    .await;
+    let mut held = Vec::new();
+    for _ in 0..5 {
+        let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+        stream.write_all(b"GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+        let mut start = [0; 12];
+        stream.read_exact(&mut start).await.unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200");
+        held.push(stream);
+    }
+}
