@@ -9,9 +9,11 @@ use crate::search_engine::Patience;
 
 mod check;
 mod load;
+mod rate_limit;
 mod units;
 
 pub use load::{ConfigError, load};
+pub use rate_limit::RateLimit;
 pub use units::{Bytes, Seconds};
 
 /// Every setting. [`Config::default`] is a complete service on loopback.
@@ -155,18 +157,6 @@ pub struct Simulator {
     pub conflicts: Vec<String>,
 }
 
-/// Requests per user.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RateLimit {
-    /// Whether requests are counted at all.
-    pub enabled: bool,
-    /// Sustained requests per minute.
-    pub per_minute: u32,
-    /// Requests that may come at once (`X-RateLimit-Limit`).
-    pub burst: u32,
-}
-
 /// Cache of upstream answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -307,12 +297,6 @@ impl Default for Simulator {
     fn default() -> Self {
         let listen = SocketAddr::from(([127, 0, 0, 1], 0));
         Self { listen, seed: 7, today: None, latency_ms: 0, fail: Vec::new(), conflicts: Vec::new() }
-    }
-}
-
-impl Default for RateLimit {
-    fn default() -> Self {
-        Self { enabled: true, per_minute: 120, burst: 60 }
     }
 }
 

@@ -115,6 +115,7 @@ fn join(path: &str, field: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::addresses::TrustedProxies;
 
     fn read(toml: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
         let folder = tempfile::tempdir().unwrap();
@@ -147,6 +148,7 @@ mod tests {
                 ("SIGHTLINE_IDENTITY__DEMO_SIGN_IN", "false"),
                 ("SIGHTLINE_IDEMPOTENCY__STORE", "none"),
                 ("SIGHTLINE_PLANS__FREE__BURST", "9"),
+                ("SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "127.0.0.1, 10.0.0.0/8"),
             ],
         )
         .unwrap();
@@ -157,6 +159,7 @@ mod tests {
         assert_eq!(config.search_engine.client_secret.as_deref(), Some("0123"));
         assert_eq!(config.idempotency.store, super::super::ReplayStore::None);
         assert!(!config.demo_sign_in());
+        assert_eq!(config.rate_limit.trusted_proxies, TrustedProxies::parse(["127.0.0.1", "10.0.0.0/8"]).unwrap());
         assert_eq!(config.plans.free.burst, Some(9));
         assert_eq!((config.plans.pro.tracked_properties, config.plans.pro.team), (3, true));
     }
@@ -171,6 +174,16 @@ mod tests {
             ("", &[("SIGHTLINE_LISEN", "x")], &["SIGHTLINE_LISEN", "`lisen`"]),
             ("", &[("SIGHTLINE_RATE_LIMIT__BURST", "many")], &["SIGHTLINE_RATE_LIMIT__BURST", "`rate_limit.burst`"]),
             ("[rate_limit]\nburst = 0", &[], &["`rate_limit.burst`", "from 1"]),
+            (
+                "[rate_limit]\ntrusted_proxies = [\"10.0.0.0/33\"]",
+                &[],
+                &["`rate_limit.trusted_proxies`", "10.0.0.0/33 is no address or network", "192.168.0.0/16"],
+            ),
+            (
+                "",
+                &[("SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "10.0.0.1, proxy")],
+                &["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "`rate_limit.trusted_proxies`", "proxy is no address"],
+            ),
             ("listen = \"here\"", &[], &["`listen`", "socket address"]),
             ("[cache]\nttl = \"7h\"", &[], &["`cache.ttl`", "1s to 6h"]),
             ("[cache]\nttl = \"soon\"", &[], &["`cache.ttl`", "90s, 30m or 6h"]),

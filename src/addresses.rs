@@ -1,0 +1,109 @@
+//! Addresses of callers: how they are counted, and which of them are proxies of our own.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use ipnet::{IpNet, Ipv4Net};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+/// Bits of an IPv6 address that name the site it belongs to; whoever has one address has the other 2^64 of it, too.
+const SITE_BITS: u128 = !(u64::MAX as u128);
+
+/// Bits in front of the IPv4 address in an IPv4-mapped IPv6 address.
+const MAPPED_PREFIX: u8 = 96;
+
+/// The address that `address` counts as: an IPv6 address as the first of its /64 network, an IPv4-mapped one as the IPv4 address.
+#[must_use]
+pub fn key(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & SITE_BITS).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// Proxies whose word about a caller's address is believed: addresses and CIDR networks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TrustedProxies(Vec<IpNet>);
+
+impl TrustedProxies {
+    /// Reads addresses such as `10.0.0.1` and networks such as `fd00::/8`.
+    ///
+    /// # Errors
+    /// The first text that is neither.
+    pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, String> {
+        let networks = texts.into_iter().map(|text| network(text.as_ref()).ok_or_else(|| text.as_ref().to_owned()));
+        networks.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether `address` is one of them.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+impl<'de> Deserialize<'de> for TrustedProxies {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::parse(Vec::<String>::deserialize(from)?).map_err(|text| {
+            de::Error::custom(format!(
+                "{text} is no address or network; expected a list such as [\"10.0.0.1\", \"192.168.0.0/16\", \"fd00::/8\"]"
+            ))
+        })
+    }
+}
+
+fn network(text: &str) -> Option<IpNet> {
+    let network = text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))?;
+    match (network.addr().to_canonical(), network.prefix_len().checked_sub(MAPPED_PREFIX)) {
+        (IpAddr::V4(address), Some(bits)) if network.addr().is_ipv6() => {
+            Ipv4Net::new(address, bits).ok().map(IpNet::from)
+        }
+        _ => Some(network),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_counts_as_its_64_network_and_a_mapped_one_as_ipv4() {
+        for (address, counted) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::"),
+            ("2001:db8:1:3::6", "2001:db8:1:3::"),
+            ("::1", "::"),
+        ] {
+            assert_eq!(key(address.parse().unwrap()), counted.parse::<IpAddr>().unwrap(), "{address}");
+        }
+    }
+
+    #[test]
+    fn proxies_are_addresses_and_networks() {
+        let proxies =
+            TrustedProxies::parse(["10.1.2.3", "192.168.0.0/16", "fd00::/8", "::ffff:172.16.0.0/108"]).unwrap();
+        for (address, trusted) in [
+            ("10.1.2.3", true),
+            ("10.1.2.4", false),
+            ("::ffff:10.1.2.3", true),
+            ("192.168.255.1", true),
+            ("192.169.0.1", false),
+            ("fd12::1", true),
+            ("fc12::1", false),
+            ("172.31.0.1", true),
+            ("172.32.0.1", false),
+        ] {
+            assert_eq!(proxies.contains(address.parse().unwrap()), trusted, "{address}");
+        }
+        assert!(!TrustedProxies::default().contains("127.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn what_is_neither_is_named() {
+        for text in ["proxy.example", "10.0.0.0/33", "10.0.0", "10.0.0.1:80", ""] {
+            assert_eq!(TrustedProxies::parse(["10.0.0.1", text]), Err(text.to_owned()));
+        }
+    }
+}

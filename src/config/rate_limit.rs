@@ -1,0 +1,25 @@
+//! Settings of the rate limits.
+
+use serde::{Deserialize, Serialize};
+
+use crate::addresses::TrustedProxies;
+
+/// How many requests a caller may send, and by which address callers without credentials are told apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RateLimit {
+    /// Whether requests are counted at all.
+    pub enabled: bool,
+    /// Sustained requests per minute.
+    pub per_minute: u32,
+    /// Requests that may come at once (`X-RateLimit-Limit`).
+    pub burst: u32,
+    /// Proxies whose word about a caller's address is believed.
+    pub trusted_proxies: TrustedProxies,
+}
+
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self { enabled: true, per_minute: 120, burst: 60, trusted_proxies: TrustedProxies::default() }
+    }
+}
