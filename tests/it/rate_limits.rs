@@ -1,15 +1,18 @@
 //! Rate limits, and the order in which requests are refused.
 
+mod upstream;
+
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use entity::user::Plan;
 use futures_util::future::join_all;
 use poem::http::Method;
+use serde_json::json;
 use sightline::services::subscriptions;
 
 use crate::{
-    actor::Answer,
+    actor::{Actor, Answer},
     app::{TestApp, start_of_test},
 };
 
@@ -20,6 +23,12 @@ async fn limited(burst: u32) -> TestApp {
         config.rate_limit.burst = burst;
     })
     .await
+}
+
+/// The path of a new link's dashboard.
+async fn link(owner: &Actor, property: &str) -> String {
+    let made = owner.post(&format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201);
+    format!("/api/share/{}/performance", made.json["data"]["token"].as_str().unwrap())
 }
 
 fn standing(answer: &Answer) -> (u32, u32, i64) {
@@ -97,7 +106,7 @@ async fn refusals_come_in_the_stated_order() {
     let (viewer, stranger) = (app.actor("viewer").await, app.actor("stranger").await);
     let path = format!("/api/properties/{id}/annotations");
     let bad = "[";
-    let send = async |actor: &crate::actor::Actor, headers: &[(&str, &str)]| {
+    let send = async |actor: &Actor, headers: &[(&str, &str)]| {
         let answer = actor.send(Method::POST, &path, Some(bad.to_owned()), headers).await;
         answer.status.as_u16()
     };
@@ -115,7 +124,7 @@ async fn refusals_come_in_the_stated_order() {
     }
     assert_eq!(send(&stranger, &[json]).await, 429);
     let base_url = &app.service.base_url;
-    assert_eq!(send(&crate::actor::Actor::with_token(base_url, "x"), &[json]).await, 401);
+    assert_eq!(send(&Actor::with_token(base_url, "x"), &[json]).await, 401);
     assert_eq!(send(&app.anonymous(), &[json]).await, 401);
     assert_eq!(send(&stranger, &[("x-api-version", "1")]).await, 400);
     assert_eq!(send(&app.anonymous(), &[("x-api-version", "1")]).await, 400);
