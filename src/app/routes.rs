@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use api::document::Locations;
-use poem::{EndpointExt, Route, endpoint::BoxEndpoint, middleware::Compression, web::CompressionAlgo};
+use poem::{
+    EndpointExt, Route, endpoint::BoxEndpoint, http::HeaderName, middleware::Compression, web::CompressionAlgo,
+};
 
 use super::{Parts, parts::audience};
 use crate::{
+    config::Config,
     error::Error,
     handlers::documentation,
     identity::metadata::ResourceMetadata,
@@ -14,6 +17,7 @@ use crate::{
         api_version::ApiVersion,
         authenticate::Authenticate,
         body_limit::{BodyLimit, BodyVerdict},
+        client_address::NameClient,
         codings::Codings,
         conditional::Conditional,
         correlation::Correlation,
@@ -55,22 +59,6 @@ const OTHER_PATHS: &[(&str, &str)] = &[
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
-    let metadata = ResourceMetadata {
-        api: audience(config, base_url),
-        mcp: format!("{}/mcp", config.mcp_url(base_url)),
-        issuer: app.issuer.url().to_owned(),
-    };
-    let mut open = metadata.mount(Route::new());
-    if let Some(provider) = &parts.provider {
-        open = provider.mount(open);
-    }
-    if let Some(sign_in) = &parts.sign_in {
-        open = sign_in.mount(open);
-    }
-    let document = api::document::document(&locations(parts).await);
-    let open = documentation::mount(open, &document).await;
-    let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
-
     let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(app.clock.clone())));
     let anonymous = Rate::new(config.rate_limit.per_minute, config.rate_limit.burst);
     let authenticate = Authenticate {
@@ -91,6 +79,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         clock: app.clock.clone(),
         random: app.random.clone(),
     };
+    let open = documents_and_sign_in(parts).await?;
     let operations = api::document::routes(app)
         .with(Conditional)
         .with(writes)
@@ -108,8 +97,36 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(StandingHeaders)
         .with(Compression::new().algorithms([CompressionAlgo::GZIP, CompressionAlgo::BR]))
         .with(Codings)
+        .with(NameClient { proxies: config.rate_limit.trusted_proxies.clone(), header: client_address_header(config)? })
         .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
     Ok(endpoint.map_to_response().boxed())
+}
+
+/// What is not an operation: metadata, the embedded issuer, sign-in of browsers, the documentation.
+async fn documents_and_sign_in(parts: &Parts) -> Result<Route, Error> {
+    let app = &parts.app;
+    let (config, base_url) = (&app.config, &app.base_url);
+    let metadata = ResourceMetadata {
+        api: audience(config, base_url),
+        mcp: format!("{}/mcp", config.mcp_url(base_url)),
+        issuer: app.issuer.url().to_owned(),
+    };
+    let mut open = metadata.mount(Route::new());
+    if let Some(provider) = &parts.provider {
+        open = provider.mount(open);
+    }
+    if let Some(sign_in) = &parts.sign_in {
+        open = sign_in.mount(open);
+    }
+    let document = api::document::document(&locations(parts).await);
+    let open = documentation::mount(open, &document).await;
+    open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))
+}
+
+fn client_address_header(config: &Config) -> Result<HeaderName, Error> {
+    let name = &config.rate_limit.client_address_header;
+    HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| Error::invalid("rate_limit.client_address_header: must be the name of a header"))
 }
 
 /// Where the document says that the server and its OAuth endpoints are. An external issuer that is away at start is named by

@@ -16,10 +16,18 @@ pub struct RateLimit {
     pub burst: u32,
     /// Proxies whose word about a caller's address is believed.
     pub trusted_proxies: TrustedProxies,
+    /// The header in which they say it.
+    pub client_address_header: String,
 }
 
 impl Default for RateLimit {
     fn default() -> Self {
-        Self { enabled: true, per_minute: 120, burst: 60, trusted_proxies: TrustedProxies::default() }
+        Self {
+            enabled: true,
+            per_minute: 120,
+            burst: 60,
+            trusted_proxies: TrustedProxies::default(),
+            client_address_header: "X-Forwarded-For".to_owned(),
+        }
     }
 }

@@ -11,8 +11,9 @@ use api::{
 };
 use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result, http::StatusCode};
 
-use super::rate_limit::{CountedAs, address};
+use super::{client_address, rate_limit::CountedAs};
 use crate::{
+    addresses::ClientAddress,
     clock::Clock,
     config::Config,
     identity::{
@@ -74,7 +75,7 @@ impl<E: Endpoint> Endpoint for AuthenticateEndpoint<E> {
         match operation::find(request.method(), request.uri().path()).map(|operation| operation.access) {
             Some(Access::Public) => {}
             Some(Access::ShareToken) => {
-                let reader = address(&request);
+                let reader = client_address::of(&request);
                 self.settings.count_share_reader(&mut request, &reader);
                 let answer = self.inner.call(request).await.map(IntoResponse::into_response);
                 // Whoever guesses tokens has a fresh one each time.
@@ -95,8 +96,8 @@ impl Authenticate {
         let found = self.authenticator.authenticate(request.method(), request.headers(), &self.audience).await;
         let identity = match found {
             Ok(Some(identity)) => identity,
-            Ok(None) => return Err(self.refused(&address(request), self.refusal(None, NO_TOKEN))),
-            Err(error) => return Err(self.refused(&address(request), self.failure(error))),
+            Ok(None) => return Err(self.refused(&client_address::of(request), self.refusal(None, NO_TOKEN))),
+            Err(error) => return Err(self.refused(&client_address::of(request), self.failure(error))),
         };
         let rate = Entitlement::of(&self.config, &identity.user, self.clock.now()).rate;
         request.set_data(CountedAs { key: format!("user/{}", identity.user.id), rate });
@@ -105,7 +106,7 @@ impl Authenticate {
     }
 
     /// Failed sign-ins and guessed tokens count against the address they come from; beyond [`FAILURES`] they are answered with 429.
-    fn refused(&self, address: &str, refusal: Error) -> Error {
+    fn refused(&self, address: &ClientAddress, refusal: Error) -> Error {
         let Some(limits) = &self.limits else { return refusal };
         let standing = limits.count(&format!("failed/{address}"), Rate::new(FAILURES, FAILURES));
         match standing.retry_after {
@@ -115,7 +116,7 @@ impl Authenticate {
     }
 
     /// A share link is counted by its token and by who reads it.
-    fn count_share_reader(&self, request: &mut Request, reader: &str) {
+    fn count_share_reader(&self, request: &mut Request, reader: &ClientAddress) {
         let token = request.uri().path().split('/').nth(3).unwrap_or_default();
         let key = format!("share/{}/{reader}", sha256_hex(token));
         let base = &self.config.rate_limit;

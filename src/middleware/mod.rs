@@ -1,11 +1,12 @@
 //! What every request passes before and after the operations.
 //!
-//! From the outside in: [`correlation`], [`codings`], [`standing_headers`], [`api_version`], [`envelope`], [`body_limit`],
+//! From the outside in: [`correlation`], [`client_address`], [`codings`], [`standing_headers`], [`api_version`], [`envelope`], [`body_limit`],
 //! [`options`], [`authenticate`], [`rate_limit`], [`property_access`], the other half of [`body_limit`], [`conditional`]. Everything inside the envelope refuses with an error; the envelope alone writes error bodies.
 
 pub mod api_version;
 pub mod authenticate;
 pub mod body_limit;
+pub mod client_address;
 pub mod codings;
 pub mod conditional;
 pub mod correlation;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use poem::{Addr, Endpoint, IntoResponse, Middleware, Request, Response, Result};
+use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
 
+use super::client_address;
 use crate::store::rate_limit::{Rate, RateLimits, Standing};
 
 /// Who is counted, as request data. Authentication sets it; a request without it is counted by its address.
@@ -48,7 +49,7 @@ impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
         };
         let standing = match request.data::<CountedAs>() {
             Some(caller) => limits.count(&caller.key, caller.rate),
-            None => limits.count(&format!("address/{}", address(&request)), self.settings.anonymous),
+            None => limits.count(&format!("address/{}", client_address::of(&request)), self.settings.anonymous),
         };
         let answer = match standing.retry_after {
             Some(seconds) => Err(ApiError::new(Code::RateLimited).retry_after(seconds).into()),
@@ -63,15 +64,6 @@ impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
                 error.set_data(standing);
                 error
             })
-    }
-}
-
-/// The address a request comes from, without the port.
-#[must_use]
-pub fn address(request: &Request) -> String {
-    match &request.remote_addr().0 {
-        Addr::SocketAddr(address) => address.ip().to_string(),
-        other => other.to_string(),
     }
 }
 
