@@ -23,12 +23,13 @@ use crate::{
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
     services::{
+        health::HealthCheck,
         people::{self, Email, Profile},
         rendered::Answers,
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
-    store::database,
+    store::{database, rate_limit::RateLimits},
 };
 
 /// Weeks of queries by day that are read at once, all questions together: a week of a large site takes some megabytes.
@@ -100,6 +101,7 @@ pub async fn build(
     let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
     let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
     let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
+    let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
     let provider = config.embeds_issuer().then(|| {
         let settings = IssuerSettings {
             base_url: base_url.clone(),
@@ -118,8 +120,9 @@ pub async fn build(
         Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, times, &base_url))
     });
     let sign_in = sign_in.transpose()?;
-    let app = Arc::new(App { config, base_url, db, search, issuer, clock, random });
-    Ok(Parts { app, writer, authenticator, sessions, provider, sign_in })
+    let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
+    let app = Arc::new(App { config, base_url, db, search, issuer, health, clock, random });
+    Ok(Parts { app, writer, authenticator, sessions, provider, sign_in, limits })
 }
 
 /// Opens the configured database, with the current schema.

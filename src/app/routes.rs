@@ -1,7 +1,5 @@
 //! The router and the layers in front of it.
 
-use std::sync::Arc;
-
 use api::document::Locations;
 use poem::{
     EndpointExt, Route, endpoint::BoxEndpoint, http::HeaderName, middleware::Compression, web::CompressionAlgo,
@@ -22,6 +20,7 @@ use crate::{
         conditional::Conditional,
         correlation::Correlation,
         envelope::Envelope,
+        failures::Failures,
         options::Options,
         property_access::ResolveProperty,
         rate_limit::RateLimit,
@@ -29,7 +28,7 @@ use crate::{
         writes::Writes,
     },
     services::replays::Running,
-    store::rate_limit::{Rate, RateLimits},
+    store::rate_limit::Rate,
 };
 
 /// What paths outside the table of operations allow.
@@ -59,7 +58,7 @@ const OTHER_PATHS: &[(&str, &str)] = &[
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
-    let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(app.clock.clone())));
+    let failures = Failures(parts.limits.clone());
     let anonymous = Rate::new(config.rate_limit.per_minute, config.rate_limit.burst);
     let authenticate = Authenticate {
         authenticator: parts.authenticator.clone(),
@@ -67,9 +66,10 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         base_url: base_url.clone(),
         config: config.clone(),
         clock: app.clock.clone(),
-        limits: limits.clone(),
+        failures: failures.clone(),
     };
-    let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
+    let resolve =
+        ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone(), failures };
     let writes = Writes {
         db: app.db.clone(),
         writer: parts.writer.clone(),
@@ -85,7 +85,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(writes)
         .with(BodyVerdict)
         .with(resolve)
-        .with(RateLimit { limits, anonymous })
+        .with(RateLimit { limits: parts.limits.clone(), anonymous })
         .with(authenticate)
         .with(Options);
     let endpoint = Route::new()

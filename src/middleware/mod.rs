@@ -11,6 +11,7 @@ pub mod codings;
 pub mod conditional;
 pub mod correlation;
 pub mod envelope;
+pub mod failures;
 pub mod options;
 pub mod property_access;
 pub mod rate_limit;

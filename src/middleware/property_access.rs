@@ -7,18 +7,20 @@ use api::{
     error::{ApiError, Code},
     operation::{self, Access},
 };
+use chrono::{DateTime, Utc};
 use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
-use super::refusal;
+use super::{failures::Failures, refusal};
 use crate::{
     clock::Clock,
     config::Config,
+    error,
     identity::Identity,
     services::{
         access::PropertyAccess,
         plans::{Entitlement, Feature},
-        share_links,
+        share_links::{self, Shared},
     },
 };
 
@@ -31,6 +33,8 @@ pub struct ResolveProperty {
     pub config: Arc<Config>,
     /// What time it is.
     pub clock: Clock,
+    /// Counts guessed tokens.
+    pub failures: Failures,
 }
 
 /// See [`ResolveProperty`].
@@ -69,8 +73,7 @@ impl ResolveProperty {
         let named =
             |name: &str| operation.path_values(path).and_then(|values| values.get(name).copied()).unwrap_or_default();
         if operation.access == Access::ShareToken {
-            let shared =
-                share_links::open(&self.db, &self.config, named("token"), now).await.map_err(ApiError::from)?;
+            let shared = self.open(request, named("token"), now).await?;
             request.set_data(shared);
             return Ok(());
         }
@@ -86,5 +89,14 @@ impl ResolveProperty {
         feature.map_or(Ok(()), |feature| access.require_feature(feature)).map_err(ApiError::from)?;
         request.set_data(access);
         Ok(())
+    }
+
+    /// Opens a share link. A token that opens nothing may be a guess.
+    async fn open(&self, request: &Request, token: &str, now: DateTime<Utc>) -> Result<Shared> {
+        match share_links::open(&self.db, &self.config, token, now).await {
+            Ok(shared) => Ok(shared),
+            Err(error::Error::NotFound) => Err(self.failures.counted(request, ApiError::new(Code::NotFound).into())),
+            Err(error) => Err(ApiError::from(error).into()),
+        }
     }
 }

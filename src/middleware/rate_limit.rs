@@ -44,7 +44,8 @@ impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
     type Output = Response;
 
     async fn call(&self, request: Request) -> Result<Response> {
-        let Some(limits) = &self.settings.limits else {
+        let health = request.uri().path() == "/api/health";
+        let Some(limits) = self.settings.limits.as_ref().filter(|_| !health) else {
             return self.inner.call(request).await.map(IntoResponse::into_response);
         };
         let standing = match request.data::<CountedAs>() {
@@ -61,7 +62,10 @@ impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
                 response
             })
             .map_err(|mut error: poem::Error| {
-                error.set_data(standing);
+                // A refusal by another limit tells of that one.
+                if error.data::<Standing>().is_none() {
+                    error.set_data(standing);
+                }
                 error
             })
     }

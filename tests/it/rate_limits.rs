@@ -1,6 +1,7 @@
 //! Rate limits, and the order in which requests are refused.
 
 mod addresses;
+mod failures;
 mod upstream;
 
 use std::time::Duration;
