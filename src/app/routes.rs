@@ -68,8 +68,13 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         clock: app.clock.clone(),
         failures: failures.clone(),
     };
-    let resolve =
-        ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone(), failures };
+    let resolve = ResolveProperty {
+        db: app.db.clone(),
+        config: config.clone(),
+        clock: app.clock.clone(),
+        limits: parts.limits.clone(),
+        failures,
+    };
     let writes = Writes {
         db: app.db.clone(),
         writer: parts.writer.clone(),

@@ -8,7 +8,7 @@ use api::{
     operation::{self, Access},
 };
 use chrono::{DateTime, Utc};
-use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
+use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
 use super::{failures::Failures, refusal};
@@ -16,12 +16,13 @@ use crate::{
     clock::Clock,
     config::Config,
     error,
-    identity::Identity,
+    identity::{Identity, hashing::sha256_hex},
     services::{
         access::PropertyAccess,
         plans::{Entitlement, Feature},
         share_links::{self, Shared},
     },
+    store::rate_limit::RateLimits,
 };
 
 /// What resolving needs.
@@ -33,6 +34,8 @@ pub struct ResolveProperty {
     pub config: Arc<Config>,
     /// What time it is.
     pub clock: Clock,
+    /// Counts readers of a share link together; none where nothing is counted.
+    pub limits: Option<Arc<RateLimits>>,
     /// Counts guessed tokens.
     pub failures: Failures,
 }
@@ -91,12 +94,24 @@ impl ResolveProperty {
         Ok(())
     }
 
-    /// Opens a share link. A token that opens nothing may be a guess.
+    /// Opens a share link. Its readers together have the rate of the property's owner, however many they are.
     async fn open(&self, request: &Request, token: &str, now: DateTime<Utc>) -> Result<Shared> {
-        match share_links::open(&self.db, &self.config, token, now).await {
-            Ok(shared) => Ok(shared),
-            Err(error::Error::NotFound) => Err(self.failures.counted(request, ApiError::new(Code::NotFound).into())),
-            Err(error) => Err(ApiError::from(error).into()),
+        let shared = match share_links::open(&self.db, &self.config, token, now).await {
+            Ok(shared) => shared,
+            Err(error::Error::NotFound) => {
+                return Err(self.failures.counted(request, ApiError::new(Code::NotFound).into()));
+            }
+            Err(error) => return Err(ApiError::from(error).into()),
+        };
+        let rate = shared.access.entitlement().rate;
+        let standing = self.limits.as_ref().map(|limits| limits.count(&format!("share/{}", sha256_hex(token)), rate));
+        if let Some(standing) = standing
+            && let Some(seconds) = standing.retry_after
+        {
+            let mut refusal = Error::from(ApiError::new(Code::RateLimited).retry_after(seconds));
+            refusal.set_data(standing);
+            return Err(refusal);
         }
+        Ok(shared)
     }
 }

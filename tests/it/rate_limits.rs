@@ -2,6 +2,7 @@
 
 mod addresses;
 mod failures;
+mod links;
 mod upstream;
 
 use std::time::Duration;
