@@ -109,6 +109,7 @@ pub async fn build(
             demo_sign_in: config.demo_sign_in(),
         };
         IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone())
+            .with_limits(limits.clone())
     });
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));

@@ -59,7 +59,10 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let failures = Failures(parts.limits.clone());
-    let anonymous = Rate::new(config.rate_limit.per_minute, config.rate_limit.burst);
+    let rate_limit = RateLimit {
+        limits: parts.limits.clone(),
+        anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
+    };
     let authenticate = Authenticate {
         authenticator: parts.authenticator.clone(),
         audience: audience(config, base_url),
@@ -90,12 +93,12 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(writes)
         .with(BodyVerdict)
         .with(resolve)
-        .with(RateLimit { limits: parts.limits.clone(), anonymous })
+        .with(rate_limit.clone())
         .with(authenticate)
         .with(Options);
     let endpoint = Route::new()
         .nest_no_strip("/api", operations)
-        .nest_no_strip("/", open.with(BodyVerdict))
+        .nest_no_strip("/", open.with(BodyVerdict).with(rate_limit))
         .with(BodyLimit)
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)

@@ -3,6 +3,7 @@
 mod addresses;
 mod failures;
 mod links;
+mod sign_in;
 mod upstream;
 
 use std::time::Duration;
