@@ -28,7 +28,7 @@ use crate::{
         writes::Writes,
     },
     services::replays::Running,
-    store::rate_limit::Rate,
+    store::{in_flight::InFlight, rate_limit::Rate},
 };
 
 /// What paths outside the table of operations allow.
@@ -61,6 +61,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let failures = Failures(parts.limits.clone());
     let rate_limit = RateLimit {
         limits: parts.limits.clone(),
+        in_flight: InFlight::new(config.rate_limit.max_in_flight),
         anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
     };
     let authenticate = Authenticate {

@@ -86,7 +86,8 @@ impl Authenticate {
             Err(error) => return Err(self.failed(request, error)),
         };
         let rate = Entitlement::of(&self.config, &identity.user, self.clock.now()).rate;
-        request.set_data(CountedAs { key: format!("user/{}", identity.user.id), rate });
+        let key = format!("user/{}", identity.user.id);
+        request.set_data(CountedAs { under_way: key.clone(), key, rate });
         request.set_data(identity);
         Ok(())
     }
@@ -105,12 +106,13 @@ impl Authenticate {
         }
     }
 
-    /// A share link is counted by its token and by who reads it.
+    /// A share link is counted by its token and by who reads it; what is under way, by its token.
     fn count_share_reader(&self, request: &mut Request) {
         let token = request.uri().path().split('/').nth(3).unwrap_or_default();
-        let key = format!("share/{}/{}", sha256_hex(token), client_address::of(request));
+        let under_way = format!("share/{}", sha256_hex(token));
+        let key = format!("{under_way}/{}", client_address::of(request));
         let base = &self.config.rate_limit;
-        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst) });
+        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way });
     }
 
     fn failure(&self, error: AuthenticationError) -> Error {

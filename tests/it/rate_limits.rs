@@ -2,6 +2,7 @@
 
 mod addresses;
 mod failures;
+mod in_flight;
 mod links;
 mod sign_in;
 mod upstream;
