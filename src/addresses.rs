@@ -1,6 +1,9 @@
 //! Addresses of callers: how they are counted, and which of them are proxies of our own.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::{
+    fmt::{self, Display},
+    net::{IpAddr, Ipv6Addr},
+};
 
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -17,6 +20,30 @@ pub fn key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & SITE_BITS).into(),
         address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// Where a request comes from, as it is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientAddress(String);
+
+impl ClientAddress {
+    /// A client at `address`.
+    #[must_use]
+    pub fn new(address: IpAddr) -> Self {
+        Self(key(address).to_string())
+    }
+
+    /// A client that has no IP address, such as one at a socket of this machine.
+    #[must_use]
+    pub fn other(name: &impl Display) -> Self {
+        Self(name.to_string())
+    }
+}
+
+impl Display for ClientAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

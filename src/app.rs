@@ -112,4 +112,6 @@ struct Parts {
     sessions: crate::identity::session::Sessions,
     provider: Option<crate::identity_provider::IdentityProvider>,
     sign_in: Option<crate::identity::sign_in::BrowserSignIn>,
+    /// Counters of requests; none where nothing is counted.
+    limits: Option<Arc<crate::store::rate_limit::RateLimits>>,
 }

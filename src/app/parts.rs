@@ -24,12 +24,13 @@ use crate::{
     server,
     services::{
         analyses::weeks::Weeks,
+        health::HealthCheck,
         people::{self, Email, Profile},
         rendered::Answers,
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
-    store::database,
+    store::{database, rate_limit::RateLimits},
 };
 
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
@@ -108,6 +109,7 @@ pub async fn build(
     let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
     let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
     let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
+    let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
     let provider = config.embeds_issuer().then(|| {
         let settings = IssuerSettings {
             base_url: base_url.clone(),
@@ -115,6 +117,7 @@ pub async fn build(
             demo_sign_in: config.demo_sign_in(),
         };
         IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone())
+            .with_limits(limits.clone())
     });
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
@@ -126,8 +129,9 @@ pub async fn build(
         Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, times, &base_url))
     });
     let sign_in = sign_in.transpose()?;
-    let app = Arc::new(App { config, base_url, db, search, issuer, clock, random });
-    Ok(Parts { app, writer, authenticator, sessions, provider, sign_in })
+    let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
+    let app = Arc::new(App { config, base_url, db, search, issuer, health, clock, random });
+    Ok(Parts { app, writer, authenticator, sessions, provider, sign_in, limits })
 }
 
 /// Opens the configured database, with the current schema.

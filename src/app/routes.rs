@@ -1,12 +1,11 @@
 //! The router and the layers in front of it.
 
-use std::sync::Arc;
-
 use api::document::Locations;
-use poem::{EndpointExt, Route, endpoint::BoxEndpoint};
+use poem::{EndpointExt, Route, endpoint::BoxEndpoint, http::HeaderName};
 
 use super::{Parts, parts::audience};
 use crate::{
+    config::Config,
     error::Error,
     handlers::documentation,
     identity::metadata::ResourceMetadata,
@@ -14,10 +13,12 @@ use crate::{
         api_version::ApiVersion,
         authenticate::Authenticate,
         body_limit::{BodyLimit, BodyVerdict},
+        client_address::NameClient,
         compression::compress,
         conditional::Conditional,
         correlation::Correlation,
         envelope::Envelope,
+        failures::Failures,
         options::Options,
         property_access::ResolveProperty,
         rate_limit::RateLimit,
@@ -25,7 +26,7 @@ use crate::{
         writes::Writes,
     },
     services::replays::Running,
-    store::rate_limit::{Rate, RateLimits},
+    store::{in_flight::InFlight, rate_limit::Rate},
 };
 
 /// What paths outside the table of operations allow.
@@ -55,6 +56,62 @@ const OTHER_PATHS: &[(&str, &str)] = &[
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
+    let failures = Failures(parts.limits.clone());
+    let rate_limit = RateLimit {
+        limits: parts.limits.clone(),
+        in_flight: InFlight::new(config.rate_limit.max_in_flight),
+        anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
+    };
+    let authenticate = Authenticate {
+        authenticator: parts.authenticator.clone(),
+        audience: audience(config, base_url),
+        base_url: base_url.clone(),
+        config: config.clone(),
+        clock: app.clock.clone(),
+        failures: failures.clone(),
+    };
+    let resolve = ResolveProperty {
+        db: app.db.clone(),
+        config: config.clone(),
+        clock: app.clock.clone(),
+        limits: parts.limits.clone(),
+        failures,
+    };
+    let writes = Writes {
+        db: app.db.clone(),
+        writer: parts.writer.clone(),
+        store: config.idempotency.store,
+        secrets: app.search.secrets.clone(),
+        running: Running::default(),
+        clock: app.clock.clone(),
+        random: app.random.clone(),
+    };
+    let open = documents_and_sign_in(parts).await?;
+    let operations = api::document::routes(app)
+        .with(Conditional)
+        .with(writes)
+        .with(BodyVerdict)
+        .with(resolve)
+        .with(rate_limit.clone())
+        .with(authenticate)
+        .with(Options);
+    let endpoint = Route::new()
+        .nest_no_strip("/api", operations)
+        .nest_no_strip("/", open.with(BodyVerdict).with(rate_limit))
+        .with(BodyLimit)
+        .with(Envelope::new(OTHER_PATHS))
+        .with(ApiVersion)
+        .with(StandingHeaders)
+        .around(compress)
+        .with(NameClient { proxies: config.rate_limit.trusted_proxies.clone(), header: client_address_header(config)? })
+        .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
+    Ok(endpoint.map_to_response().boxed())
+}
+
+/// What is not an operation: metadata, the embedded issuer, sign-in of browsers, the documentation.
+async fn documents_and_sign_in(parts: &Parts) -> Result<Route, Error> {
+    let app = &parts.app;
+    let (config, base_url) = (&app.config, &app.base_url);
     let metadata = ResourceMetadata {
         api: audience(config, base_url),
         mcp: format!("{}/mcp", config.mcp_url(base_url)),
@@ -69,46 +126,13 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     }
     let document = api::document::document(&locations(parts).await);
     let open = documentation::mount(open, &document).await;
-    let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
+    open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))
+}
 
-    let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(app.clock.clone())));
-    let anonymous = Rate::new(config.rate_limit.per_minute, config.rate_limit.burst);
-    let authenticate = Authenticate {
-        authenticator: parts.authenticator.clone(),
-        audience: audience(config, base_url),
-        base_url: base_url.clone(),
-        config: config.clone(),
-        clock: app.clock.clone(),
-        limits: limits.clone(),
-    };
-    let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
-    let writes = Writes {
-        db: app.db.clone(),
-        writer: parts.writer.clone(),
-        store: config.idempotency.store,
-        secrets: app.search.secrets.clone(),
-        running: Running::default(),
-        clock: app.clock.clone(),
-        random: app.random.clone(),
-    };
-    let operations = api::document::routes(app)
-        .with(Conditional)
-        .with(writes)
-        .with(BodyVerdict)
-        .with(resolve)
-        .with(RateLimit { limits, anonymous })
-        .with(authenticate)
-        .with(Options);
-    let endpoint = Route::new()
-        .nest_no_strip("/api", operations)
-        .nest_no_strip("/", open.with(BodyVerdict))
-        .with(BodyLimit)
-        .with(Envelope::new(OTHER_PATHS))
-        .with(ApiVersion)
-        .with(StandingHeaders)
-        .around(compress)
-        .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
-    Ok(endpoint.map_to_response().boxed())
+fn client_address_header(config: &Config) -> Result<HeaderName, Error> {
+    let name = &config.rate_limit.client_address_header;
+    HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| Error::invalid("rate_limit.client_address_header: must be the name of a header"))
 }
 
 /// Where the document says that the server and its OAuth endpoints are. An external issuer that is away at start is named by

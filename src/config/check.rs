@@ -64,6 +64,8 @@ impl Config {
         allow(self.connections.max_per_address > 0, "connections.max_per_address", "a whole number from 1")?;
         allow(self.rate_limit.per_minute > 0, "rate_limit.per_minute", "a whole number from 1")?;
         allow(self.rate_limit.burst > 0, "rate_limit.burst", "a whole number from 1")?;
+        let header = http::HeaderName::from_bytes(self.rate_limit.client_address_header.as_bytes());
+        allow(header.is_ok(), "rate_limit.client_address_header", "the name of a header, such as X-Forwarded-For")?;
         allow((1..=SIX_HOURS).contains(&self.cache.ttl.0), "cache.ttl", "1s to 6h")?;
         allow(engine.max_in_flight > 0, "search_engine.max_in_flight", "a whole number from 1")?;
         allow(engine.bucket > 0, "search_engine.bucket", "a whole number from 1")?;

@@ -184,6 +184,11 @@ mod tests {
                 &[("SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "10.0.0.1, proxy")],
                 &["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "`rate_limit.trusted_proxies`", "proxy is no address"],
             ),
+            (
+                "[rate_limit]\nclient_address_header = \"X Real IP\"",
+                &[],
+                &["`rate_limit.client_address_header`", "the name of a header"],
+            ),
             ("listen = \"here\"", &[], &["`listen`", "socket address"]),
             ("[cache]\nttl = \"7h\"", &[], &["`cache.ttl`", "1s to 6h"]),
             ("[cache]\nttl = \"soon\"", &[], &["`cache.ttl`", "90s, 30m or 6h"]),

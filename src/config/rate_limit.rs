@@ -14,12 +14,23 @@ pub struct RateLimit {
     pub per_minute: u32,
     /// Requests that may come at once (`X-RateLimit-Limit`).
     pub burst: u32,
+    /// Requests that may be under way at once; 0 sets no bound. It holds where requests are not counted, too.
+    pub max_in_flight: u32,
     /// Proxies whose word about a caller's address is believed.
     pub trusted_proxies: TrustedProxies,
+    /// The header in which they say it.
+    pub client_address_header: String,
 }
 
 impl Default for RateLimit {
     fn default() -> Self {
-        Self { enabled: true, per_minute: 120, burst: 60, trusted_proxies: TrustedProxies::default() }
+        Self {
+            enabled: true,
+            per_minute: 120,
+            burst: 60,
+            max_in_flight: 64,
+            trusted_proxies: TrustedProxies::default(),
+            client_address_header: "X-Forwarded-For".to_owned(),
+        }
     }
 }

@@ -26,7 +26,10 @@ use crate::{
     config::Config,
     identity::{Identity, issuer::Issuer},
     random::Random,
-    services::{access::PropertyAccess, records::IfMatch, rendered::RenderedAnswer, search_data::SearchData},
+    services::{
+        access::PropertyAccess, health::HealthCheck, records::IfMatch, rendered::RenderedAnswer,
+        search_data::SearchData,
+    },
     store::unit_of_work::UnitOfWork,
 };
 
@@ -42,6 +45,8 @@ pub struct App {
     pub search: SearchData,
     /// The issuer of access tokens.
     pub issuer: Issuer,
+    /// Looks at what the service depends on.
+    pub health: HealthCheck,
     /// What time it is.
     pub clock: Clock,
     /// For new ids.

@@ -13,7 +13,7 @@ use crate::services::health;
 
 impl SystemApi for App {
     async fn get_health(&self) -> Result<HealthResponse, ApiError> {
-        let data = health::check(&self.db, &self.issuer, &self.search).await;
+        let data = self.health.recent().await?;
         let serving = data.status != HealthStatus::Down;
         let answer = Json(HealthAnswer { data });
         Ok(if serving { HealthResponse::Serving(answer) } else { HealthResponse::Down(answer) })

@@ -1,6 +1,8 @@
 //! Reads the credentials a request presents, and writes the challenges of RFC 6750 and RFC 9728.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, header};
+use serde_json::{Map, Value};
 
 /// The name of the session cookie.
 pub const SESSION_COOKIE: &str = "sightline_session";
@@ -60,6 +62,14 @@ fn session(headers: &HeaderMap) -> Result<Presented, CredentialsError> {
     }
 }
 
+/// Whether a request presents what has the form of a JWT, good or not: three parts in base64url, the first of them a JSON object.
+#[must_use]
+pub fn presents_token(headers: &HeaderMap) -> bool {
+    let Ok(Presented::Bearer(token)) = presented(headers) else { return false };
+    let parts: Option<Vec<Vec<u8>>> = token.split('.').map(|part| URL_SAFE_NO_PAD.decode(part).ok()).collect();
+    parts.is_some_and(|parts| parts.len() == 3 && serde_json::from_slice::<Map<String, Value>>(&parts[0]).is_ok())
+}
+
 /// Every value of the cookie `name` in a request.
 pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -101,6 +111,30 @@ mod tests {
             let request = headers(&[("authorization", other), ("cookie", "sightline_session=s")]);
             assert_eq!(presented(&request), Err(CredentialsError::NotBearer), "{other}");
         }
+    }
+
+    #[test]
+    fn a_token_is_known_by_its_form() {
+        // {"alg":"RS256"}, 7
+        let (header, number) = ("eyJhbGciOiJSUzI1NiJ9", "Nw");
+        let presents = |token: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("authorization", format!("Bearer {token}").parse().unwrap());
+            presents_token(&headers)
+        };
+        assert!(presents(&format!("{header}.e30.c2ln")));
+        for other in [
+            "x",
+            "a.b.c",
+            header,
+            &format!("{header}.e30"),
+            &format!("{header}.e30.c2ln.e30"),
+            &format!("{number}.e30.c2ln"),
+            &format!("{header}.e30.c2ln="),
+        ] {
+            assert!(!presents(other), "{other}");
+        }
+        assert!(!presents_token(&headers(&[("cookie", "sightline_session=e30.e30.e30")])));
     }
 
     #[test]

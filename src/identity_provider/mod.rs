@@ -29,7 +29,9 @@ use poem::{EndpointExt, Route, RouteMethod, get, post};
 use sea_orm::DatabaseConnection;
 
 use self::keys::Keys;
-use crate::{clock::Clock, identity::metadata::open_to_browsers, random::Random, secrets::Secrets};
+use crate::{
+    clock::Clock, identity::metadata::open_to_browsers, random::Random, secrets::Secrets, store::rate_limit::RateLimits,
+};
 
 /// How the issuer is set up.
 #[derive(Clone, Debug)]
@@ -50,6 +52,7 @@ pub struct IdentityProvider {
     keys: Keys,
     clock: Clock,
     random: Random,
+    limits: Option<Arc<RateLimits>>,
 }
 
 impl IdentityProvider {
@@ -57,7 +60,13 @@ impl IdentityProvider {
     #[must_use]
     pub fn new(settings: Settings, db: DatabaseConnection, secrets: Secrets, clock: Clock, random: Random) -> Self {
         let keys = Keys::new(db.clone(), secrets, clock.clone());
-        Self { settings: Arc::new(settings), db, keys, clock, random }
+        Self { settings: Arc::new(settings), db, keys, clock, random, limits: None }
+    }
+
+    /// The same issuer, which counts registrations by address in `limits`.
+    #[must_use]
+    pub fn with_limits(self, limits: Option<Arc<RateLimits>>) -> Self {
+        Self { limits, ..self }
     }
 
     /// Adds every endpoint of the issuer to `routes`, the root of `base_url`.

@@ -1,8 +1,8 @@
-//! Dynamic client registration (RFC 7591): open to anyone, so bounded in size and number.
+//! Dynamic client registration (RFC 7591): open to anyone, so bounded in size and number, for each address and for all.
 
 use chrono::TimeDelta;
 use entity::oauth_client::{ActiveModel, Column, Entity};
-use poem::{Body, Response, handler, http::StatusCode, web::Data};
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,12 +11,19 @@ use super::{
     IdentityProvider, redirect_uri,
     response::{OAuthError, private_json, refused},
 };
+use crate::{addresses::ClientAddress, store::rate_limit::Rate};
 
 const MAX_BODY_BYTES: usize = 16 * 1024;
 const MAX_REDIRECT_URIS: usize = 10;
 const MAX_NAME_CHARS: usize = 100;
-const MAX_PER_HOUR: u64 = 1_000;
-const MAX_CLIENTS: u64 = 50_000;
+/// Clients that one address may register in an hour.
+const MAX_PER_HOUR_AND_ADDRESS: u32 = 20;
+/// Clients registered in an hour by all: a day of it stays below [`MAX_CLIENTS`], so that the sweep keeps up with a flood.
+const MAX_PER_HOUR: u64 = 2_000;
+/// Clients kept.
+pub(super) const MAX_CLIENTS: u64 = 50_000;
+/// Seconds after which whoever found no room may try again.
+const NO_ROOM_RETRY: u64 = 60;
 
 /// The members we know; others are ignored.
 #[derive(Deserialize)]
@@ -31,7 +38,11 @@ struct Metadata {
 
 /// Registers a public client.
 #[handler]
-pub(super) async fn register(Data(provider): Data<&IdentityProvider>, body: Body) -> Result<Response, OAuthError> {
+pub(super) async fn register(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
     let bytes = body.into_bytes_limit(MAX_BODY_BYTES).await.map_err(|_| invalid("The document is too large."))?;
     let metadata: Metadata =
         serde_json::from_slice(&bytes).map_err(|_| invalid("Send a JSON object of client metadata."))?;
@@ -42,6 +53,7 @@ pub(super) async fn register(Data(provider): Data<&IdentityProvider>, body: Body
         return Err(invalid("application_type must be web or native."));
     }
     let refreshes = grant_types.iter().any(|grant| grant == "refresh_token");
+    provider.count_registration(request.data())?;
     let (id, issued_at) = provider.add_client(name.clone(), &redirect_uris, refreshes).await?;
     let mut answer = json!({
         "client_id": id,
@@ -59,6 +71,13 @@ pub(super) async fn register(Data(provider): Data<&IdentityProvider>, body: Body
 }
 
 impl IdentityProvider {
+    /// Counts a registration against the address it comes from.
+    fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
+        let Some((limits, address)) = self.limits.as_ref().zip(address) else { return Ok(()) };
+        let standing = limits.count(&format!("register/{address}"), Rate::per_hour(MAX_PER_HOUR_AND_ADDRESS));
+        standing.retry_after.map_or(Ok(()), |seconds| Err(OAuthError::TooMany(seconds)))
+    }
+
     /// Keeps a new client and returns its id and the time in Unix seconds.
     async fn add_client(
         &self,
@@ -69,7 +88,7 @@ impl IdentityProvider {
         let now = self.clock.now();
         let recent = Entity::find().filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).count(&self.db).await?;
         if recent >= MAX_PER_HOUR || Entity::find().count(&self.db).await? >= MAX_CLIENTS {
-            return Err(refused("temporarily_unavailable", "Too many clients have registered; try again later."));
+            return Err(OAuthError::TooMany(NO_ROOM_RETRY));
         }
         let id = self.random.id(now).to_string();
         let row = ActiveModel {

@@ -15,6 +15,9 @@ pub enum OAuthError {
         /// What is wrong.
         description: &'static str,
     },
+    /// Too many requests: status 429, and the seconds after which to try again.
+    #[error("too many requests")]
+    TooMany(u64),
     /// The database does not answer, or the signing key cannot be used.
     #[error("internal: {0}")]
     Internal(String),
@@ -35,8 +38,8 @@ impl ResponseError for OAuthError {
     fn status(&self) -> StatusCode {
         match self {
             Self::Refused { code: "invalid_client", .. } => StatusCode::UNAUTHORIZED,
-            Self::Refused { code: "temporarily_unavailable", .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Refused { .. } => StatusCode::BAD_REQUEST,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -44,6 +47,9 @@ impl ResponseError for OAuthError {
     fn as_response(&self) -> Response {
         let body = match self {
             Self::Refused { code, description } => json!({ "error": code, "error_description": description }),
+            Self::TooMany(_) => {
+                json!({ "error": "temporarily_unavailable", "error_description": "Too many requests; try again later." })
+            }
             Self::Internal(reason) => {
                 tracing::error!(reason, "the issuer cannot answer");
                 json!({ "error": "server_error", "error_description": "An unexpected error occurred." })
@@ -56,8 +62,8 @@ impl ResponseError for OAuthError {
                 .headers_mut()
                 .insert("WWW-Authenticate", poem::http::HeaderValue::from_static("Basic realm=\"oauth\""));
         }
-        if self.status() == StatusCode::TOO_MANY_REQUESTS {
-            response.headers_mut().insert("Retry-After", poem::http::HeaderValue::from_static("60"));
+        if let Self::TooMany(seconds) = self {
+            response.headers_mut().insert("Retry-After", (*seconds).into());
         }
         response
     }

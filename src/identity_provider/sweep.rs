@@ -2,14 +2,16 @@
 
 use chrono::TimeDelta;
 use entity::{authorization_code, oauth_client, oauth_grant, refresh_token};
-use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Query};
+use sea_orm::{ColumnTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter, sea_query::Query};
 
-use super::IdentityProvider;
+use super::{IdentityProvider, registration::MAX_CLIENTS};
 
 /// Codes and grants are kept this long after they expired, so that a replay is still recognised.
 const KEEP: TimeDelta = TimeDelta::days(1);
 /// A registered client that nobody has signed in to for this long is forgotten.
 const KEEP_UNUSED_CLIENT: TimeDelta = TimeDelta::days(30);
+/// The same while more than half of the room for clients is taken, so that a flood of registrations does not shut it for all.
+const KEEP_UNUSED_CLIENT_IN_A_FLOOD: TimeDelta = TimeDelta::days(1);
 
 impl IdentityProvider {
     /// Deletes expired codes, refresh tokens and grants, and clients that are not used. Returns how many rows went.
@@ -22,9 +24,11 @@ impl IdentityProvider {
         let mut deleted = codes.exec(db).await?.rows_affected;
         deleted += tokens.exec(db).await?.rows_affected;
         deleted += grants.exec(db).await?.rows_affected;
+        let flooded = oauth_client::Entity::find().count(db).await? > MAX_CLIENTS / 2;
+        let keep = if flooded { KEEP_UNUSED_CLIENT_IN_A_FLOOD } else { KEEP_UNUSED_CLIENT };
         let in_use = Query::select().column(oauth_grant::Column::ClientId).from(oauth_grant::Entity).to_owned();
         let clients = oauth_client::Entity::delete_many()
-            .filter(oauth_client::Column::CreatedAt.lt(now - KEEP_UNUSED_CLIENT))
+            .filter(oauth_client::Column::CreatedAt.lt(now - keep))
             .filter(oauth_client::Column::Id.not_in_subquery(in_use));
         Ok(deleted + clients.exec(db).await?.rows_affected)
     }

@@ -9,24 +9,21 @@ use api::{
     error::{ApiError, Code},
     operation::{self, Access},
 };
-use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result, http::StatusCode};
+use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result};
 
-use super::rate_limit::{CountedAs, address};
+use super::{client_address, failures::Failures, rate_limit::CountedAs};
 use crate::{
     clock::Clock,
     config::Config,
     identity::{
         authenticator::{AuthenticationError, Authenticator},
-        credentials::challenge,
+        credentials::{challenge, presents_token},
         hashing::sha256_hex,
         metadata,
     },
     services::plans::Entitlement,
-    store::rate_limit::{Rate, RateLimits},
+    store::rate_limit::Rate,
 };
-
-/// Failed sign-ins and guessed tokens of one address that are answered in a minute.
-const FAILURES: u32 = 300;
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
 const NO_BEARER: &str = "Authorization: must be Bearer and the access token, with one space between.";
@@ -45,8 +42,8 @@ pub struct Authenticate {
     pub config: Arc<Config>,
     /// What time it is.
     pub clock: Clock,
-    /// Counts failed sign-ins; none where nothing is counted.
-    pub limits: Option<Arc<RateLimits>>,
+    /// Counts failed sign-ins.
+    pub failures: Failures,
 }
 
 /// See [`Authenticate`].
@@ -73,17 +70,7 @@ impl<E: Endpoint> Endpoint for AuthenticateEndpoint<E> {
     async fn call(&self, mut request: Request) -> Result<Response> {
         match operation::find(request.method(), request.uri().path()).map(|operation| operation.access) {
             Some(Access::Public) => {}
-            Some(Access::ShareToken) => {
-                let reader = address(&request);
-                self.settings.count_share_reader(&mut request, &reader);
-                let answer = self.inner.call(request).await.map(IntoResponse::into_response);
-                // Whoever guesses tokens has a fresh one each time.
-                let guess = |error: Error| match error.status() {
-                    StatusCode::NOT_FOUND => self.settings.refused(&reader, error),
-                    _ => error,
-                };
-                return answer.map_err(guess);
-            }
+            Some(Access::ShareToken) => self.settings.count_share_reader(&mut request),
             Some(Access::SessionOrOauth) | None => self.settings.identify(&mut request).await?,
         }
         self.inner.call(request).await.map(IntoResponse::into_response)
@@ -95,31 +82,37 @@ impl Authenticate {
         let found = self.authenticator.authenticate(request.method(), request.headers(), &self.audience).await;
         let identity = match found {
             Ok(Some(identity)) => identity,
-            Ok(None) => return Err(self.refused(&address(request), self.refusal(None, NO_TOKEN))),
-            Err(error) => return Err(self.refused(&address(request), self.failure(error))),
+            Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN))),
+            Err(error) => return Err(self.failed(request, error)),
         };
         let rate = Entitlement::of(&self.config, &identity.user, self.clock.now()).rate;
-        request.set_data(CountedAs { key: format!("user/{}", identity.user.id), rate });
+        let key = format!("user/{}", identity.user.id);
+        request.set_data(CountedAs { under_way: key.clone(), key, rate });
         request.set_data(identity);
         Ok(())
     }
 
-    /// Failed sign-ins and guessed tokens count against the address they come from; beyond [`FAILURES`] they are answered with 429.
-    fn refused(&self, address: &str, refusal: Error) -> Error {
-        let Some(limits) = &self.limits else { return refusal };
-        let standing = limits.count(&format!("failed/{address}"), Rate::new(FAILURES, FAILURES));
-        match standing.retry_after {
-            Some(seconds) => ApiError::new(Code::RateLimited).retry_after(seconds).into(),
-            None => refusal,
+    /// A client whose token has expired is told so whatever others of its address do: otherwise it would not refresh. That the issuer
+    /// or the database is away is nobody's failure.
+    fn failed(&self, request: &Request, error: AuthenticationError) -> Error {
+        let expired = matches!(error, AuthenticationError::InvalidToken(_)) && presents_token(request.headers());
+        let refusal = self.failure(error);
+        if refusal.status().is_server_error() {
+            refusal
+        } else if expired {
+            self.failures.told(request, refusal)
+        } else {
+            self.failures.counted(request, refusal)
         }
     }
 
-    /// A share link is counted by its token and by who reads it.
-    fn count_share_reader(&self, request: &mut Request, reader: &str) {
+    /// A share link is counted by its token and by who reads it; what is under way, by its token.
+    fn count_share_reader(&self, request: &mut Request) {
         let token = request.uri().path().split('/').nth(3).unwrap_or_default();
-        let key = format!("share/{}/{reader}", sha256_hex(token));
+        let under_way = format!("share/{}", sha256_hex(token));
+        let key = format!("{under_way}/{}", client_address::of(request));
         let base = &self.config.rate_limit;
-        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst) });
+        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way });
     }
 
     fn failure(&self, error: AuthenticationError) -> Error {

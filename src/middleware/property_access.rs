@@ -7,19 +7,22 @@ use api::{
     error::{ApiError, Code},
     operation::{self, Access},
 };
-use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result};
+use chrono::{DateTime, Utc};
+use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
-use super::refusal;
+use super::{failures::Failures, refusal};
 use crate::{
     clock::Clock,
     config::Config,
-    identity::Identity,
+    error,
+    identity::{Identity, hashing::sha256_hex},
     services::{
         access::PropertyAccess,
         plans::{Entitlement, Feature},
-        share_links,
+        share_links::{self, Shared},
     },
+    store::rate_limit::RateLimits,
 };
 
 /// What resolving needs.
@@ -31,6 +34,10 @@ pub struct ResolveProperty {
     pub config: Arc<Config>,
     /// What time it is.
     pub clock: Clock,
+    /// Counts readers of a share link together; none where nothing is counted.
+    pub limits: Option<Arc<RateLimits>>,
+    /// Counts guessed tokens.
+    pub failures: Failures,
 }
 
 /// See [`ResolveProperty`].
@@ -69,8 +76,7 @@ impl ResolveProperty {
         let named =
             |name: &str| operation.path_values(path).and_then(|values| values.get(name).copied()).unwrap_or_default();
         if operation.access == Access::ShareToken {
-            let shared =
-                share_links::open(&self.db, &self.config, named("token"), now).await.map_err(ApiError::from)?;
+            let shared = self.open(request, named("token"), now).await?;
             request.set_data(shared);
             return Ok(());
         }
@@ -86,5 +92,26 @@ impl ResolveProperty {
         feature.map_or(Ok(()), |feature| access.require_feature(feature)).map_err(ApiError::from)?;
         request.set_data(access);
         Ok(())
+    }
+
+    /// Opens a share link. Its readers together have the rate of the property's owner, however many they are.
+    async fn open(&self, request: &Request, token: &str, now: DateTime<Utc>) -> Result<Shared> {
+        let shared = match share_links::open(&self.db, &self.config, token, now).await {
+            Ok(shared) => shared,
+            Err(error::Error::NotFound) => {
+                return Err(self.failures.counted(request, ApiError::new(Code::NotFound).into()));
+            }
+            Err(error) => return Err(ApiError::from(error).into()),
+        };
+        let rate = shared.access.entitlement().rate;
+        let standing = self.limits.as_ref().map(|limits| limits.count(&format!("share/{}", sha256_hex(token)), rate));
+        if let Some(standing) = standing
+            && let Some(seconds) = standing.retry_after
+        {
+            let mut refusal = Error::from(ApiError::new(Code::RateLimited).retry_after(seconds));
+            refusal.set_data(standing);
+            return Err(refusal);
+        }
+        Ok(shared)
     }
 }

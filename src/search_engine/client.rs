@@ -16,7 +16,7 @@ use super::{
     error::SearchEngineError,
     failure::{Verdict, judge},
     oauth::{Oauth, OauthSettings},
-    pace::{Pace, Pacer},
+    pace::{Lane, Pace, Pacer},
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
 use crate::{clock::Clock, random::Random};
@@ -148,7 +148,7 @@ impl SearchEngine {
     pub async fn query(
         &self,
         account: &Account,
-        site: &SiteUrl,
+        (site, lane): (&SiteUrl, Lane),
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
@@ -158,7 +158,7 @@ impl SearchEngine {
             let row_limit = PAGE.min(cap - whole.rows.len());
             let page_request = QueryRequest { row_limit, start_row: whole.rows.len(), ..request.clone() };
             let page: QueryResponse =
-                self.send(account, Some(site), || self.http.post(&url).json(&page_request)).await?;
+                self.send(account, Some((site, lane)), || self.http.post(&url).json(&page_request)).await?;
             let came = page.rows.len();
             let mut rows = whole.rows;
             rows.extend(page.rows);
@@ -179,7 +179,7 @@ impl SearchEngine {
     async fn send<T: DeserializeOwned>(
         &self,
         account: &Account,
-        site: Option<&SiteUrl>,
+        site: Option<(&SiteUrl, Lane)>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
     ) -> Result<T, SearchEngineError> {
         let deadline = tokio::time::Instant::now() + self.settings.patience.deadline;
@@ -192,7 +192,7 @@ impl SearchEngine {
     async fn try_until_settled<T: DeserializeOwned>(
         &self,
         account: &Account,
-        site: Option<&SiteUrl>,
+        site: Option<(&SiteUrl, Lane)>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
         deadline: tokio::time::Instant,
     ) -> Result<T, SearchEngineError> {
@@ -239,11 +239,11 @@ impl SearchEngine {
 
     async fn attempt<T: DeserializeOwned>(
         &self,
-        site: Option<&SiteUrl>,
+        site: Option<(&SiteUrl, Lane)>,
         request: reqwest::RequestBuilder,
     ) -> Result<T, Verdict> {
         let _in_flight = match site {
-            Some(site) => self.pacer.start(site).await,
+            Some((site, lane)) => Some(self.pacer.start(site, lane).await),
             None => None,
         };
         let lost = |error: reqwest::Error| Verdict::Retry(None, error.without_url().to_string());

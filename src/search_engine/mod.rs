@@ -28,7 +28,7 @@ pub use filter::{Condition, Expression, Predicate};
 pub use freshness::{LastFinal, last_final};
 pub use keys::any_of;
 pub use oauth::{Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
-pub use pace::Pace;
+pub use pace::{Lane, Pace};
 pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::{ENGINE_CEILING, Part, Reader, Reading, Row};
 pub use wire::{Aggregation, DataState, Dimension, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry, SiteUrl};

@@ -15,6 +15,7 @@ use super::{
     cache::{ByteCache, CacheUse},
     client::{Account, SearchEngine},
     error::{ReadError, SearchEngineError},
+    pace::Lane,
     planner::Plan,
     wire::{Aggregation, DataState, Dimension, Filter, FilterGroup, QueryRequest, SearchType, SiteUrl},
 };
@@ -80,12 +81,13 @@ pub struct Reading {
 
 type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
 
-type InFlight = Mutex<HashMap<String, Running>>;
+/// By the lane they wait in.
+type InFlight = Mutex<HashMap<(Lane, String), Running>>;
 
 /// Takes a reading out of those in flight when it ends, however it ends and whoever still waits: what failed must not be
 /// handed to a later question.
 struct Landing {
-    key: String,
+    key: (Lane, String),
     in_flight: Arc<InFlight>,
 }
 
@@ -95,7 +97,7 @@ impl Drop for Landing {
     }
 }
 
-fn lock(in_flight: &InFlight) -> MutexGuard<'_, HashMap<String, Running>> {
+fn lock(in_flight: &InFlight) -> MutexGuard<'_, HashMap<(Lane, String), Running>> {
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -107,13 +109,27 @@ pub struct Reader {
     in_flight: Arc<InFlight>,
     clock: Clock,
     ttl: TimeDelta,
+    lane: Lane,
 }
 
 impl Reader {
     /// Caches readings of together `max_bytes` for `ttl`.
     #[must_use]
     pub fn new(engine: Arc<SearchEngine>, clock: Clock, max_bytes: usize, ttl: TimeDelta) -> Self {
-        Self { engine, cache: Arc::new(ByteCache::new(max_bytes)), in_flight: Arc::default(), clock, ttl }
+        Self {
+            engine,
+            cache: Arc::new(ByteCache::new(max_bytes)),
+            in_flight: Arc::default(),
+            clock,
+            ttl,
+            lane: Lane::Own,
+        }
+    }
+
+    /// The same reader with the same cache, which asks on behalf of `lane`.
+    #[must_use]
+    pub fn of_lane(&self, lane: Lane) -> Self {
+        Self { lane, ..self.clone() }
     }
 
     /// The client underneath.
@@ -178,7 +194,7 @@ impl Reader {
         self.made_once(format!("{} {site} {body}", account.id), account, site, request).await
     }
 
-    /// From the cache, from the identical request in flight, or by making it. It runs in a task of its own, so that it is not
+    /// From the cache, from the identical request in flight, or by making it. Nobody waits for one in a slower lane. It runs in a task of its own, so that it is not
     /// lost when the one who asked first goes away.
     async fn made_once(
         &self,
@@ -189,14 +205,16 @@ impl Reader {
     ) -> Result<Arc<Reading>, SearchEngineError> {
         let running = {
             let mut in_flight = lock(&self.in_flight);
-            if let Some(running) = in_flight.get(&key) {
-                running.clone()
+            let lanes = [Lane::Own, self.lane].into_iter();
+            let running = lanes.map(|lane| (lane, key.clone())).find_map(|key| in_flight.get(&key).cloned());
+            if let Some(running) = running {
+                running
             } else if let Some(reading) = self.cache.get(&key, self.clock.now()) {
                 return Ok(reading);
             } else {
                 let (reader, account, site, own_key) = (self.clone(), account.clone(), site.clone(), key.clone());
                 let task = tokio::spawn(async move {
-                    let _landing = Landing { key: own_key.clone(), in_flight: reader.in_flight.clone() };
+                    let _landing = Landing { key: (reader.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
                     reader.fetch(own_key, &account, &site, request).await
                 });
                 let outcome = task.map(|joined| {
@@ -204,7 +222,7 @@ impl Reader {
                         .unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a reading died: {error}"))))
                 });
                 let running = outcome.boxed().shared();
-                in_flight.insert(key, running.clone());
+                in_flight.insert((self.lane, key), running.clone());
                 running
             }
         };
@@ -219,7 +237,7 @@ impl Reader {
         request: QueryRequest,
     ) -> Result<Arc<Reading>, SearchEngineError> {
         let cap = request.row_limit;
-        let answer = self.engine.query(account, site, &request, cap).await?;
+        let answer = self.engine.query(account, (site, self.lane), &request, cap).await?;
         let now = self.clock.now();
         let rows = answer.rows.into_iter().map(|row| Row {
             metrics: Metrics::of_row(row.clicks, row.impressions, row.position),

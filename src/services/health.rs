@@ -1,12 +1,17 @@
 //! Whether the service and what it depends on answer.
 
+use std::sync::Arc;
+
 use api::system::{
     DependencyHealth, DependencyName, FeatureFlags, Health, HealthStatus, SearchAccountHealth, SearchAccountStatus,
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use entity::{property, search_account};
 use sea_orm::{DatabaseConnection, PaginatorTrait};
-use tokio::time::{Duration, Instant, timeout};
+use tokio::{
+    sync::Mutex,
+    time::{Duration, Instant, timeout},
+};
 use uuid::Uuid;
 
 use super::{
@@ -24,17 +29,61 @@ use crate::{
 /// How long a dependency may take to answer the check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Asks everything that the service depends on.
-pub async fn check(db: &DatabaseConnection, issuer: &Issuer, search: &SearchData) -> Health {
-    let database = probe(DependencyName::Database, HealthStatus::Down, async { db.ping().await.is_ok() });
-    let identity =
-        probe(DependencyName::IdentityProvider, HealthStatus::Degraded, async { issuer.metadata().await.is_ok() });
-    let engine = search.reader.engine();
-    let engine = probe(DependencyName::SearchEngine, HealthStatus::Degraded, async { engine.is_reachable().await });
-    let (database, identity, engine) = tokio::join!(database, identity, engine);
-    let dependencies = vec![database, identity, engine];
-    let status = dependencies.iter().map(|dependency| dependency.status).max().unwrap_or(HealthStatus::Ok);
-    Health { status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
+/// How old an answer may be.
+const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
+
+/// Asks everything that the service depends on, once for all who want to know at a time.
+#[derive(Clone)]
+pub struct HealthCheck {
+    db: DatabaseConnection,
+    issuer: Issuer,
+    search: SearchData,
+    last: Arc<Mutex<Option<Look>>>,
+}
+
+/// What was seen, and when.
+struct Look {
+    at: DateTime<Utc>,
+    health: Health,
+}
+
+impl HealthCheck {
+    /// Nothing was asked yet.
+    #[must_use]
+    pub fn new(db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
+        Self { db, issuer, search, last: Arc::default() }
+    }
+
+    /// The health of at most two seconds ago. It is found out in a task of its own, so that clients who hang up do not cause one look
+    /// after the other.
+    pub async fn recent(&self) -> Result<Health, Error> {
+        let check = self.clone();
+        tokio::spawn(async move { check.last_or_new().await }).await.map_err(Error::internal)
+    }
+
+    async fn last_or_new(&self) -> Health {
+        let mut last = self.last.lock().await;
+        let recent = |look: &&Look| self.search.clock.now() - look.at < MAX_AGE;
+        if let Some(look) = last.as_ref().filter(recent) {
+            return look.health.clone();
+        }
+        let health = self.look().await;
+        *last = Some(Look { at: self.search.clock.now(), health: health.clone() });
+        health
+    }
+
+    async fn look(&self) -> Health {
+        let Self { db, issuer, search, .. } = self;
+        let database = probe(DependencyName::Database, HealthStatus::Down, async { db.ping().await.is_ok() });
+        let identity =
+            probe(DependencyName::IdentityProvider, HealthStatus::Degraded, async { issuer.metadata().await.is_ok() });
+        let engine = search.reader.engine();
+        let engine = probe(DependencyName::SearchEngine, HealthStatus::Degraded, async { engine.is_reachable().await });
+        let (database, identity, engine) = tokio::join!(database, identity, engine);
+        let dependencies = vec![database, identity, engine];
+        let status = dependencies.iter().map(|dependency| dependency.status).max().unwrap_or(HealthStatus::Ok);
+        Health { status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
+    }
 }
 
 async fn probe(

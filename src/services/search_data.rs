@@ -13,7 +13,8 @@ use crate::{
     clock::Clock,
     error::Error,
     search_engine::{
-        Account, GrantSink, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl, last_final,
+        Account, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
+        last_final,
     },
     secrets::Secrets,
 };
@@ -43,6 +44,7 @@ pub struct SearchSite {
     account: search_account::Model,
     property_id: Uuid,
     owner_must: bool,
+    lane: Lane,
 }
 
 impl SearchSite {
@@ -63,20 +65,23 @@ impl SearchSite {
             account,
             property_id: property.id,
             owner_must,
+            lane: Lane::Own,
         })
     }
 }
 
 impl SearchData {
-    /// The site of a property, with its owner's account.
+    /// The site of a property, with its owner's account. Readers of a share link, who are nobody's user, have a lane of their own.
     pub async fn site(&self, access: &PropertyAccess) -> Result<SearchSite, Error> {
         let account = accounts::of_property(&self.db, access).await?;
-        SearchSite::new(&self.secrets, access.property(), account, access.owner_must())
+        let site = SearchSite::new(&self.secrets, access.property(), account, access.owner_must())?;
+        let lane = if access.user_id().is_some() { Lane::Own } else { Lane::Shared };
+        Ok(SearchSite { lane, ..site })
     }
 
     /// What the search engine says to one part of a question.
     pub async fn read(&self, site: &SearchSite, part: &Part, plan: &Plan) -> Result<Arc<Reading>, Error> {
-        match self.reader.read(&site.credentials, &site.url, part, plan).await {
+        match self.reader.of_lane(site.lane).read(&site.credentials, &site.url, part, plan).await {
             Ok(reading) => Ok(reading),
             Err(error) => Err(self.explain(site, error).await),
         }
@@ -84,7 +89,7 @@ impl SearchData {
 
     /// Which day is the site's last final one.
     pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
-        match last_final(&self.reader, &self.clock, &site.credentials, &site.url).await {
+        match last_final(&self.reader.of_lane(site.lane), &self.clock, &site.credentials, &site.url).await {
             Ok(found) => Ok(found),
             Err(error) => Err(self.explain(site, error).await),
         }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::fault::{Fault, FaultKind};
 use super::settings::Settings;
 use super::world::rng::{child, unit};
@@ -34,6 +36,10 @@ pub enum Endpoint {
 pub struct Controls {
     seed: u64,
     state: Mutex<State>,
+    /// Queries whose body contains this text wait.
+    hold: watch::Sender<Option<String>>,
+    /// Queries that wait.
+    held: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -45,10 +51,62 @@ struct State {
     draws: HashMap<FaultKind, u64>,
 }
 
+/// A query that is held, until it is answered or whoever asked has left.
+struct Held<'a>(&'a watch::Sender<usize>);
+
+impl<'a> Held<'a> {
+    fn new(count: &'a watch::Sender<usize>) -> Self {
+        count.send_modify(|held| *held += 1);
+        Self(count)
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|held| *held -= 1);
+    }
+}
+
 impl Controls {
     pub(super) fn new(settings: &Settings) -> Self {
         let state = State { latency: settings.latency, faults: settings.faults.clone(), ..State::default() };
-        Self { seed: settings.seed, state: Mutex::new(state) }
+        Self {
+            seed: settings.seed,
+            state: Mutex::new(state),
+            hold: watch::Sender::default(),
+            held: watch::Sender::default(),
+        }
+    }
+
+    /// Holds queries whose body contains `text`, until [`Self::release`].
+    pub fn hold(&self, text: &str) {
+        self.hold.send_replace(Some(text.to_owned()));
+    }
+
+    /// Answers the queries that were held, and holds no more.
+    pub fn release(&self) {
+        self.hold.send_replace(None);
+    }
+
+    /// How many queries are held.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        *self.held.borrow()
+    }
+
+    /// Waits until `count` queries are held at once.
+    pub async fn wait_until_held(&self, count: usize) {
+        let _ = self.held.subscribe().wait_for(|held| *held >= count).await;
+    }
+
+    /// Returns once a query with this body may be answered.
+    pub(super) async fn pass(&self, body: &[u8]) {
+        let body = String::from_utf8_lossy(body);
+        let free = |text: &Option<String>| !text.as_ref().is_some_and(|text| body.contains(text));
+        if !free(&self.hold.borrow()) {
+            let _held = Held::new(&self.held);
+            let _ = self.hold.subscribe().wait_for(free).await;
+        }
     }
 
     /// Holds every answer back by `latency` from now on.
@@ -74,8 +132,9 @@ impl Controls {
         self.state().requests.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// No latency, no faults, nothing withheld, all counts zero.
+    /// No latency, no faults, nothing withheld or held, all counts zero.
     pub fn reset(&self) {
+        self.release();
         *self.state() = State::default();
     }
 

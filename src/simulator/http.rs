@@ -139,6 +139,9 @@ impl PoemEndpoint for Service {
         let Ok(body) = request.take_body().into_bytes_limit(LARGEST_BODY).await else {
             return Ok(ApiError::too_large().into_response());
         };
+        if let Route::Api(ApiRoute::Query(_)) = route {
+            shared.controls.pass(&body).await;
+        }
         Ok(match route {
             Route::Api(route) => api(shared, &request, route, body).await,
             Route::Authorize => oauth::authorize(shared, request.uri().query().unwrap_or_default()),

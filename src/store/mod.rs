@@ -1,6 +1,7 @@
-//! What is kept: the database's connection and transactions, and rate-limit counters in the process.
+//! What is kept: the database's connection and transactions, and in the process rate-limit counters and requests under way.
 
 pub mod database;
+pub mod in_flight;
 #[cfg(test)]
 #[path = "../../tests/it/postgres.rs"]
 mod postgres;

@@ -3,48 +3,45 @@
 use std::{
     collections::HashMap,
     num::NonZeroU32,
-    ops::Add,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use governor::{
-    NotUntil, Quota, RateLimiter,
-    clock::{Clock as _, Reference},
-    middleware::StateInformationMiddleware,
-    nanos::Nanos,
-    state::keyed::DashMapStateStore,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use crate::clock::Clock;
 
+const SECOND: i64 = 1_000_000_000;
+const MINUTE: i64 = 60 * SECOND;
+const HOUR: i64 = 60 * MINUTE;
+
 /// How fast a caller may ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Sustained requests per minute.
-    pub per_minute: NonZeroU32,
+    /// Time in which one request comes back, in nanoseconds.
+    interval: i64,
     /// Requests that may come at once.
-    pub burst: NonZeroU32,
+    burst: NonZeroU32,
 }
 
 impl Rate {
-    /// A rate; zeros count as one.
+    /// So many requests a minute, and so many at once; zeros count as one.
     #[must_use]
     pub fn new(per_minute: u32, burst: u32) -> Self {
-        let at_least_one = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
-        Self { per_minute: at_least_one(per_minute), burst: at_least_one(burst) }
+        Self::per(MINUTE, per_minute, burst)
     }
 
-    fn quota(self) -> Quota {
-        Quota::per_minute(self.per_minute).allow_burst(self.burst)
+    /// So many requests an hour, all of which may come at once; zero counts as one.
+    #[must_use]
+    pub fn per_hour(requests: u32) -> Self {
+        Self::per(HOUR, requests, requests)
     }
 
-    /// Time in which one request comes back.
-    fn interval(self) -> Duration {
-        self.quota().replenish_interval()
+    fn per(time: i64, requests: u32, burst: u32) -> Self {
+        let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
+        Self { interval: time / i64::from(requests.max(1)), burst }
+    }
+
+    /// Time in which the whole burst comes back.
+    fn window(self) -> i64 {
+        self.interval * i64::from(self.burst.get())
     }
 }
 
@@ -61,100 +58,87 @@ pub struct Standing {
     pub retry_after: Option<u64>,
 }
 
-/// Counters of all callers, one set of them per [`Rate`].
+/// Counters of all callers.
 pub struct RateLimits {
     clock: Clock,
-    by_rate: Mutex<HashMap<Rate, Arc<Limiter>>>,
-    counted: AtomicUsize,
+    counters: Mutex<Counters>,
 }
 
-type Limiter = RateLimiter<String, DashMapStateStore<String>, Time, StateInformationMiddleware>;
+#[derive(Default)]
+struct Counters {
+    /// When a caller's burst is full again, in nanoseconds since 1970. A caller who is not here has a full one.
+    full_at: HashMap<String, i64>,
+    /// Requests since the last sweep.
+    since_sweep: usize,
+}
 
 /// Requests between two sweeps, which forget callers whose burst is full again: they are as good as new.
 const SWEEP_EVERY: usize = 4096;
-/// Callers kept per rate at most; a flood of fresh addresses starts the counters anew rather than filling the memory.
-const KEEP_AT_MOST: usize = 200_000;
+/// Callers kept at most. Beyond it a sweep forgets those who have spent least: a flood of fresh addresses spends one request
+/// each, so whoever has used up a limit stays known.
+const MAX_CALLERS: usize = 200_000;
 
 impl RateLimits {
     /// Counters at zero.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
-        Self { clock, by_rate: Mutex::default(), counted: AtomicUsize::new(0) }
+        Self { clock, counters: Mutex::default() }
     }
 
     /// Counts one request of `key`.
     #[must_use]
     pub fn count(&self, key: &str, rate: Rate) -> Standing {
-        let limiter = self.limiter(rate);
-        let now = self.clock.now();
-        let limit = rate.burst.get();
-        let (remaining, wait) = match limiter.check_key(&key.to_owned()) {
-            Ok(state) => (state.remaining_burst_capacity(), None),
-            Err(until) => (0, Some(wait(&until, Time(self.clock.clone()).now()))),
-        };
-        // The burst is full once every request spent has come back. When none is left the fraction of the next one that has
-        // already come back is known exactly; otherwise less than one interval is rounded away.
-        let missing = rate.interval() * (limit - remaining);
-        let full_in = wait.map_or(missing, |wait| wait + rate.interval() * (limit - 1));
-        let millis = i64::try_from(full_in.as_millis()).unwrap_or(i64::MAX);
-        let reset = now.timestamp_millis().saturating_add(millis).saturating_add(999).div_euclid(1000);
-        Standing { limit, remaining, reset, retry_after: wait.map(seconds_up) }
-    }
-
-    fn limiter(&self, rate: Rate) -> Arc<Limiter> {
-        let mut by_rate = self.by_rate.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.counted.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
-            by_rate.values().for_each(|limiter| limiter.retain_recent());
-            by_rate.retain(|_, limiter| limiter.len() <= KEEP_AT_MOST);
+        let now = self.now();
+        let mut counters = self.lock();
+        counters.sweep(now, MAX_CALLERS);
+        // A caller whose rate has changed waits for no more than the new rate's burst.
+        let full_at = counters.full_at.get(key).map_or(now, |full_at| (*full_at).clamp(now, now + rate.window()));
+        let counted = full_at + rate.interval;
+        let wait = counted - now - rate.window();
+        if wait > 0 {
+            return standing(rate, now, full_at, Some(wait));
         }
-        by_rate.entry(rate).or_insert_with(|| Arc::new(self.fresh(rate))).clone()
+        counters.full_at.insert(key.to_owned(), counted);
+        standing(rate, now, counted, None)
     }
 
-    fn fresh(&self, rate: Rate) -> Limiter {
-        Limiter::new(rate.quota(), DashMapStateStore::default(), Time(self.clock.clone()))
+    fn now(&self) -> i64 {
+        self.clock.now().timestamp_nanos_opt().unwrap_or_default()
     }
-}
 
-fn wait(until: &NotUntil<Instant>, now: Instant) -> Duration {
-    until.wait_time_from(now)
-}
-
-fn seconds_up(time: Duration) -> u64 {
-    (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)
-}
-
-/// The service's clock as governor wants it.
-#[derive(Clone)]
-struct Time(Clock);
-
-/// Nanoseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Instant(u64);
-
-impl governor::clock::Clock for Time {
-    type Instant = Instant;
-
-    fn now(&self) -> Instant {
-        Instant(self.0.now().timestamp_nanos_opt().and_then(|nanos| u64::try_from(nanos).ok()).unwrap_or_default())
+    fn lock(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Add<Nanos> for Instant {
-    type Output = Self;
-
-    fn add(self, time: Nanos) -> Self {
-        Self(self.0.saturating_add(time.as_u64()))
+impl Counters {
+    fn sweep(&mut self, now: i64, max_callers: usize) {
+        self.since_sweep += 1;
+        if self.since_sweep < SWEEP_EVERY {
+            return;
+        }
+        self.since_sweep = 0;
+        self.full_at.retain(|_, full_at| *full_at > now);
+        if let Some(excess) = self.full_at.len().checked_sub(max_callers + 1) {
+            let mut times: Vec<i64> = self.full_at.values().copied().collect();
+            let (_, last_to_go, _) = times.select_nth_unstable(excess);
+            self.full_at.retain(|_, full_at| *full_at > *last_to_go);
+        }
     }
 }
 
-impl Reference for Instant {
-    fn duration_since(&self, earlier: Self) -> Nanos {
-        Nanos::new(self.0.saturating_sub(earlier.0))
+fn standing(rate: Rate, now: i64, full_at: i64, wait: Option<i64>) -> Standing {
+    let left = (rate.window() - (full_at - now)) / rate.interval;
+    Standing {
+        limit: rate.burst.get(),
+        remaining: u32::try_from(left).unwrap_or_default(),
+        reset: seconds_up(full_at),
+        retry_after: wait.map(|wait| u64::try_from(seconds_up(wait)).unwrap_or_default()),
     }
+}
 
-    fn saturating_sub(&self, time: Nanos) -> Self {
-        Self(self.0.saturating_sub(time.as_u64()))
-    }
+fn seconds_up(nanoseconds: i64) -> i64 {
+    nanoseconds.saturating_add(SECOND - 1).div_euclid(SECOND)
 }
 
 impl std::fmt::Debug for RateLimits {
@@ -219,6 +203,40 @@ mod tests {
         }
         hand.advance(TimeDelta::minutes(5));
         let _ = limits.count("one more", rate);
-        assert!(limits.limiter(rate).len() <= 2);
+        assert_eq!(limits.lock().full_at.len(), 1);
+    }
+
+    #[test]
+    fn a_rate_by_the_hour_gives_one_back_in_its_part_of_an_hour() {
+        let (limits, hand) = limits();
+        let rate = Rate::per_hour(20);
+        for left in (0..20).rev() {
+            assert_eq!(limits.count("a", rate).remaining, left);
+        }
+        assert_eq!(limits.count("a", rate).retry_after, Some(180));
+        hand.advance(TimeDelta::minutes(3));
+        assert_eq!(limits.count("a", rate).retry_after, None);
+        assert_eq!(limits.count("a", rate).retry_after, Some(180));
+    }
+
+    #[test]
+    fn a_caller_whose_rate_has_changed_has_the_new_one() {
+        let (limits, _hand) = limits();
+        for _ in 0..10 {
+            let _ = limits.count("a", Rate::new(1, 10));
+        }
+        assert_eq!(limits.count("a", Rate::new(60, 2)).retry_after, Some(1));
+    }
+
+    /// A flood of addresses, each seen once, does not give a caller back what it has spent.
+    #[test]
+    fn when_there_are_too_many_callers_those_who_spent_least_are_forgotten() {
+        let mut counters = Counters::default();
+        let spent = ("spent".to_owned(), 60 * SECOND);
+        counters.full_at = (1..=50).map(|n: i64| (n.to_string(), n)).chain([spent]).collect();
+        counters.since_sweep = SWEEP_EVERY - 1;
+        counters.sweep(0, 10);
+        assert_eq!(counters.full_at.len(), 10);
+        assert!(counters.full_at.contains_key("spent") && !counters.full_at.contains_key("41"));
     }
 }

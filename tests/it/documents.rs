@@ -1,5 +1,6 @@
 //! Health, metadata, the published document and its page.
 
+use chrono::TimeDelta;
 use poem::http::Method;
 use serde_json::{Value, json};
 
@@ -22,12 +23,14 @@ async fn health_says_which_part_is_away() {
         assert_eq!(dependency(&well, name), "ok");
     }
     app.service.simulator.take().unwrap().shutdown().await;
+    app.hand.advance(TimeDelta::seconds(2));
     let ill = app.anonymous().get("/api/health").await.expect(200).json;
     assert_eq!(
         (ill["data"]["status"].as_str(), dependency(&ill, "searchEngine").as_str()),
         (Some("degraded"), "degraded")
     );
     app.service.db.clone().close().await.unwrap();
+    app.hand.advance(TimeDelta::seconds(2));
     let down = app.anonymous().get("/api/health").await.expect(503);
     assert_eq!(down.json["data"]["status"], "down");
     assert_eq!(dependency(&down.json, "database"), "down");

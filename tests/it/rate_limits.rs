@@ -1,25 +1,57 @@
 //! Rate limits, and the order in which requests are refused.
 
+mod addresses;
+mod failures;
+mod in_flight;
+mod links;
+mod sign_in;
+mod upstream;
+
 use std::time::Duration;
 
 use chrono::TimeDelta;
 use entity::user::Plan;
 use futures_util::future::join_all;
 use poem::http::Method;
-use sightline::services::subscriptions;
+use serde_json::json;
+use sightline::{addresses::TrustedProxies, config::Config, services::subscriptions};
 
 use crate::{
-    actor::Answer,
+    actor::{Actor, Answer},
     app::{TestApp, start_of_test},
 };
 
+/// An operation that anyone may call, counted by address.
+const PUBLIC: &str = "/api/billing/plans";
+
 async fn limited(burst: u32) -> TestApp {
+    TestApp::start(|config| limit(config, burst)).await
+}
+
+fn limit(config: &mut Config, burst: u32) {
+    config.rate_limit.enabled = true;
+    config.rate_limit.per_minute = 60;
+    config.rate_limit.burst = burst;
+}
+
+/// The same, behind a proxy on loopback that names callers in `X-Forwarded-For`.
+async fn behind_a_proxy(burst: u32) -> TestApp {
     TestApp::start(|config| {
-        config.rate_limit.enabled = true;
-        config.rate_limit.per_minute = 60;
-        config.rate_limit.burst = burst;
+        limit(config, burst);
+        config.rate_limit.trusted_proxies = TrustedProxies::parse(["127.0.0.1"]).unwrap();
     })
     .await
+}
+
+/// `GET path` of someone without credentials whom the proxy names as `address`.
+async fn get_from(app: &TestApp, address: &str, path: &str) -> Answer {
+    app.anonymous().send(Method::GET, path, None, &[("x-forwarded-for", address)]).await
+}
+
+/// The path of a new link's dashboard.
+async fn link(owner: &Actor, property: &str) -> String {
+    let made = owner.post(&format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201);
+    format!("/api/share/{}/performance", made.json["data"]["token"].as_str().unwrap())
 }
 
 fn standing(answer: &Answer) -> (u32, u32, i64) {
@@ -81,9 +113,9 @@ async fn a_burst_at_once_gets_exactly_its_number_and_troubles_nobody_else() {
 async fn public_operations_are_counted_by_address() {
     let app = limited(3).await;
     for left in [2, 1, 0] {
-        assert_eq!(standing(&app.anonymous().get("/api/health").await.expect(200)).1, left);
+        assert_eq!(standing(&app.anonymous().get(PUBLIC).await).1, left);
     }
-    let refused = app.anonymous().get("/api/health").await.expect(429);
+    let refused = app.anonymous().get(PUBLIC).await.expect(429);
     assert_eq!(refused.header("retry-after"), "1");
     app.actor("owner").await.get("/api").await.expect(200);
 }
@@ -97,7 +129,7 @@ async fn refusals_come_in_the_stated_order() {
     let (viewer, stranger) = (app.actor("viewer").await, app.actor("stranger").await);
     let path = format!("/api/properties/{id}/annotations");
     let bad = "[";
-    let send = async |actor: &crate::actor::Actor, headers: &[(&str, &str)]| {
+    let send = async |actor: &Actor, headers: &[(&str, &str)]| {
         let answer = actor.send(Method::POST, &path, Some(bad.to_owned()), headers).await;
         answer.status.as_u16()
     };
@@ -115,7 +147,7 @@ async fn refusals_come_in_the_stated_order() {
     }
     assert_eq!(send(&stranger, &[json]).await, 429);
     let base_url = &app.service.base_url;
-    assert_eq!(send(&crate::actor::Actor::with_token(base_url, "x"), &[json]).await, 401);
+    assert_eq!(send(&Actor::with_token(base_url, "x"), &[json]).await, 401);
     assert_eq!(send(&app.anonymous(), &[json]).await, 401);
     assert_eq!(send(&stranger, &[("x-api-version", "1")]).await, 400);
     assert_eq!(send(&app.anonymous(), &[("x-api-version", "1")]).await, 400);

@@ -173,7 +173,7 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     });
     let mut headers = common_headers(operation);
     if status == 401 {
-        headers = vec!["X-API-Version", "WWW-Authenticate"];
+        headers.push("WWW-Authenticate");
     }
     if status == 429 || status == 503 || codes.contains(&Code::IdempotencyInProgress) {
         headers.push("Retry-After");

@@ -1,8 +1,11 @@
 //! Dynamic client registration.
 
+use chrono::TimeDelta;
+use entity::oauth_client::{ActiveModel, Entity};
+use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
 
-use super::{Answer, REDIRECT_URI, TestIssuer};
+use super::{super::registration::MAX_CLIENTS, Answer, REDIRECT_URI, TestIssuer, start_time};
 
 async fn register(issuer: &TestIssuer, metadata: &Value) -> Answer {
     Answer::of(issuer.http.post(format!("{}/oauth/register", issuer.base)).json(metadata)).await
@@ -51,4 +54,32 @@ async fn bad_metadata_is_refused() {
     }
     register(&issuer, &json!({ "x": "x".repeat(20_000) })).await.refused("invalid_client_metadata");
     register(&issuer, &json!([])).await.refused("invalid_client_metadata");
+}
+
+/// Clients of two days ago to which nobody has signed in.
+async fn flood(issuer: &TestIssuer, clients: u64) {
+    let row = |number: u64| ActiveModel {
+        id: Set(format!("flood-{number}")),
+        name: Set(None),
+        redirect_uris: Set(json!([REDIRECT_URI]).to_string()),
+        refreshes: Set(false),
+        created_at: Set(start_time() - TimeDelta::days(2)),
+    };
+    for start in (0..clients).step_by(1_000) {
+        let rows = (start..clients.min(start + 1_000)).map(row);
+        Entity::insert_many(rows).exec_without_returning(&issuer.db).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn unused_clients_go_early_when_there_are_many() {
+    let issuer = TestIssuer::start().await;
+    let (used, _) = issuer.tokens().await;
+    flood(&issuer, MAX_CLIENTS / 2 - 1).await;
+    assert_eq!(issuer.provider.sweep().await.unwrap(), 0, "half the room is left");
+    let unused = issuer.client().await;
+    assert_eq!(issuer.provider.sweep().await.unwrap(), MAX_CLIENTS / 2 - 1);
+    for kept in [used, unused] {
+        assert!(Entity::find_by_id(kept).one(&issuer.db).await.unwrap().is_some());
+    }
 }

@@ -1,0 +1,201 @@
+//! Finds out where a request comes from and puts it into the request: the peer of the connection, or, where the peer is a
+//! trusted proxy, whom the proxy names.
+
+use std::net::{IpAddr, SocketAddr};
+
+use poem::{
+    Addr, Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    http::{HeaderMap, HeaderName, header},
+};
+
+use crate::addresses::{ClientAddress, TrustedProxies};
+
+/// The middleware.
+#[derive(Debug, Clone)]
+pub struct NameClient {
+    /// Proxies whose word is believed.
+    pub proxies: TrustedProxies,
+    /// The header in which they say it.
+    pub header: HeaderName,
+}
+
+/// See [`NameClient`].
+pub struct NameClientEndpoint<E> {
+    inner: E,
+    settings: NameClient,
+}
+
+impl<E: Endpoint> Middleware<E> for NameClient {
+    type Output = NameClientEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        NameClientEndpoint { inner, settings: self.clone() }
+    }
+}
+
+impl<E: Endpoint> Endpoint for NameClientEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let client = match &request.remote_addr().0 {
+            Addr::SocketAddr(peer) => ClientAddress::new(self.settings.client(peer.ip(), request.headers())),
+            other => ClientAddress::other(other),
+        };
+        request.set_data(client);
+        self.inner.call(request).await.map(IntoResponse::into_response)
+    }
+}
+
+/// Where `request` comes from; without the middleware, the peer of the connection.
+#[must_use]
+pub fn of(request: &Request) -> ClientAddress {
+    request.data::<ClientAddress>().cloned().unwrap_or_else(|| match &request.remote_addr().0 {
+        Addr::SocketAddr(peer) => ClientAddress::new(peer.ip()),
+        other => ClientAddress::other(other),
+    })
+}
+
+impl NameClient {
+    /// A header that cannot be read is as good as none.
+    fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let named = self.proxies.contains(peer).then(|| self.named(headers)).flatten();
+        named.unwrap_or(peer)
+    }
+
+    fn named(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        let lines = headers.get_all(&self.header).iter().map(|line| line.to_str().ok());
+        let lines = lines.collect::<Option<Vec<&str>>>()?;
+        let elements = || lines.iter().flat_map(|line| split(line, ',')).filter(|element| !element.is_empty());
+        if self.header == "x-forwarded-for" {
+            self.last_hop(elements().map(address).collect())
+        } else if self.header == header::FORWARDED {
+            self.last_hop(elements().map(forwarded_for).collect())
+        } else {
+            let [line] = lines[..] else { return None };
+            address(line.trim())
+        }
+    }
+
+    /// The last hop that is no proxy; where all are proxies, the first.
+    fn last_hop(&self, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
+        let mut found = None;
+        for hop in hops.into_iter().rev() {
+            found = Some(hop?);
+            if !self.proxies.contains(hop?) {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// The parts of `line` between separators that stand outside quotes, trimmed.
+fn split(line: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, character) in line.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if character == separator && !quoted => {
+                parts.push(line[start..at].trim());
+                start = at + separator.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(line[start..].trim());
+    parts
+}
+
+/// The address in an element of `Forwarded` (RFC 7239): `for="[2001:db8::1]:4711";proto=https`.
+fn forwarded_for(element: &str) -> Option<IpAddr> {
+    let mut pairs = split(element, ';').into_iter().filter_map(|pair| pair.split_once('='));
+    let (_, node) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
+    let node = node.trim();
+    address(node.strip_prefix('"').and_then(|node| node.strip_suffix('"')).unwrap_or(node))
+}
+
+/// An address, alone or with a port, an IPv6 one also in brackets.
+fn address(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    let in_brackets = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    text.parse().ok().or_else(with_port).or_else(in_brackets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PEER: &str = "10.0.0.1";
+
+    fn client(header: &'static str, peer: &str, lines: &[&str]) -> String {
+        let proxies = TrustedProxies::parse(["10.0.0.0/8", "fd00::/8"]).unwrap();
+        let settings = NameClient { proxies, header: HeaderName::from_static(header) };
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append(header, line.parse().unwrap());
+        }
+        settings.client(peer.parse().unwrap(), &headers).to_string()
+    }
+
+    #[test]
+    fn the_client_is_the_last_hop_that_is_no_proxy() {
+        let cases: [(&[&str], &str); 12] = [
+            (&["192.0.2.1"], "192.0.2.1"),
+            (&["203.0.113.7, 192.0.2.1"], "192.0.2.1"),
+            (&["203.0.113.7, 192.0.2.1, 10.9.9.9,fd00::5"], "192.0.2.1"),
+            (&["203.0.113.7", "192.0.2.1", "10.9.9.9"], "192.0.2.1"),
+            (&["unknown, 192.0.2.1,"], "192.0.2.1"),
+            (&["192.0.2.1:4711"], "192.0.2.1"),
+            (&["[2001:db8::1]:4711"], "2001:db8::1"),
+            (&["[2001:db8::1]"], "2001:db8::1"),
+            (&["10.0.0.7, 10.0.0.6"], "10.0.0.7"),
+            (&["192.0.2.1, unknown"], PEER),
+            (&[""], PEER),
+            (&[], PEER),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(client("x-forwarded-for", PEER, lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn whoever_is_no_proxy_is_not_asked() {
+        for header in ["x-forwarded-for", "forwarded", "x-real-ip"] {
+            assert_eq!(client(header, "192.0.2.9", &["192.0.2.1"]), "192.0.2.9");
+        }
+        assert_eq!(client("x-forwarded-for", "::ffff:10.0.0.1", &["192.0.2.1"]), "192.0.2.1");
+    }
+
+    #[test]
+    fn forwarded_names_each_hop_in_its_own_words() {
+        let cases: [(&[&str], &str); 8] = [
+            (&["for=192.0.2.1"], "192.0.2.1"),
+            (&["for=203.0.113.7, For=\"192.0.2.1:80\" ; proto=https;by=10.0.0.1"], "192.0.2.1"),
+            (&["for=192.0.2.1", "by=\"a,b;for=1\";for=10.0.0.2"], "192.0.2.1"),
+            (&["for=\"[2001:db8::1]:4711\""], "2001:db8::1"),
+            (&["for=\"[2001:db8::1]\""], "2001:db8::1"),
+            (&["for=_hidden"], PEER),
+            (&["proto=https"], PEER),
+            (&["for=\"192.0.2.1"], PEER),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(client("forwarded", PEER, lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn any_other_header_is_one_address() {
+        let cases: [(&[&str], &str); 5] = [
+            (&[" 192.0.2.1 "], "192.0.2.1"),
+            (&["2001:db8::1"], "2001:db8::1"),
+            (&["192.0.2.1, 192.0.2.2"], PEER),
+            (&["192.0.2.1", "192.0.2.2"], PEER),
+            (&["unknown"], PEER),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(client("x-real-ip", PEER, lines), expected, "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Failed sign-ins and guessed tokens: what counts, what is refused for it, and health, which never is.
+
+use chrono::TimeDelta;
+use entity::property;
+use futures_util::future::join_all;
+use sea_orm::{EntityTrait as _, sea_query::Expr};
+use sightline::simulator::Endpoint;
+
+use super::{behind_a_proxy, get_from, limited, link, standing};
+use crate::{
+    actor::{Actor, Answer},
+    app::{TestApp, start_of_test},
+};
+
+/// A token of the right form that no issuer made: `{"alg":"RS256","typ":"at+jwt","kid":"k"}`.
+const FORGED: &str = "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImsifQ.e30.c2ln";
+
+/// As many failures as one address may have in a minute, and some more.
+async fn fail(app: &TestApp) -> Vec<Answer> {
+    let anonymous = app.anonymous();
+    join_all((0..303).map(|_| anonymous.get("/api"))).await
+}
+
+#[tokio::test]
+async fn whoever_presents_a_token_is_told_that_it_has_expired_whatever_others_of_the_address_do() {
+    let app = limited(5).await;
+    let owner = app.actor("owner").await;
+    app.hand.advance(TimeDelta::days(2));
+    let failures = fail(&app).await;
+    assert_eq!(failures.iter().filter(|answer| answer.status.as_u16() == 429).count(), 3);
+    for token in [owner.token(), FORGED] {
+        let answer = Actor::with_token(&app.service.base_url, token).get("/api").await.expect(401);
+        assert!(answer.header("www-authenticate").starts_with("Bearer error=\"invalid_token\""));
+    }
+    for garbage in ["x", "a.b.c", "e30.e30", "!.!.!"] {
+        Actor::with_token(&app.service.base_url, garbage).get("/api").await.expect(429);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_sign_in_tells_what_is_left_to_its_address() {
+    let app = behind_a_proxy(5).await;
+    for left in [299, 298] {
+        let answer = get_from(&app, "198.51.100.1", "/api").await.expect(401);
+        assert_eq!((standing(&answer).0, standing(&answer).1), (300, left));
+    }
+    let forged = [("authorization", &*format!("Bearer {FORGED}")), ("x-forwarded-for", "198.51.100.2")];
+    let answer = app.anonymous().send(poem::http::Method::GET, "/api", None, &forged).await.expect(401);
+    assert_eq!(standing(&answer), (300, 299, start_of_test().timestamp() + 1));
+}
+
+#[tokio::test]
+async fn an_issuer_that_is_away_makes_no_failed_sign_ins() {
+    let app = TestApp::start(|config| {
+        super::limit(config, 5);
+        config.identity.issuer = Some("http://127.0.0.1:1".to_owned());
+    });
+    let app = app.await;
+    let bearer = Actor::with_token(&app.service.base_url, FORGED);
+    for _ in 0..303 {
+        bearer.get("/api").await.expect(503);
+    }
+    let refused = app.anonymous().get("/api").await.expect(401);
+    assert_eq!(standing(&refused).1, 299);
+}
+
+/// The account has lost the site; the link itself is good.
+#[tokio::test]
+async fn what_is_not_found_behind_a_good_link_is_no_guess() {
+    let app = limited(1_000).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let path = link(&owner, &property).await;
+    let lost = property::Entity::update_many().col_expr(property::Column::LostAt, Expr::value(start_of_test()));
+    lost.exec(&app.service.db).await.unwrap();
+    for _ in 0..303 {
+        app.anonymous().get(&path).await.expect(404);
+    }
+}
+
+#[tokio::test]
+async fn health_is_not_counted() {
+    let app = limited(2).await;
+    fail(&app).await;
+    for _ in 0..5 {
+        app.anonymous().get("/api/health").await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn many_who_ask_for_health_at_once_make_one_look() {
+    let app = TestApp::start(|_| {}).await;
+    let looks = || app.simulator().controls().requests(Endpoint::Sites);
+    let (before, anonymous) = (looks(), app.anonymous());
+    for looked in 1..=2 {
+        for answer in join_all((0..20).map(|_| anonymous.get("/api/health"))).await {
+            assert_eq!(answer.expect(200).json["data"]["status"], "ok");
+        }
+        assert_eq!(looks() - before, looked);
+        app.hand.advance(TimeDelta::milliseconds(1_999));
+        anonymous.get("/api/health").await.expect(200);
+        assert_eq!(looks() - before, looked, "not yet two seconds old");
+        app.hand.advance(TimeDelta::milliseconds(1));
+    }
+}

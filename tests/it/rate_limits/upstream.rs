@@ -1,0 +1,68 @@
+//! What readers of a share link may cost its owner upstream.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::json;
+use sightline::search_engine::Patience;
+
+use super::link;
+use crate::{
+    actor::{Actor, Answer},
+    app::TestApp,
+};
+
+/// A filtered question of each reader, none like another's.
+async fn flood(reader: Actor, path: String, readers: usize) -> Vec<Answer> {
+    let ask = async |number: usize| {
+        let filters = json!([{ "dimension": "query", "operator": "contains", "value": format!("flood{number}") }]);
+        reader.ask(&path, &[("scope", "all"), ("filters", &filters.to_string())]).await
+    };
+    join_all((0..readers).map(ask)).await
+}
+
+#[tokio::test]
+async fn readers_of_a_link_never_take_its_owners_dashboard_down() {
+    let app = TestApp::start(|config| {
+        config.search_engine.patience = Patience { deadline: Duration::from_secs(8), ..Patience::default() };
+    });
+    let app = app.await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let path = link(&owner, &property).await;
+    let controls = app.simulator().controls();
+    controls.hold("flood");
+    let readers = tokio::spawn(flood(app.anonymous(), path, 20));
+    controls.wait_until_held(4).await;
+    let window = [("scope", "all"), ("startDate", "2026-09-01"), ("endDate", "2026-09-07")];
+    owner.ask(&format!("/api/properties/{property}/performance"), &window).await.expect(200);
+    assert!(controls.held() <= 4, "{} requests of the link's readers are under way upstream", controls.held());
+    for answer in readers.await.unwrap() {
+        let refused = answer.expect(503);
+        assert_eq!(refused.code(), "search_engine_unavailable");
+        assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+    }
+}
+
+/// An identical question of the owner does not wait for the readers' turn.
+#[tokio::test]
+async fn the_owner_does_not_wait_in_the_readers_queue_for_what_they_ask_as_well() {
+    let app = TestApp::start(|config| {
+        config.search_engine.patience = Patience { deadline: Duration::from_secs(8), ..Patience::default() };
+    });
+    let app = app.await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let path = link(&owner, &property).await;
+    let controls = app.simulator().controls();
+    controls.hold("flood");
+    let readers = tokio::spawn(flood(app.anonymous(), path.clone(), 20));
+    controls.wait_until_held(4).await;
+    let window = [("scope", "all"), ("startDate", "2026-09-01"), ("endDate", "2026-09-07")];
+    let (reader, asked) = (app.anonymous(), path.clone());
+    let same = tokio::spawn(async move { reader.ask(&asked, &window).await });
+    owner.ask(&format!("/api/properties/{property}/performance"), &window).await.expect(200);
+    controls.release();
+    same.await.unwrap();
+    readers.await.unwrap();
+}
