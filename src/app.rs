@@ -53,7 +53,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let address = address.ok_or_else(|| Error::internal("the listener has no address"))?;
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let base_url = base_url.trim_end_matches('/').to_owned();
-    parts::check_exposure(&config, address)?;
+    parts::check_exposure(&config, address, &base_url)?;
 
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);

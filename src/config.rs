@@ -86,8 +86,6 @@ pub struct Identity {
     pub client_secret: Option<String>,
     /// Whether demo people sign in without a page; by default exactly when the search engine is the simulated one.
     pub demo_sign_in: Option<bool>,
-    /// Lets the embedded issuer, which signs demo people in by name, run on an address other than loopback.
-    pub embedded_beyond_loopback: bool,
 }
 
 /// Where the search engine is. All roots absent: the simulated one.

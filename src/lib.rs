@@ -2,6 +2,7 @@
 //!
 //! `ARCHITECTURE.md` says what lives where and which way dependencies point.
 
+pub mod address;
 pub mod analytics;
 pub mod app;
 pub mod cli;

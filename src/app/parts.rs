@@ -7,9 +7,11 @@ use chrono::TimeDelta;
 use entity::user;
 use sea_orm::{ConnAcquireErr, DatabaseConnection, DbErr};
 use tokio::sync::Semaphore;
+use url::Url;
 
 use super::{Parts, http_client};
 use crate::{
+    address::is_loopback,
     clock::Clock,
     config::Config,
     error::Error,
@@ -37,16 +39,23 @@ const WEEKS_IN_MEMORY: usize = 12;
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
 const RENDERED_SHARE: u64 = 4;
 
-/// The embedded issuer signs demo people in by name, so it stays on this machine unless told otherwise.
-pub fn check_exposure(config: &Config, address: SocketAddr) -> Result<(), Error> {
-    let exposed = !address.ip().is_loopback() && config.embeds_issuer() && !config.identity.embedded_beyond_loopback;
-    if exposed {
-        return Err(Error::invalid(
-            "listen: the embedded issuer signs demo people in by name and runs on loopback only; set identity.issuer, or \
-             identity.embedded_beyond_loopback = true if that is what you want",
-        ));
+/// Refuses to sign demo people in, who need no password, where other machines could ask for it: at the address that is bound, or at one
+/// of the public addresses, behind which a proxy may stand.
+pub fn check_exposure(config: &Config, address: SocketAddr, base_url: &str) -> Result<(), Error> {
+    if !config.embeds_issuer() {
+        return Ok(());
     }
-    Ok(())
+    let bound = format!("http://{address}");
+    let mcp_url = config.mcp_url(base_url);
+    let addresses = [("listen", bound.as_str()), ("base_url", base_url), ("mcp.url", &mcp_url)];
+    let is_exposed = |url: &str| !Url::parse(url).is_ok_and(|url| is_loopback(&url));
+    match addresses.into_iter().find(|(_, url)| is_exposed(url)) {
+        Some((setting, url)) => Err(Error::invalid(format!(
+            "{setting}: {url} is no loopback address, and the embedded issuer signs demo people in without a password. Set \
+             identity.issuer to an issuer of your own, or use a loopback address such as 127.0.0.1"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The simulated search engine, when no other is configured.

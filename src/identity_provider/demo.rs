@@ -4,7 +4,7 @@ use http::{HeaderMap, HeaderValue, header::HOST};
 use url::{Host, Url};
 
 use super::Settings;
-use crate::identity::issuer::is_loopback;
+use crate::address::is_loopback;
 
 /// A demo person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

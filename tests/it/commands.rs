@@ -143,7 +143,7 @@ fn settings_that_cannot_be_meant_are_refused_by_name() {
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
         (&[("CACHE__TTL", "7h")], "cache.ttl"),
         (&[("BASE_URL", "nonsense")], "base_url"),
-        (&[("LISTEN", "0.0.0.0:0")], "identity.embedded_beyond_loopback"),
+        (&[ANY_PORT, ("IDENTITY__EMBEDDED_BEYOND_LOOPBACK", "true")], "identity.embedded_beyond_loopback"),
         (&[ANY_PORT, ("SIMULATOR__FAIL", "fire:1")], "simulator.fail"),
     ];
     for (settings, named) in cases {
@@ -157,6 +157,31 @@ fn settings_that_cannot_be_meant_are_refused_by_name() {
     let output = run(folder.path(), &["serve"], &[]);
     let said = text(&output.stderr);
     assert!(said.contains("cache.max_byte") && said.contains("sightline.toml"), "{said}");
+}
+
+#[test]
+fn demo_people_sign_in_on_this_machine_only() {
+    let folder = TempDir::new().unwrap();
+    let refused = |settings: &[(&str, &str)]| {
+        let output = run(folder.path(), &["serve"], settings);
+        assert_eq!(output.status.code(), Some(1), "{settings:?}");
+        assert!(!folder.path().join("data").exists(), "{settings:?} left a data folder");
+        text(&output.stderr)
+    };
+    let public = ("BASE_URL", "https://search.example.org");
+    for (settings, named) in [
+        (&[("LISTEN", "0.0.0.0:0")][..], "listen: "),
+        (&[("LISTEN", "0.0.0.0:0"), ("BASE_URL", "http://127.0.0.1:8080")], "listen: "),
+        (&[ANY_PORT, public], "base_url: "),
+        (&[ANY_PORT, ("BASE_URL", "http://192.168.1.5:8080")], "base_url: "),
+        (&[ANY_PORT, ("MCP__URL", "https://tools.example.org")], "mcp.url: "),
+    ] {
+        let said = refused(settings);
+        assert!(said.contains(named) && said.contains("identity.issuer"), "{settings:?}: {said}");
+    }
+    let url =
+        Running::start(sightline(folder.path(), &[], &[ANY_PORT, ("MCP__URL", "http://localhost:9000")])).url.clone();
+    assert!(url.starts_with("http://127.0.0.1:"));
 }
 
 #[test]
