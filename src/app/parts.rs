@@ -17,8 +17,8 @@ use crate::{
     error::Error,
     handlers::App,
     identity::{
-        Claims, Users, authenticator::Authenticator, issuer::Issuer, relying_party::RelyingParty, session::Sessions,
-        sign_in::BrowserSignIn, token::Verifier,
+        Claims, Users, authenticator::Authenticator, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
+        session::Sessions, sign_in::BrowserSignIn, token::Verifier,
     },
     identity_provider::{IdentityProvider, Settings as IssuerSettings, clients},
     random::Random,
@@ -107,7 +107,8 @@ pub async fn build(
     let users: Arc<dyn Users> =
         Arc::new(StoredUsers { db: db.clone(), random: random.clone(), clock: clock.clone(), config: config.clone() });
     let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
-    let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
+    let keys = Jwks::new(issuer.clone(), clock.clone());
+    let verifier = Verifier::new(keys.clone(), Arc::new(db.clone()), clock.clone());
     let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
     let provider = config.embeds_issuer().then(|| {
         let settings = IssuerSettings {

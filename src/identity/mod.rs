@@ -9,6 +9,7 @@ pub mod hashing;
 pub mod issuer;
 pub mod jwks;
 pub mod metadata;
+mod reading;
 pub mod relying_party;
 pub mod revocation;
 pub mod session;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     Claims, Email,
-    issuer::{Issuer, IssuerUnavailable},
+    issuer::IssuerUnavailable,
     jwks::{Jwks, KeyError},
     revocation::Revocations,
 };
@@ -104,11 +104,10 @@ enum Audience {
 }
 
 impl Verifier {
-    /// Verifies tokens of `issuer` and asks `revocations` about each.
+    /// Verifies tokens of the issuer of `keys` and asks `revocations` about each.
     #[must_use]
-    pub fn new(issuer: &Issuer, revocations: Arc<dyn Revocations>, clock: Clock) -> Self {
-        let keys = Jwks::new(issuer.clone(), clock.clone());
-        Self { issuer: issuer.url().to_owned(), keys, revocations, clock }
+    pub fn new(keys: Jwks, revocations: Arc<dyn Revocations>, clock: Clock) -> Self {
+        Self { issuer: keys.issuer().url().to_owned(), keys, revocations, clock }
     }
 
     /// Accepts `token` for the surface whose identifier is `audience`, or says why not.

@@ -4,6 +4,7 @@ mod authorization;
 mod flow;
 mod forged;
 mod keys;
+mod outage;
 mod registration;
 
 use std::{collections::HashMap, sync::Arc};
@@ -31,6 +32,7 @@ use crate::{
         credentials::challenge,
         hashing::pkce_challenge,
         issuer::Issuer,
+        jwks::Jwks,
         metadata::ResourceMetadata,
         relying_party::RelyingParty,
         session::Sessions,
@@ -124,7 +126,8 @@ impl TestIssuer {
         let settings = Settings { base_url: base.clone(), audiences, demo_sign_in: true };
         let provider = IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone());
         let issuer = Issuer::new(&base, http.clone(), clock.clone()).unwrap();
-        let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
+        let keys = Jwks::new(issuer.clone(), clock.clone());
+        let verifier = Verifier::new(keys.clone(), Arc::new(db.clone()), clock.clone());
         let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
         let users: Arc<dyn Users> = Arc::new(StoredUsers { db: db.clone(), random: random.clone() });
         let authenticator = Authenticator::new(verifier.clone(), sessions.clone(), users.clone(), &base);
