@@ -122,7 +122,7 @@ pub async fn build(
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
     let sign_in = client_id.map(|client_id| {
         let secret = config.identity.client_secret.clone();
-        let party = RelyingParty::new(issuer.clone(), &client_id, secret, &base_url, clock.clone());
+        let party = RelyingParty::new(keys, &client_id, secret, &base_url, clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
         let times = (clock.clone(), random.clone());
         Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, times, &base_url))

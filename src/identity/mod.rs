@@ -3,6 +3,7 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, reached the same way over HTTP),
 //! and everything a request may present is judged here: bearer tokens, the session cookie, and what was revoked.
 
+mod attempts;
 pub mod authenticator;
 pub mod credentials;
 pub mod hashing;
