@@ -8,7 +8,7 @@ use poem::{
 
 use super::{
     IdentityProvider, demo, page,
-    parameters::Parameters,
+    parameters::{Parameters, TOO_MANY},
     request::{self, AuthorizationRequest, Refusal, ReturnAddress},
     response::OAuthError,
 };
@@ -20,7 +20,7 @@ const FORM_COOKIE: &str = "sightline_sign_in";
 /// Judges an authorization request and shows the page.
 #[handler]
 pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
-    let parameters = Parameters::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
     let address = match provider.return_address(&parameters).await? {
         Ok(address) => address,
         Err(reason) => return Ok(page::error(reason)),
@@ -61,7 +61,7 @@ pub(super) async fn decide(
     if foreign || expected.is_empty() || !same(expected, form.get("csrf").unwrap_or_default()) {
         return Ok(page::error("The form has expired. Go back to the application and sign in again."));
     }
-    let parameters = Parameters::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
     let address = match provider.return_address(&parameters).await? {
         Ok(address) => address,
         Err(reason) => return Ok(page::error(reason)),
