@@ -1,6 +1,7 @@
 //! A running issuer and a resource server beside it, both over real HTTP, for the tests below.
 
 mod authorization;
+mod claims;
 mod flow;
 mod forged;
 mod keys;
