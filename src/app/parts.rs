@@ -257,6 +257,7 @@ impl Users for StoredUsers {
             subject: claims.subject.clone(),
             email: claims.email.clone().map(|email| Email { address: email.address, verified: email.verified }),
             name: claims.name.clone(),
+            issued_at: claims.issued_at,
         };
         let (now, trial_days) = (self.clock.now(), self.config.billing.trial_days);
         people::sign_in(&self.db, &self.random, now, trial_days, &profile).await.map_err(|error| match error {

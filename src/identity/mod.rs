@@ -61,6 +61,8 @@ pub struct Claims {
     pub email: Option<Email>,
     /// Display name.
     pub name: Option<String>,
+    /// When the token was issued (`iat`): of two tokens the later one counts.
+    pub issued_at: DateTime<Utc>,
 }
 
 /// An e-mail address as an issuer gives it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound as _, Utc};
 use openidconnect::{
     AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, LoginHint, Nonce,
     PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse,
@@ -143,6 +143,7 @@ fn claims_of(claims: &CoreIdTokenClaims) -> Claims {
         subject: claims.subject().as_str().to_owned(),
         email: email.map(|(address, verified)| Email { address: address.as_str().to_owned(), verified }),
         name: name.map(|name| name.as_str().to_owned()),
+        issued_at: claims.issue_time().trunc_subsecs(0),
     }
 }
 

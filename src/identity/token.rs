@@ -182,7 +182,7 @@ fn is_of_a_person(body: &Body) -> bool {
 fn accepted(body: Body, issued_at: DateTime<Utc>, expires_at: DateTime<Utc>) -> AccessToken {
     let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
     AccessToken {
-        claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name },
+        claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name, issued_at },
         id: body.jti,
         client_id: body.client_id,
         scopes: body.scope.unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect(),

@@ -64,7 +64,7 @@ impl Users for StoredUsers {
     async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
         let email = claims.email.clone().map(|email| Email { address: email.address, verified: email.verified });
         let (issuer, subject, name) = (claims.issuer.clone(), claims.subject.clone(), claims.name.clone());
-        let profile = Profile { issuer, subject, email, name };
+        let profile = Profile { issuer, subject, email, name, issued_at: claims.issued_at };
         let user = people::sign_in(&self.db, &self.random, start_time(), 14, &profile).await;
         user.map_err(|error| DbErr::Custom(error.to_string()))
     }

@@ -20,6 +20,7 @@ mod headers;
 mod numbers;
 mod once;
 mod oracle;
+mod people;
 mod portable;
 mod postgres;
 mod privacy;

@@ -40,6 +40,38 @@ impl Said {
     }
 }
 
+fn address(text: &str) -> Value {
+    json!({ "email": text, "email_verified": true })
+}
+
+#[tokio::test]
+async fn an_older_token_does_not_turn_an_address_back() {
+    let said = Said::start().await;
+    assert_eq!(said.seen("mover", -30, address("old@corp.test")).await, "mover Some(\"old@corp.test\")");
+    assert_eq!(said.seen("mover", -20, address("new@corp.test")).await, "mover Some(\"new@corp.test\")");
+    for minutes in [-30, -21, -20] {
+        assert_eq!(said.seen("mover", minutes, address("old@corp.test")).await, "mover Some(\"new@corp.test\")");
+    }
+    assert_eq!(said.seen("mover", -10, json!({})).await, "mover Some(\"new@corp.test\")", "nothing was said");
+    let withdrawn = json!({ "email": "new@corp.test", "email_verified": false });
+    assert_eq!(said.seen("mover", -9, withdrawn).await, "mover None");
+    assert_eq!(said.seen("mover", -20, address("new@corp.test")).await, "mover None");
+}
+
+#[tokio::test]
+async fn an_address_belongs_to_one_person_at_a_time() {
+    let said = Said::start().await;
+    said.seen("former", -30, address("seat@corp.test")).await;
+    assert_eq!(said.seen("present", -20, address("Seat@corp.test")).await, "present Some(\"Seat@corp.test\")");
+    assert_eq!(said.seen("former", -30, address("seat@corp.test")).await, "former None", "it has moved");
+    // One whom an older token names does not get it.
+    assert_eq!(said.seen("late", -25, address("seat@corp.test")).await, "late None");
+    assert_eq!(said.seen("present", -20, json!({})).await, "present Some(\"Seat@corp.test\")");
+    // Without the issuer's word nothing moves.
+    said.seen("claimant", -10, json!({ "email": "seat@corp.test", "email_verified": false })).await;
+    assert_eq!(said.seen("present", -20, json!({})).await, "present Some(\"Seat@corp.test\")");
+}
+
 #[tokio::test]
 async fn tokens_without_a_person_are_refused() {
     let said = Said::start().await;
