@@ -10,6 +10,7 @@ pub mod hashing;
 pub mod issuer;
 pub mod jwks;
 pub mod metadata;
+pub mod own_host;
 mod reading;
 pub mod relying_party;
 pub mod revocation;

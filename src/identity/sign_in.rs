@@ -18,6 +18,7 @@ use super::{
     attempts::{self, SpentAttempts},
     authenticator::is_same_origin,
     credentials::{SESSION_COOKIE, cookies},
+    own_host::on_own_host,
     relying_party::{Attempt, RelyingParty, SignInError},
     session::{LIFETIME, Sessions},
 };
@@ -93,7 +94,7 @@ impl BrowserSignIn {
     /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout` to `routes`.
     #[must_use]
     pub fn mount(&self, routes: Route) -> Route {
-        let own = |endpoint: RouteMethod| endpoint.data(self.clone());
+        let own = |endpoint: RouteMethod| on_own_host(endpoint.data(self.clone()), &self.base_url);
         routes
             .at("/auth/login", own(get(login)))
             .at("/auth/callback", own(get(callback)))

@@ -29,7 +29,12 @@ use poem::{EndpointExt, Route, RouteMethod, get, post};
 use sea_orm::DatabaseConnection;
 
 use self::keys::Keys;
-use crate::{clock::Clock, identity::metadata::open_to_browsers, random::Random, secrets::Secrets};
+use crate::{
+    clock::Clock,
+    identity::{metadata::open_to_browsers, own_host::on_own_host},
+    random::Random,
+    secrets::Secrets,
+};
 
 /// How the issuer is set up.
 #[derive(Clone, Debug)]
@@ -73,7 +78,7 @@ impl IdentityProvider {
             open("/oauth/revoke", post(revoke::revoke)),
             open("/oauth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo)),
         ];
-        let page = get(authorize::show).post(authorize::decide).data(self.clone());
+        let page = on_own_host(get(authorize::show).post(authorize::decide).data(self.clone()), self.issuer());
         endpoints
             .into_iter()
             .fold(routes, |routes, (path, endpoint)| routes.at(path, endpoint))

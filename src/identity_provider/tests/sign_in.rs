@@ -104,3 +104,29 @@ async fn signing_in_again_ends_the_former_session_of_the_browser() {
     assert_eq!(issuer.with_session(&first).await, 401);
     assert_eq!((issuer.with_session(&second).await, issuer.with_session(&elsewhere).await), (200, 200));
 }
+
+#[tokio::test]
+async fn a_foreign_name_that_points_here_signs_nobody_in() {
+    let issuer = TestIssuer::start().await;
+    let port = issuer.base.rsplit(':').next().unwrap().to_owned();
+    let authorize = "/oauth/authorize?client_id=sightline-cli&redirect_uri=http://127.0.0.1/callback";
+    let ask = async |path: &str, host: &str| {
+        Answer::of(issuer.http.get(format!("{}{path}", issuer.base)).header("host", host)).await
+    };
+    for path in [authorize, "/auth/login", "/auth/callback"] {
+        for host in ["rebind.attacker.example", "127.0.0.1.attacker.example", "127.0.0.1"] {
+            for host in [host.to_owned(), format!("{host}:{port}")] {
+                if host == format!("127.0.0.1:{port}") {
+                    continue;
+                }
+                let refused = ask(path, &host).await;
+                assert_eq!(refused.status, 421, "{host} {path}: {}", refused.body);
+                assert!(refused.body.contains(&issuer.base), "it says the address to use: {}", refused.body);
+                assert!(refused.headers.get("location").is_none());
+            }
+        }
+        for host in ["127.0.0.1", "localhost", "LocalHost", "[::1]"] {
+            assert_ne!(ask(path, &format!("{host}:{port}")).await.status, 421, "{host} {path}");
+        }
+    }
+}
