@@ -146,14 +146,18 @@ fn challenge(parameters: &Parameters) -> Result<String, Refusal> {
 }
 
 fn scope(asked: &str, client: &Client) -> Result<String, Refusal> {
-    let asked = words(asked);
-    if asked.iter().any(|scope| !SCOPES.contains(&scope.as_str())) {
-        return Err(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."));
-    }
+    let scopes =
+        scopes(asked).ok_or(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."))?;
     // offline_access is left out for a client that has not registered the refresh_token grant.
-    let granted = SCOPES.iter().filter(|scope| asked.iter().any(|one| one == *scope));
-    let granted = granted.filter(|scope| client.refreshes || **scope != "offline_access").copied();
+    let granted = scopes.into_iter().filter(|scope| client.refreshes || *scope != "offline_access");
     Ok(granted.collect::<Vec<_>>().join(" "))
+}
+
+/// The scopes named in `text`, each once and in one order; none where one of them is not known.
+pub(super) fn scopes(text: &str) -> Option<Vec<&'static str>> {
+    let asked = words(text);
+    let known = asked.iter().all(|scope| SCOPES.contains(&scope.as_str()));
+    known.then(|| SCOPES.into_iter().filter(|scope| asked.iter().any(|one| one == scope)).collect())
 }
 
 /// The known resources among `resource` parameters (RFC 8707), in their canonical spelling.
