@@ -7,6 +7,7 @@ use poem::{EndpointExt, Route, endpoint::BoxEndpoint, middleware::Compression, w
 
 use super::{Parts, parts::audience};
 use crate::{
+    address::is_https,
     error::Error,
     handlers::documentation,
     identity::metadata::ResourceMetadata,
@@ -105,7 +106,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(BodyLimit)
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)
-        .with(StandingHeaders)
+        .with(StandingHeaders { https: is_https(base_url) })
         .with(Compression::new().algorithms([CompressionAlgo::GZIP, CompressionAlgo::BR]))
         .with(Codings)
         .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });

@@ -17,7 +17,7 @@ use super::{
     Users,
     attempts::{self, SpentAttempts},
     authenticator::is_same_origin,
-    credentials::{SESSION_COOKIE, cookies},
+    credentials::{SESSION_COOKIE, cookies, host_cookie},
     own_host::on_own_host,
     relying_party::{Attempt, RelyingParty, SignInError},
     session::{LIFETIME, Sessions},
@@ -86,8 +86,8 @@ impl BrowserSignIn {
             random,
             base_url: base_url.to_owned(),
             spent: SpentAttempts::default(),
-            session_cookie: SESSION_COOKIE.to_owned(),
-            attempt_cookie: ATTEMPT_COOKIE.to_owned(),
+            session_cookie: host_cookie(SESSION_COOKIE, base_url),
+            attempt_cookie: host_cookie(ATTEMPT_COOKIE, base_url),
         }
     }
 
