@@ -11,9 +11,9 @@ use url::Url;
 
 use super::{Parts, http_client};
 use crate::{
-    address::is_loopback,
+    address::{is_loopback, without_credentials},
     clock::Clock,
-    config::Config,
+    config::{Config, Secret},
     error::Error,
     handlers::App,
     identity::{
@@ -121,7 +121,7 @@ pub async fn build(
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
     let sign_in = client_id.map(|client_id| {
-        let secret = config.identity.client_secret.clone();
+        let secret = config.identity.client_secret.clone().map(|secret| secret.0);
         let party = RelyingParty::new(keys, &client_id, secret, &base_url, clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
         let times = (clock.clone(), random.clone());
@@ -137,7 +137,13 @@ pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error>
     if config.database.url.is_none() {
         make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     }
-    let db = database::connect(&config.database_url(), config.database.max_connections).await?;
+    let url = config.database_url();
+    let opened = database::connect(&url, config.database.max_connections).await;
+    let db = opened.map_err(|error| {
+        // The driver repeats the address as it was given.
+        let reason = error.to_string().replace(&url, "…");
+        Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
+    })?;
     database::migrate(&db).await?;
     Ok(db)
 }
@@ -193,7 +199,7 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings
             revoke_url: or_simulated(&own.revoke_url, "/revoke"),
             userinfo_url: or_simulated(&own.userinfo_url, "/userinfo"),
             client_id: own.client_id.clone().unwrap_or_else(|| "sightline".to_owned()),
-            client_secret: own.client_secret.clone().unwrap_or_else(|| "simulated".to_owned()).into(),
+            client_secret: own.client_secret.clone().map_or_else(|| "simulated".to_owned(), |secret| secret.0).into(),
         },
         pace: Pace { max_in_flight: own.max_in_flight, bucket: own.bucket, refill_per_second: own.refill_per_second },
         patience: own.patience,
@@ -203,7 +209,7 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings
 /// The key that seals secrets at rest: the configured one, or one made once and kept in the data folder, readable by its
 /// owner only.
 async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error> {
-    if let Some(digits) = &config.secrets.key {
+    if let Some(Secret(digits)) = &config.secrets.key {
         return parse_key(digits).ok_or_else(|| Error::invalid("secrets.key: must be 64 hex digits"));
     }
     let path = Path::new(&config.data_dir).join("secrets.key");
