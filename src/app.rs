@@ -47,7 +47,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let address = listener.local_addr().map_err(Error::internal)?;
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let base_url = base_url.trim_end_matches('/').to_owned();
-    parts::check_exposure(&config, address)?;
+    parts::check_exposure(&config, address, &base_url)?;
     let limits = parts::connection_limits(&config);
 
     let simulator = parts::simulator(&config, &clock).await?;

@@ -94,7 +94,7 @@ impl Simulator {
 pub enum Subscription {
     /// Set the plan of a person and end a trial.
     Set {
-        /// Id, e-mail or subject.
+        /// Id, verified e-mail or subject.
         #[arg(long)]
         user: String,
         /// The plan.
@@ -103,7 +103,7 @@ pub enum Subscription {
     },
     /// Show the plan of a person.
     Show {
-        /// Id, e-mail or subject.
+        /// Id, verified e-mail or subject.
         #[arg(long)]
         user: String,
     },
@@ -197,21 +197,26 @@ async fn told_to_stop() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Does `subscription …`; answers the line to print.
+/// Does `subscription …`; answers what to print.
 pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
     let db = app::open_database(config).await?;
     let user = match command {
         Subscription::Set { user, plan } => subscriptions::set(&db, user, (*plan).into(), clock.now()).await?,
         Subscription::Show { user } => subscriptions::show(&db, user).await?,
     };
-    Ok(line(&user, clock.now()))
+    Ok(described(&user, clock.now()))
 }
 
-fn line(user: &user::Model, now: DateTime<Utc>) -> String {
-    let who = user.email.as_deref().unwrap_or(&user.subject);
+/// The plan, and whose it is: everything by which an operator can tell two people apart. What issuers wrote is quoted, so that it cannot
+/// pass for something else on a terminal.
+fn described(user: &user::Model, now: DateTime<Utc>) -> String {
     let trial = user.trial_ends_at.filter(|end| user.plan == Plan::None && now < *end);
     let trial = trial.map_or_else(String::new, |end| format!(" (pro trial until {})", end.format("%Y-%m-%d")));
-    format!("{who}: {}{trial}", user.plan.name())
+    let email = user.email.as_ref().map_or_else(String::new, |email| {
+        format!("\nemail: {email:?} ({})", if user.email_verified { "verified" } else { "not verified" })
+    });
+    let (id, issuer, subject, plan) = (user.id, &user.issuer, &user.subject, user.plan.name());
+    format!("plan: {plan}{trial}\nid: {id}\nissuer: {issuer:?}\nsubject: {subject:?}{email}")
 }
 
 #[cfg(test)]
@@ -259,8 +264,13 @@ mod tests {
         let random = crate::random::Random::seeded(1);
         crate::services::seed::people(&db, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };
-        assert_eq!(subscription(&show, &config, &clock).await.unwrap(), "lapsed@demo.test: none");
+        let said = subscription(&show, &config, &clock).await.unwrap();
+        let id = subscriptions::show(&db, "demo-lapsed").await.unwrap().id;
+        let whose = format!(
+            "id: {id}\nissuer: \"http://127.0.0.1\"\nsubject: \"demo-lapsed\"\nemail: \"lapsed@demo.test\" (verified)"
+        );
+        assert_eq!(said, format!("plan: none\n{whose}"));
         let set = Subscription::Set { user: "demo-lapsed".into(), plan: PlanName::Pro };
-        assert_eq!(subscription(&set, &config, &clock).await.unwrap(), "lapsed@demo.test: pro");
+        assert_eq!(subscription(&set, &config, &clock).await.unwrap(), format!("plan: pro\n{whose}"));
     }
 }

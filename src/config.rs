@@ -11,11 +11,13 @@ mod check;
 mod connections;
 mod load;
 mod rate_limit;
+mod secret;
 mod units;
 
 pub use connections::Connections;
 pub use load::{ConfigError, load};
 pub use rate_limit::RateLimit;
+pub use secret::Secret;
 pub use units::{Bytes, Seconds};
 
 /// Every setting. [`Config::default`] is a complete service on loopback.
@@ -61,7 +63,7 @@ pub struct Config {
 }
 
 /// Where the service's own records live.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
     /// `sqlite:…` or `postgres://…`; by default `SQLite` in the data folder.
@@ -71,7 +73,7 @@ pub struct Database {
 }
 
 /// Shared counters and cache for several replicas.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Redis {
     /// `redis://…`; without it they are kept in the process.
@@ -89,11 +91,9 @@ pub struct Identity {
     /// The service's own client at the issuer, for browser sign-in only.
     pub client_id: Option<String>,
     /// Its secret.
-    pub client_secret: Option<String>,
+    pub client_secret: Option<Secret>,
     /// Whether demo people sign in without a page; by default exactly when the search engine is the simulated one.
     pub demo_sign_in: Option<bool>,
-    /// Lets the embedded issuer, which signs demo people in by name, run on an address other than loopback.
-    pub embedded_beyond_loopback: bool,
 }
 
 /// Where the search engine is. All roots absent: the simulated one.
@@ -113,7 +113,7 @@ pub struct SearchEngine {
     /// The service's client at the search engine.
     pub client_id: Option<String>,
     /// Its secret.
-    pub client_secret: Option<String>,
+    pub client_secret: Option<Secret>,
     /// Requests in flight at once per site.
     pub max_in_flight: u32,
     /// Requests that may be sent in one burst per site.
@@ -199,11 +199,11 @@ pub struct Mcp {
 }
 
 /// Keys at rest.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Secrets {
     /// 64 hex digits; by default made once and kept in the data folder.
-    pub key: Option<String>,
+    pub key: Option<Secret>,
 }
 
 /// Whether plans count.
@@ -336,13 +336,6 @@ impl Default for Plans {
             ..included.clone()
         };
         Self { free, pro: included.clone(), agency: PlanTerms { tracked_properties: 250, ..included } }
-    }
-}
-
-/// A key never stands in a log.
-impl std::fmt::Debug for Secrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Secrets").field("key", &self.key.as_ref().map(|_| "…")).finish()
     }
 }
 

@@ -21,3 +21,4 @@ pub mod server;
 pub mod services;
 pub mod simulator;
 pub mod store;
+pub mod urls;

@@ -145,7 +145,7 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
 
 /// Whether `text` matches a pattern of the document, each of which is compiled once per process. One that is no expression matches
 /// nothing.
-fn matches(pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     static COMPILED: LazyLock<RwLock<HashMap<String, Regex>>> = LazyLock::new(RwLock::default);
     if let Some(compiled) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
         return compiled.is_match(text);
@@ -158,10 +158,14 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 fn pattern_in_words(pattern: &str) -> String {
     match pattern {
-        NAME_PATTERN => "must hold a visible character and no control characters".to_owned(),
+        NAME_PATTERN => {
+            "must hold a visible character, no control characters and none that turn the direction of text".to_owned()
+        }
         COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
         EMAIL_PATTERN => "must be an e-mail address".to_owned(),
-        TEXT_PATTERN => "must hold a visible character".to_owned(),
+        TEXT_PATTERN => "must hold a visible character, no control characters other than tabs and line breaks, and none that turn the \
+                         direction of text"
+            .to_owned(),
         KEYWORD_PATTERN => "must hold a letter or a digit and no control characters".to_owned(),
         other => format!("must match {other}"),
     }

@@ -40,8 +40,14 @@ fn scalar_fields() {
         (r#"{"name":7}"#, "name: must be a string"),
         (r#"{"name":""}"#, "name: must be 1 to 100 characters long, and is 0"),
         (long.as_str(), "name: must be 1 to 100 characters long, and is 101"),
-        (r#"{"name":"   "}"#, "name: must hold a visible character and no control characters"),
-        (r#"{"name":"a\nb"}"#, "name: must hold a visible character and no control characters"),
+        (
+            r#"{"name":"   "}"#,
+            "name: must hold a visible character, no control characters and none that turn the direction of text",
+        ),
+        (
+            r#"{"name":"a\nb"}"#,
+            "name: must hold a visible character, no control characters and none that turn the direction of text",
+        ),
         (r#"{"name":"a\u0000b"}"#, "name: must not contain the NUL character"),
         (r#"{"name":"Shops","order":"3"}"#, "order: must be an integer"),
         (r#"{"name":"Shops","order":1.5}"#, "order: must be an integer"),
@@ -58,6 +64,32 @@ fn scalar_fields() {
     ] {
         assert_eq!(hint::<TagInput>(body), expected, "{body}");
     }
+}
+
+/// What cannot be seen must not stand in what people are shown, least of all what turns the text around it.
+#[test]
+fn names_and_texts_are_what_they_look_like() {
+    let texts = |name: &str| {
+        let text = serde_json::to_string(name).unwrap();
+        let name = hint::<TagInput>(&format!(r#"{{"name":{text}}}"#));
+        (name, hint::<AnnotationInput>(&format!(r#"{{"date":"2026-02-28","text":{text}}}"#)))
+    };
+    for good in ["Läden 🛍", "👩‍👩‍👧 ❤️", "نرگس", "שלום", "a\u{200d}b", "می‌خواهم", "日本語"]
+    {
+        assert_eq!(texts(good), ("accepted".to_owned(), "accepted".to_owned()), "{good:?}");
+    }
+    for turned in
+        ["a\u{202e}b", "a\u{202a}b", "a\u{2066}b", "a\u{2069}b", "a\u{85}b", "a\u{9b}b", "a\u{7f}b", "a\u{1b}[31mb"]
+    {
+        let (name, text) = texts(turned);
+        assert!(name.starts_with("name: must hold a visible character"), "{turned:?}: {name}");
+        assert!(text.starts_with("text: must hold a visible character"), "{turned:?}: {text}");
+    }
+    for invisible in ["\u{200b}", "\u{200b} \u{2060}\u{feff}", "\u{ad}", "\u{200e}\u{200f}", "\u{3164}"] {
+        let (name, text) = texts(invisible);
+        assert!(name != "accepted" && text != "accepted", "{invisible:?}");
+    }
+    assert_eq!(texts("two\r\nlines\tand a tab").1, "accepted");
 }
 
 #[test]

@@ -17,10 +17,14 @@ pub struct Model {
     pub email: Option<String>,
     /// E-mail folded for comparison ([`crate::email_key`]).
     pub email_key: Option<String>,
-    /// Whether the issuer vouches for the e-mail; only then do grants to it count.
+    /// Whether the issuer vouches for the e-mail; only then do grants to it count. Of all who have it, one at most.
     pub email_verified: bool,
+    /// When the token was issued that last said something about the e-mail.
+    pub email_stated_at: Option<DateTimeUtc>,
     /// Display name.
     pub name: Option<String>,
+    /// When the token was issued that the name was taken from.
+    pub name_stated_at: Option<DateTimeUtc>,
     /// The plan that was set for the person; a running trial stands beside it.
     pub plan: Plan,
     /// End of the trial of new users.
@@ -69,5 +73,11 @@ impl Entity {
     #[must_use]
     pub fn known_as(issuer: &str, subject: &str) -> Select<Self> {
         Self::find().filter(Column::Issuer.eq(issuer)).filter(Column::Subject.eq(subject))
+    }
+
+    /// Those whom an issuer vouched to have an address; more than one only until it is settled whose it is.
+    #[must_use]
+    pub fn verified_holders(email_key: &str) -> Select<Self> {
+        Self::find().filter(Column::EmailKey.eq(email_key)).filter(Column::EmailVerified.eq(true))
     }
 }

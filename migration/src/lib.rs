@@ -10,6 +10,7 @@ mod m0004_notes_and_sharing;
 mod m0005_replays;
 mod m0006_text_on_postgres;
 mod m0007_sessions_without_profile;
+mod m0008_when_claims_were_stated;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -26,6 +27,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_replays::Migration),
             Box::new(m0006_text_on_postgres::Migration),
             Box::new(m0007_sessions_without_profile::Migration),
+            Box::new(m0008_when_claims_were_stated::Migration),
         ]
     }
 }

@@ -6,16 +6,17 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use entity::user;
 use sea_orm::{ConnAcquireErr, DatabaseConnection, DbErr};
+use url::Url;
 
 use super::{Parts, http_client};
 use crate::{
     clock::Clock,
-    config::Config,
+    config::{Config, Secret},
     error::Error,
     handlers::App,
     identity::{
-        Claims, Users, authenticator::Authenticator, issuer::Issuer, relying_party::RelyingParty, session::Sessions,
-        sign_in::BrowserSignIn, token::Verifier,
+        Claims, Users, authenticator::Authenticator, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
+        session::Sessions, sign_in::BrowserSignIn, token::Verifier,
     },
     identity_provider::{IdentityProvider, Settings as IssuerSettings, clients},
     random::Random,
@@ -31,21 +32,29 @@ use crate::{
     },
     simulator::{self, Simulator},
     store::{database, rate_limit::RateLimits},
+    urls::{is_loopback, without_credentials},
 };
 
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
 const RENDERED_SHARE: u64 = 4;
 
-/// The embedded issuer signs demo people in by name, so it stays on this machine unless told otherwise.
-pub fn check_exposure(config: &Config, address: SocketAddr) -> Result<(), Error> {
-    let exposed = !address.ip().is_loopback() && config.embeds_issuer() && !config.identity.embedded_beyond_loopback;
-    if exposed {
-        return Err(Error::invalid(
-            "listen: the embedded issuer signs demo people in by name and runs on loopback only; set identity.issuer, or \
-             identity.embedded_beyond_loopback = true if that is what you want",
-        ));
+/// Refuses to sign demo people in, who need no password, where other machines could ask for it: at the address that is bound, or at one
+/// of the public addresses, behind which a proxy may stand.
+pub fn check_exposure(config: &Config, address: SocketAddr, base_url: &str) -> Result<(), Error> {
+    if !config.embeds_issuer() {
+        return Ok(());
     }
-    Ok(())
+    let bound = format!("http://{address}");
+    let mcp_url = config.mcp_url(base_url);
+    let addresses = [("listen", bound.as_str()), ("base_url", base_url), ("mcp.url", &mcp_url)];
+    let is_exposed = |url: &str| !Url::parse(url).is_ok_and(|url| is_loopback(&url));
+    match addresses.into_iter().find(|(_, url)| is_exposed(url)) {
+        Some((setting, url)) => Err(Error::invalid(format!(
+            "{setting}: {url} is no loopback address, and the embedded issuer signs demo people in without a password. Set \
+             identity.issuer to an issuer of your own, or use a loopback address such as 127.0.0.1"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Bounds of the connections to the service.
@@ -107,7 +116,8 @@ pub async fn build(
     let users: Arc<dyn Users> =
         Arc::new(StoredUsers { db: db.clone(), random: random.clone(), clock: clock.clone(), config: config.clone() });
     let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
-    let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
+    let keys = Jwks::new(issuer.clone(), clock.clone());
+    let verifier = Verifier::new(keys.clone(), Arc::new(db.clone()), clock.clone());
     let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
     let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
     let provider = config.embeds_issuer().then(|| {
@@ -122,8 +132,8 @@ pub async fn build(
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
     let sign_in = client_id.map(|client_id| {
-        let secret = config.identity.client_secret.clone();
-        let party = RelyingParty::new(issuer.clone(), &client_id, secret, &base_url, clock.clone());
+        let secret = config.identity.client_secret.clone().map(|secret| secret.0);
+        let party = RelyingParty::new(keys, &client_id, secret, &base_url, clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
         let times = (clock.clone(), random.clone());
         Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, times, &base_url))
@@ -139,7 +149,13 @@ pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error>
     if config.database.url.is_none() {
         make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     }
-    let db = database::connect(&config.database_url(), config.database.max_connections).await?;
+    let url = config.database_url();
+    let opened = database::connect(&url, config.database.max_connections).await;
+    let db = opened.map_err(|error| {
+        // The driver repeats the address as it was given.
+        let reason = error.to_string().replace(&url, "…");
+        Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
+    })?;
     database::migrate(&db).await?;
     Ok(db)
 }
@@ -195,7 +211,7 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings
             revoke_url: or_simulated(&own.revoke_url, "/revoke"),
             userinfo_url: or_simulated(&own.userinfo_url, "/userinfo"),
             client_id: own.client_id.clone().unwrap_or_else(|| "sightline".to_owned()),
-            client_secret: own.client_secret.clone().unwrap_or_else(|| "simulated".to_owned()).into(),
+            client_secret: own.client_secret.clone().map_or_else(|| "simulated".to_owned(), |secret| secret.0).into(),
         },
         pace: Pace { max_in_flight: own.max_in_flight, bucket: own.bucket, refill_per_second: own.refill_per_second },
         patience: own.patience,
@@ -205,7 +221,7 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings
 /// The key that seals secrets at rest: the configured one, or one made once and kept in the data folder, readable by its
 /// owner only.
 async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error> {
-    if let Some(digits) = &config.secrets.key {
+    if let Some(Secret(digits)) = &config.secrets.key {
         return parse_key(digits).ok_or_else(|| Error::invalid("secrets.key: must be 64 hex digits"));
     }
     let path = Path::new(&config.data_dir).join("secrets.key");
@@ -259,6 +275,7 @@ impl Users for StoredUsers {
             subject: claims.subject.clone(),
             email: claims.email.clone().map(|email| Email { address: email.address, verified: email.verified }),
             name: claims.name.clone(),
+            issued_at: claims.issued_at,
         };
         let (now, trial_days) = (self.clock.now(), self.config.billing.trial_days);
         people::sign_in(&self.db, &self.random, now, trial_days, &profile).await.map_err(|error| match error {

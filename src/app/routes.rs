@@ -27,6 +27,7 @@ use crate::{
     },
     services::replays::Running,
     store::{in_flight::InFlight, rate_limit::Rate},
+    urls::is_https,
 };
 
 /// What paths outside the table of operations allow.
@@ -101,7 +102,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(BodyLimit)
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)
-        .with(StandingHeaders)
+        .with(StandingHeaders { https: is_https(base_url) })
         .around(compress)
         .with(NameClient { proxies: config.rate_limit.trusted_proxies.clone(), header: client_address_header(config)? })
         .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });

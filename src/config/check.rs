@@ -1,6 +1,9 @@
 //! What is allowed beyond the type of a setting.
 
-use super::{Config, ConfigError, PlanTerms};
+use url::Url;
+
+use super::{Config, ConfigError, PlanTerms, Secret};
+use crate::urls::is_secure;
 
 const SIX_HOURS: u64 = 6 * 60 * 60;
 
@@ -12,7 +15,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_urls()?;
         self.check_numbers()?;
-        if let Some(key) = &self.secrets.key {
+        if let Some(Secret(key)) = &self.secrets.key {
             let hex = key.len() == 64 && key.chars().all(|c| c.is_ascii_hexdigit());
             allow(hex, "secrets.key", "64 hex digits")?;
         }
@@ -28,27 +31,38 @@ impl Config {
     }
 
     fn check_urls(&self) -> Result<(), ConfigError> {
-        let engine = &self.search_engine;
-        let roots = [
+        let own = [
             ("base_url", &self.base_url),
             ("subscribe_url", &self.subscribe_url),
             ("mcp.url", &self.mcp.url),
             ("identity.issuer", &self.identity.issuer),
+        ];
+        for (name, url) in own {
+            let Some(url) = url else { continue };
+            allow(is_http_url(url), name, "an absolute http or https URL without a fragment")?;
+            allow(!name.ends_with("base_url") || !url.ends_with('/'), name, "a URL without a slash at the end")?;
+        }
+        self.check_upstream()
+    }
+
+    /// Addresses to which passwords, secrets and refresh tokens are sent.
+    fn check_upstream(&self) -> Result<(), ConfigError> {
+        let engine = &self.search_engine;
+        let endpoints = [
             ("search_engine.api_url", &engine.api_url),
             ("search_engine.authorize_url", &engine.authorize_url),
             ("search_engine.token_url", &engine.token_url),
             ("search_engine.revoke_url", &engine.revoke_url),
             ("search_engine.userinfo_url", &engine.userinfo_url),
-            ("seo.provider_a.url", &self.seo.provider_a.url),
-            ("seo.provider_b.url", &self.seo.provider_b.url),
         ];
-        for (name, url) in roots {
+        let providers =
+            [("seo.provider_a.url", &self.seo.provider_a.url), ("seo.provider_b.url", &self.seo.provider_b.url)];
+        for (name, url) in endpoints.into_iter().chain(providers) {
             let Some(url) = url else { continue };
-            allow(is_http_url(url), name, "an absolute http or https URL without a fragment")?;
-            allow(!name.ends_with("base_url") || !url.ends_with('/'), name, "a URL without a slash at the end")?;
+            let secure = is_http_url(url) && Url::parse(url).is_ok_and(|url| is_secure(&url));
+            allow(secure, name, "an absolute https URL without a fragment, or an http one on a loopback address")?;
         }
-        let endpoints = [&engine.authorize_url, &engine.token_url, &engine.revoke_url, &engine.userinfo_url];
-        let given = endpoints.map(Option::is_some).into_iter().chain([engine.api_url.is_some()]).collect::<Vec<_>>();
+        let given = endpoints.map(|(_, url)| url.is_some());
         let whole = given.iter().all(|set| *set) || given.iter().all(|set| !set);
         allow(
             whole,
@@ -83,7 +97,7 @@ fn check_plan(name: &str, plan: &PlanTerms) -> Result<(), ConfigError> {
 }
 
 fn is_http_url(text: &str) -> bool {
-    url::Url::parse(text)
+    Url::parse(text)
         .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host() && url.fragment().is_none())
 }
 

@@ -156,12 +156,47 @@ mod tests {
         assert_eq!((config.cache.ttl.0, config.cache.max_bytes.0), (1800, 1 << 20));
         assert_eq!(config.simulator.fail, ["rate429:0.1", "slow:1"]);
         assert_eq!(config.simulator.today.unwrap().to_string(), "2026-03-01");
-        assert_eq!(config.search_engine.client_secret.as_deref(), Some("0123"));
+        assert_eq!(config.search_engine.client_secret, Some(super::super::Secret("0123".to_owned())));
         assert_eq!(config.idempotency.store, super::super::ReplayStore::None);
         assert!(!config.demo_sign_in());
         assert_eq!(config.rate_limit.trusted_proxies, TrustedProxies::parse(["127.0.0.1", "10.0.0.0/8"]).unwrap());
         assert_eq!(config.plans.free.burst, Some(9));
         assert_eq!((config.plans.pro.tracked_properties, config.plans.pro.team), (3, true));
+    }
+
+    /// All addresses of a search engine, of which the token endpoint stands at `root`.
+    fn engine(root: &str) -> String {
+        let names = ["api_url", "authorize_url", "revoke_url", "userinfo_url"];
+        let others = names.map(|name| format!("{name} = \"https://engine.example\""));
+        format!("[search_engine]\n{}\ntoken_url = \"{root}/token\"\n", others.join("\n"))
+    }
+
+    #[test]
+    fn secrets_travel_over_https_or_within_this_machine() {
+        for root in ["https://engine.example", "http://127.0.0.1:9", "http://localhost:9", "http://[::1]:9"] {
+            assert!(read(&engine(root), &[]).is_ok(), "{root}");
+        }
+        for root in ["http://engine.example", "http://127.0.0.1.evil.example", "http://10.0.0.1"] {
+            assert!(read(&engine(root), &[]).is_err(), "{root}");
+        }
+    }
+
+    #[test]
+    fn settings_print_without_their_secrets() {
+        let key = "ab".repeat(32);
+        let config = read(
+            "",
+            &[
+                ("SIGHTLINE_DATABASE__URL", "postgres://user:hunter2@db.example:5432/name"),
+                ("SIGHTLINE_REDIS__URL", "redis://:hunter2@cache.example:6379"),
+                ("SIGHTLINE_IDENTITY__CLIENT_SECRET", "hunter2"),
+                ("SIGHTLINE_SEARCH_ENGINE__CLIENT_SECRET", "hunter2"),
+                ("SIGHTLINE_SECRETS__KEY", &key),
+            ],
+        );
+        let printed = format!("{config:?}");
+        assert!(!printed.contains("hunter2") && !printed.contains(&key), "{printed}");
+        assert!(printed.contains("db.example:5432") && printed.contains("cache.example:6379"), "{printed}");
     }
 
     #[test]
@@ -196,7 +231,9 @@ mod tests {
             ("base_url = \"nowhere\"", &[], &["`base_url`", "http"]),
             ("", &[("SIGHTLINE_SECRETS__KEY", &long)], &["`secrets.key`", "64 hex digits"]),
             ("[database]\nurl = \"mysql://x\"", &[], &["`database.url`", "sqlite", "postgres"]),
-            ("[search_engine]\napi_url = \"http://x\"", &[], &["`search_engine`", "together"]),
+            ("[search_engine]\napi_url = \"https://x\"", &[], &["`search_engine`", "together"]),
+            (&engine("http://engine.example"), &[], &["`search_engine.token_url`", "https"]),
+            ("[seo.provider_b]\nurl = \"http://b.example/v3\"", &[], &["`seo.provider_b.url`", "https"]),
             ("[simulator]\nfail = 3", &[], &["`simulator.fail`"]),
             ("[plans.gold]\nteam = true", &[], &["`plans.gold`", "agency"]),
         ];

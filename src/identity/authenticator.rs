@@ -7,7 +7,7 @@ use sea_orm::DbErr;
 
 use super::{
     Credential, Identity, Users,
-    credentials::{self, CredentialsError, Presented},
+    credentials::{self, CredentialsError, Presented, SESSION_COOKIE, host_cookie},
     issuer::IssuerUnavailable,
     session::Sessions,
     token::{TokenError, Verifier},
@@ -20,6 +20,7 @@ pub struct Authenticator {
     sessions: Sessions,
     users: Arc<dyn Users>,
     origin: String,
+    session_cookie: String,
 }
 
 /// Why a request is neither anonymous nor authenticated.
@@ -50,7 +51,7 @@ impl Authenticator {
     #[must_use]
     pub fn new(verifier: Verifier, sessions: Sessions, users: Arc<dyn Users>, base_url: &str) -> Self {
         let origin = url::Url::parse(base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-        Self { verifier, sessions, users, origin }
+        Self { verifier, sessions, users, origin, session_cookie: host_cookie(SESSION_COOKIE, base_url) }
     }
 
     /// Who sends this request to the surface `audience`; `None` if it presents nothing, or only a cookie that has expired.
@@ -60,7 +61,7 @@ impl Authenticator {
         headers: &HeaderMap,
         audience: &str,
     ) -> Result<Option<Identity>, AuthenticationError> {
-        match credentials::presented(headers) {
+        match credentials::presented(headers, &self.session_cookie) {
             Ok(Presented::Bearer(token)) => self.bearer(&token, audience).await.map(Some),
             Ok(Presented::Session(value)) => self.session(&value, method, headers).await,
             Ok(Presented::Nothing) => Ok(None),

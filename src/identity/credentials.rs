@@ -4,8 +4,17 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
-/// The name of the session cookie.
+use crate::urls::is_https;
+
+/// The name of the session cookie, over plain http.
 pub const SESSION_COOKIE: &str = "sightline_session";
+
+/// The name of a cookie of the whole service at `base_url`. On https it has the prefix that browsers take from this very host only,
+/// so that no sibling subdomain can set one here.
+#[must_use]
+pub fn host_cookie(name: &str, base_url: &str) -> String {
+    if is_https(base_url) { format!("__Host-{name}") } else { name.to_owned() }
+}
 
 /// What a request presents. An `Authorization` header is judged alone: a cookie never rescues a bad token.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,13 +38,13 @@ pub enum CredentialsError {
     NotBearer,
 }
 
-/// Reads the credentials from a request's headers.
-pub fn presented(headers: &HeaderMap) -> Result<Presented, CredentialsError> {
+/// Reads the credentials from a request's headers; `session_cookie` is what the session cookie is called here.
+pub fn presented(headers: &HeaderMap, session_cookie: &str) -> Result<Presented, CredentialsError> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     match (lines.next(), lines.next()) {
         (Some(_), Some(_)) => Err(CredentialsError::Repeated),
         (Some(line), None) => bearer(line.to_str().map_err(|_| CredentialsError::NotBearer)?),
-        (None, _) => session(headers),
+        (None, _) => session(headers, session_cookie),
     }
 }
 
@@ -53,8 +62,8 @@ fn bearer(line: &str) -> Result<Presented, CredentialsError> {
     Ok(Presented::Bearer(token.to_owned()))
 }
 
-fn session(headers: &HeaderMap) -> Result<Presented, CredentialsError> {
-    let mut values = cookies(headers, SESSION_COOKIE);
+fn session(headers: &HeaderMap, name: &str) -> Result<Presented, CredentialsError> {
+    let mut values = cookies(headers, name);
     match (values.next(), values.next()) {
         (Some(_), Some(_)) => Err(CredentialsError::Repeated),
         (Some(value), None) => Ok(Presented::Session(value.to_owned())),
@@ -92,6 +101,10 @@ pub fn challenge(metadata: &str, error: Option<&str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn presented(headers: &HeaderMap) -> Result<Presented, CredentialsError> {
+        super::presented(headers, SESSION_COOKIE)
+    }
 
     fn headers(lines: &[(&'static str, &'static str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();

@@ -2,13 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use openidconnect::core::CoreProviderMetadata;
 use serde::de::DeserializeOwned;
-use tokio::sync::Mutex;
-use url::{Host, Url};
+use url::Url;
 
-use crate::clock::Clock;
+use super::reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT};
+use crate::{clock::Clock, urls::is_secure};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
@@ -24,16 +24,12 @@ pub struct IssuerUnavailable(pub String);
 #[error("{0} is no usable issuer: https is required (http only on loopback), without query and fragment")]
 pub struct UnusableIssuer(String);
 
-/// A document and when it was read.
-type Kept = (DateTime<Utc>, Arc<CoreProviderMetadata>);
-
 /// A client of one `OpenID` Connect issuer.
 #[derive(Clone)]
 pub struct Issuer {
     url: String,
     http: reqwest::Client,
-    clock: Clock,
-    document: Arc<Mutex<Option<Kept>>>,
+    document: Reading<CoreProviderMetadata>,
 }
 
 impl Issuer {
@@ -43,7 +39,7 @@ impl Issuer {
         if !is_secure(&parsed) || parsed.query().is_some() || parsed.fragment().is_some() {
             return Err(UnusableIssuer(url.to_owned()));
         }
-        Ok(Self { url: url.to_owned(), http, clock, document: Arc::default() })
+        Ok(Self { url: url.to_owned(), http, document: Reading::new(clock) })
     }
 
     /// The issuer identifier, byte for byte as configured.
@@ -52,23 +48,22 @@ impl Issuer {
         &self.url
     }
 
-    /// The discovery document (`OpenID` Connect Discovery 1.0), kept for an hour.
+    /// The discovery document (`OpenID` Connect Discovery 1.0), kept for an hour. After that it serves on while it is read again:
+    /// one that was good an hour ago is better than none while the issuer is away.
     pub async fn metadata(&self) -> Result<Arc<CoreProviderMetadata>, IssuerUnavailable> {
-        let mut kept = self.document.lock().await;
-        let now = self.clock.now();
-        if let Some((read_at, document)) = kept.as_ref()
-            && now - *read_at < FRESH_FOR
-        {
-            return Ok(document.clone());
-        }
-        match self.discover().await {
-            Ok(document) => {
-                let document = Arc::new(document);
-                *kept = Some((now, document.clone()));
+        let issuer = self.clone();
+        let begin = |limit| self.document.begin(limit, async move { issuer.discover().await });
+        match self.document.kept() {
+            Some((age, document)) => {
+                if age >= FRESH_FOR {
+                    begin(LONG_WAIT);
+                }
                 Ok(document)
             }
-            // A document that was good an hour ago serves better than none while the issuer is away.
-            Err(error) => kept.as_ref().map(|(_, document)| document.clone()).ok_or(error),
+            None => match begin(SHORT_WAIT) {
+                Attempt::Begun(outcome) | Attempt::UnderWay(outcome) => outcome.await,
+                Attempt::Failed(error) => Err(error),
+            },
         }
     }
 
@@ -107,22 +102,5 @@ impl Issuer {
 
     pub(super) fn http(&self) -> &reqwest::Client {
         &self.http
-    }
-}
-
-/// Whether tokens and keys may travel to `url`: https, or http within this machine.
-#[must_use]
-pub fn is_secure(url: &Url) -> bool {
-    url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
-}
-
-/// Whether `url` names this machine: a loopback address or `localhost`.
-#[must_use]
-pub fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
     }
 }

@@ -1,27 +1,31 @@
-//! The issuer's public keys (RFC 7517), cached. An unknown key id asks the issuer again, at most once per interval.
+//! The issuer's public keys (RFC 7517), cached.
+//!
+//! Known keys go on verifying while they are read again. An unknown key id asks the issuer, at most once per interval, and waits for
+//! no question but its own: whoever makes up key ids delays nobody.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use jsonwebtoken::{
     Algorithm, DecodingKey,
     jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse},
 };
-use serde::Deserialize;
-use tokio::sync::Mutex;
+use serde_json::Value;
 
-use super::issuer::{Issuer, IssuerUnavailable};
+use super::{
+    issuer::{Issuer, IssuerUnavailable},
+    reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
+};
 use crate::clock::Clock;
 
-/// How long keys are used before the issuer is asked for the current ones: a withdrawn key dies within this time.
+/// How long keys are used before the issuer is asked for the current ones. A withdrawn key dies with that reading.
 const FRESH_FOR: TimeDelta = TimeDelta::minutes(15);
+/// Keys of this age were not used for a while: whoever uses them first waits for the reading that tells whether they still hold.
+const OVERDUE: TimeDelta = TimeDelta::minutes(30);
+/// How long keys go on to count without a word from the issuer.
+const MAX_AGE: TimeDelta = TimeDelta::hours(24);
 /// At most one request in this time for the sake of unknown key ids.
 const UNKNOWN_KEY_INTERVAL: TimeDelta = TimeDelta::seconds(30);
-/// After a failed request, the next may follow only after this time.
-const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(1);
 
 /// A public key together with the algorithms that it, not a token, allows.
 #[derive(Clone)]
@@ -47,99 +51,104 @@ pub enum KeyError {
 #[derive(Clone)]
 pub struct Jwks {
     issuer: Issuer,
-    clock: Clock,
-    keys: Arc<RwLock<Option<Kept>>>,
-    // Held while the issuer is asked, so that many requests with one new key id make one call.
-    asking: Arc<Mutex<Option<Failure>>>,
+    keys: Reading<KeySet>,
 }
 
-#[derive(Clone)]
-struct Kept {
-    read_at: DateTime<Utc>,
-    by_id: Arc<HashMap<String, PublicKey>>,
-}
-
-struct Failure {
-    at: DateTime<Utc>,
-    error: IssuerUnavailable,
+struct KeySet {
+    by_id: HashMap<String, PublicKey>,
+    /// As the issuer sent it.
+    document: Value,
 }
 
 impl Jwks {
     /// The keys of `issuer`; nothing is fetched yet.
     #[must_use]
     pub fn new(issuer: Issuer, clock: Clock) -> Self {
-        Self { issuer, clock, keys: Arc::default(), asking: Arc::default() }
+        Self { issuer, keys: Reading::new(clock) }
+    }
+
+    /// Whose keys they are.
+    #[must_use]
+    pub fn issuer(&self) -> &Issuer {
+        &self.issuer
     }
 
     /// The key with id `kid`; without one, the issuer's only key.
     pub async fn key(&self, kid: Option<&str>) -> Result<PublicKey, KeyError> {
-        if let Some(answer) = self.known(kid) {
-            return answer;
-        }
-        let mut failure = self.asking.lock().await;
-        if let Some(answer) = self.known(kid) {
-            return answer;
-        }
-        let now = self.clock.now();
-        if let Some(last) = failure.as_ref()
-            && now - last.at < RETRY_INTERVAL
-        {
-            return self.despite(last.error.clone(), kid);
-        }
-        match self.fetch().await {
-            Ok(by_id) => {
-                let kept = Kept { read_at: now, by_id: Arc::new(by_id) };
-                *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Some(kept.clone());
-                *failure = None;
-                find(&kept, kid).ok_or(KeyError::Unknown)
-            }
-            Err(error) => {
-                tracing::warn!(%error, "signing keys of the issuer could not be read");
-                *failure = Some(Failure { at: now, error: error.clone() });
-                self.despite(error, kid)
-            }
+        let Some((age, keys)) = self.kept() else {
+            return self.first().await?.find(kid).ok_or(KeyError::Unknown);
+        };
+        match keys.find(kid) {
+            Some(key) if age < FRESH_FOR => Ok(key),
+            Some(key) => self.refreshed(key, kid, age >= OVERDUE).await,
+            None if age < UNKNOWN_KEY_INTERVAL => Err(KeyError::Unknown),
+            None => match self.begin(SHORT_WAIT) {
+                Attempt::Begun(outcome) => outcome.await.ok().and_then(|keys| keys.find(kid)).ok_or(KeyError::Unknown),
+                Attempt::UnderWay(_) | Attempt::Failed(_) => Err(KeyError::Unknown),
+            },
         }
     }
 
-    /// What the cache can answer without asking the issuer.
-    fn known(&self, kid: Option<&str>) -> Option<Result<PublicKey, KeyError>> {
-        let kept = self.kept()?;
-        let age = self.clock.now() - kept.read_at;
-        match find(&kept, kid) {
-            Some(key) if age < FRESH_FOR => Some(Ok(key)),
-            None if age < UNKNOWN_KEY_INTERVAL => Some(Err(KeyError::Unknown)),
-            _ => None,
+    /// The key set as the issuer sent it, read again if it lacks the key `kid`.
+    pub(super) async fn document(&self, kid: Option<&str>) -> Result<Value, IssuerUnavailable> {
+        if let Err(KeyError::Unavailable(error)) = self.key(kid).await {
+            return Err(error);
+        }
+        Ok(self.first().await?.document.clone())
+    }
+
+    fn kept(&self) -> Option<(TimeDelta, Arc<KeySet>)> {
+        self.keys.kept().filter(|(age, _)| *age < MAX_AGE)
+    }
+
+    /// The keys that are known; where none are, everybody waits for the same reading.
+    async fn first(&self) -> Result<Arc<KeySet>, IssuerUnavailable> {
+        if let Some((_, keys)) = self.kept() {
+            return Ok(keys);
+        }
+        match self.begin(SHORT_WAIT) {
+            Attempt::Begun(outcome) | Attempt::UnderWay(outcome) => outcome.await,
+            Attempt::Failed(error) => Err(error),
         }
     }
 
-    /// The issuer is away: keys read earlier go on to work.
-    fn despite(&self, error: IssuerUnavailable, kid: Option<&str>) -> Result<PublicKey, KeyError> {
-        self.kept().and_then(|kept| find(&kept, kid)).ok_or(KeyError::Unavailable(error))
-    }
-
-    fn kept(&self) -> Option<Kept> {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    async fn fetch(&self) -> Result<HashMap<String, PublicKey>, IssuerUnavailable> {
-        #[derive(Deserialize)]
-        struct Document {
-            keys: Vec<serde_json::Value>,
+    /// A known key that may have been withdrawn since. It counts until the issuer has said so; in an outage only the first waits.
+    async fn refreshed(&self, key: PublicKey, kid: Option<&str>, overdue: bool) -> Result<PublicKey, KeyError> {
+        let waits = overdue && !self.keys.has_failed();
+        match self.begin(if waits { SHORT_WAIT } else { LONG_WAIT }) {
+            Attempt::Begun(outcome) if waits => match outcome.await {
+                Ok(keys) => keys.find(kid).ok_or(KeyError::Unknown),
+                Err(_) => Ok(key),
+            },
+            _ => Ok(key),
         }
-        let metadata = self.issuer.metadata().await?;
-        let document: Document = self.issuer.get(metadata.jwks_uri().as_str()).await?;
-        // A key of a kind we do not know must not hide the others.
-        let keys = document.keys.into_iter().filter_map(|key| serde_json::from_value(key).ok());
-        Ok(keys.filter_map(|key: Jwk| usable(&key)).collect())
+    }
+
+    fn begin(&self, limit: Duration) -> Attempt<KeySet> {
+        let issuer = self.issuer.clone();
+        self.keys.begin(limit, async move { fetch(&issuer).await })
     }
 }
 
-fn find(kept: &Kept, kid: Option<&str>) -> Option<PublicKey> {
-    match kid {
-        Some(kid) => kept.by_id.get(kid).cloned(),
-        None if kept.by_id.len() == 1 => kept.by_id.values().next().cloned(),
-        None => None,
+impl KeySet {
+    fn find(&self, kid: Option<&str>) -> Option<PublicKey> {
+        match kid {
+            Some(kid) => self.by_id.get(kid).cloned(),
+            None if self.by_id.len() == 1 => self.by_id.values().next().cloned(),
+            None => None,
+        }
     }
+}
+
+async fn fetch(issuer: &Issuer) -> Result<KeySet, IssuerUnavailable> {
+    let metadata = issuer.metadata().await?;
+    let document: Value = issuer.get(metadata.jwks_uri().as_str()).await?;
+    let listed =
+        document["keys"].as_array().ok_or_else(|| IssuerUnavailable("its key set holds no keys".to_owned()))?;
+    // A key of a kind we do not know must not hide the others.
+    let keys = listed.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
+    let by_id = keys.filter_map(|key: Jwk| usable(&key)).collect();
+    Ok(KeySet { by_id, document })
 }
 
 /// The key under its id, if it is an asymmetric signing key.

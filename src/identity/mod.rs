@@ -3,12 +3,15 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, reached the same way over HTTP),
 //! and everything a request may present is judged here: bearer tokens, the session cookie, and what was revoked.
 
+mod attempts;
 pub mod authenticator;
 pub mod credentials;
 pub mod hashing;
 pub mod issuer;
 pub mod jwks;
 pub mod metadata;
+pub mod own_host;
+mod reading;
 pub mod relying_party;
 pub mod revocation;
 pub mod session;
@@ -59,6 +62,8 @@ pub struct Claims {
     pub email: Option<Email>,
     /// Display name.
     pub name: Option<String>,
+    /// When the token was issued (`iat`): of two tokens the later one counts.
+    pub issued_at: DateTime<Utc>,
 }
 
 /// An e-mail address as an issuer gives it.

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, SubsecRound as _, Utc};
 use openidconnect::{
-    AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, JsonWebKeySet, LoginHint, Nonce,
+    AuthorizationCode, ClientId, ClientSecret, CsrfToken, HttpRequest, HttpResponse, LoginHint, Nonce,
     PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse,
-    core::{CoreAuthenticationFlow, CoreClient, CoreIdTokenClaims, CoreProviderMetadata},
+    core::{
+        CoreAuthenticationFlow, CoreClient, CoreIdToken, CoreIdTokenClaims, CoreJsonWebKeySet, CoreProviderMetadata,
+    },
 };
 use sea_orm::DbErr;
 use url::Url;
@@ -13,6 +16,8 @@ use url::Url;
 use super::{
     Claims, Email,
     issuer::{Issuer, IssuerUnavailable},
+    jwks::Jwks,
+    token::LEEWAY,
 };
 use crate::clock::Clock;
 
@@ -48,7 +53,7 @@ pub(super) struct Attempt {
 /// The client registration at the issuer, and how to use it.
 #[derive(Clone)]
 pub struct RelyingParty {
-    issuer: Issuer,
+    keys: Jwks,
     client_id: ClientId,
     client_secret: Option<ClientSecret>,
     redirect_url: RedirectUrl,
@@ -56,9 +61,9 @@ pub struct RelyingParty {
 }
 
 impl RelyingParty {
-    /// The client `client_id` of `issuer`, whose redirect URI is `{base_url}/auth/callback`.
+    /// The client `client_id` of the issuer of `keys`, whose redirect URI is `{base_url}/auth/callback`.
     pub fn new(
-        issuer: Issuer,
+        keys: Jwks,
         client_id: &str,
         client_secret: Option<String>,
         base_url: &str,
@@ -66,16 +71,16 @@ impl RelyingParty {
     ) -> Result<Self, url::ParseError> {
         let redirect_url = RedirectUrl::new(format!("{base_url}/auth/callback"))?;
         let client_secret = client_secret.map(ClientSecret::new);
-        Ok(Self { issuer, client_id: ClientId::new(client_id.to_owned()), client_secret, redirect_url, clock })
+        Ok(Self { keys, client_id: ClientId::new(client_id.to_owned()), client_secret, redirect_url, clock })
     }
 
-    pub(super) fn issuer(&self) -> &str {
-        self.issuer.url()
+    pub(super) fn issuer(&self) -> &Issuer {
+        self.keys.issuer()
     }
 
     /// Where to send the browser.
     pub(super) async fn authorize_url(&self, attempt: &Attempt, hint: Option<String>) -> Result<Url, SignInError> {
-        let metadata = self.issuer.metadata().await?;
+        let metadata = self.issuer().metadata().await?;
         let client = CoreClient::from_provider_metadata((*metadata).clone(), self.client_id.clone(), None)
             .set_redirect_uri(self.redirect_url.clone());
         let (state, nonce) = (attempt.state.clone(), attempt.nonce.clone());
@@ -90,22 +95,31 @@ impl RelyingParty {
         Ok(request.url().0)
     }
 
-    /// Exchanges the code and verifies the ID token that comes with it.
+    /// Exchanges the code and verifies the ID token that comes with it. A code that is not good costs one request to the issuer.
     pub(super) async fn redeem(&self, code: String, attempt: Attempt) -> Result<Claims, SignInError> {
-        let metadata = self.issuer.metadata().await?;
-        let keys: JsonWebKeySet<_> = self.issuer.get(metadata.jwks_uri().as_str()).await?;
-        let metadata: CoreProviderMetadata = (*metadata).clone().set_jwks(keys);
-        let registered =
-            CoreClient::from_provider_metadata(metadata, self.client_id.clone(), self.client_secret.clone())
-                .set_redirect_uri(self.redirect_url.clone());
-        let request = registered.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
-        let client = self.issuer.http().clone();
-        let http = move |request| send(client.clone(), request);
+        let metadata: CoreProviderMetadata = (*self.issuer().metadata().await?).clone();
+        let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
+        let client = CoreClient::from_provider_metadata(metadata.clone(), id.clone(), secret.clone())
+            .set_redirect_uri(self.redirect_url.clone());
+        let request = client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
+        let http = self.issuer().http().clone();
+        let http = move |request| send(http.clone(), request);
         let tokens = request.set_pkce_verifier(attempt.verifier).request_async(&http).await.map_err(failed)?;
         let token = tokens.id_token().ok_or_else(|| failed("the answer has no ID token"))?;
-        let clock = self.clock.clone();
-        let verifier = registered.id_token_verifier().set_time_fn(move || clock.now());
+        let client = CoreClient::from_provider_metadata(metadata.set_jwks(self.keys_for(token).await?), id, secret);
+        let (clock, now) = (self.clock.clone(), self.clock.now());
+        let verifier = client.id_token_verifier().set_time_fn(move || clock.now());
+        let verifier = verifier.set_issue_time_verifier_fn(move |issued_at: DateTime<Utc>| {
+            if issued_at <= now + LEEWAY { Ok(()) } else { Err("issued in the future".to_owned()) }
+        });
         Ok(claims_of(token.claims(&verifier, &attempt.nonce).map_err(failed)?))
+    }
+
+    /// The issuer's keys, those that are known if the one that signed `token` is among them.
+    async fn keys_for(&self, token: &CoreIdToken) -> Result<CoreJsonWebKeySet, SignInError> {
+        let kid = jsonwebtoken::decode_header(token.to_string()).ok().and_then(|header| header.kid);
+        let document = self.keys.document(kid.as_deref()).await?;
+        serde_json::from_value(document).map_err(failed)
     }
 }
 
@@ -129,6 +143,7 @@ fn claims_of(claims: &CoreIdTokenClaims) -> Claims {
         subject: claims.subject().as_str().to_owned(),
         email: email.map(|(address, verified)| Email { address: address.as_str().to_owned(), verified }),
         name: name.map(|name| name.as_str().to_owned()),
+        issued_at: claims.issue_time().trunc_subsecs(0),
     }
 }
 

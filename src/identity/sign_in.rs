@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use poem::{
-    EndpointExt, IntoResponse, Request, Response, Route, get, handler,
+    EndpointExt, IntoResponse, Request, Response, Route, RouteMethod, get, handler,
     http::{HeaderValue, StatusCode},
     post,
     web::{Data, Query},
@@ -15,16 +15,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Users,
+    attempts::{self, SpentAttempts},
     authenticator::is_same_origin,
-    credentials::{SESSION_COOKIE, cookies},
+    credentials::{SESSION_COOKIE, cookies, host_cookie},
+    own_host::on_own_host,
     relying_party::{Attempt, RelyingParty, SignInError},
     session::{LIFETIME, Sessions},
 };
-use crate::{clock::Clock, random::Random, secrets::Secrets};
+use crate::{clock::Clock, random::Random, secrets::Secrets, urls::is_https};
 
 /// Carries the state of one attempt through the issuer and back, sealed.
 const ATTEMPT_COOKIE: &str = "sightline_attempt";
-const ATTEMPT_LIFETIME: TimeDelta = TimeDelta::minutes(10);
 
 /// The three endpoints under `/auth`.
 #[derive(Clone)]
@@ -36,6 +37,9 @@ pub struct BrowserSignIn {
     clock: Clock,
     random: Random,
     base_url: String,
+    spent: SpentAttempts,
+    session_cookie: String,
+    attempt_cookie: String,
 }
 
 /// What has to be remembered between leaving for the issuer and coming back.
@@ -73,16 +77,28 @@ impl BrowserSignIn {
         (clock, random): (Clock, Random),
         base_url: &str,
     ) -> Self {
-        Self { relying_party, sessions, users, secrets, clock, random, base_url: base_url.to_owned() }
+        Self {
+            relying_party,
+            sessions,
+            users,
+            secrets,
+            clock,
+            random,
+            base_url: base_url.to_owned(),
+            spent: SpentAttempts::default(),
+            session_cookie: host_cookie(SESSION_COOKIE, base_url),
+            attempt_cookie: host_cookie(ATTEMPT_COOKIE, base_url),
+        }
     }
 
     /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout` to `routes`.
     #[must_use]
     pub fn mount(&self, routes: Route) -> Route {
+        let own = |endpoint: RouteMethod| on_own_host(endpoint.data(self.clone()), &self.base_url);
         routes
-            .at("/auth/login", get(login).data(self.clone()))
-            .at("/auth/callback", get(callback).data(self.clone()))
-            .at("/auth/logout", post(logout).data(self.clone()))
+            .at("/auth/login", own(get(login)))
+            .at("/auth/callback", own(get(callback)))
+            .at("/auth/logout", own(post(logout)))
     }
 
     async fn leave(&self, begin: Begin) -> Result<Response, SignInError> {
@@ -91,43 +107,62 @@ impl BrowserSignIn {
             nonce: self.random.token(),
             verifier: self.random.token(),
             return_to: begin.return_to.filter(|path| is_own_path(path)).unwrap_or_else(|| "/docs".to_owned()),
-            expires_at: self.clock.now() + ATTEMPT_LIFETIME,
+            expires_at: self.clock.now() + attempts::LIFETIME,
         };
         let address = self.relying_party.authorize_url(&attempt(&remembered), begin.login_hint).await?;
         let json = serde_json::to_vec(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
         let sealed = URL_SAFE_NO_PAD.encode(self.secrets.seal(&json, ATTEMPT_COOKIE));
         let mut response = redirect(address.as_str());
-        self.set_cookie(&mut response, ATTEMPT_COOKIE, &sealed, ATTEMPT_LIFETIME);
+        self.set_cookie(&mut response, &self.attempt_cookie, &sealed, attempts::LIFETIME);
         Ok(response)
     }
 
-    async fn come_back(&self, request: &Request, answer: Answer) -> Result<Response, SignInError> {
-        let remembered = self.remembered(request).ok_or(SignInError::Lost)?;
-        if answer.state.as_deref() != Some(&remembered.state) {
-            return Err(SignInError::Lost);
+    /// What the callback answers. The first one of an attempt spends it, and whatever it comes to takes the cookie with it; so an
+    /// attempt makes at most one request to the issuer. The callback of another attempt leaves the one under way alone.
+    async fn come_back(&self, request: &Request, answer: Answer) -> Response {
+        let attempted = match self.remembered(request) {
+            None => Err(SignInError::Lost),
+            Some(remembered) if answer.state.as_deref() != Some(&remembered.state) => return page(&SignInError::Lost),
+            Some(remembered) if !self.spent.spend(&remembered.state, self.clock.now()) => Err(SignInError::Lost),
+            Some(remembered) => self.finish(request, answer, &remembered).await,
+        };
+        let mut response = attempted.unwrap_or_else(|error| page(&error));
+        if cookies(request.headers(), &self.attempt_cookie).next().is_some() {
+            self.set_cookie(&mut response, &self.attempt_cookie, "", TimeDelta::zero());
         }
-        if answer.iss.is_some_and(|iss| iss != self.relying_party.issuer()) {
+        response
+    }
+
+    async fn finish(
+        &self,
+        request: &Request,
+        answer: Answer,
+        remembered: &Remembered,
+    ) -> Result<Response, SignInError> {
+        if answer.iss.is_some_and(|iss| iss != self.relying_party.issuer().url()) {
             return Err(SignInError::Failed("the answer names another issuer".to_owned()));
         }
         let code = answer.code.filter(|_| answer.error.is_none()).ok_or(SignInError::Refused)?;
-        let claims = self.relying_party.redeem(code, attempt(&remembered)).await?;
+        let claims = self.relying_party.redeem(code, attempt(remembered)).await?;
         let user = self.users.resolve(&claims).await?;
+        for former in cookies(request.headers(), &self.session_cookie) {
+            self.sessions.end(former).await?;
+        }
         let value = self.sessions.start(user.id).await?;
         let mut response = redirect(&remembered.return_to);
-        self.set_cookie(&mut response, SESSION_COOKIE, &value, LIFETIME);
-        self.set_cookie(&mut response, ATTEMPT_COOKIE, "", TimeDelta::zero());
+        self.set_cookie(&mut response, &self.session_cookie, &value, LIFETIME);
         Ok(response)
     }
 
     fn remembered(&self, request: &Request) -> Option<Remembered> {
-        let sealed = URL_SAFE_NO_PAD.decode(cookies(request.headers(), ATTEMPT_COOKIE).next()?).ok()?;
+        let sealed = URL_SAFE_NO_PAD.decode(cookies(request.headers(), &self.attempt_cookie).next()?).ok()?;
         let json = self.secrets.open(&sealed, ATTEMPT_COOKIE).ok()?;
         let remembered: Remembered = serde_json::from_slice(&json).ok()?;
         (self.clock.now() < remembered.expires_at).then_some(remembered)
     }
 
     fn set_cookie(&self, response: &mut Response, name: &str, value: &str, lifetime: TimeDelta) {
-        let secure = if self.base_url.starts_with("https:") { "; Secure" } else { "" };
+        let secure = if is_https(&self.base_url) { "; Secure" } else { "" };
         let seconds = lifetime.num_seconds();
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -151,7 +186,7 @@ async fn login(Data(sign_in): Data<&BrowserSignIn>, Query(begin): Query<Begin>) 
 
 #[handler]
 async fn callback(Data(sign_in): Data<&BrowserSignIn>, request: &Request, Query(answer): Query<Answer>) -> Response {
-    sign_in.come_back(request, answer).await.unwrap_or_else(|error| page(&error))
+    sign_in.come_back(request, answer).await
 }
 
 #[handler]
@@ -160,13 +195,13 @@ async fn logout(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> Respo
     if !is_same_origin(request.headers(), &origin) {
         return StatusCode::FORBIDDEN.into_response();
     }
-    for value in cookies(request.headers(), SESSION_COOKIE) {
+    for value in cookies(request.headers(), &sign_in.session_cookie) {
         if let Err(error) = sign_in.sessions.end(value).await {
             return page(&error.into());
         }
     }
     let mut response = StatusCode::NO_CONTENT.into_response();
-    sign_in.set_cookie(&mut response, SESSION_COOKIE, "", TimeDelta::zero());
+    sign_in.set_cookie(&mut response, &sign_in.session_cookie, "", TimeDelta::zero());
     response
 }
 

@@ -11,13 +11,13 @@ use uuid::Uuid;
 
 use super::{
     Claims, Email,
-    issuer::{Issuer, IssuerUnavailable},
+    issuer::IssuerUnavailable,
     jwks::{Jwks, KeyError},
     revocation::Revocations,
 };
 use crate::clock::Clock;
 
-/// How far the issuer's clock may differ from ours, for `exp` and `nbf`.
+/// How far the issuer's clock may differ from ours, for `exp`, `nbf` and `iat`.
 pub const LEEWAY: TimeDelta = TimeDelta::seconds(5);
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 const MAX_ID_CHARS: usize = 255;
@@ -94,6 +94,10 @@ struct Body {
     email_verified: Option<bool>,
     name: Option<String>,
     sightline_grant: Option<Uuid>,
+    /// The grant that it came from, as some issuers say it: text, or a list.
+    gty: Option<serde_json::Value>,
+    /// `app` for a token that stands for an application, as other issuers say it.
+    idtyp: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -104,11 +108,10 @@ enum Audience {
 }
 
 impl Verifier {
-    /// Verifies tokens of `issuer` and asks `revocations` about each.
+    /// Verifies tokens of the issuer of `keys` and asks `revocations` about each.
     #[must_use]
-    pub fn new(issuer: &Issuer, revocations: Arc<dyn Revocations>, clock: Clock) -> Self {
-        let keys = Jwks::new(issuer.clone(), clock.clone());
-        Self { issuer: issuer.url().to_owned(), keys, revocations, clock }
+    pub fn new(keys: Jwks, revocations: Arc<dyn Revocations>, clock: Clock) -> Self {
+        Self { issuer: keys.issuer().url().to_owned(), keys, revocations, clock }
     }
 
     /// Accepts `token` for the surface whose identifier is `audience`, or says why not.
@@ -152,6 +155,12 @@ impl Verifier {
         {
             return Err(TokenError::Invalid("not valid yet"));
         }
+        if now + LEEWAY < issued_at {
+            return Err(TokenError::Invalid("issued in the future"));
+        }
+        if !is_of_a_person(&body) {
+            return Err(TokenError::Invalid("stands for a client, not for a person"));
+        }
         if [&body.sub, &body.jti, &body.client_id].iter().any(|id| id.is_empty() || id.len() > MAX_ID_CHARS) {
             return Err(TokenError::Invalid("an identifier is empty or too long"));
         }
@@ -159,10 +168,21 @@ impl Verifier {
     }
 }
 
+/// Whether a person stands behind a token. Issuers give clients tokens of their own, whose subject is the client (RFC 9068 section 5).
+fn is_of_a_person(body: &Body) -> bool {
+    let is_client = body.sub.strip_suffix("@clients").unwrap_or(&body.sub) == body.client_id;
+    let of_client = |grant: &serde_json::Value| grant == "client-credentials" || grant == "client_credentials";
+    let by_client = body.gty.as_ref().is_some_and(|grants| match grants.as_array() {
+        Some(grants) => grants.iter().any(of_client),
+        None => of_client(grants),
+    });
+    !is_client && !by_client && body.idtyp.as_ref().is_none_or(|kind| kind != "app")
+}
+
 fn accepted(body: Body, issued_at: DateTime<Utc>, expires_at: DateTime<Utc>) -> AccessToken {
     let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
     AccessToken {
-        claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name },
+        claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name, issued_at },
         id: body.jti,
         client_id: body.client_id,
         scopes: body.scope.unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect(),

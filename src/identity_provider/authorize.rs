@@ -8,19 +8,25 @@ use poem::{
 
 use super::{
     IdentityProvider, demo, page,
-    parameters::Parameters,
+    parameters::{Parameters, TOO_MANY},
     request::{self, AuthorizationRequest, Refusal, ReturnAddress},
     response::OAuthError,
 };
-use crate::identity::{credentials::cookies, hashing::same};
+use crate::{
+    identity::{credentials::cookies, hashing::same},
+    urls::is_https,
+};
 
-/// The cookie that ties the page's form to the browser it was shown to.
-const FORM_COOKIE: &str = "sightline_sign_in";
+/// The cookie that ties the page's form to the browser it was shown to. On https it has the prefix that keeps plain http from setting
+/// it; the stricter one of the other cookies would send it to every path.
+fn form_cookie(issuer: &str) -> &'static str {
+    if is_https(issuer) { "__Secure-sightline_sign_in" } else { "sightline_sign_in" }
+}
 
 /// Judges an authorization request and shows the page.
 #[handler]
 pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
-    let parameters = Parameters::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
     let address = match provider.return_address(&parameters).await? {
         Ok(address) => address,
         Err(reason) => return Ok(page::error(reason)),
@@ -37,11 +43,11 @@ pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Requ
         return Ok(redirect(&address.refusing(&refusal)));
     }
     let query = request.uri().query().unwrap_or_default();
-    let token = form_token(request.headers()).map_or_else(|| provider.random.token(), str::to_owned);
+    let name = form_cookie(provider.issuer());
+    let token = form_token(request.headers(), name).map_or_else(|| provider.random.token(), str::to_owned);
     let mut response = page::sign_in(&address.client, &address.redirect_uri, &asked.scope, query, &token);
-    let secure = if provider.issuer().starts_with("https:") { "; Secure" } else { "" };
-    let cookie =
-        format!("{FORM_COOKIE}={token}; Path=/oauth/authorize; HttpOnly; SameSite=Strict; Max-Age=3600{secure}");
+    let secure = if is_https(provider.issuer()) { "; Secure" } else { "" };
+    let cookie = format!("{name}={token}; Path=/oauth/authorize; HttpOnly; SameSite=Strict; Max-Age=3600{secure}");
     if let Ok(cookie) = cookie.parse() {
         response.headers_mut().insert("Set-Cookie", cookie);
     }
@@ -56,12 +62,12 @@ pub(super) async fn decide(
     body: Body,
 ) -> Result<Response, OAuthError> {
     let Ok(form) = Parameters::form(request, body).await else { return Ok(page::error("The form cannot be read.")) };
-    let expected = form_token(request.headers()).unwrap_or_default();
+    let expected = form_token(request.headers(), form_cookie(provider.issuer())).unwrap_or_default();
     let foreign = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
     if foreign || expected.is_empty() || !same(expected, form.get("csrf").unwrap_or_default()) {
         return Ok(page::error("The form has expired. Go back to the application and sign in again."));
     }
-    let parameters = Parameters::parse(request.uri().query().unwrap_or_default().as_bytes());
+    let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
     let address = match provider.return_address(&parameters).await? {
         Ok(address) => address,
         Err(reason) => return Ok(page::error(reason)),
@@ -99,10 +105,8 @@ fn person_without_page(
     (!wants_page && demo::may_skip_page(&provider.settings, &address.redirect_uri, headers)).then_some(person)
 }
 
-fn form_token(headers: &HeaderMap) -> Option<&str> {
-    cookies(headers, FORM_COOKIE)
-        .next()
-        .filter(|token| token.len() == 43 && token.bytes().all(|b| b.is_ascii_graphic()))
+fn form_token<'a>(headers: &'a HeaderMap, name: &'a str) -> Option<&'a str> {
+    cookies(headers, name).next().filter(|token| token.len() == 43 && token.bytes().all(|b| b.is_ascii_graphic()))
 }
 
 /// 303, so that a browser never repeats the form (with what it holds) to the client.

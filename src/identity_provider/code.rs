@@ -58,7 +58,8 @@ impl IdentityProvider {
             return Err(unusable());
         }
         let resources = self.narrowed(&grant, form)?;
-        self.answer(&grant, &resources, code.nonce.as_deref(), has_scope(&grant.scope, "offline_access")).await
+        let refresh = has_scope(&grant.scope, "offline_access");
+        self.answer(&grant, (&grant.scope, &resources), code.nonce.as_deref(), refresh).await
     }
 
     /// Marks the code as used, whatever comes of it: one statement decides between two requests with the same code. A second

@@ -1,10 +1,10 @@
 //! The people that the embedded issuer knows, and when one may sign in without a page.
 
-use http::{HeaderMap, HeaderValue, header::HOST};
+use http::HeaderMap;
 use url::{Host, Url};
 
 use super::Settings;
-use crate::identity::issuer::is_loopback;
+use crate::urls::is_loopback;
 
 /// A demo person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +41,13 @@ pub fn by_subject(subject: &str) -> Option<&'static Person> {
 }
 
 /// Whether `login_hint` may be answered without a page: everything stays on this machine, and no browser is asking.
-/// Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that was made to point at one, so the
-/// request must also have been addressed to a loopback name.
+/// Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that was made to point at one; a request that was
+/// addressed to such a name does not come this far (`identity::own_host`).
 pub(super) fn may_skip_page(settings: &Settings, redirect_uri: &str, headers: &HeaderMap) -> bool {
     settings.demo_sign_in
         && Url::parse(&settings.base_url).is_ok_and(|base| is_loopback(&base))
         && Url::parse(redirect_uri).is_ok_and(|uri| is_loopback_literal(&uri))
         && !headers.contains_key("sec-fetch-site")
-        && headers.get(HOST).is_none_or(names_loopback)
-}
-
-fn names_loopback(host: &HeaderValue) -> bool {
-    let url = host.to_str().ok().and_then(|host| Url::parse(&format!("http://{host}/")).ok());
-    url.is_some_and(|url| is_loopback(&url))
 }
 
 fn is_loopback_literal(uri: &Url) -> bool {

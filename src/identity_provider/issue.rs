@@ -37,23 +37,23 @@ pub(super) struct AccessClaims {
 }
 
 impl IdentityProvider {
-    /// The token endpoint's answer for a grant.
+    /// The token endpoint's answer for a grant, with tokens of a scope and resources within it.
     pub(super) async fn answer(
         &self,
         grant: &Grant,
-        resources: &[String],
+        (scope, resources): (&str, &[String]),
         nonce: Option<&str>,
         refresh: bool,
     ) -> Result<Response, OAuthError> {
         let person = demo::by_subject(&grant.subject).ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
         let mut body = json!({
-            "access_token": self.access_token(grant, person, resources).await?,
+            "access_token": self.access_token(grant, person, (scope, resources)).await?,
             "token_type": "Bearer",
             "expires_in": ACCESS_TOKEN_LIFETIME.num_seconds(),
-            "scope": grant.scope,
+            "scope": scope,
         });
-        if has_scope(&grant.scope, "openid") {
-            body["id_token"] = self.id_token(grant, person, nonce).await?.into();
+        if has_scope(scope, "openid") {
+            body["id_token"] = self.id_token(grant, person, (scope, nonce)).await?.into();
         }
         if refresh {
             body["refresh_token"] = self.issue_refresh_token(grant).await?.into();
@@ -61,7 +61,12 @@ impl IdentityProvider {
         Ok(private_json(StatusCode::OK, &body))
     }
 
-    async fn access_token(&self, grant: &Grant, person: &Person, resources: &[String]) -> Result<String, OAuthError> {
+    async fn access_token(
+        &self,
+        grant: &Grant,
+        person: &Person,
+        (scope, resources): (&str, &[String]),
+    ) -> Result<String, OAuthError> {
         let now = self.clock.now();
         let claims = AccessClaims {
             iss: self.issuer().to_owned(),
@@ -72,16 +77,21 @@ impl IdentityProvider {
             exp: (now + ACCESS_TOKEN_LIFETIME).timestamp(),
             auth_time: grant.created_at.timestamp(),
             jti: self.random.id(now).to_string(),
-            scope: grant.scope.clone(),
+            scope: scope.to_owned(),
             sightline_grant: grant.id,
-            person: about(person, &grant.scope),
+            person: about(person, scope),
         };
         self.keys.sign(ACCESS_TOKEN_TYPE, &claims).await
     }
 
-    async fn id_token(&self, grant: &Grant, person: &Person, nonce: Option<&str>) -> Result<String, OAuthError> {
+    async fn id_token(
+        &self,
+        grant: &Grant,
+        person: &Person,
+        (scope, nonce): (&str, Option<&str>),
+    ) -> Result<String, OAuthError> {
         let now = self.clock.now();
-        let mut claims = about(person, &grant.scope);
+        let mut claims = about(person, scope);
         claims.insert("iss".to_owned(), self.issuer().into());
         claims.insert("sub".to_owned(), grant.subject.clone().into());
         claims.insert("aud".to_owned(), grant.client_id.clone().into());

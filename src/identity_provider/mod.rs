@@ -30,7 +30,11 @@ use sea_orm::DatabaseConnection;
 
 use self::keys::Keys;
 use crate::{
-    clock::Clock, identity::metadata::open_to_browsers, random::Random, secrets::Secrets, store::rate_limit::RateLimits,
+    clock::Clock,
+    identity::{metadata::open_to_browsers, own_host::on_own_host},
+    random::Random,
+    secrets::Secrets,
+    store::rate_limit::RateLimits,
 };
 
 /// How the issuer is set up.
@@ -82,7 +86,7 @@ impl IdentityProvider {
             open("/oauth/revoke", post(revoke::revoke)),
             open("/oauth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo)),
         ];
-        let page = get(authorize::show).post(authorize::decide).data(self.clone());
+        let page = on_own_host(get(authorize::show).post(authorize::decide).data(self.clone()), self.issuer());
         endpoints
             .into_iter()
             .fold(routes, |routes, (path, endpoint)| routes.at(path, endpoint))

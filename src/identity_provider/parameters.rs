@@ -1,40 +1,69 @@
 //! Form and query parameters as OAuth defines them: each at most once, empty ones as if absent.
 
+use std::collections::HashSet;
+
 use poem::{Body, Request};
 use url::form_urlencoded;
 
 use super::response::{OAuthError, refused};
 
 const MAX_FORM_BYTES: usize = 32 * 1024;
+/// More than twice as many as the standards define for one request.
+const MAX_PARAMETERS: usize = 50;
+/// Said of a request with more.
+pub const TOO_MANY: &str = "A request has 50 parameters at most.";
 
 /// The parameters of one request.
 #[derive(Debug, Default)]
-pub struct Parameters(Vec<(String, String)>);
+pub struct Parameters {
+    pairs: Vec<(String, String)>,
+    is_repeated: bool,
+}
+
+/// There are more than [`MAX_PARAMETERS`], empty ones included.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TooMany;
 
 impl Parameters {
-    /// Reads a query string or form body.
-    pub fn parse(text: &[u8]) -> Self {
-        let pairs = form_urlencoded::parse(text).filter(|(_, value)| !value.is_empty());
-        Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    /// Reads a query string or form body. Only `resource` may be repeated (RFC 8707).
+    pub fn parse(text: &[u8]) -> Result<Self, TooMany> {
+        let (mut parameters, mut names) = (Self::default(), HashSet::new());
+        for (index, (name, value)) in form_urlencoded::parse(text).enumerate() {
+            if index == MAX_PARAMETERS {
+                return Err(TooMany);
+            }
+            if value.is_empty() {
+                continue;
+            }
+            parameters.is_repeated |= name != "resource" && !names.insert(name.clone());
+            parameters.pairs.push((name.into_owned(), value.into_owned()));
+        }
+        Ok(parameters)
     }
 
-    /// Reads the body of a form POST. Only `resource` may be repeated (RFC 8707).
+    /// Reads the query string of a request.
+    pub fn of_query(request: &Request) -> Result<Self, TooMany> {
+        Self::parse(request.uri().query().unwrap_or_default().as_bytes())
+    }
+
+    /// Reads the body of a form POST.
     pub async fn form(request: &Request, body: Body) -> Result<Self, OAuthError> {
         let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
         if !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(refused("invalid_request", "Send a form: application/x-www-form-urlencoded."));
         }
         let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await;
-        let parameters = Self::parse(&bytes.map_err(|_| refused("invalid_request", "The form is too large."))?);
-        match parameters.repeated() {
-            Some(_) => Err(refused("invalid_request", "A parameter is repeated.")),
-            None => Ok(parameters),
+        let bytes = bytes.map_err(|_| refused("invalid_request", "The form is too large."))?;
+        let parameters = Self::parse(&bytes).map_err(|TooMany| refused("invalid_request", TOO_MANY))?;
+        if parameters.is_repeated() {
+            return Err(refused("invalid_request", "A parameter is repeated."));
         }
+        Ok(parameters)
     }
 
     /// The value of a parameter, the first one if it is repeated.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The value of a parameter that has to be there.
@@ -44,12 +73,34 @@ impl Parameters {
 
     /// Every value of a parameter.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// A parameter that is there more than once although it may not be.
-    pub fn repeated(&self) -> Option<&str> {
-        let names = self.0.iter().map(|(name, _)| name.as_str()).filter(|name| *name != "resource");
-        names.into_iter().find(|name| self.all(name).count() > 1)
+    /// Whether a parameter is there more than once although it may not be.
+    pub fn is_repeated(&self) -> bool {
+        self.is_repeated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_once_and_counted() {
+        let repeated = |text: &str| Parameters::parse(text.as_bytes()).map(|found| found.is_repeated());
+        for (text, expected) in [
+            ("", Ok(false)),
+            ("a=1&b=2", Ok(false)),
+            ("a=1&a=2", Ok(true)),
+            ("a=1&a=1", Ok(true)),
+            ("a=1&a=", Ok(false)),
+            ("resource=1&resource=2", Ok(false)),
+            (&"resource=1&".repeat(50), Ok(false)),
+            (&"resource=1&".repeat(51), Err(TooMany)),
+            (&"a=&".repeat(51), Err(TooMany)),
+        ] {
+            assert_eq!(repeated(text), expected, "{text}");
+        }
     }
 }

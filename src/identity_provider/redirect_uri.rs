@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::identity::issuer::is_loopback;
+use crate::urls::is_loopback;
 
 const MAX_LENGTH: usize = 1_000;
 /// Schemes that run or read something in a browser instead of returning to an application.

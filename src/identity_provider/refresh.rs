@@ -10,7 +10,9 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, se
 
 use super::{
     IdentityProvider, grants,
+    issue::has_scope,
     parameters::Parameters,
+    request::scopes,
     response::{OAuthError, refused},
 };
 use crate::identity::hashing::sha256_hex;
@@ -29,15 +31,12 @@ impl IdentityProvider {
             return Err(unusable());
         }
         let resources = self.narrowed(&grant, form)?;
-        let asked = form.get("scope").unwrap_or_default();
-        if asked.split_ascii_whitespace().any(|scope| !grant.scope.split(' ').any(|granted| granted == scope)) {
-            return Err(refused("invalid_scope", "A refresh cannot widen the scope."));
-        }
+        let scope = narrowed_scope(&grant.scope, form.get("scope"))?;
         if !self.spend_refresh_token(&hash, now).await? {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
-        self.answer(&grant, &resources, None, true).await
+        self.answer(&grant, (&scope, &resources), None, true).await
     }
 
     /// A new refresh token for the grant.
@@ -68,6 +67,14 @@ impl IdentityProvider {
             .await?;
         Ok(spent.rows_affected == 1)
     }
+}
+
+/// The scope of the new access token: what is asked for, if it was granted. The refresh token keeps the whole (RFC 6749 section 6).
+fn narrowed_scope(granted: &str, asked: Option<&str>) -> Result<String, OAuthError> {
+    let Some(asked) = asked else { return Ok(granted.to_owned()) };
+    let narrowed = scopes(asked).filter(|scopes| scopes.iter().all(|scope| has_scope(granted, scope)));
+    let narrowed = narrowed.ok_or_else(|| refused("invalid_scope", "A refresh cannot widen the scope."))?;
+    Ok(if narrowed.is_empty() { granted.to_owned() } else { narrowed.join(" ") })
 }
 
 fn unusable() -> OAuthError {

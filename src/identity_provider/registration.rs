@@ -1,5 +1,6 @@
 //! Dynamic client registration (RFC 7591): open to anyone, so bounded in size and number, for each address and for all.
 
+use api::models::is_name;
 use chrono::TimeDelta;
 use entity::oauth_client::{ActiveModel, Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
@@ -138,10 +139,12 @@ fn grant_types(metadata: &Metadata) -> Result<Vec<String>, OAuthError> {
 
 fn name(name: Option<String>) -> Result<Option<String>, OAuthError> {
     let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-    let good = |name: &String| name.chars().count() <= MAX_NAME_CHARS && !name.chars().any(char::is_control);
+    let good = |name: &String| name.chars().count() <= MAX_NAME_CHARS && is_name(name);
     if name.as_ref().is_none_or(good) {
         Ok(name)
     } else {
-        Err(invalid("client_name: at most 100 characters, none of them control characters."))
+        Err(invalid(
+            "client_name: 1 to 100 characters that can be seen; no control characters, none that turn the direction of text.",
+        ))
     }
 }

@@ -8,7 +8,12 @@ use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters}
 
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 const DEFAULT_SCOPE: &str = "openid profile email";
-const MAX_STATE_BYTES: usize = 4_096;
+/// Some client libraries put the page to return to into it.
+const MAX_STATE_BYTES: usize = 2_048;
+/// It is stored with the code, and goes back in the ID token.
+const MAX_NONCE_BYTES: usize = 255;
+/// As long as an e-mail address can be.
+const MAX_HINT_BYTES: usize = 255;
 
 /// Where the answer to a request goes; exists only for a known client and one of its redirect URIs.
 #[derive(Debug)]
@@ -50,7 +55,11 @@ impl IdentityProvider {
         let Some(redirect_uri) = parameters.get("redirect_uri").filter(|uri| client.redirects_to(uri)) else {
             return Ok(Err("The address to return to is not one that the application has registered."));
         };
-        let state = parameters.get("state").filter(|state| state.len() <= MAX_STATE_BYTES).map(str::to_owned);
+        // Without its state a client cannot tell whose answer it gets, so none goes back.
+        if parameters.get("state").is_some_and(|state| state.len() > MAX_STATE_BYTES) {
+            return Ok(Err("The application sent a state that is longer than 2,048 bytes."));
+        }
+        let state = parameters.get("state").map(str::to_owned);
         let (redirect_uri, issuer) = (redirect_uri.to_owned(), self.issuer().to_owned());
         Ok(Ok(ReturnAddress { client, redirect_uri, state, issuer }))
     }
@@ -82,7 +91,7 @@ pub(super) fn judge(
     client: &Client,
     settings: &Settings,
 ) -> Result<AuthorizationRequest, Refusal> {
-    if parameters.repeated().is_some() {
+    if parameters.is_repeated() {
         return Err(Refusal("invalid_request", "A parameter is repeated."));
     }
     for (name, code) in [("request", "request_not_supported"), ("request_uri", "request_uri_not_supported")] {
@@ -97,6 +106,14 @@ pub(super) fn judge(
     }
     if parameters.get("response_mode").is_some_and(|mode| mode != "query") {
         return Err(Refusal("invalid_request", "response_mode must be query."));
+    }
+    for (name, most, refusal) in [
+        ("nonce", MAX_NONCE_BYTES, "nonce is longer than 255 bytes."),
+        ("login_hint", MAX_HINT_BYTES, "login_hint is longer than 255 bytes."),
+    ] {
+        if parameters.get(name).is_some_and(|value| value.len() > most) {
+            return Err(Refusal("invalid_request", refusal));
+        }
     }
     let prompts: Vec<_> = words(parameters.get("prompt").unwrap_or_default());
     if prompts.len() > 1 && prompts.iter().any(|prompt| prompt == "none") {
@@ -129,14 +146,18 @@ fn challenge(parameters: &Parameters) -> Result<String, Refusal> {
 }
 
 fn scope(asked: &str, client: &Client) -> Result<String, Refusal> {
-    let asked = words(asked);
-    if asked.iter().any(|scope| !SCOPES.contains(&scope.as_str())) {
-        return Err(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."));
-    }
+    let scopes =
+        scopes(asked).ok_or(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."))?;
     // offline_access is left out for a client that has not registered the refresh_token grant.
-    let granted = SCOPES.iter().filter(|scope| asked.iter().any(|one| one == *scope));
-    let granted = granted.filter(|scope| client.refreshes || **scope != "offline_access").copied();
+    let granted = scopes.into_iter().filter(|scope| client.refreshes || *scope != "offline_access");
     Ok(granted.collect::<Vec<_>>().join(" "))
+}
+
+/// The scopes named in `text`, each once and in one order; none where one of them is not known.
+pub(super) fn scopes(text: &str) -> Option<Vec<&'static str>> {
+    let asked = words(text);
+    let known = asked.iter().all(|scope| SCOPES.contains(&scope.as_str()));
+    known.then(|| SCOPES.into_iter().filter(|scope| asked.iter().any(|one| one == scope)).collect())
 }
 
 /// The known resources among `resource` parameters (RFC 8707), in their canonical spelling.

@@ -1,12 +1,18 @@
 //! A running issuer and a resource server beside it, both over real HTTP, for the tests below.
 
 mod authorization;
+mod claims;
 mod flow;
 mod forged;
 mod keys;
+mod outage;
 mod registration;
+mod sign_in;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -31,6 +37,7 @@ use crate::{
         credentials::challenge,
         hashing::pkce_challenge,
         issuer::Issuer,
+        jwks::Jwks,
         metadata::ResourceMetadata,
         relying_party::RelyingParty,
         session::Sessions,
@@ -57,7 +64,7 @@ impl Users for StoredUsers {
     async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
         let email = claims.email.clone().map(|email| Email { address: email.address, verified: email.verified });
         let (issuer, subject, name) = (claims.issuer.clone(), claims.subject.clone(), claims.name.clone());
-        let profile = Profile { issuer, subject, email, name };
+        let profile = Profile { issuer, subject, email, name, issued_at: claims.issued_at };
         let user = people::sign_in(&self.db, &self.random, start_time(), 14, &profile).await;
         user.map_err(|error| DbErr::Custom(error.to_string()))
     }
@@ -98,7 +105,12 @@ pub(crate) struct TestIssuer {
     pub clock: Clock,
     pub provider: IdentityProvider,
     pub verifier: Verifier,
+    served: Served,
 }
+
+/// Requests that reached the issuer, by path.
+#[derive(Clone, Default)]
+struct Served(Arc<Mutex<HashMap<String, usize>>>);
 
 pub(crate) fn start_time() -> DateTime<Utc> {
     "2026-09-14T12:00:00Z".parse().unwrap()
@@ -124,19 +136,31 @@ impl TestIssuer {
         let settings = Settings { base_url: base.clone(), audiences, demo_sign_in: true };
         let provider = IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone());
         let issuer = Issuer::new(&base, http.clone(), clock.clone()).unwrap();
-        let verifier = Verifier::new(&issuer, Arc::new(db.clone()), clock.clone());
+        let keys = Jwks::new(issuer, clock.clone());
+        let verifier = Verifier::new(keys.clone(), Arc::new(db.clone()), clock.clone());
         let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
         let users: Arc<dyn Users> = Arc::new(StoredUsers { db: db.clone(), random: random.clone() });
         let authenticator = Authenticator::new(verifier.clone(), sessions.clone(), users.clone(), &base);
-        let party = RelyingParty::new(issuer, super::clients::WEB, None, &base, clock.clone()).unwrap();
+        let party = RelyingParty::new(keys, super::clients::WEB, None, &base, clock.clone()).unwrap();
         let sign_in = BrowserSignIn::new(party, sessions, users, secrets, (clock.clone(), random), &base);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
         let on = |audience: &str| Api { authenticator: authenticator.clone(), audience: audience.to_owned() };
         let routes = Route::new().at("/api", get(api).post(api).data(on(&base)));
         let routes = routes.at("/mcp", get(api).data(on(&format!("{base}/mcp"))));
         let routes = sign_in.mount(metadata.mount(provider.mount(routes)));
+        let served = Served::default();
+        let counting = served.clone();
+        let routes = routes.before(move |request: Request| {
+            *counting.0.lock().unwrap().entry(request.uri().path().to_owned()).or_default() += 1;
+            async move { Ok(request) }
+        });
         tokio::spawn(Server::new_with_acceptor(acceptor).run(routes));
-        Self { base, db, http, hand, clock, provider, verifier }
+        Self { base, db, http, hand, clock, provider, verifier, served }
+    }
+
+    /// How many requests for `path` came.
+    pub(crate) fn served(&self, path: &str) -> usize {
+        self.served.0.lock().unwrap().get(path).copied().unwrap_or_default()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

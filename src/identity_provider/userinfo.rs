@@ -8,7 +8,7 @@ use super::{
     issue::{ACCESS_TOKEN_TYPE, AccessClaims, about, has_scope},
     response::{OAuthError, private_json},
 };
-use crate::identity::credentials::{Presented, presented};
+use crate::identity::credentials::{Presented, SESSION_COOKIE, presented};
 
 /// What the access token's scope lets its client know about the person.
 #[handler]
@@ -16,7 +16,7 @@ pub(super) async fn userinfo(
     Data(provider): Data<&IdentityProvider>,
     request: &Request,
 ) -> Result<Response, OAuthError> {
-    let Ok(Presented::Bearer(token)) = presented(request.headers()) else {
+    let Ok(Presented::Bearer(token)) = presented(request.headers(), SESSION_COOKIE) else {
         let anonymous = !request.headers().contains_key("authorization");
         return Ok(refusal(StatusCode::UNAUTHORIZED, (!anonymous).then_some("invalid_token")));
     };

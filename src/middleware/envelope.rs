@@ -152,7 +152,7 @@ mod tests {
         let app = routes
             .with(Envelope::new(&[("/panics", "GET, HEAD")]))
             .with(ApiVersion)
-            .with(StandingHeaders)
+            .with(StandingHeaders::default())
             .with(Correlation { clock, random: Random::seeded(1) });
         TestClient::new(Arc::new(app))
     }

@@ -7,7 +7,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelec
 use uuid::Uuid;
 
 use super::{
-    people,
+    addresses, people,
     plans::{Entitlement, Feature},
 };
 use crate::{config::Config, error::Error};
@@ -27,7 +27,12 @@ pub struct VisibleProperty {
 
 impl VisibleProperty {
     /// Resolves the id in a path. Whether the id is malformed, unknown, untracked or not visible, the answer is the same.
-    pub async fn resolve(db: &impl ConnectionTrait, user: &user::Model, property_id: &str) -> Result<Self, Error> {
+    pub async fn resolve(
+        db: &impl ConnectionTrait,
+        user: &user::Model,
+        property_id: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Self, Error> {
         let id = Some(property_id).filter(|text| text.len() == HYPHENATED);
         let id = id.and_then(|text| Uuid::try_parse(text).ok()).ok_or(Error::NotFound)?;
         let property = tracked(db, id).await?;
@@ -35,7 +40,7 @@ impl VisibleProperty {
         if property.user_id == user.id {
             return Ok(Self { property, role: Role::Owner, user_id, grant_id: None });
         }
-        let grant = granted(db, user, &property).await?.ok_or(Error::NotFound)?;
+        let grant = granted(db, user, &property, now).await?.ok_or(Error::NotFound)?;
         Ok(Self { property, role: role_of(grant.role), user_id, grant_id: Some(grant.id) })
     }
 
@@ -83,7 +88,7 @@ impl PropertyAccess {
         needed: Role,
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
-        let visible = VisibleProperty::resolve(db, user, property_id).await?;
+        let visible = VisibleProperty::resolve(db, user, property_id, now).await?;
         let access = if visible.role == Role::Owner {
             Self::paid(config, visible, user, needed, now)?
         } else {
@@ -177,8 +182,9 @@ async fn granted(
     db: &impl ConnectionTrait,
     user: &user::Model,
     property: &property::Model,
+    now: DateTime<Utc>,
 ) -> Result<Option<team_grant::Model>, Error> {
-    let Some(email_key) = verified_email_key(user) else { return Ok(None) };
+    let Some(email_key) = verified_email_key(user, now) else { return Ok(None) };
     let to_user = team_grant::Entity::to_email(email_key);
     let Some(grant) = to_user.filter(team_grant::Column::OwnerId.eq(property.user_id)).one(db).await? else {
         return Ok(None);
@@ -188,9 +194,10 @@ async fn granted(
     Ok(covers.then_some(grant))
 }
 
-/// The address that grants are matched by.
-pub(super) fn verified_email_key(user: &user::Model) -> Option<&str> {
-    user.email_key.as_deref().filter(|_| user.email_verified)
+/// The address that grants are matched by: one that the issuer vouches for, and that a token stated not too long ago.
+pub(super) fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Option<&str> {
+    let is_current = user.email_stated_at.is_some_and(|stated_at| now - stated_at < addresses::COUNTS_FOR);
+    user.email_key.as_deref().filter(|_| user.email_verified && is_current)
 }
 
 /// The wire's name of a granted role.
@@ -204,12 +211,13 @@ pub(super) fn role_of(granted: team_grant::Role) -> Role {
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
     use entity::user::Plan;
     use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
 
     use super::*;
     use crate::{
-        services::world::{World, noon},
+        services::world::{World, noon, person},
         store::database,
     };
 
@@ -220,6 +228,18 @@ mod tests {
 
     async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
         crate::services::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
+    }
+
+    #[test]
+    fn an_address_counts_for_a_week_after_it_was_stated() {
+        let key = |email_verified: bool, email_stated_at: Option<DateTime<Utc>>| {
+            let user = user::Model { email_verified, email_stated_at, ..person("ann") };
+            verified_email_key(&user, noon()).is_some()
+        };
+        let second = TimeDelta::seconds(1);
+        assert!(key(true, Some(noon())) && key(true, Some(noon() - addresses::COUNTS_FOR + second)));
+        assert!(key(true, Some(noon() + second)), "the issuer's clock may be ahead");
+        assert!(!key(true, Some(noon() - addresses::COUNTS_FOR)) && !key(true, None) && !key(false, Some(noon())));
     }
 
     #[tokio::test]
@@ -313,6 +333,6 @@ mod tests {
         assert!(matches!(own, Error::SubscriptionRequired { owner_must: false }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
         let viewer = people::by_id(&world.db, viewer).await.unwrap();
-        assert_eq!(VisibleProperty::resolve(&world.db, &viewer, &id).await.unwrap().role(), Role::Viewer);
+        assert_eq!(VisibleProperty::resolve(&world.db, &viewer, &id, noon()).await.unwrap().role(), Role::Viewer);
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod accounts;
+pub mod addresses;
 pub mod analyses;
 pub mod annotations;
 pub mod branded_keywords;

@@ -5,7 +5,11 @@ use entity::user::{self, Plan};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, EntityTrait, IntoActiveModel};
 use uuid::Uuid;
 
+use super::addresses;
 use crate::{error::Error, random::Random};
+
+/// A statement that says nothing new is written down at most this often: requests come more often than that.
+const RESTATED_EVERY: TimeDelta = TimeDelta::hours(1);
 
 /// What an issuer says about a person who signs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub struct Profile {
     pub email: Option<Email>,
     /// Display name; none leaves what is known.
     pub name: Option<String>,
+    /// When the token was issued that says so.
+    pub issued_at: DateTime<Utc>,
 }
 
 /// An e-mail address as an issuer gives it.
@@ -31,7 +37,8 @@ pub struct Email {
 
 /// The person behind `profile`, made at first sight with a trial of `trial_days`, else brought up to date.
 ///
-/// Grants to a verified e-mail need no binding here: they are matched by address whenever access is asked for.
+/// Each claim is taken from a token that was issued after the one it was last taken from. Grants to a verified e-mail need no binding
+/// here: they are matched by address whenever access is asked for.
 pub async fn sign_in(
     db: &impl ConnectionTrait,
     random: &Random,
@@ -45,7 +52,8 @@ pub async fn sign_in(
     let trial_ends_at = now + TimeDelta::days(trial_days.into());
     let row = fresh(random.id(now), profile, Plan::None, Some(trial_ends_at), now);
     insert_if_new(db, row).await?;
-    find(db, profile).await?.ok_or_else(|| Error::internal("a person just inserted is not there"))
+    let person = find(db, profile).await?.ok_or_else(|| Error::internal("a person just inserted is not there"))?;
+    addresses::settle(db, person, now).await
 }
 
 /// The person with this id.
@@ -73,7 +81,9 @@ pub(super) fn fresh(
         email: Set(email.map(|email| email.address.clone())),
         email_key: Set(email.map(|email| entity::email_key(&email.address))),
         email_verified: Set(email.is_some_and(|email| email.verified)),
+        email_stated_at: Set(email.map(|_| profile.issued_at)),
         name: Set(profile.name.clone()),
+        name_stated_at: Set(profile.name.as_ref().map(|_| profile.issued_at)),
         plan: Set(plan),
         trial_ends_at: Set(trial_ends_at),
         created_at: Set(now),
@@ -97,19 +107,35 @@ async fn refresh(
     now: DateTime<Utc>,
 ) -> Result<user::Model, Error> {
     let mut row = known.clone().into_active_model();
-    if let Some(email) = &profile.email {
+    if let Some(email) = &profile.email
+        && addresses::counts(&known, email, profile.issued_at)
+    {
         row.email.set_if_not_equals(Some(email.address.clone()));
         row.email_key.set_if_not_equals(Some(entity::email_key(&email.address)));
         row.email_verified.set_if_not_equals(email.verified);
+        if row.is_changed() || is_restated(known.email_stated_at, profile.issued_at) {
+            row.email_stated_at = Set(Some(profile.issued_at));
+        }
     }
-    if profile.name.is_some() {
-        row.name.set_if_not_equals(profile.name.clone());
+    let states_address = row.is_changed();
+    if known.name_stated_at.is_none_or(|stated_at| stated_at < profile.issued_at)
+        && profile.name.is_some()
+        && profile.name != known.name
+    {
+        row.name = Set(profile.name.clone());
+        row.name_stated_at = Set(Some(profile.issued_at));
     }
     if !row.is_changed() {
         return Ok(known);
     }
     row.updated_at = Set(now);
-    Ok(row.update(db).await?)
+    let person = row.update(db).await?;
+    if states_address { addresses::settle(db, person, now).await } else { Ok(person) }
+}
+
+/// Whether what was stated at `known` is worth being written down again, although it says nothing new.
+fn is_restated(known: Option<DateTime<Utc>>, issued_at: DateTime<Utc>) -> bool {
+    known.is_none_or(|stated_at| issued_at - stated_at >= RESTATED_EVERY)
 }
 
 #[cfg(test)]
@@ -117,26 +143,29 @@ mod tests {
     use super::*;
     use crate::{services::world::noon, store::database::for_a_test};
 
-    fn ann(email: Option<(&str, bool)>, name: Option<&str>) -> Profile {
+    fn ann(email: Option<(&str, bool)>, name: Option<&str>, issued_at: DateTime<Utc>) -> Profile {
         Profile {
             issuer: "https://issuer.test".into(),
             subject: "ann".into(),
             email: email.map(|(address, verified)| Email { address: address.into(), verified }),
             name: name.map(Into::into),
+            issued_at,
         }
     }
 
     #[tokio::test]
     async fn a_new_person_gets_a_trial_and_keeps_what_later_tokens_leave_out() {
         let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
-        let first = sign_in(&db, &random, now, 14, &ann(Some(("Ann@Test.Example", true)), Some("Ann"))).await.unwrap();
+        let said = ann(Some(("Ann@Test.Example", true)), Some("Ann"), now);
+        let first = sign_in(&db, &random, now, 14, &said).await.unwrap();
         assert_eq!((first.plan, first.trial_ends_at), (Plan::None, Some(now + TimeDelta::days(14))));
         assert_eq!(first.email_key.as_deref(), Some("ann@test.example"));
 
         let later = now + TimeDelta::days(1);
-        assert_eq!(sign_in(&db, &random, later, 14, &ann(None, None)).await.unwrap(), first);
+        assert_eq!(sign_in(&db, &random, later, 14, &ann(None, None, later)).await.unwrap(), first);
 
-        let changed = sign_in(&db, &random, later, 14, &ann(Some(("new@test.example", false)), None)).await.unwrap();
+        let said = ann(Some(("new@test.example", false)), None, later);
+        let changed = sign_in(&db, &random, later, 14, &said).await.unwrap();
         assert_eq!((changed.id, changed.updated_at, changed.trial_ends_at), (first.id, later, first.trial_ends_at));
         assert_eq!((changed.email_key.as_deref(), changed.email_verified), (Some("new@test.example"), false));
         assert_eq!(changed.name.as_deref(), Some("Ann"));
@@ -145,8 +174,35 @@ mod tests {
     #[tokio::test]
     async fn the_same_subject_of_two_issuers_is_two_people() {
         let (db, random) = (for_a_test().await, Random::seeded(1));
-        let one = sign_in(&db, &random, noon(), 14, &ann(None, None)).await.unwrap();
-        let other = Profile { issuer: "https://other.test".into(), ..ann(None, None) };
+        let one = sign_in(&db, &random, noon(), 14, &ann(None, None, noon())).await.unwrap();
+        let other = Profile { issuer: "https://other.test".into(), ..ann(None, None, noon()) };
         assert_ne!(sign_in(&db, &random, noon(), 14, &other).await.unwrap().id, one.id);
+    }
+
+    #[tokio::test]
+    async fn what_says_nothing_new_is_written_once_an_hour() {
+        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let seen = async |minutes: i64| {
+            let at = now + TimeDelta::minutes(minutes);
+            let said = ann(Some(("ann@test.example", true)), Some("Ann"), at);
+            let person = sign_in(&db, &random, at, 14, &said).await.unwrap();
+            (person.updated_at, person.email_stated_at.unwrap())
+        };
+        let (written, hour) = ((now, now), now + TimeDelta::hours(1));
+        assert_eq!((seen(0).await, seen(1).await, seen(59).await), (written, written, written));
+        assert_eq!((seen(60).await, seen(61).await, seen(30).await), ((hour, hour), (hour, hour), (hour, hour)));
+    }
+
+    #[tokio::test]
+    async fn a_name_is_taken_from_the_later_token() {
+        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let named = async |name: &str, minutes: i64| {
+            let said = ann(None, Some(name), now + TimeDelta::minutes(minutes));
+            sign_in(&db, &random, now, 14, &said).await.unwrap().name.unwrap()
+        };
+        assert_eq!(
+            (named("Ann", 0).await, named("Anne", 2).await, named("Ann", 1).await),
+            ("Ann".into(), "Anne".into(), "Anne".into())
+        );
     }
 }

@@ -47,7 +47,7 @@ pub async fn visible(
     now: DateTime<Utc>,
 ) -> Result<Vec<Listed>, Error> {
     let user = people::by_id(db, user_id).await?;
-    let grants = Grants::of(db, &user).await?;
+    let grants = Grants::of(db, &user, now).await?;
     let found = property::Entity::find()
         .filter(property::Column::Tracked.eq(true))
         .filter(property::Column::UserId.is_in(grants.owners.keys().copied().chain([user_id])))
@@ -138,8 +138,8 @@ struct Grants {
 }
 
 impl Grants {
-    async fn of(db: &impl ConnectionTrait, user: &user::Model) -> Result<Self, Error> {
-        let grants = match verified_email_key(user) {
+    async fn of(db: &impl ConnectionTrait, user: &user::Model, now: DateTime<Utc>) -> Result<Self, Error> {
+        let grants = match verified_email_key(user, now) {
             Some(email_key) => team_grant::Entity::to_email(email_key).all(db).await?,
             None => Vec::new(),
         };
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(ids(editor).await, [a, c]);
 
         let person = people::by_id(&world.db, editor).await.unwrap();
-        let proof = VisibleProperty::resolve(&world.db, &person, &c.to_string()).await.unwrap();
+        let proof = VisibleProperty::resolve(&world.db, &person, &c.to_string(), noon()).await.unwrap();
         assert!(set_favorite(&world.db, &proof, true).await.unwrap().favorite);
         let marks = set_hidden(&world.db, &proof, true).await.unwrap();
         assert_eq!((marks.favorite, marks.hidden), (true, true));

@@ -19,7 +19,9 @@ pub fn person(name: &str) -> user::Model {
         email: Some(format!("{name}@demo.test")),
         email_key: Some(format!("{name}@demo.test")),
         email_verified: true,
+        email_stated_at: Some(noon()),
         name: None,
+        name_stated_at: None,
         plan: user::Plan::Pro,
         trial_ends_at: None,
         created_at: noon(),
@@ -47,7 +49,12 @@ impl World {
     }
 
     pub async fn add_person(&self, name: &str, email_verified: bool) -> Uuid {
-        let row = user::Model { id: self.random.id(noon()), email_verified, ..person(name) };
+        self.insert(user::Model { email_verified, ..person(name) }).await
+    }
+
+    /// Keeps a person under a new id.
+    pub async fn insert(&self, person: user::Model) -> Uuid {
+        let row = user::Model { id: self.random.id(noon()), ..person };
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
     }
 

@@ -142,13 +142,15 @@ fn openapi_prints_the_committed_documents() {
 #[test]
 fn settings_that_cannot_be_meant_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[(&str, &str)], &str); 7] = [
+    let cases: [(&[(&str, &str)], &str); 9] = [
         (&[("LISTN", "127.0.0.1:0")], "listn"),
         (&[("RATE_LIMIT__BURTS", "3")], "rate_limit.burts"),
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
         (&[("CACHE__TTL", "7h")], "cache.ttl"),
         (&[("BASE_URL", "nonsense")], "base_url"),
-        (&[("LISTEN", "0.0.0.0:0")], "identity.embedded_beyond_loopback"),
+        (&[ANY_PORT, ("IDENTITY__EMBEDDED_BEYOND_LOOPBACK", "true")], "identity.embedded_beyond_loopback"),
+        (&[ANY_PORT, ("SEARCH_ENGINE__TOKEN_URL", "http://engine.example/token")], "search_engine.token_url"),
+        (&[ANY_PORT, ("SEO__PROVIDER_A__URL", "http://seo.example")], "seo.provider_a.url"),
         (&[ANY_PORT, ("SIMULATOR__FAIL", "fire:1")], "simulator.fail"),
     ];
     for (settings, named) in cases {
@@ -162,6 +164,48 @@ fn settings_that_cannot_be_meant_are_refused_by_name() {
     let output = run(folder.path(), &["serve"], &[]);
     let said = text(&output.stderr);
     assert!(said.contains("cache.max_byte") && said.contains("sightline.toml"), "{said}");
+}
+
+#[test]
+fn demo_people_sign_in_on_this_machine_only() {
+    let folder = TempDir::new().unwrap();
+    let refused = |settings: &[(&str, &str)]| {
+        let output = run(folder.path(), &["serve"], settings);
+        assert_eq!(output.status.code(), Some(1), "{settings:?}");
+        assert!(!folder.path().join("data").exists(), "{settings:?} left a data folder");
+        text(&output.stderr)
+    };
+    let public = ("BASE_URL", "https://search.example.org");
+    for (settings, named) in [
+        (&[("LISTEN", "0.0.0.0:0")][..], "listen: "),
+        (&[("LISTEN", "0.0.0.0:0"), ("BASE_URL", "http://127.0.0.1:8080")], "listen: "),
+        (&[ANY_PORT, public], "base_url: "),
+        (&[ANY_PORT, ("BASE_URL", "http://192.168.1.5:8080")], "base_url: "),
+        (&[ANY_PORT, ("MCP__URL", "https://tools.example.org")], "mcp.url: "),
+    ] {
+        let said = refused(settings);
+        assert!(said.contains(named) && said.contains("identity.issuer"), "{settings:?}: {said}");
+    }
+    let url =
+        Running::start(sightline(folder.path(), &[], &[ANY_PORT, ("MCP__URL", "http://localhost:9000")])).url.clone();
+    assert!(url.starts_with("http://127.0.0.1:"));
+}
+
+#[test]
+fn no_error_names_the_databases_password() {
+    let folder = TempDir::new().unwrap();
+    for url in [
+        "postgres://user:hunter2@127.0.0.1:notaport/db",
+        "postgres://user:hunter2@",
+        "postgres://user:hunter2@127.0.0.1:1/db?sslmode=nonsense",
+        "postgres://user:hun%74er2@127.0.0.1:notaport/db",
+    ] {
+        let output = run(folder.path(), &["migrate"], &[("DATABASE__URL", url)]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(!said.contains("hunter2") && !said.contains("hun%74er2"), "{said}");
+        assert!(said.contains("database.url"), "{said}");
+    }
 }
 
 #[test]

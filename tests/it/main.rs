@@ -22,6 +22,7 @@ mod headers;
 mod numbers;
 mod once;
 mod oracle;
+mod people;
 mod portable;
 mod postgres;
 mod privacy;

@@ -32,7 +32,7 @@ pub fn document_schemes(document: &mut Value) {
         },
         "session": {
             "type": "apiKey", "in": "cookie", "name": SESSION_COOKIE,
-            "description": "The web app's session; not for agents.",
+            "description": "The web app's session; not for agents. On https its name has the prefix `__Host-`.",
         },
     });
     each_operation(document, |operation, object| {

@@ -133,3 +133,38 @@ async fn the_form_needs_the_browser_it_was_shown_to() {
     assert_eq!(send(cookie.clone(), vec![("csrf", "x".repeat(43)), person.clone()]).await.status, 400);
     assert_eq!(send(String::new(), vec![("csrf", token.to_owned()), person]).await.status, 400);
 }
+
+#[tokio::test]
+async fn what_is_stored_or_repeated_back_is_bounded() {
+    let issuer = TestIssuer::start().await;
+    let client = issuer.client().await;
+    let x = |length: usize| "x".repeat(length);
+    for change in [("nonce", x(255)), ("login_hint", x(255)), ("state", x(2_048))] {
+        let answer = issuer.authorize(&client, &[(change.0, &change.1)]).await;
+        assert!([200, 303].contains(&answer.status) && !answer.header("location").contains("error="), "{}", change.0);
+    }
+    for (name, value) in [("nonce", x(256)), ("login_hint", x(256))] {
+        let refused = issuer.authorize(&client, &[(name, &value)]).await.redirect();
+        assert_eq!(refused["error"], "invalid_request", "{name}");
+        assert!(refused["error_description"].starts_with(name), "{}", refused["error_description"]);
+    }
+    // Without its state the client could not tell whose answer this is: the person gets a page.
+    let refused = issuer.authorize(&client, &[("state", &x(2_049))]).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.headers.get("location").is_none() && refused.body.contains("state"), "{}", refused.body);
+}
+
+#[tokio::test]
+async fn a_request_has_fifty_parameters_at_most() {
+    let issuer = TestIssuer::start().await;
+    let client = issuer.client().await;
+    let names: Vec<String> = (0..51).map(|number| format!("p{number}")).collect();
+    let more = |count: usize| names[..count].iter().map(|name| (name.as_str(), "x")).collect::<Vec<_>>();
+    assert_eq!(issuer.authorize(&client, &more(42)).await.status, 303);
+    let refused = issuer.authorize(&client, &more(43)).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.body.contains("50"), "{}", refused.body);
+    issuer.post("/oauth/token", &more(51)).await.refused("invalid_request");
+    let answer = issuer.post("/oauth/token", &more(50)).await;
+    assert!(answer.body.contains("grant_type"), "{}", answer.body);
+}

@@ -63,6 +63,37 @@ async fn tokens_expire_and_a_refresh_token_renews_them_once() {
 }
 
 #[tokio::test]
+async fn a_refresh_may_ask_for_less_and_later_for_the_whole_again() {
+    let issuer = TestIssuer::start().await;
+    let (client, tokens) = issuer.tokens().await;
+    let refresh = async |token: &str, scope: &str| {
+        let form =
+            [("grant_type", "refresh_token"), ("client_id", &client), ("refresh_token", token), ("scope", scope)];
+        issuer.post("/oauth/token", &form).await
+    };
+    let userinfo = async |tokens: &serde_json::Value| {
+        let request = issuer.http.get(format!("{}/oauth/userinfo", issuer.base));
+        Answer::of(request.bearer_auth(text(tokens, "access_token"))).await
+    };
+    let narrow = refresh(text(&tokens, "refresh_token"), "profile openid openid").await.json();
+    assert_eq!(narrow["scope"], "openid profile");
+    let access = text(&narrow, "access_token").split('.').nth(1).unwrap().to_owned();
+    let claims = base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, access).unwrap();
+    let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+    assert_eq!((&claims["scope"], claims.get("email")), (&serde_json::json!("openid profile"), None));
+    assert!(userinfo(&narrow).await.json().get("email").is_none());
+    let narrower = refresh(text(&narrow, "refresh_token"), "email").await.json();
+    assert_eq!(narrower["scope"], "email");
+    assert!(narrower.get("id_token").is_none());
+    assert_eq!(userinfo(&narrower).await.status, 403);
+    let wide = refresh(text(&narrower, "refresh_token"), "openid admin").await;
+    wide.refused("invalid_scope");
+    let whole = issuer.refresh(&client, text(&narrower, "refresh_token")).await.json();
+    assert_eq!(whole["scope"], "openid profile email offline_access");
+    assert_eq!(userinfo(&whole).await.json()["email"], "owner@demo.test");
+}
+
+#[tokio::test]
 async fn of_two_refreshes_at_once_at_most_one_succeeds() {
     let issuer = TestIssuer::start().await;
     let (client, tokens) = issuer.tokens().await;

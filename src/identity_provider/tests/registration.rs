@@ -46,6 +46,10 @@ async fn bad_metadata_is_refused() {
         ("token_endpoint_auth_method", json!("client_secret_basic")),
         ("client_name", json!("x".repeat(101))),
         ("client_name", json!(7)),
+        ("client_name", json!("Bank\u{202e}gpj.exe")),
+        ("client_name", json!("a\u{2066}b")),
+        ("client_name", json!("a\u{85}b")),
+        ("client_name", json!("\u{200b}\u{2060}")),
         ("application_type", json!("other")),
     ] {
         let mut metadata = json!({ "redirect_uris": [REDIRECT_URI] });

@@ -1,0 +1,80 @@
+//! Refuses requests to sign-in pages that were addressed to a foreign name.
+//!
+//! A page of an attacker can give its own name the address 127.0.0.1 (DNS rebinding), and a browser then takes a service on this
+//! machine for a part of that page. The name it asks for still stands in `Host`. A service with a public `base_url` is not asked: its
+//! certificate keeps foreign names away, and proxies may rewrite `Host`.
+
+use poem::{
+    Endpoint, EndpointExt, IntoResponse, Request, Response,
+    http::{StatusCode, header::HOST},
+};
+use url::Url;
+
+use crate::urls::is_loopback;
+
+/// `endpoint`, for requests to the service at `base_url` itself, if that is on this machine.
+pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
+    let base = Url::parse(base_url).ok().filter(is_loopback);
+    let base_url = base_url.to_owned();
+    endpoint.around(move |endpoint, request: Request| {
+        let foreign = base.as_ref().is_some_and(|base| !is_addressed(base, &names(&request)));
+        let refusal = foreign.then(|| misdirected(&base_url));
+        async move {
+            match refusal {
+                Some(refusal) => Ok(refusal),
+                None => endpoint.call(request).await.map(IntoResponse::into_response),
+            }
+        }
+    })
+}
+
+/// Every name that a request gives the server: in `Host`, and in its target (HTTP/2 has it there only).
+fn names(request: &Request) -> Vec<&str> {
+    let lines = request.headers().get_all(HOST).iter().map(|line| line.to_str().unwrap_or_default());
+    lines.chain(request.uri().authority().map(poem::http::uri::Authority::as_str)).collect()
+}
+
+/// Whether all `names` are loopback names with the port of `base`, and there is one.
+fn is_addressed(base: &Url, names: &[&str]) -> bool {
+    let is_own = |name: &&str| {
+        let plain = !name.is_empty() && !name.contains(['/', '\\', '?', '#', '@']);
+        plain
+            && Url::parse(&format!("{}://{name}/", base.scheme()))
+                .is_ok_and(|url| is_loopback(&url) && url.port_or_known_default() == base.port_or_known_default())
+    };
+    !names.is_empty() && names.iter().all(is_own)
+}
+
+fn misdirected(base_url: &str) -> Response {
+    let text = format!("This service is at {base_url}. Open it by that address, or set base_url to the one you use.");
+    let response = Response::builder().status(StatusCode::MISDIRECTED_REQUEST);
+    response.content_type("text/plain; charset=utf-8").header("Cache-Control", "no-store").body(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_names_with_the_services_port_are_its_own() {
+        let cases: [(&str, &[&str], bool); 14] = [
+            ("http://127.0.0.1:8080", &["127.0.0.1:8080"], true),
+            ("http://127.0.0.1:8080", &["localhost:8080"], true),
+            ("http://localhost:8080", &["[::1]:8080"], true),
+            ("http://localhost:8080", &["127.0.0.1:8080", "localhost:8080"], true),
+            ("http://localhost", &["LOCALHOST"], true),
+            ("http://localhost", &["localhost:80"], true),
+            ("http://127.0.0.1:8080", &["localhost"], false),
+            ("http://127.0.0.1:8080", &["localhost:8081"], false),
+            ("http://127.0.0.1:8080", &["rebind.example:8080"], false),
+            ("http://127.0.0.1:8080", &["localhost.rebind.example:8080"], false),
+            ("http://127.0.0.1:8080", &["localhost:8080", "rebind.example:8080"], false),
+            ("http://127.0.0.1:8080", &["localhost:8080@rebind.example"], false),
+            ("http://127.0.0.1:8080", &[""], false),
+            ("http://127.0.0.1:8080", &[], false),
+        ];
+        for (base, names, own) in cases {
+            assert_eq!(is_addressed(&Url::parse(base).unwrap(), names), own, "{base} {names:?}");
+        }
+    }
+}

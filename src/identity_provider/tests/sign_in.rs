@@ -1,0 +1,132 @@
+//! Browser sign-in: attempts, cookies, and what reaches the issuer because of them.
+
+use super::{Answer, TestIssuer};
+
+/// A browser on its way to the issuer: its attempt cookie, and the address it was sent to.
+struct Leaving {
+    cookie: String,
+    location: String,
+}
+
+/// The cookie `name` as a browser sends it back.
+fn cookie(answer: &Answer, name: &str) -> String {
+    let set = answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+    let line =
+        set.into_iter().find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("no {name}"));
+    line.split(';').next().unwrap().to_owned()
+}
+
+impl TestIssuer {
+    async fn leave(&self) -> Leaving {
+        let leaving = self.get("/auth/login?login_hint=editor").await;
+        Leaving { cookie: cookie(&leaving, "sightline_attempt"), location: leaving.header("location").to_owned() }
+    }
+
+    /// Signs a browser in that presents `session`, too.
+    async fn browser(&self, session: &str) -> String {
+        let leaving = self.leave().await;
+        let back = Answer::of(self.http.get(&leaving.location)).await;
+        let cookies = format!("{}; {session}", leaving.cookie);
+        let done = Answer::of(self.http.get(back.header("location")).header("cookie", cookies)).await;
+        assert_eq!(done.status, 303, "{}", done.body);
+        cookie(&done, "sightline_session")
+    }
+
+    async fn with_session(&self, session: &str) -> u16 {
+        Answer::of(self.http.get(format!("{}/api", self.base)).header("cookie", session)).await.status
+    }
+
+    async fn come_back(&self, leaving: &Leaving, query: &[(&str, &str)]) -> Answer {
+        let callback = self.http.get(format!("{}/auth/callback", self.base));
+        Answer::of(callback.query(query).header("cookie", &leaving.cookie)).await
+    }
+}
+
+fn state(leaving: &Leaving) -> String {
+    let address = url::Url::parse(&leaving.location).unwrap();
+    address.query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned()
+}
+
+#[tokio::test]
+async fn an_attempt_is_spent_by_its_first_callback() {
+    let issuer = TestIssuer::start().await;
+    issuer.browser("").await;
+    let (tokens, key_sets) = (issuer.served("/oauth/token"), issuer.served("/oauth/jwks"));
+    let leaving = issuer.leave().await;
+    let state = state(&leaving);
+    let first = issuer.come_back(&leaving, &[("code", "junk"), ("state", &state)]).await;
+    assert_eq!(first.status, 502);
+    assert_eq!(cookie(&first, "sightline_attempt"), "sightline_attempt=", "it is taken from the browser");
+    for _ in 0..5 {
+        let again = issuer.come_back(&leaving, &[("code", "junk"), ("state", &state)]).await;
+        assert_eq!(again.status, 400, "{}", again.body);
+    }
+    assert_eq!(issuer.served("/oauth/token"), tokens + 1, "one question to the issuer for one attempt");
+    assert_eq!(issuer.served("/oauth/jwks"), key_sets);
+}
+
+#[tokio::test]
+async fn a_callback_of_another_attempt_spends_nothing() {
+    let issuer = TestIssuer::start().await;
+    let leaving = issuer.leave().await;
+    let foreign = issuer.come_back(&leaving, &[("code", "junk"), ("state", "foreign")]).await;
+    assert_eq!(foreign.status, 400);
+    assert!(foreign.headers.get("set-cookie").is_none(), "the attempt under way keeps its cookie");
+    let back = Answer::of(issuer.http.get(&leaving.location)).await;
+    let done = Answer::of(issuer.http.get(back.header("location")).header("cookie", &leaving.cookie)).await;
+    assert_eq!(done.status, 303, "{}", done.body);
+}
+
+#[tokio::test]
+async fn a_cancelled_sign_in_takes_its_attempt_with_it() {
+    let issuer = TestIssuer::start().await;
+    let leaving = issuer.leave().await;
+    let state = state(&leaving);
+    let refused = issuer.come_back(&leaving, &[("error", "access_denied"), ("state", &state)]).await;
+    assert_eq!((refused.status, cookie(&refused, "sightline_attempt").as_str()), (403, "sightline_attempt="));
+    assert_eq!(issuer.served("/oauth/token"), 0);
+}
+
+#[tokio::test]
+async fn the_keys_are_read_once_for_many_sign_ins() {
+    let issuer = TestIssuer::start().await;
+    for _ in 0..3 {
+        issuer.browser("").await;
+    }
+    assert_eq!(issuer.served("/oauth/jwks"), 1);
+}
+
+#[tokio::test]
+async fn signing_in_again_ends_the_former_session_of_the_browser() {
+    let issuer = TestIssuer::start().await;
+    let (first, elsewhere) = (issuer.browser("").await, issuer.browser("").await);
+    let second = issuer.browser(&first).await;
+    assert_eq!(issuer.with_session(&first).await, 401);
+    assert_eq!((issuer.with_session(&second).await, issuer.with_session(&elsewhere).await), (200, 200));
+}
+
+#[tokio::test]
+async fn a_foreign_name_that_points_here_signs_nobody_in() {
+    let issuer = TestIssuer::start().await;
+    let port = issuer.base.rsplit(':').next().unwrap().to_owned();
+    let authorize = "/oauth/authorize?client_id=sightline-cli&redirect_uri=http://127.0.0.1/callback";
+    let ask = async |path: &str, host: &str| {
+        Answer::of(issuer.http.get(format!("{}{path}", issuer.base)).header("host", host)).await
+    };
+    for path in [authorize, "/auth/login", "/auth/callback"] {
+        for host in ["rebind.attacker.example", "127.0.0.1.attacker.example", "127.0.0.1"] {
+            for host in [host.to_owned(), format!("{host}:{port}")] {
+                if host == format!("127.0.0.1:{port}") {
+                    continue;
+                }
+                let refused = ask(path, &host).await;
+                assert_eq!(refused.status, 421, "{host} {path}: {}", refused.body);
+                assert!(refused.body.contains(&issuer.base), "it says the address to use: {}", refused.body);
+                assert!(refused.headers.get("location").is_none());
+            }
+        }
+        for host in ["127.0.0.1", "localhost", "LocalHost", "[::1]"] {
+            assert_ne!(ask(path, &format!("{host}:{port}")).await.status, 421, "{host} {path}");
+        }
+    }
+}

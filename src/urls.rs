@@ -1,0 +1,58 @@
+//! Web addresses: which stay within this machine, and which may carry secrets.
+
+use url::{Host, Url};
+
+/// Whether tokens, keys and secrets may travel to `url`: https, or http within this machine.
+#[must_use]
+pub fn is_secure(url: &Url) -> bool {
+    url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
+}
+
+/// Whether `url` names this machine: a loopback address or `localhost`.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+/// Whether a service at `base_url` is reached over https.
+#[must_use]
+pub fn is_https(base_url: &str) -> bool {
+    Url::parse(base_url).is_ok_and(|url| url.scheme() == "https")
+}
+
+/// `url` as it may be printed: without user and password, and without its query, which may hold them, too.
+#[must_use]
+pub fn without_credentials(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url) else { return "(an address that cannot be read)".to_owned() };
+    if !url.username().is_empty() || url.password().is_some() {
+        // Neither can fail where there was one.
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+    }
+    url.set_query(None);
+    url.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_printed_without_what_opens_it() {
+        for (url, printed) in [
+            ("postgres://user:hunter2@db.example:5432/name", "postgres://db.example:5432/name"),
+            ("postgres://db.example/name?password=hunter2", "postgres://db.example/name"),
+            ("redis://:hunter2@cache.example", "redis://cache.example"),
+            ("sqlite://data/sightline.db?mode=rwc", "sqlite://data/sightline.db"),
+            ("sqlite::memory:", "sqlite::memory:"),
+            ("postgres://user:hunter2@127.0.0.1:notaport/db", "(an address that cannot be read)"),
+        ] {
+            assert_eq!(without_credentials(url), printed);
+        }
+    }
+}

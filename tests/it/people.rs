@@ -1,0 +1,128 @@
+//! Who people are to the service: what their tokens say, how long it counts, and the cookies of their browsers.
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+use sightline::{app::http_client, identity::hashing::pkce_challenge};
+use url::Url;
+
+use crate::{
+    actor::Actor,
+    app::{TestApp, shared},
+};
+
+/// A demo person with an access token of this scope, through the flow with PKCE.
+async fn with_scope(base: &str, name: &str, scope: &str) -> Actor {
+    let (http, verifier, redirect) = (http_client().unwrap(), "v".repeat(64), "http://127.0.0.1/callback");
+    let question = [
+        ("response_type", "code"),
+        ("client_id", "sightline-cli"),
+        ("redirect_uri", redirect),
+        ("code_challenge", &pkce_challenge(&verifier)),
+        ("code_challenge_method", "S256"),
+        ("login_hint", name),
+        ("scope", scope),
+    ];
+    let answer = http.get(format!("{base}/oauth/authorize")).query(&question).send().await.unwrap();
+    let location = Url::parse(answer.headers()["location"].to_str().unwrap()).unwrap();
+    let code = location.query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned();
+    let form = [
+        ("grant_type", "authorization_code"),
+        ("code", &code),
+        ("redirect_uri", redirect),
+        ("client_id", "sightline-cli"),
+        ("code_verifier", &verifier),
+    ];
+    let tokens = http.post(format!("{base}/oauth/token")).form(&form).send().await.unwrap();
+    let tokens: Value = tokens.json().await.unwrap();
+    Actor::with_token(base, tokens["access_token"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn grants_to_an_address_end_a_week_after_a_token_last_stated_it() {
+    let app = TestApp::start(|_| {}).await;
+    let base = &app.service.base_url;
+    let sees = async |scope: &str| {
+        let editor = with_scope(base, "editor", scope).await;
+        editor.listed("/api/properties").await.into_iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let granted: Vec<String> = sees("openid email").await;
+    assert_eq!(granted.len(), 3);
+    app.hand.advance(TimeDelta::days(7) - TimeDelta::seconds(1));
+    assert_eq!(sees("openid").await, granted);
+    app.hand.advance(TimeDelta::seconds(1));
+    assert_eq!(sees("openid").await, Vec::<String>::new(), "nobody has vouched for the address for a week");
+    let editor = with_scope(base, "editor", "openid profile").await;
+    editor.get(&format!("/api/properties/{}/annotations", granted[0])).await.expect(404);
+    assert_eq!(sees("openid email").await, granted, "the issuer vouches for it again");
+}
+
+/// A service on https in front of the issuer of another, where it is registered as a client.
+async fn on_https(issuer: &TestApp) -> TestApp {
+    let redirect = "https://search.example.test/auth/callback";
+    let metadata = json!({ "redirect_uris": [redirect] });
+    let registered = http_client().unwrap().post(format!("{}/oauth/register", issuer.service.base_url));
+    let registered: Value = registered.json(&metadata).send().await.unwrap().json().await.unwrap();
+    let client_id = registered["client_id"].as_str().unwrap().to_owned();
+    TestApp::start(|config| {
+        config.base_url = Some("https://search.example.test".to_owned());
+        config.identity.issuer = Some(issuer.service.base_url.clone());
+        config.identity.client_id = Some(client_id);
+    })
+    .await
+}
+
+fn set_cookie(answer: &reqwest::Response, name: &str) -> String {
+    let lines = answer.headers().get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
+    lines.into_iter().find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("no {name}")).into()
+}
+
+/// Where the owner's consent on the page at `location` sends the browser.
+async fn consented(location: &str) -> Url {
+    let http = http_client().unwrap();
+    let page = http.get(location).send().await.unwrap();
+    let cookie = set_cookie(&page, "sightline_sign_in").split(';').next().unwrap().to_owned();
+    let form = [("csrf", cookie.split_once('=').unwrap().1), ("person", "owner")];
+    let back = http.post(location).header("cookie", &cookie).form(&form).send().await.unwrap();
+    Url::parse(back.headers()["location"].to_str().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn on_https_cookies_belong_to_the_host_alone() {
+    let app = on_https(shared()).await;
+    let (http, address) = (http_client().unwrap(), format!("http://{}", app.service.address));
+    let leaving = http.get(format!("{address}/auth/login?login_hint=owner")).send().await.unwrap();
+    let attempt = set_cookie(&leaving, "__Host-sightline_attempt");
+    let back = consented(leaving.headers()["location"].to_str().unwrap()).await;
+    let callback = format!("{address}/auth/callback?{}", back.query().unwrap());
+    let tossed = attempt.trim_start_matches("__Host-").split(';').next().unwrap().to_owned();
+    let tossed = http.get(&callback).header("cookie", tossed).send().await.unwrap();
+    assert_eq!(tossed.status(), 400, "a cookie of a sibling subdomain counts for nothing");
+    let attempt = attempt.split(';').next().unwrap().to_owned();
+    let done = http.get(&callback).header("cookie", attempt).send().await.unwrap();
+    assert_eq!(done.status(), 303);
+    let line = set_cookie(&done, "__Host-sightline_session");
+    for attribute in ["; Secure", "; HttpOnly", "; Path=/;", "; SameSite=Lax"] {
+        assert!(format!("{line};").contains(attribute), "{line}");
+    }
+    assert!(!line.contains("Domain"), "{line}");
+    let session = line.split(';').next().unwrap();
+    let ask = async |cookie: String| {
+        http.get(format!("{address}/api")).header("cookie", cookie).send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(ask(session.to_owned()).await, 200);
+    let plain = session.trim_start_matches("__Host-").to_owned();
+    assert_eq!(ask(plain.clone()).await, 401);
+    assert_eq!(ask(format!("{plain}; {session}")).await, 200, "a tossed cookie makes no second credential");
+}
+
+#[tokio::test]
+async fn on_https_every_answer_asks_for_https_from_now_on() {
+    let app = on_https(shared()).await;
+    let address = format!("http://{}", app.service.address);
+    for path in ["/api", "/api/health", "/nowhere", "/openapi.json", "/docs", "/auth/login", "/auth/callback"] {
+        let answer = Actor::anonymous(&address).get(path).await;
+        assert_eq!(answer.header("strict-transport-security"), "max-age=31536000", "{path}");
+        let plain = shared().anonymous().get(path).await;
+        assert!(!plain.headers.contains_key("strict-transport-security"), "{path}: not over http");
+    }
+}
