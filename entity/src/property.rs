@@ -21,6 +21,8 @@ pub struct Model {
     pub permission_level: String,
     /// Whether the owner selected it.
     pub tracked: bool,
+    /// Since when it is tracked without a break; none while it is not.
+    pub tracked_at: Option<DateTimeUtc>,
     /// Since when the account no longer lists it.
     pub lost_at: Option<DateTimeUtc>,
     /// When the row was made.

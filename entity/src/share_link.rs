@@ -14,6 +14,8 @@ pub struct Model {
     pub property_id: Uuid,
     /// Who made it.
     pub created_by: Option<Uuid>,
+    /// The grant that it was made under; none where the property's owner made it.
+    pub grant_id: Option<Uuid>,
     /// A name to tell links apart.
     pub name: Option<String>,
     /// SHA-256 of the token; links are looked up by it.

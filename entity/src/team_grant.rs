@@ -20,6 +20,8 @@ pub struct Model {
     pub role: Role,
     /// Whether it covers all of the owner's properties, also later ones; otherwise those in `team_grant_property`.
     pub all_properties: bool,
+    /// When its holder first used it.
+    pub accepted_at: Option<DateTimeUtc>,
     /// When the row was made.
     pub created_at: DateTimeUtc,
     /// When the row last changed.

@@ -10,6 +10,8 @@ mod m0004_notes_and_sharing;
 mod m0005_replays;
 mod m0006_text_on_postgres;
 mod m0007_sessions_without_profile;
+mod m0009_what_quotas_count;
+mod m0010_grants_in_use;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -26,6 +28,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0005_replays::Migration),
             Box::new(m0006_text_on_postgres::Migration),
             Box::new(m0007_sessions_without_profile::Migration),
+            Box::new(m0009_what_quotas_count::Migration),
+            Box::new(m0010_grants_in_use::Migration),
         ]
     }
 }

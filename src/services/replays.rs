@@ -173,6 +173,7 @@ pub async fn store(
         location: Set(answer.location),
         etag: Set(answer.etag),
         body: Set(secrets.seal(&answer.body, CONTEXT)),
+        size: Set(0),
         created_at: Set(now),
         expires_at: Set(now + LIFETIME),
     };

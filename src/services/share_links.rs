@@ -98,6 +98,7 @@ impl Links<'_> {
             id: Set(self.random.id(now)),
             property_id: Set(property_id),
             created_by: Set(access.user_id()),
+            grant_id: Set(None),
             name: Set(input.name.as_deref().map(trimmed)),
             token_hash: Set(token_hash(&token)),
             sealed_token: Set(self.secrets.seal(token.as_bytes(), CONTEXT)),

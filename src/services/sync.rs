@@ -137,6 +137,7 @@ fn fresh(random: &Random, now: DateTime<Utc>, account: &search_account::Model, s
         site_url: Set(site.site_url.clone()),
         permission_level: Set(site.permission_level.clone()),
         tracked: Set(false),
+        tracked_at: Set(None),
         lost_at: Set(None),
         created_at: Set(now),
         updated_at: Set(now),

@@ -62,6 +62,7 @@ pub async fn invite(
         email_key: Set(email_key),
         role: Set(stored(input.role)),
         all_properties: Set(all_properties),
+        accepted_at: Set(None),
         created_at: Set(now),
         updated_at: Set(now),
     };

@@ -89,7 +89,8 @@ async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: Date
     if own.is_empty() {
         return Ok(());
     }
-    let row = property::ActiveModel { tracked: Set(tracked), updated_at: Set(now), ..Default::default() };
+    let tracked_at = Set(tracked.then_some(now));
+    let row = property::ActiveModel { tracked: Set(tracked), tracked_at, updated_at: Set(now), ..Default::default() };
     property::Entity::update_many().set(row).filter(property::Column::Id.is_in(own)).exec(db).await?;
     Ok(())
 }
