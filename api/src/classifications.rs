@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     models::{FilterLogic, FilterOperator},
     params::{Params, QueryParams, Text},
@@ -53,7 +53,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of pages, by name.
     #[get("/api/properties/{id}/segments")]
-    async fn list_property_segments(&self, caller: Caller) -> Answered<Answer<Vec<Segment>>>;
+    async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>>;
 
     /// Create a segment
     ///
@@ -91,7 +91,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of queries, by name.
     #[get("/api/properties/{id}/topic-clusters")]
-    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Answer<Vec<TopicCluster>>>;
+    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>>;
 
     /// Create a topic cluster
     ///

@@ -6,7 +6,7 @@ use poem_openapi::{Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     models::FilterCondition,
     security::Caller,
@@ -19,7 +19,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     ///
     /// By name, ignoring case, in code-point order.
     #[get("/api/filter-presets")]
-    async fn list_filter_presets(&self, caller: Caller) -> Answered<Answer<Vec<FilterPreset>>>;
+    async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>>;
 
     /// Save a filter preset
     ///

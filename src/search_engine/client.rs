@@ -19,7 +19,7 @@ use super::{
     pace::{Pace, Pacer},
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, compute::beside, random::Random};
 
 /// The most rows that one request may ask for.
 const PAGE: usize = 25_000;
@@ -176,7 +176,7 @@ impl SearchEngine {
         answer.is_ok_and(|answer| !answer.status().is_server_error())
     }
 
-    async fn send<T: DeserializeOwned>(
+    async fn send<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
         site: Option<&SiteUrl>,
@@ -189,7 +189,7 @@ impl SearchEngine {
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")))
     }
 
-    async fn try_until_settled<T: DeserializeOwned>(
+    async fn try_until_settled<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
         site: Option<&SiteUrl>,
@@ -237,7 +237,7 @@ impl SearchEngine {
         backoff.mul_f64(0.5 + self.random.unit() / 2.0)
     }
 
-    async fn attempt<T: DeserializeOwned>(
+    async fn attempt<T: DeserializeOwned + Send + 'static>(
         &self,
         site: Option<&SiteUrl>,
         request: reqwest::RequestBuilder,
@@ -255,7 +255,10 @@ impl SearchEngine {
         if !status.is_success() {
             return Err(judge(status.as_u16(), retry_after, &body));
         }
-        serde_json::from_slice(&body).map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
+        // Thousands of rows are megabytes.
+        let parsed = beside(move || serde_json::from_slice(&body)).await;
+        let parsed = parsed.map_err(|error| Verdict::Retry(None, error.to_string()))?;
+        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
     }
 
     /// The account's access token; whoever finds it stale refreshes it while the others wait. A token of a grant that was

@@ -24,6 +24,7 @@ use crate::{
         positions::bucket,
         table::{Join, join, only_before, only_now},
     },
+    compute::beside,
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType},
     services::{
@@ -65,7 +66,7 @@ pub async fn table(search: &SearchData, access: &PropertyAccess, params: &Export
         _ => usize::MAX,
     };
     let asked = Asked::settle(search, access, &params.question).await?;
-    let (plan, own) = (asked.settled.plan()?, [dimension]);
+    let (plan, own) = (asked.settled.plan().await?, [dimension]);
     let read = |window| asked.read(window, &own, table_cap(dimension), &plan);
     let previous = OptionFuture::from(asked.settled.compare.map(read));
     let (current, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
@@ -142,14 +143,14 @@ pub async fn query_count_rows(
 ) -> Result<CsvFile, Error> {
     check_has_queries(&params.slice)?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
-    let plan = asked.settled.plan()?;
+    let plan = asked.settled.plan().await?;
     let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
     let header = Rows::header(&DAILY)?;
     let (owned, settled, freshness) = (search.clone(), asked.settled.clone(), asked.freshness);
     let weeks = stream::iter(weeks(asked.final_days(asked.settled.window)));
     let read = move |week| {
         let (search, settled, plan) = (owned.clone(), settled.clone(), plan.clone());
-        async move { read_week(&Asked { search: &search, settled, freshness }, week, &plan).await }
+        async move { read_week(&Asked { search, settled, freshness }, week, &plan).await }
     };
     let mut readings = weeks.map(read).buffered(AHEAD).boxed();
     let mut first = Vec::new();
@@ -160,7 +161,11 @@ pub async fn query_count_rows(
     }
     let blocks = stream::iter(first)
         .chain(readings)
-        .map_ok(|reading| stream::iter(week_blocks(&reading)).map(move |block| block.write(&reading)))
+        .and_then(|reading| {
+            let sorted = reading.clone();
+            async move { Ok((beside(move || week_blocks(&sorted)).await?, reading)) }
+        })
+        .map_ok(|(blocks, reading)| stream::iter(blocks).map(move |block| block.write(&reading)))
         .try_flatten();
     Ok(CsvFile { name, capped: None, blocks: sent(header, blocks).boxed() })
 }
