@@ -57,7 +57,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Create a segment
     ///
-    /// Conditions that could not be used as filters are refused. A property has at most 500.
+    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. A property has at most
+    /// 500 segments, whose conditions together take at most 4 MiB.
     #[post("/api/properties/{id}/segments")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -95,7 +96,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Create a topic cluster
     ///
-    /// Conditions that could not be used as filters are refused. A property has at most 500.
+    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. A property has at most
+    /// 500 topic clusters, whose conditions together take at most 4 MiB.
     #[post("/api/properties/{id}/topic-clusters")]
     #[idempotency(enforced)]
     #[role(Editor)]

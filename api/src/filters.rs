@@ -23,7 +23,8 @@ pub trait FiltersApi: Send + Sync + 'static {
 
     /// Save a filter preset
     ///
-    /// Conditions that could not be used as filters are refused. At most 500 presets per user.
+    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. At most 500 presets
+    /// per user, whose conditions together take at most 4 MiB.
     #[post("/api/filter-presets")]
     #[idempotency(enforced)]
     #[errors(FilterTooComplex)]

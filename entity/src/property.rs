@@ -2,9 +2,12 @@
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Func, Query, SelectStatement};
+use sea_orm::{ExprTrait, FromQueryResult, QueryOrder, QuerySelect, SelectModel, Selector};
+use serde::Serialize;
 
 /// One row of `property`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "property")]
 pub struct Model {
     /// `UUIDv7`.

@@ -2,9 +2,10 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder};
+use serde::Serialize;
 
 /// One row of `share_link`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "share_link")]
 pub struct Model {
     /// `UUIDv7`.

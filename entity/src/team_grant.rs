@@ -2,9 +2,10 @@
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use serde::Serialize;
 
 /// One row of `team_grant`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "team_grant")]
 pub struct Model {
     /// `UUIDv7`.
@@ -35,7 +36,7 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 /// What a grant allows, least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum, Serialize)]
 #[sea_orm(rs_type = "String", db_type = "String(StringLen::None)", rename_all = "snake_case")]
 pub enum Role {
     /// Reads.

@@ -6,6 +6,7 @@ use api::properties;
 use chrono::{DateTime, Utc};
 use entity::property;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 use crate::{config::Config, error::Error};
 
 /// A person's own properties and how many of them may be tracked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tracking {
     /// The most that the plan allows.
     pub quota: u32,

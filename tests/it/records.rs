@@ -1,5 +1,6 @@
 //! The service's own records: annotations, classifications, tags, share links, grants and presets.
 
+mod budgets;
 mod lifecycle;
 mod limits;
 mod links;
