@@ -86,6 +86,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         db: app.db.clone(),
         writer: parts.writer.clone(),
         store: config.idempotency.store,
+        max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
         secrets: app.search.secrets.clone(),
         running: Running::default(),
         clock: app.clock.clone(),

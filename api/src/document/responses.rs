@@ -226,6 +226,6 @@ fn shared_headers() -> Value {
         "ETag": header("Identifies this state of the answer.", text(), json!("W/\"5f2b9c\"")),
         "Cache-Control": header("`private`: only the caller's own cache may keep the answer.", text(), json!("private")),
         "Idempotency-Replayed": header("On requests with a key: whether this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
-        "Idempotency-Storage": header("`unavailable` when replays are not stored.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
+        "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
     })
 }
