@@ -33,6 +33,8 @@ pub enum Error {
     SubscriptionRequired {
         /// Whether the plan is another person's: the property's owner must act, not the caller.
         owner_must: bool,
+        /// What the plan lacks.
+        lack: Lack,
     },
     /// The caller's role on the property is too low.
     #[error("the role is too low, {needed:?} is needed")]
@@ -101,6 +103,35 @@ pub enum Error {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// What a plan lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// What was asked for.
+    This,
+    /// Grants to other people.
+    Team,
+    /// So many tracked properties.
+    Tracked(u64),
+}
+
+impl Lack {
+    fn way_out(self, owner_must: bool) -> Cow<'static, str> {
+        match (owner_must, self) {
+            (true, Self::This) => "The owner of the property must subscribe.".into(),
+            (false, Self::This) => "Subscribe to a plan that includes this.".into(),
+            (true, Self::Team) => "The owner of the property must subscribe to a plan with a team.".into(),
+            (false, Self::Team) => "Subscribe to a plan with a team.".into(),
+            (true, Self::Tracked(properties)) => format!(
+                "The owner of the property must subscribe to a plan that tracks {properties} properties, or untrack others."
+            )
+            .into(),
+            (false, Self::Tracked(properties)) => {
+                format!("Subscribe to a plan that tracks {properties} properties, or untrack others.").into()
+            }
+        }
+    }
+}
+
 impl Error {
     /// A refusal of input; `hint` names the parameter or field and what is allowed.
     pub fn invalid(hint: impl Into<String>) -> Self {
@@ -149,8 +180,7 @@ impl Error {
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::NotFound | Self::Internal(_) | Self::NotImplemented | Self::Overloaded(_) => return None,
-            Self::SubscriptionRequired { owner_must: true } => "The owner of the property must subscribe.".into(),
-            Self::SubscriptionRequired { owner_must: false } => "Subscribe to a plan that includes this.".into(),
+            Self::SubscriptionRequired { owner_must, lack } => lack.way_out(*owner_must),
             Self::RoleTooLow { needed } => {
                 format!("This needs the role {} on the property.", role_name(*needed)).into()
             }

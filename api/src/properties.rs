@@ -19,6 +19,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
     /// Favourites first, then by name. One property's upstream trouble never fails the list: its entry says what is wrong.
+    /// So does that of a property that the owner's plan does not open: one beyond the plan's quota, where those tracked longest
+    /// come first, or one that is shared while the plan has no team.
     #[get("/api/properties")]
     #[errors(InvalidRequest)]
     async fn list_properties(
@@ -44,8 +46,9 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Replace the tracked selection
     ///
-    /// Tracks exactly the properties listed. All or nothing. What belongs to an untracked property is kept, and is there
-    /// again when it is tracked again.
+    /// Tracks exactly the properties listed, at most as many as the plan allows. All or nothing. What belongs to an untracked
+    /// property is kept, and is there again when it is tracked again. After a change to a smaller plan, those tracked longest
+    /// stay open; untracking them opens others.
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound, PreconditionFailed)]
@@ -123,7 +126,7 @@ pub struct TrackedProperty {
 pub enum PropertyAccessState {
     /// It can.
     Ok,
-    /// Its owner's plan does not include access.
+    /// Its owner's plan does not include access: there is none, or it tracks fewer properties, or it has no team.
     SubscriptionRequired,
     /// The search engine refused the owner's stored grant.
     SearchAccountDisconnected,

@@ -48,7 +48,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Read-only shared dashboard
     ///
     /// The performance of the property that the link was made for, with the same parameters as the private operation. No
-    /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or paid for.
+    /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or open under its owner's plan.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
     #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]

@@ -68,8 +68,8 @@ fn state(error: &Error) -> PropertyAccessState {
 
 async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Headline, Error> {
     let owner_must = listed.role != Role::Owner;
-    if !listed.paid {
-        return Err(Error::SubscriptionRequired { owner_must });
+    if let Some(lack) = listed.lack {
+        return Err(Error::SubscriptionRequired { owner_must, lack });
     }
     let site = SearchSite::new(&search.secrets, &listed.property, listed.account.clone(), owner_must)?;
     let last = search.last_final(&site).await?.last_final_date;

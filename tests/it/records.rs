@@ -1,6 +1,7 @@
 //! The service's own records: annotations, classifications, tags, share links, grants and presets.
 
 mod budgets;
+mod downgrade;
 mod lifecycle;
 mod limits;
 mod links;
