@@ -26,7 +26,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Create a share link
     ///
     /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links
-    /// per property.
+    /// per property. A link that a member made is revoked when the member's grant ends or falls below admin.
     #[post("/api/properties/{id}/share-links")]
     #[idempotency(enforced)]
     #[role(Admin)]

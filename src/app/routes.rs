@@ -81,7 +81,12 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         clock: app.clock.clone(),
         limits: limits.clone(),
     };
-    let resolve = ResolveProperty { db: app.db.clone(), config: config.clone(), clock: app.clock.clone() };
+    let resolve = ResolveProperty {
+        db: app.db.clone(),
+        writer: parts.writer.clone(),
+        config: config.clone(),
+        clock: app.clock.clone(),
+    };
     let writes = Writes {
         db: app.db.clone(),
         writer: parts.writer.clone(),

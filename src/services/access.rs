@@ -25,6 +25,8 @@ pub struct VisibleProperty {
     user_id: Option<Uuid>,
     /// The grant that the role comes from; none for the owner and the reader of a share link.
     grant_id: Option<Uuid>,
+    /// Whether nobody has used that grant before.
+    grant_is_new: bool,
 }
 
 impl VisibleProperty {
@@ -37,7 +39,8 @@ impl VisibleProperty {
             return Ok(Self { role: Role::Owner, ..found });
         }
         let grant = granted(db, user, &found.property).await?.ok_or(Error::NotFound)?;
-        Ok(Self { role: role_of(grant.role), grant_id: Some(grant.id), ..found })
+        let (grant_id, grant_is_new) = (Some(grant.id), grant.accepted_at.is_none());
+        Ok(Self { role: role_of(grant.role), grant_id, grant_is_new, ..found })
     }
 
     /// A property that is tracked, as whoever has no name may see it.
@@ -45,7 +48,7 @@ impl VisibleProperty {
         let Some(found) = property::Entity::tracked(id).one(db).await? else { return Err(Error::NotFound) };
         let longer = u64::try_from(found.longer).map_err(Error::internal)?;
         let property = found.property;
-        Ok(Self { property, longer, role: Role::Viewer, user_id: None, grant_id: None })
+        Ok(Self { property, longer, role: Role::Viewer, user_id: None, grant_id: None, grant_is_new: false })
     }
 
     /// The property.
@@ -64,6 +67,18 @@ impl VisibleProperty {
     #[must_use]
     pub fn user_id(&self) -> Option<Uuid> {
         self.user_id
+    }
+
+    /// The grant that the role comes from; none for the owner and the reader of a share link.
+    #[must_use]
+    pub fn grant_id(&self) -> Option<Uuid> {
+        self.grant_id
+    }
+
+    /// That grant, where nobody has used it before.
+    #[must_use]
+    pub fn new_grant(&self) -> Option<Uuid> {
+        self.grant_id.filter(|_| self.grant_is_new)
     }
 
     /// Whether the owner, rather than the caller, must act on the plan or the search account.

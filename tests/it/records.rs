@@ -5,6 +5,7 @@ mod downgrade;
 mod lifecycle;
 mod limits;
 mod links;
+mod members;
 mod others;
 mod places;
 mod questions;

@@ -122,8 +122,10 @@ async fn a_plan_without_a_team_is_the_owners_alone() {
     }
     assert!(states(&viewer, &shared).await.iter().all(|(access, shown)| access == "subscription_required" && !shown));
     app.anonymous().get(&link).await.expect(200);
+    // The grants are still there, and so is the way out of them.
+    let received = viewer.listed("/api/team?received=true").await;
+    viewer.delete(&format!("/api/team/{}", received[0]["id"].as_str().unwrap())).await.expect(204);
     set_plan(&app, Plan::Pro).await;
-    for member in [&editor, &viewer] {
-        member.get(&annotations(&shared[0])).await.expect(200);
-    }
+    editor.get(&annotations(&shared[0])).await.expect(200);
+    viewer.get(&annotations(&shared[0])).await.expect(404);
 }
