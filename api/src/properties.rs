@@ -138,14 +138,14 @@ pub enum PropertyAccessState {
 
 /// Metrics of the last final days.
 #[derive(Debug, Clone, PartialEq, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Headline {
     /// The days covered.
     pub window: DateRange,
     /// Metrics of these days.
     pub current: Metrics,
-    /// Metrics of as many days before them.
-    pub previous: Metrics,
+    /// Metrics of as many days before them; absent where those reach back beyond what the search engine keeps.
+    pub previous: Option<Metrics>,
 }
 
 /// What a sync did.

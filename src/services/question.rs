@@ -63,8 +63,14 @@ pub fn last_days(end: NaiveDate, days: i64) -> Window {
     Window { start_date: end - TimeDelta::days(days - 1), end_date: end }
 }
 
+/// The first day of which the search engine still has data.
+#[must_use]
+pub fn oldest_day(today: NaiveDate) -> NaiveDate {
+    today - Months::new(HISTORY_MONTHS)
+}
+
 fn check_reach((start_name, end_name): (&str, &str), window: Window, today: NaiveDate) -> Result<(), Error> {
-    let oldest = today - Months::new(HISTORY_MONTHS);
+    let oldest = oldest_day(today);
     if window.end_date > today {
         return Err(Error::invalid(format!("{end_name}: must not be after today, {today} in America/Los_Angeles")));
     }

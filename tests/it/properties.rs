@@ -220,3 +220,16 @@ async fn trouble_upstream_never_fails_the_list() {
     assert_eq!(counts(&found), [0, ids(&cached).len() as u64, 0]);
     assert!(column(&list(&owner).await, "access").iter().all(|access| *access == "ok"));
 }
+
+#[tokio::test]
+async fn days_before_what_the_search_engine_keeps_are_not_compared_with() {
+    let stranger = shared().actor("stranger").await;
+    for (days, compared) in [("28", true), ("240", true), ("244", false), ("480", false)] {
+        let listed = stranger.ask("/api/properties", &[("days", days)]).await.expect(200);
+        for property in listed.json["data"].as_array().unwrap() {
+            let headline = &property["headline"];
+            assert!(headline["current"]["clicks"].as_u64().unwrap() > 0, "{days}");
+            assert_eq!(headline.get("previous").is_some(), compared, "{days}: {headline}");
+        }
+    }
+}
