@@ -60,6 +60,12 @@ pub enum Error {
         /// Whether the account is another person's: the property's owner must reconnect it.
         owner_must: bool,
     },
+    /// The search engine does not let the search account read the site.
+    #[error("the search engine refuses the site")]
+    SearchSiteRefused {
+        /// Seconds after which the search engine is asked again.
+        retry_after: u64,
+    },
     /// The plan tracks fewer properties than asked for.
     #[error("the plan tracks {allowed} properties, {asked} were asked for")]
     PropertyQuotaExceeded {
@@ -162,6 +168,7 @@ impl Error {
             Self::FilterTooComplex(_) => Code::FilterTooComplex,
             Self::NotAvailableForSearchType(_) => Code::NotAvailableForSearchType,
             Self::SearchAccountDisconnected { .. } => Code::SearchAccountDisconnected,
+            Self::SearchSiteRefused { .. } => Code::SearchSiteRefused,
             Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
             Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
             Self::ProviderNotConnected => Code::ProviderNotConnected,
@@ -192,6 +199,11 @@ impl Error {
                 "The owner of the property must reconnect the search account.".into()
             }
             Self::SearchAccountDisconnected { owner_must: false } => "Reconnect your search account.".into(),
+            Self::SearchSiteRefused { retry_after } => format!(
+                "The search engine does not let your search account read this site. Give the account access there, then \
+                 sync; the site is asked about again in {retry_after} seconds at the soonest."
+            )
+            .into(),
             Self::PropertyQuotaExceeded { allowed, asked } => {
                 format!("propertyIds: the plan tracks {allowed} properties, {asked} were given.").into()
             }
@@ -212,9 +224,9 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
-                Some(*retry_after)
-            }
+            Self::SearchSiteRefused { retry_after }
+            | Self::SearchEngineUnavailable { retry_after }
+            | Self::ProviderUnavailable { retry_after } => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),
             _ => None,
         }

@@ -130,7 +130,7 @@ pub enum PropertyAccessState {
     SubscriptionRequired,
     /// The search engine refused the owner's stored grant.
     SearchAccountDisconnected,
-    /// The owner's search-engine account has lost the site.
+    /// The search engine does not let the owner's search account read the site.
     Lost,
     /// The search engine did not answer in time.
     SearchEngineUnavailable,

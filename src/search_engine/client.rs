@@ -17,6 +17,7 @@ use super::{
     failure::{Verdict, judge},
     oauth::{Oauth, OauthSettings},
     pace::{Pace, Pacer},
+    refusals::Refusals,
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
 use crate::{clock::Clock, compute::beside, random::Random};
@@ -104,6 +105,7 @@ pub struct SearchEngine {
     oauth: Oauth,
     pacer: Pacer,
     tokens: Mutex<HashMap<Uuid, TokenSlot>>,
+    refusals: Refusals,
     clock: Clock,
     random: Random,
     sink: Arc<dyn GrantSink>,
@@ -123,6 +125,7 @@ impl SearchEngine {
             oauth: Oauth::new(settings.oauth.clone(), http.clone()),
             pacer: Pacer::new(settings.pace),
             tokens: Mutex::default(),
+            refusals: Refusals::default(),
             settings,
             http,
             clock,
@@ -144,8 +147,37 @@ impl SearchEngine {
         Ok(list.site_entry)
     }
 
-    /// All rows of a question up to `cap`, page by page, and the last page's other parts.
+    /// Lets a site be asked about at once: the search engine lists it for the account.
+    pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
+        self.refusals.forget(account, site);
+    }
+
+    /// All rows of a question up to `cap`, page by page, and the last page's other parts. A site that was refused is left alone
+    /// for a while.
     pub async fn query(
+        &self,
+        account: &Account,
+        site: &SiteUrl,
+        request: &QueryRequest,
+        cap: usize,
+    ) -> Result<QueryResponse, SearchEngineError> {
+        if let Some(retry_after) = self.refusals.standing(account.id, site, self.clock.now()) {
+            return Err(SearchEngineError::SiteRefused { retry_after, detail: "not asked again yet".to_owned() });
+        }
+        match self.pages(account, site, request, cap).await {
+            Err(SearchEngineError::PermissionLost(detail)) => {
+                let retry_after = self.refusals.note(account.id, site, self.clock.now());
+                Err(SearchEngineError::SiteRefused { retry_after, detail })
+            }
+            Ok(whole) => {
+                self.refusals.forget(account.id, site);
+                Ok(whole)
+            }
+            failed => failed,
+        }
+    }
+
+    async fn pages(
         &self,
         account: &Account,
         site: &SiteUrl,

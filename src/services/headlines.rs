@@ -59,7 +59,7 @@ fn state(error: &Error) -> PropertyAccessState {
     match error {
         Error::SubscriptionRequired { .. } => PropertyAccessState::SubscriptionRequired,
         Error::SearchAccountDisconnected { .. } => PropertyAccessState::SearchAccountDisconnected,
-        Error::NotFound => PropertyAccessState::Lost,
+        Error::NotFound | Error::SearchSiteRefused { .. } => PropertyAccessState::Lost,
         other => {
             tracing::warn!(%other, "a headline is missing");
             PropertyAccessState::SearchEngineUnavailable
