@@ -9,12 +9,14 @@ use crate::search_engine::Patience;
 
 mod check;
 mod connections;
+mod idempotency;
 mod load;
 mod rate_limit;
 mod secret;
 mod units;
 
 pub use connections::Connections;
+pub use idempotency::{Idempotency, ReplayStore};
 pub use load::{ConfigError, load};
 pub use rate_limit::RateLimit;
 pub use secret::Secret;
@@ -169,25 +171,6 @@ pub struct Cache {
     pub max_bytes: Bytes,
     /// How long an answer is kept; six hours at most.
     pub ttl: Seconds,
-}
-
-/// Replays of writes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Idempotency {
-    /// Where answers are kept for replay.
-    pub store: ReplayStore,
-}
-
-/// Where answers are kept for replay.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReplayStore {
-    /// In the service's database, in the write's own transaction.
-    #[default]
-    Database,
-    /// Nowhere: keys are checked for form only.
-    None,
 }
 
 /// The tool-protocol endpoint.

@@ -33,6 +33,8 @@ pub enum Error {
     SubscriptionRequired {
         /// Whether the plan is another person's: the property's owner must act, not the caller.
         owner_must: bool,
+        /// What the plan lacks.
+        lack: Lack,
     },
     /// The caller's role on the property is too low.
     #[error("the role is too low, {needed:?} is needed")]
@@ -57,6 +59,12 @@ pub enum Error {
     SearchAccountDisconnected {
         /// Whether the account is another person's: the property's owner must reconnect it.
         owner_must: bool,
+    },
+    /// The search engine does not let the search account read the site.
+    #[error("the search engine refuses the site")]
+    SearchSiteRefused {
+        /// Seconds after which the search engine is asked again.
+        retry_after: u64,
     },
     /// The plan tracks fewer properties than asked for.
     #[error("the plan tracks {allowed} properties, {asked} were asked for")]
@@ -101,6 +109,35 @@ pub enum Error {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// What a plan lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lack {
+    /// What was asked for.
+    This,
+    /// Grants to other people.
+    Team,
+    /// So many tracked properties.
+    Tracked(u64),
+}
+
+impl Lack {
+    fn way_out(self, owner_must: bool) -> Cow<'static, str> {
+        match (owner_must, self) {
+            (true, Self::This) => "The owner of the property must subscribe.".into(),
+            (false, Self::This) => "Subscribe to a plan that includes this.".into(),
+            (true, Self::Team) => "The owner of the property must subscribe to a plan with a team.".into(),
+            (false, Self::Team) => "Subscribe to a plan with a team.".into(),
+            (true, Self::Tracked(properties)) => format!(
+                "The owner of the property must subscribe to a plan that tracks {properties} properties, or untrack others."
+            )
+            .into(),
+            (false, Self::Tracked(properties)) => {
+                format!("Subscribe to a plan that tracks {properties} properties, or untrack others.").into()
+            }
+        }
+    }
+}
+
 impl Error {
     /// A refusal of input; `hint` names the parameter or field and what is allowed.
     pub fn invalid(hint: impl Into<String>) -> Self {
@@ -131,6 +168,7 @@ impl Error {
             Self::FilterTooComplex(_) => Code::FilterTooComplex,
             Self::NotAvailableForSearchType(_) => Code::NotAvailableForSearchType,
             Self::SearchAccountDisconnected { .. } => Code::SearchAccountDisconnected,
+            Self::SearchSiteRefused { .. } => Code::SearchSiteRefused,
             Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
             Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
             Self::ProviderNotConnected => Code::ProviderNotConnected,
@@ -149,8 +187,7 @@ impl Error {
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::NotFound | Self::Internal(_) | Self::NotImplemented | Self::Overloaded(_) => return None,
-            Self::SubscriptionRequired { owner_must: true } => "The owner of the property must subscribe.".into(),
-            Self::SubscriptionRequired { owner_must: false } => "Subscribe to a plan that includes this.".into(),
+            Self::SubscriptionRequired { owner_must, lack } => lack.way_out(*owner_must),
             Self::RoleTooLow { needed } => {
                 format!("This needs the role {} on the property.", role_name(*needed)).into()
             }
@@ -162,6 +199,11 @@ impl Error {
                 "The owner of the property must reconnect the search account.".into()
             }
             Self::SearchAccountDisconnected { owner_must: false } => "Reconnect your search account.".into(),
+            Self::SearchSiteRefused { retry_after } => format!(
+                "The search engine does not let your search account read this site. Give the account access there, then \
+                 sync; the site is asked about again in {retry_after} seconds at the soonest."
+            )
+            .into(),
             Self::PropertyQuotaExceeded { allowed, asked } => {
                 format!("propertyIds: the plan tracks {allowed} properties, {asked} were given.").into()
             }
@@ -182,9 +224,9 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
-                Some(*retry_after)
-            }
+            Self::SearchSiteRefused { retry_after }
+            | Self::SearchEngineUnavailable { retry_after }
+            | Self::ProviderUnavailable { retry_after } => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),
             _ => None,
         }

@@ -7,6 +7,7 @@ pub mod analytics;
 pub mod app;
 pub mod cli;
 pub mod clock;
+pub mod compute;
 pub mod config;
 pub mod error;
 pub mod handlers;

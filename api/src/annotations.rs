@@ -6,7 +6,7 @@ use poem_openapi::{Enum, Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     error::ApiError,
     models::check_pair,
@@ -25,7 +25,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
         &self,
         caller: Caller,
         params: Params<AnnotationListParams>,
-    ) -> Answered<Answer<Vec<Annotation>>>;
+    ) -> Answered<Listed<Annotation>>;
 
     /// Add an annotation
     ///

@@ -61,7 +61,16 @@ impl<T> Rendered<T> {
     pub fn with_digest(self, digest: &str) -> Self {
         Self { etag: Some(format!("W/\"{digest}\"")), ..self }
     }
+
+    /// The same with a strong tag: the same records are written in the same bytes.
+    #[must_use]
+    pub fn with_strong_digest(self, digest: &str) -> Self {
+        Self { etag: Some(format!("\"{digest}\"")), ..self }
+    }
 }
+
+/// `200` with `{ "data": [ … ] }`, already serialised.
+pub type Listed<T> = Rendered<Data<Vec<T>>>;
 
 /// `200` with CSV, streamed.
 pub struct Csv {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     models::{FilterLogic, FilterOperator},
     params::{Params, QueryParams, Text},
@@ -53,11 +53,12 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of pages, by name.
     #[get("/api/properties/{id}/segments")]
-    async fn list_property_segments(&self, caller: Caller) -> Answered<Answer<Vec<Segment>>>;
+    async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>>;
 
     /// Create a segment
     ///
-    /// Conditions that could not be used as filters are refused. A property has at most 500.
+    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. A property has at most
+    /// 500 segments, whose conditions together take at most 4 MiB.
     #[post("/api/properties/{id}/segments")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -91,11 +92,12 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of queries, by name.
     #[get("/api/properties/{id}/topic-clusters")]
-    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Answer<Vec<TopicCluster>>>;
+    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>>;
 
     /// Create a topic cluster
     ///
-    /// Conditions that could not be used as filters are refused. A property has at most 500.
+    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. A property has at most
+    /// 500 topic clusters, whose conditions together take at most 4 MiB.
     #[post("/api/properties/{id}/topic-clusters")]
     #[idempotency(enforced)]
     #[role(Editor)]

@@ -86,6 +86,8 @@ codes! {
     IdempotencyInProgress CONFLICT "idempotency_in_progress" "A request with this Idempotency-Key is still running";
     /// The search engine refused the stored grant.
     SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected";
+    /// The search engine does not let the property's search account read the site. Told to the owner only.
+    SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account";
     /// No credentials are stored for the SEO provider.
     ProviderNotConnected CONFLICT "provider_not_connected" "The SEO provider is not connected";
     /// The SEO provider refused the stored credentials.

@@ -6,7 +6,7 @@ use poem_openapi::{Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     models::FilterCondition,
     security::Caller,
@@ -19,11 +19,12 @@ pub trait FiltersApi: Send + Sync + 'static {
     ///
     /// By name, ignoring case, in code-point order.
     #[get("/api/filter-presets")]
-    async fn list_filter_presets(&self, caller: Caller) -> Answered<Answer<Vec<FilterPreset>>>;
+    async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>>;
 
     /// Save a filter preset
     ///
-    /// Conditions that could not be used as filters are refused. At most 500 presets per user.
+    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. At most 500 presets
+    /// per user, whose conditions together take at most 4 MiB.
     #[post("/api/filter-presets")]
     #[idempotency(enforced)]
     #[errors(FilterTooComplex)]

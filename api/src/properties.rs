@@ -19,6 +19,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
     /// Favourites first, then by name. One property's upstream trouble never fails the list: its entry says what is wrong.
+    /// So does that of a property that the owner's plan does not open: one beyond the plan's quota, where those tracked longest
+    /// come first, or one that is shared while the plan has no team.
     #[get("/api/properties")]
     #[errors(InvalidRequest)]
     async fn list_properties(
@@ -44,8 +46,9 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Replace the tracked selection
     ///
-    /// Tracks exactly the properties listed. All or nothing. What belongs to an untracked property is kept, and is there
-    /// again when it is tracked again.
+    /// Tracks exactly the properties listed, at most as many as the plan allows. All or nothing. What belongs to an untracked
+    /// property is kept, and is there again when it is tracked again. After a change to a smaller plan, those tracked longest
+    /// stay open; untracking them opens others.
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound, PreconditionFailed)]
@@ -123,11 +126,11 @@ pub struct TrackedProperty {
 pub enum PropertyAccessState {
     /// It can.
     Ok,
-    /// Its owner's plan does not include access.
+    /// Its owner's plan does not include access: there is none, or it tracks fewer properties, or it has no team.
     SubscriptionRequired,
     /// The search engine refused the owner's stored grant.
     SearchAccountDisconnected,
-    /// The owner's search-engine account has lost the site.
+    /// The search engine does not let the owner's search account read the site.
     Lost,
     /// The search engine did not answer in time.
     SearchEngineUnavailable,
@@ -135,14 +138,14 @@ pub enum PropertyAccessState {
 
 /// Metrics of the last final days.
 #[derive(Debug, Clone, PartialEq, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Headline {
     /// The days covered.
     pub window: DateRange,
     /// Metrics of these days.
     pub current: Metrics,
-    /// Metrics of as many days before them.
-    pub previous: Metrics,
+    /// Metrics of as many days before them; absent where those reach back beyond what the search engine keeps.
+    pub previous: Option<Metrics>,
 }
 
 /// What a sync did.

@@ -26,7 +26,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Create a share link
     ///
     /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links
-    /// per property.
+    /// per property. A link that a member made is revoked when the member's grant ends or falls below admin.
     #[post("/api/properties/{id}/share-links")]
     #[idempotency(enforced)]
     #[role(Admin)]
@@ -48,7 +48,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Read-only shared dashboard
     ///
     /// The performance of the property that the link was made for, with the same parameters as the private operation. No
-    /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or paid for.
+    /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or open under its owner's plan.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
     #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]

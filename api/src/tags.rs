@@ -6,7 +6,7 @@ use poem_openapi::{Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     security::Caller,
 };
@@ -29,7 +29,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// By order, then by name.
     #[get("/api/tags")]
-    async fn list_tags(&self, caller: Caller) -> Answered<Answer<Vec<Tag>>>;
+    async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>>;
 
     /// Create a tag
     ///

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, NoContent},
     body::Body,
+    params::{Params, QueryParams},
     security::Caller,
 };
 
@@ -16,15 +17,21 @@ use crate::{
 pub trait TeamApi: Send + Sync + 'static {
     /// Grants on the caller's properties
     ///
-    /// By e-mail address. Grants that others made to the caller show in the list of properties.
+    /// By e-mail address. With `received=true`, the grants that others made to the caller instead, with what is known of
+    /// those others.
     #[get("/api/team")]
-    async fn list_team_members(&self, caller: Caller) -> Answered<Answer<Vec<TeamGrant>>>;
+    #[errors(InvalidRequest)]
+    async fn list_team_members(
+        &self,
+        caller: Caller,
+        params: Params<TeamListParams>,
+    ) -> Answered<Answer<Vec<TeamGrant>>>;
 
     /// Grant a user access to properties
     ///
     /// To named properties or to all of the caller's, later ones included. The grant takes effect when a user whose identity
-    /// provider has verified this e-mail address signs in, at once if one has already; no e-mail is sent. One grant per address; you cannot invite
-    /// yourself. At most 500 grants per user.
+    /// provider has verified this e-mail address signs in, at once if one has already; no e-mail is sent, and the answer does
+    /// not say whether there is such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[idempotency(enforced)]
     #[errors(SubscriptionRequired, NotFound)]
@@ -32,7 +39,7 @@ pub trait TeamApi: Send + Sync + 'static {
 
     /// Change the role of a grant
     ///
-    /// Takes effect with the next request.
+    /// Takes effect with the next request. Below admin, the share links that the member made are revoked.
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired, PreconditionFailed)]
@@ -45,14 +52,23 @@ pub trait TeamApi: Send + Sync + 'static {
 
     /// Revoke a grant
     ///
-    /// Takes effect with the next request.
+    /// Takes effect with the next request. The share links that the member made are revoked. Also for a grant that the caller
+    /// received: that is how to leave, whatever the plan.
     #[delete("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
     async fn remove_team_member(&self, caller: Caller, member_id: Path<Uuid>) -> Answered<NoContent>;
 }
 
-/// A grant on the caller's properties.
+/// Parameters of the list of grants.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct TeamListParams {
+    /// Lists the grants made to the caller instead of those that the caller made.
+    #[param(default = "false", example = "true")]
+    pub received: bool,
+}
+
+/// A grant: on the caller's properties, or received.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct TeamGrant {
@@ -63,17 +79,23 @@ pub struct TeamGrant {
     pub email: String,
     /// What it allows.
     pub role: GrantRole,
-    /// Whether somebody holds it.
+    /// Whether it has been used.
     pub status: GrantStatus,
-    /// Whether it covers all of the caller's properties, later ones included.
+    /// Whether it covers all of the owner's properties, later ones included.
     pub all_properties: bool,
-    /// The properties it covers; empty when it covers all.
+    /// The properties it covers; empty when it covers all. Of a received grant, those that are tracked.
     #[oai(validator(max_items = 1000))]
     pub property_ids: Vec<Uuid>,
+    /// On a received grant: the name of who made it, where it is known.
+    #[oai(validator(max_length = 255))]
+    pub owner_name: Option<String>,
+    /// On a received grant: the verified e-mail address of who made it, where there is one.
+    #[oai(validator(max_length = 320))]
+    pub owner_email: Option<String>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When the grant took effect: at once where a user has the address already, else when one first signed in with it.
+    /// When it was first used: when its holder first asked for one of the properties.
     pub accepted_at: Option<DateTime<Utc>>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
@@ -93,11 +115,11 @@ pub enum GrantRole {
     Admin,
 }
 
-/// Whether somebody holds a grant.
+/// Whether a grant has been used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum GrantStatus {
-    /// Nobody has signed in with the address yet.
+    /// Nobody with the address has asked for one of the properties yet, whether or not there is such a user.
     Pending,
     /// Somebody has.
     Active,

@@ -128,6 +128,7 @@ async fn insert(
         etag: Set(None),
         // About as long as the sealed answer.
         body: Set(vec![0; 350]),
+        size: Set(350),
         created_at: Set(now),
         expires_at: Set(now + TimeDelta::hours(24)),
     };

@@ -2,9 +2,10 @@
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use serde::Serialize;
 
 /// One row of `filter_preset`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "filter_preset")]
 pub struct Model {
     /// `UUIDv7`.

@@ -1,10 +1,12 @@
 //! Properties: sites found in a search account.
 
-use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use sea_orm::sea_query::{Func, Query, SelectStatement};
+use sea_orm::{ExprTrait, FromQueryResult, QueryOrder, QuerySelect, SelectModel, Selector};
+use serde::Serialize;
 
 /// One row of `property`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "property")]
 pub struct Model {
     /// `UUIDv7`.
@@ -21,12 +23,24 @@ pub struct Model {
     pub permission_level: String,
     /// Whether the owner selected it.
     pub tracked: bool,
+    /// Since when it is tracked without a break; none while it is not.
+    pub tracked_at: Option<DateTimeUtc>,
     /// Since when the account no longer lists it.
     pub lost_at: Option<DateTimeUtc>,
     /// When the row was made.
     pub created_at: DateTimeUtc,
     /// When the row last changed.
     pub updated_at: DateTimeUtc,
+}
+
+/// A tracked property, and its place among its owner's.
+#[derive(Clone, Debug, FromQueryResult)]
+pub struct Tracked {
+    /// The property.
+    #[sea_orm(nested)]
+    pub property: Model,
+    /// How many of the owner's properties have been tracked for longer.
+    pub longer: i64,
 }
 
 /// The tables this one refers to.
@@ -65,9 +79,31 @@ impl Entity {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::SiteUrl).order_by_asc(Column::Id)
     }
 
+    /// A property, if it is tracked.
+    #[must_use]
+    pub fn tracked(id: Uuid) -> Selector<SelectModel<Tracked>> {
+        let found = Self::find_by_id(id).filter(Column::Tracked.eq(true));
+        found.expr_as(tracked_longer(), "longer").into_model()
+    }
+
     /// What was found in one search account.
     #[must_use]
     pub fn of_account(account_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::AccountId.eq(account_id)).order_by_asc(Column::SiteUrl)
     }
+}
+
+/// Counts the properties of the same owner that have been tracked for longer than the one that is selected. Where two began at once,
+/// the smaller id comes first.
+fn tracked_longer() -> SelectStatement {
+    let other = |column| Expr::col(("longer", column));
+    let own = |column| Expr::col((Entity, column));
+    let place = |of: &dyn Fn(Column) -> Expr| Expr::tuple([of(Column::TrackedAt), of(Column::Id)]);
+    let mut count = Query::select();
+    count
+        .expr(Func::count(other(Column::Id)))
+        .from_as(Entity, "longer")
+        .and_where(other(Column::UserId).eq(own(Column::UserId)))
+        .and_where(place(&other).lt(place(&own)));
+    count
 }

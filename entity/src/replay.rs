@@ -29,6 +29,8 @@ pub struct Model {
     pub etag: Option<String>,
     /// Its body, sealed.
     pub body: Vec<u8>,
+    /// How many bytes that takes.
+    pub size: i32,
     /// When it was given.
     pub created_at: DateTimeUtc,
     /// From when on the key is a new one.

@@ -2,9 +2,10 @@
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use serde::Serialize;
 
 /// One row of `segment`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "segment")]
 pub struct Model {
     /// `UUIDv7`.

@@ -2,9 +2,10 @@
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder};
+use serde::Serialize;
 
 /// One row of `share_link`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "share_link")]
 pub struct Model {
     /// `UUIDv7`.
@@ -14,6 +15,8 @@ pub struct Model {
     pub property_id: Uuid,
     /// Who made it.
     pub created_by: Option<Uuid>,
+    /// The grant that it was made under; none where the property's owner made it.
+    pub grant_id: Option<Uuid>,
     /// A name to tell links apart.
     pub name: Option<String>,
     /// SHA-256 of the token; links are looked up by it.

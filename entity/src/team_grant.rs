@@ -2,9 +2,10 @@
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
+use serde::Serialize;
 
 /// One row of `team_grant`.
-#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
+#[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel, Serialize)]
 #[sea_orm(table_name = "team_grant")]
 pub struct Model {
     /// `UUIDv7`.
@@ -20,6 +21,8 @@ pub struct Model {
     pub role: Role,
     /// Whether it covers all of the owner's properties, also later ones; otherwise those in `team_grant_property`.
     pub all_properties: bool,
+    /// When its holder first used it.
+    pub accepted_at: Option<DateTimeUtc>,
     /// When the row was made.
     pub created_at: DateTimeUtc,
     /// When the row last changed.
@@ -33,7 +36,7 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 /// What a grant allows, least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter, DeriveActiveEnum, Serialize)]
 #[sea_orm(rs_type = "String", db_type = "String(StringLen::None)", rename_all = "snake_case")]
 pub enum Role {
     /// Reads.

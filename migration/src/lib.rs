@@ -11,6 +11,8 @@ mod m0005_replays;
 mod m0006_text_on_postgres;
 mod m0007_sessions_without_profile;
 mod m0008_when_claims_were_stated;
+mod m0009_what_quotas_count;
+mod m0010_grants_in_use;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -28,6 +30,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0006_text_on_postgres::Migration),
             Box::new(m0007_sessions_without_profile::Migration),
             Box::new(m0008_when_claims_were_stated::Migration),
+            Box::new(m0009_what_quotas_count::Migration),
+            Box::new(m0010_grants_in_use::Migration),
         ]
     }
 }

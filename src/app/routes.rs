@@ -73,6 +73,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     };
     let resolve = ResolveProperty {
         db: app.db.clone(),
+        writer: parts.writer.clone(),
         config: config.clone(),
         clock: app.clock.clone(),
         limits: parts.limits.clone(),
@@ -82,6 +83,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         db: app.db.clone(),
         writer: parts.writer.clone(),
         store: config.idempotency.store,
+        max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
         secrets: app.search.secrets.clone(),
         running: Running::default(),
         clock: app.clock.clone(),

@@ -2,7 +2,7 @@
 
 use api::{
     annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationsApi},
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     params::Params,
     security::Caller,
@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _};
+use super::{App, Established as _, listed};
 use crate::services::annotations;
 
 impl AnnotationsApi for App {
@@ -18,8 +18,8 @@ impl AnnotationsApi for App {
         &self,
         caller: Caller,
         Params(params): Params<AnnotationListParams>,
-    ) -> Answered<Answer<Vec<Annotation>>> {
-        Ok(Answer(annotations::list(&self.db, &caller.access()?, &params).await?))
+    ) -> Answered<Listed<Annotation>> {
+        listed(annotations::list(&self.db, &caller.access()?, &params).await?).await
     }
 
     async fn create_property_annotation(

@@ -1,7 +1,7 @@
 //! Branded keywords, segments and topic clusters.
 
 use api::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     classifications::{
         BrandedKeyword, BrandedKeywordParams, BrandedKeywordsInput, ClassificationsApi, Segment, SegmentInput,
@@ -13,7 +13,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _};
+use super::{App, Established as _, listed};
 use crate::services::{branded_keywords, segments, topic_clusters};
 
 impl ClassificationsApi for App {
@@ -43,8 +43,8 @@ impl ClassificationsApi for App {
         Ok(NoContent)
     }
 
-    async fn list_property_segments(&self, caller: Caller) -> Answered<Answer<Vec<Segment>>> {
-        Ok(Answer(segments::list(&self.db, &caller.access()?).await?))
+    async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>> {
+        listed(segments::list(&self.db, &caller.access()?).await?).await
     }
 
     async fn create_property_segment(
@@ -78,8 +78,8 @@ impl ClassificationsApi for App {
         Ok(NoContent)
     }
 
-    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Answer<Vec<TopicCluster>>> {
-        Ok(Answer(topic_clusters::list(&self.db, &caller.access()?).await?))
+    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>> {
+        listed(topic_clusters::list(&self.db, &caller.access()?).await?).await
     }
 
     async fn create_property_topic_cluster(

@@ -1,7 +1,7 @@
 //! Filter presets.
 
 use api::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     filters::{FilterPreset, FilterPresetInput, FiltersApi},
     security::Caller,
@@ -9,12 +9,12 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _};
+use super::{App, Established as _, listed};
 use crate::services::filter_presets;
 
 impl FiltersApi for App {
-    async fn list_filter_presets(&self, caller: Caller) -> Answered<Answer<Vec<FilterPreset>>> {
-        Ok(Answer(filter_presets::list(&self.db, caller.identity()?.user.id).await?))
+    async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>> {
+        listed(filter_presets::list(&self.db, caller.identity()?.user.id).await?).await
     }
 
     async fn create_filter_preset(

@@ -16,13 +16,22 @@ mod team;
 
 use std::sync::Arc;
 
-use api::{answer::Rendered, error::ApiError, security::Caller};
+use api::{
+    answer::{Answered, Data, Listed, Rendered},
+    error::ApiError,
+    security::Caller,
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
     clock::Clock,
+    compute::beside,
     config::Config,
     identity::{Identity, issuer::Issuer},
     random::Random,
@@ -86,6 +95,19 @@ impl Established for Caller {
 /// An answer that was rendered as `T`.
 fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
+}
+
+/// A list of records, which may take megabytes: it is written and hashed beside the runtime.
+async fn listed<T>(data: Vec<T>) -> Answered<Listed<T>>
+where
+    T: ToJSON + ParseFromJSON + Send + Sync + 'static,
+{
+    let rendered = beside(move || {
+        let body = Bytes::from(Data { data }.to_json_string());
+        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        Rendered::new(body).with_strong_digest(&digest)
+    });
+    Ok(rendered.await?)
 }
 
 impl App {

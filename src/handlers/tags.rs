@@ -1,7 +1,7 @@
 //! Tags.
 
 use api::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     security::Caller,
     tags::{PropertyTags, PropertyTagsInput, Tag, TagInput, TagPropertiesInput, TaggedProperty, TagsApi},
@@ -9,7 +9,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _};
+use super::{App, Established as _, listed};
 use crate::services::tags;
 
 impl TagsApi for App {
@@ -23,9 +23,9 @@ impl TagsApi for App {
         Ok(Answer(tags::replace_of_property(transaction, &access, &body.tag_ids).await?))
     }
 
-    async fn list_tags(&self, caller: Caller) -> Answered<Answer<Vec<Tag>>> {
+    async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>> {
         let user = caller.identity()?.user.id;
-        Ok(Answer(tags::list(&self.db, &self.config, user, self.clock.now()).await?))
+        listed(tags::list(&self.db, &self.config, user, self.clock.now()).await?).await
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {

@@ -3,8 +3,9 @@
 use api::{
     answer::{Answer, Answered, Created, NoContent},
     body::Body,
+    params::Params,
     security::Caller,
-    team::{InviteInput, RoleInput, TeamApi, TeamGrant},
+    team::{InviteInput, RoleInput, TeamApi, TeamGrant, TeamListParams},
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
@@ -13,8 +14,18 @@ use super::{App, Established as _};
 use crate::services::team;
 
 impl TeamApi for App {
-    async fn list_team_members(&self, caller: Caller) -> Answered<Answer<Vec<TeamGrant>>> {
-        Ok(Answer(team::list(&self.db, caller.identity()?.user.id).await?))
+    async fn list_team_members(
+        &self,
+        caller: Caller,
+        Params(params): Params<TeamListParams>,
+    ) -> Answered<Answer<Vec<TeamGrant>>> {
+        let user = caller.identity()?.user;
+        let grants = if params.received {
+            team::received(&self.db, &user, self.clock.now()).await
+        } else {
+            team::list(&self.db, user.id).await
+        };
+        Ok(Answer(grants?))
     }
 
     async fn invite_team_member(&self, caller: Caller, Body(body): Body<InviteInput>) -> Answered<Created<TeamGrant>> {
@@ -39,9 +50,9 @@ impl TeamApi for App {
     }
 
     async fn remove_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let (user, unit, if_match) = (caller.identity()?.user, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
-        team::remove(transaction, user, (id, &if_match)).await?;
+        team::remove(transaction, &user, (id, &if_match), self.clock.now()).await?;
         Ok(NoContent)
     }
 }

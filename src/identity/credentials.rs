@@ -74,7 +74,8 @@ fn session(headers: &HeaderMap, name: &str) -> Result<Presented, CredentialsErro
 /// Whether a request presents what has the form of a JWT, good or not: three parts in base64url, the first of them a JSON object.
 #[must_use]
 pub fn presents_token(headers: &HeaderMap) -> bool {
-    let Ok(Presented::Bearer(token)) = presented(headers) else { return false };
+    let mut lines = headers.get_all(header::AUTHORIZATION).iter().map(|line| line.to_str().map(bearer));
+    let (Some(Ok(Ok(Presented::Bearer(token)))), None) = (lines.next(), lines.next()) else { return false };
     let parts: Option<Vec<Vec<u8>>> = token.split('.').map(|part| URL_SAFE_NO_PAD.decode(part).ok()).collect();
     parts.is_some_and(|parts| parts.len() == 3 && serde_json::from_slice::<Map<String, Value>>(&parts[0]).is_ok())
 }

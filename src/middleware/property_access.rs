@@ -21,6 +21,7 @@ use crate::{
         access::PropertyAccess,
         plans::{Entitlement, Feature},
         share_links::{self, Shared},
+        team,
     },
     store::rate_limit::RateLimits,
 };
@@ -30,6 +31,8 @@ use crate::{
 pub struct ResolveProperty {
     /// Where properties and grants are.
     pub db: DatabaseConnection,
+    /// Where the first use of a grant is noted.
+    pub writer: DatabaseConnection,
     /// What each plan includes.
     pub config: Arc<Config>,
     /// What time it is.
@@ -90,6 +93,11 @@ impl ResolveProperty {
         let access = PropertyAccess::resolve(&self.db, &self.config, user, named("id"), operation.role, now).await;
         let access = access.map_err(ApiError::from)?;
         feature.map_or(Ok(()), |feature| access.require_feature(feature)).map_err(ApiError::from)?;
+        if let Some(grant) = access.new_grant()
+            && let Err(error) = team::note_use(&self.writer, grant, now).await
+        {
+            tracing::warn!(%error, "the first use of a grant could not be noted");
+        }
         request.set_data(access);
         Ok(())
     }

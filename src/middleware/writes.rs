@@ -25,7 +25,7 @@ use crate::{
     random::Random,
     secrets::Secrets,
     services::records::IfMatch,
-    services::replays::{self, Known, LARGEST_BODY, Running, Scope, Stored},
+    services::replays::{self, Known, Outcome, Running, Scope, Stored},
     store::unit_of_work::UnitOfWork,
 };
 
@@ -45,6 +45,8 @@ pub struct Writes {
     pub writer: DatabaseConnection,
     /// Whether answers are stored.
     pub store: ReplayStore,
+    /// How many bytes the stored answers of a person may take.
+    pub max_bytes_per_user: u64,
     /// Seals stored answers, which may hold secrets.
     pub secrets: Secrets,
     /// The keys in use.
@@ -201,18 +203,20 @@ impl<E: Endpoint> WritesEndpoint<E> {
         }
         let unit = if status.is_success() { unit } else { unit.undo().await.map_err(ApiError::from)? };
         let (response, stored) = stored_of(response).await?;
-        if stored.body.len() <= LARGEST_BODY {
-            let now = self.settings.clock.now();
-            let (id, secrets) = (self.settings.random.id(now), &self.settings.secrets);
-            let transaction = unit.transaction().await.map_err(ApiError::from)?;
-            if !replays::store(transaction, secrets, (id, now), scope, hash, stored).await.map_err(ApiError::from)? {
-                // The same request, whose client had hung up, was being committed while the key was looked up.
-                unit.roll_back().await.map_err(ApiError::from)?;
-                return Err(in_progress().into());
-            }
+        let settings = &self.settings;
+        let now = settings.clock.now();
+        let (made, max_bytes) = ((settings.random.id(now), now), settings.max_bytes_per_user);
+        let transaction = unit.transaction().await.map_err(ApiError::from)?;
+        let outcome = replays::store(transaction, &settings.secrets, made, scope, hash, stored, max_bytes).await;
+        let outcome = outcome.map_err(ApiError::from)?;
+        if outcome == Outcome::KeyTaken {
+            // The same request, whose client had hung up, was being committed while the key was looked up.
+            unit.roll_back().await.map_err(ApiError::from)?;
+            return Err(in_progress().into());
         }
         unit.commit().await.map_err(ApiError::from)?;
-        Ok(replayed(response, false))
+        let response = replayed(response, false);
+        Ok(if outcome == Outcome::NoRoom { unstored(response) } else { response })
     }
 }
 
@@ -259,4 +263,57 @@ fn response_of(stored: Stored) -> Response {
         response = response.header(name, value);
     }
     response.body(stored.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use poem::{EndpointExt as _, endpoint::make_sync, test::TestClient};
+
+    use super::*;
+    use crate::{
+        identity::Credential,
+        services::{people, world::World},
+    };
+
+    /// How often an operation that answers with so many bytes ran for one key, asked twice, and what its last answer says of storage.
+    async fn asked_twice(bytes: usize) -> (usize, Option<String>) {
+        let (world, runs) = (World::new().await, Arc::new(AtomicUsize::new(0)));
+        let user = people::by_id(&world.db, world.owner).await.unwrap();
+        let writes = Writes {
+            db: world.db.clone(),
+            writer: world.db.clone(),
+            store: ReplayStore::Database,
+            max_bytes_per_user: 1 << 20,
+            secrets: Secrets::new([7; 32], Random::seeded(1)),
+            running: Running::default(),
+            clock: Clock::manual(crate::services::world::noon()).0,
+            random: Random::seeded(2),
+        };
+        let counted = runs.clone();
+        let operation = make_sync(move |_: Request| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Response::builder().status(StatusCode::CREATED).content_type("application/json").body("x".repeat(bytes))
+        });
+        let identity = Identity { user, credential: Credential::Session { id: String::new() } };
+        let client = TestClient::new(operation.with(writes).data(identity));
+        let send = async || {
+            let request = client.post("/api/tags").header(KEY, "a").content_type("application/json").body("{}");
+            let answer = request.send().await.0;
+            assert_eq!(answer.status(), StatusCode::CREATED);
+            let storage = answer.header(STORAGE).map(str::to_owned);
+            assert_eq!(answer.into_body().into_vec().await.unwrap().len(), bytes);
+            storage
+        };
+        send().await;
+        let storage = send().await;
+        (runs.load(Ordering::SeqCst), storage)
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_large_to_keep_is_given_and_forgotten() {
+        assert_eq!(asked_twice(256 * 1024).await, (1, None));
+        assert_eq!(asked_twice(256 * 1024 + 1).await, (2, Some("unavailable".to_owned())));
+    }
 }

@@ -17,9 +17,10 @@ use super::{
     failure::{Verdict, judge},
     oauth::{Oauth, OauthSettings},
     pace::{Lane, Pace, Pacer},
+    refusals::Refusals,
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, compute::beside, random::Random};
 
 /// The most rows that one request may ask for.
 const PAGE: usize = 25_000;
@@ -104,6 +105,7 @@ pub struct SearchEngine {
     oauth: Oauth,
     pacer: Pacer,
     tokens: Mutex<HashMap<Uuid, TokenSlot>>,
+    refusals: Refusals,
     clock: Clock,
     random: Random,
     sink: Arc<dyn GrantSink>,
@@ -123,6 +125,7 @@ impl SearchEngine {
             oauth: Oauth::new(settings.oauth.clone(), http.clone()),
             pacer: Pacer::new(settings.pace),
             tokens: Mutex::default(),
+            refusals: Refusals::default(),
             settings,
             http,
             clock,
@@ -144,8 +147,37 @@ impl SearchEngine {
         Ok(list.site_entry)
     }
 
-    /// All rows of a question up to `cap`, page by page, and the last page's other parts.
+    /// Lets a site be asked about at once: the search engine lists it for the account.
+    pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
+        self.refusals.forget(account, site);
+    }
+
+    /// All rows of a question up to `cap`, page by page, and the last page's other parts. A site that was refused is left alone
+    /// for a while.
     pub async fn query(
+        &self,
+        account: &Account,
+        (site, lane): (&SiteUrl, Lane),
+        request: &QueryRequest,
+        cap: usize,
+    ) -> Result<QueryResponse, SearchEngineError> {
+        if let Some(retry_after) = self.refusals.standing(account.id, site, self.clock.now()) {
+            return Err(SearchEngineError::SiteRefused { retry_after, detail: "not asked again yet".to_owned() });
+        }
+        match self.pages(account, (site, lane), request, cap).await {
+            Err(SearchEngineError::PermissionLost(detail)) => {
+                let retry_after = self.refusals.note(account.id, site, self.clock.now());
+                Err(SearchEngineError::SiteRefused { retry_after, detail })
+            }
+            Ok(whole) => {
+                self.refusals.forget(account.id, site);
+                Ok(whole)
+            }
+            failed => failed,
+        }
+    }
+
+    async fn pages(
         &self,
         account: &Account,
         (site, lane): (&SiteUrl, Lane),
@@ -176,7 +208,7 @@ impl SearchEngine {
         answer.is_ok_and(|answer| !answer.status().is_server_error())
     }
 
-    async fn send<T: DeserializeOwned>(
+    async fn send<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
         site: Option<(&SiteUrl, Lane)>,
@@ -189,7 +221,7 @@ impl SearchEngine {
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")))
     }
 
-    async fn try_until_settled<T: DeserializeOwned>(
+    async fn try_until_settled<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
         site: Option<(&SiteUrl, Lane)>,
@@ -237,7 +269,7 @@ impl SearchEngine {
         backoff.mul_f64(0.5 + self.random.unit() / 2.0)
     }
 
-    async fn attempt<T: DeserializeOwned>(
+    async fn attempt<T: DeserializeOwned + Send + 'static>(
         &self,
         site: Option<(&SiteUrl, Lane)>,
         request: reqwest::RequestBuilder,
@@ -255,7 +287,10 @@ impl SearchEngine {
         if !status.is_success() {
             return Err(judge(status.as_u16(), retry_after, &body));
         }
-        serde_json::from_slice(&body).map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
+        // Thousands of rows are megabytes.
+        let parsed = beside(move || serde_json::from_slice(&body)).await;
+        let parsed = parsed.map_err(|error| Verdict::Retry(None, error.to_string()))?;
+        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
     }
 
     /// The account's access token; whoever finds it stale refreshes it while the others wait. A token of a grant that was

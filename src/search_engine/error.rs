@@ -11,9 +11,17 @@ pub enum SearchEngineError {
     /// The grant lacks the scope that reading needs; its owner must consent again.
     #[error("the grant lacks a scope: {0}")]
     ScopeMissing(String),
-    /// The account no longer may read the site.
-    #[error("no permission for the site: {0}")]
+    /// The account may not do what was asked.
+    #[error("no permission: {0}")]
     PermissionLost(String),
+    /// The account may not read the site, or might not a moment ago.
+    #[error("the site is refused: {detail}")]
+    SiteRefused {
+        /// When the search engine is asked again.
+        retry_after: Duration,
+        /// For the log.
+        detail: String,
+    },
     /// The request was refused as it stands: a bug of ours, or a filter that the search engine does not take.
     #[error("the request was refused: {0}")]
     InvalidRequest(String),

@@ -17,6 +17,7 @@ mod pace;
 mod planner;
 mod re2;
 mod reader;
+mod refusals;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -17,9 +17,9 @@ use super::{
     error::{ReadError, SearchEngineError},
     pace::Lane,
     planner::Plan,
-    wire::{Aggregation, DataState, Dimension, Filter, FilterGroup, QueryRequest, SearchType, SiteUrl},
+    wire::{Aggregation, DataState, Dimension, Filter, FilterGroup, QueryRequest, QueryResponse, SearchType, SiteUrl},
 };
-use crate::{analytics::metrics::Metrics, clock::Clock};
+use crate::{analytics::metrics::Metrics, clock::Clock, compute::beside};
 
 /// How long an answer is kept that touches days which are not final.
 const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
@@ -168,8 +168,10 @@ impl Reader {
                     .to_owned(),
             ));
         }
-        let weighted = plan.terms.iter().map(|term| term.weight).zip(readings.iter().map(Arc::as_ref));
-        Ok(Arc::new(added(weighted, part, self.clock.now())))
+        let weights: Vec<f64> = plan.terms.iter().map(|term| term.weight).collect();
+        let (part, now) = (part.clone(), self.clock.now());
+        let sum = beside(move || added(weights.into_iter().zip(readings.iter().map(Arc::as_ref)), &part, now));
+        Ok(Arc::new(sum.await.map_err(died)?))
     }
 
     async fn read_term(
@@ -239,20 +241,8 @@ impl Reader {
         let cap = request.row_limit;
         let answer = self.engine.query(account, (site, self.lane), &request, cap).await?;
         let now = self.clock.now();
-        let rows = answer.rows.into_iter().map(|row| Row {
-            metrics: Metrics::of_row(row.clicks, row.impressions, row.position),
-            keys: row.keys.into(),
-        });
-        let mut reading = Reading {
-            rows: rows.collect(),
-            capped: false,
-            read_at: now,
-            first_incomplete_date: answer.metadata.first_incomplete_date,
-        };
-        sort(&mut reading.rows, &request.dimensions);
-        reading.capped = is_cut(&reading.rows, &request.dimensions, cap);
-        let reading = Arc::new(reading);
         let expires_at = now + self.ttl_of(&request);
+        let reading = Arc::new(beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(died)?);
         self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
         Ok(reading)
     }
@@ -262,6 +252,22 @@ impl Reader {
         let settled = request.data_state == DataState::Final && request.end_date < settled_until;
         if settled { self.ttl } else { self.ttl.min(UNSETTLED_TTL) }
     }
+}
+
+fn died(error: crate::error::Error) -> SearchEngineError {
+    SearchEngineError::unavailable(format!("a reading died: {error}"))
+}
+
+/// The rows of an answer, in order.
+fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, read_at: DateTime<Utc>) -> Reading {
+    let rows = answer
+        .rows
+        .into_iter()
+        .map(|row| Row { metrics: Metrics::of_row(row.clicks, row.impressions, row.position), keys: row.keys.into() });
+    let mut rows: Vec<Row> = rows.collect();
+    sort(&mut rows, dimensions);
+    let capped = is_cut(&rows, dimensions, cap);
+    Reading { rows, capped, read_at, first_incomplete_date: answer.metadata.first_incomplete_date }
 }
 
 impl Reading {

@@ -19,10 +19,14 @@ const HYPHENATED: usize = 36;
 #[derive(Debug, Clone)]
 pub struct VisibleProperty {
     property: property::Model,
+    /// How many of its owner's properties have been tracked for longer.
+    longer: u64,
     role: Role,
     user_id: Option<Uuid>,
     /// The grant that the role comes from; none for the owner and the reader of a share link.
     grant_id: Option<Uuid>,
+    /// Whether nobody has used that grant before.
+    grant_is_new: bool,
 }
 
 impl VisibleProperty {
@@ -35,13 +39,21 @@ impl VisibleProperty {
     ) -> Result<Self, Error> {
         let id = Some(property_id).filter(|text| text.len() == HYPHENATED);
         let id = id.and_then(|text| Uuid::try_parse(text).ok()).ok_or(Error::NotFound)?;
-        let property = tracked(db, id).await?;
-        let user_id = Some(user.id);
-        if property.user_id == user.id {
-            return Ok(Self { property, role: Role::Owner, user_id, grant_id: None });
+        let found = Self { user_id: Some(user.id), ..Self::tracked(db, id).await? };
+        if found.property.user_id == user.id {
+            return Ok(Self { role: Role::Owner, ..found });
         }
-        let grant = granted(db, user, &property, now).await?.ok_or(Error::NotFound)?;
-        Ok(Self { property, role: role_of(grant.role), user_id, grant_id: Some(grant.id) })
+        let grant = granted(db, user, &found.property, now).await?.ok_or(Error::NotFound)?;
+        let (grant_id, grant_is_new) = (Some(grant.id), grant.accepted_at.is_none());
+        Ok(Self { role: role_of(grant.role), grant_id, grant_is_new, ..found })
+    }
+
+    /// A property that is tracked, as whoever has no name may see it.
+    async fn tracked(db: &impl ConnectionTrait, id: Uuid) -> Result<Self, Error> {
+        let Some(found) = property::Entity::tracked(id).one(db).await? else { return Err(Error::NotFound) };
+        let longer = u64::try_from(found.longer).map_err(Error::internal)?;
+        let property = found.property;
+        Ok(Self { property, longer, role: Role::Viewer, user_id: None, grant_id: None, grant_is_new: false })
     }
 
     /// The property.
@@ -60,6 +72,18 @@ impl VisibleProperty {
     #[must_use]
     pub fn user_id(&self) -> Option<Uuid> {
         self.user_id
+    }
+
+    /// The grant that the role comes from; none for the owner and the reader of a share link.
+    #[must_use]
+    pub fn grant_id(&self) -> Option<Uuid> {
+        self.grant_id
+    }
+
+    /// That grant, where nobody has used it before.
+    #[must_use]
+    pub fn new_grant(&self) -> Option<Uuid> {
+        self.grant_id.filter(|_| self.grant_is_new)
     }
 
     /// Whether the owner, rather than the caller, must act on the plan or the search account.
@@ -107,8 +131,7 @@ impl PropertyAccess {
         link: &share_link::Model,
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
-        let property = tracked(db, link.property_id).await?;
-        let visible = VisibleProperty { property, role: Role::Viewer, user_id: None, grant_id: None };
+        let visible = VisibleProperty::tracked(db, link.property_id).await?;
         let owner = people::by_id(db, visible.property.user_id).await?;
         let access = Self::paid(config, visible, &owner, Role::Viewer, now)?;
         access.require_feature(Feature::ShareLinks)?;
@@ -123,10 +146,9 @@ impl PropertyAccess {
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
         let entitlement = Entitlement::of(config, owner, now);
-        if entitlement.has_access() {
-            Ok(Self { visible, entitlement, needed })
-        } else {
-            Err(Error::SubscriptionRequired { owner_must: visible.owner_must() })
+        match entitlement.lack(visible.grant_id.is_some(), visible.longer) {
+            None => Ok(Self { visible, entitlement, needed }),
+            Some(lack) => Err(Error::SubscriptionRequired { owner_must: visible.owner_must(), lack }),
         }
     }
 
@@ -170,11 +192,6 @@ impl std::ops::Deref for PropertyAccess {
     fn deref(&self) -> &VisibleProperty {
         &self.visible
     }
-}
-
-async fn tracked(db: &impl ConnectionTrait, id: Uuid) -> Result<property::Model, Error> {
-    let found = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true)).one(db).await?;
-    found.ok_or(Error::NotFound)
 }
 
 /// The grant that the owner made to the user's e-mail, which counts only if it is verified.
@@ -328,9 +345,9 @@ mod tests {
 
         let id = id.to_string();
         let locked = ask(&world, viewer, &id, Role::Owner).await.unwrap_err();
-        assert!(matches!(locked, Error::SubscriptionRequired { owner_must: true }), "{locked}");
+        assert!(matches!(locked, Error::SubscriptionRequired { owner_must: true, .. }), "{locked}");
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
-        assert!(matches!(own, Error::SubscriptionRequired { owner_must: false }), "{own}");
+        assert!(matches!(own, Error::SubscriptionRequired { owner_must: false, .. }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
         let viewer = people::by_id(&world.db, viewer).await.unwrap();
         assert_eq!(VisibleProperty::resolve(&world.db, &viewer, &id, noon()).await.unwrap().role(), Role::Viewer);

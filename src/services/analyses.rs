@@ -38,7 +38,7 @@ use crate::{
     error::Error,
     search_engine::{
         Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
-        SearchType, plan,
+        SearchType,
     },
 };
 
@@ -54,23 +54,24 @@ fn table_cap(table: Dimension) -> usize {
 }
 
 /// A question that can be read.
-struct Asked<'s> {
-    search: &'s SearchData,
+#[derive(Clone)]
+struct Asked {
+    search: SearchData,
     settled: Settled,
     freshness: LastFinal,
     /// Who holds the weeks of rows that are read.
     person: Uuid,
 }
 
-impl<'s> Asked<'s> {
+impl Asked {
     /// Settles a question with a comparison.
-    async fn settle(search: &'s SearchData, access: &PropertyAccess, asked: &Question) -> Result<Self, Error> {
+    async fn settle(search: &SearchData, access: &PropertyAccess, asked: &Question) -> Result<Self, Error> {
         Self::settle_parts(search, access, (&asked.window, &asked.comparison, &asked.slice)).await
     }
 
     /// Settles a question without one.
     async fn settle_alone(
-        search: &'s SearchData,
+        search: &SearchData,
         access: &PropertyAccess,
         window: &WindowParams,
         slice: &Slice,
@@ -79,7 +80,7 @@ impl<'s> Asked<'s> {
     }
 
     async fn settle_parts(
-        search: &'s SearchData,
+        search: &SearchData,
         access: &PropertyAccess,
         parts: (&WindowParams, &Comparison, &Slice),
     ) -> Result<Self, Error> {
@@ -87,7 +88,7 @@ impl<'s> Asked<'s> {
         let freshness = search.last_final(&settled.site).await?;
         // The readers of a share link are one person.
         let person = access.user_id().unwrap_or(access.property().id);
-        Ok(Self { search, settled, freshness, person })
+        Ok(Self { search: search.clone(), settled, freshness, person })
     }
 
     /// The window without the days that are not final yet.
@@ -115,7 +116,7 @@ impl<'s> Asked<'s> {
 
     /// The whole of the question without its query conditions: what shares of clicks divide by.
     async fn read_whole(&self, by_page: bool) -> Result<Arc<Reading>, Error> {
-        let plan = self.settled.plan_without_queries()?;
+        let plan = self.settled.plan_without_queries().await?;
         let part = self.settled.part(self.settled.window, &[], 1);
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
         Box::pin(self.search.read(&self.settled.site, &part, &plan)).await
@@ -158,7 +159,7 @@ fn check_has_queries(slice: &Slice) -> Result<(), Error> {
 /// Leaves branded queries out of a question, where the property has branded keywords, unless the caller wants them. Says whether
 /// it did.
 async fn leave_brand_out(
-    asked: &mut Asked<'_>,
+    asked: &mut Asked,
     access: &PropertyAccess,
     slice: &Slice,
     include: bool,
@@ -179,8 +180,8 @@ fn narrowed(predicate: &Predicate, condition: Condition) -> Predicate {
 }
 
 /// The plan for a predicate and one more condition.
-fn plan_with(predicate: &Predicate, condition: Condition) -> Result<Plan, Error> {
-    Ok(plan(&narrowed(predicate, condition))?)
+async fn plan_with(predicate: &Predicate, condition: Condition) -> Result<Plan, Error> {
+    question::planned(narrowed(predicate, condition)).await
 }
 
 /// A reading's rows, added up.

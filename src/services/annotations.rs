@@ -10,7 +10,7 @@ use super::{
     access::PropertyAccess,
     records::{IfMatch, check_room, etag, found},
 };
-use crate::error::Error;
+use crate::{compute::beside, error::Error};
 
 /// The most annotations of a property.
 const MOST: u64 = 5_000;
@@ -56,13 +56,18 @@ pub async fn list(
     params: &AnnotationListParams,
 ) -> Result<Vec<Annotation>, Error> {
     let window = params.start_date.zip(params.end_date);
-    let touches = |date: NaiveDate, end: NaiveDate| window.is_none_or(|(first, last)| date <= last && end >= first);
-    let own = Entity::of_property(access.property().id).all(db).await?.into_iter().map(|row| wire(&row));
-    let system = ANOMALIES.iter().filter(|_| params.include_system).map(known);
-    let mut found: Vec<Annotation> =
-        own.chain(system).filter(|found| touches(found.date, found.end_date.unwrap_or(found.date))).collect();
-    found.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
-    Ok(found)
+    let touches =
+        move |date: NaiveDate, end: NaiveDate| window.is_none_or(|(first, last)| date <= last && end >= first);
+    let (own, include_system) = (Entity::of_property(access.property().id).all(db).await?, params.include_system);
+    beside(move || {
+        let system = ANOMALIES.iter().filter(|_| include_system).map(known);
+        let all = own.iter().map(wire).chain(system);
+        let mut found: Vec<Annotation> =
+            all.filter(|found| touches(found.date, found.end_date.unwrap_or(found.date))).collect();
+        found.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
+        found
+    })
+    .await
 }
 
 fn known(anomaly: &Anomaly) -> Annotation {

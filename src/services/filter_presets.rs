@@ -12,17 +12,18 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    records::{IfMatch, check_name, check_room, etag, found, hold_user, trimmed},
-    saved_conditions::check_plannable,
+    records::{IfMatch, check_name, etag, found, hold_user, trimmed},
+    saved_conditions::{check_room, stored_filters},
 };
-use crate::error::Error;
+use crate::{compute::beside, error::Error};
 
-/// The most presets of a person.
-const MOST: u64 = 500;
+/// The most of them, and what they are called.
+const ROOM: (u64, &str) = (500, "filter presets");
 
 /// A person's presets, by name.
 pub async fn list(db: &impl ConnectionTrait, user_id: Uuid) -> Result<Vec<FilterPreset>, Error> {
-    Entity::of_user(user_id).all(db).await?.iter().map(wire).collect()
+    let rows = Entity::of_user(user_id).all(db).await?;
+    beside(move || rows.iter().map(wire).collect()).await?
 }
 
 /// Saves a preset.
@@ -32,16 +33,17 @@ pub async fn create(
     input: FilterPresetInput,
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<FilterPreset, Error> {
-    check_plannable("filters", &input.filters)?;
+    let filters = stored_filters(input.filters).await?;
     hold_user(transaction, user_id).await?;
-    check_room(transaction, Entity::of_user(user_id), MOST, "filter presets").await?;
+    let saved = (Column::Filters, "filters", filters.as_str());
+    check_room(transaction, Entity::of_user(user_id), saved, ROOM).await?;
     check_name(transaction, Entity::of_user(user_id), Column::NameKey, &input.name).await?;
     let row = filter_preset::ActiveModel {
         id: Set(id),
         user_id: Set(user_id),
         name: Set(trimmed(&input.name)),
         name_key: Set(entity::key(&input.name)),
-        filters: Set(serde_json::to_string(&input.filters).map_err(Error::internal)?),
+        filters: Set(filters),
         created_at: Set(now),
         updated_at: Set(now),
     };
@@ -58,13 +60,17 @@ pub async fn replace(
 ) -> Result<FilterPreset, Error> {
     hold_user(transaction, user_id).await?;
     let row = found(transaction, Entity::one_of_user(user_id, id), if_match).await?;
-    check_plannable("filters", &input.filters)?;
+    let filters = stored_filters(input.filters).await?;
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
+    if filters.len() > row.filters.len() {
+        let saved = (Column::Filters, "filters", filters.as_str());
+        check_room(transaction, others.clone(), saved, ROOM).await?;
+    }
     check_name(transaction, others, Column::NameKey, &input.name).await?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
     row.name_key = Set(entity::key(&input.name));
-    row.filters = Set(serde_json::to_string(&input.filters).map_err(Error::internal)?);
+    row.filters = Set(filters);
     row.updated_at = Set(now);
     wire(&row.update(transaction).await?)
 }

@@ -5,12 +5,12 @@ use api::{
     properties::{Headline, PropertyAccessState, TrackedProperty},
 };
 use chrono::TimeDelta;
-use futures_util::future::{join_all, try_join};
+use futures_util::future::{OptionFuture, join_all, try_join};
 use uuid::Uuid;
 
 use super::{
     properties::{Listed, display_name, visible},
-    question::last_days,
+    question::{last_days, oldest_day},
     search_data::{SearchData, SearchSite},
 };
 use crate::{
@@ -20,7 +20,8 @@ use crate::{
     search_engine::{DataState, Part, Plan, SearchType},
 };
 
-/// The tracked properties that a person can see, each with the metrics of the last `days` final days and of as many before.
+/// The tracked properties that a person can see, each with the metrics of the last `days` final days and of as many before, as far
+/// as the search engine keeps those.
 pub async fn list(
     search: &SearchData,
     config: &Config,
@@ -58,7 +59,7 @@ fn state(error: &Error) -> PropertyAccessState {
     match error {
         Error::SubscriptionRequired { .. } => PropertyAccessState::SubscriptionRequired,
         Error::SearchAccountDisconnected { .. } => PropertyAccessState::SearchAccountDisconnected,
-        Error::NotFound => PropertyAccessState::Lost,
+        Error::NotFound | Error::SearchSiteRefused { .. } => PropertyAccessState::Lost,
         other => {
             tracing::warn!(%other, "a headline is missing");
             PropertyAccessState::SearchEngineUnavailable
@@ -68,15 +69,17 @@ fn state(error: &Error) -> PropertyAccessState {
 
 async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Headline, Error> {
     let owner_must = listed.role != Role::Owner;
-    if !listed.paid {
-        return Err(Error::SubscriptionRequired { owner_must });
+    if let Some(lack) = listed.lack {
+        return Err(Error::SubscriptionRequired { owner_must, lack });
     }
     let site = SearchSite::new(&search.secrets, &listed.property, listed.account.clone(), owner_must)?;
     let last = search.last_final(&site).await?.last_final_date;
     let window = last_days(last, days.into());
     let before = last_days(window.start_date - TimeDelta::days(1), days.into());
-    let (current, previous) = try_join(total(search, &site, window), total(search, &site, before)).await?;
-    Ok(Headline { window, current: wire(&current), previous: wire(&previous) })
+    let kept = before.start_date >= oldest_day(search.clock.pacific_today());
+    let previous = OptionFuture::from(kept.then(|| total(search, &site, before)));
+    let (current, previous) = try_join(total(search, &site, window), async { previous.await.transpose() }).await?;
+    Ok(Headline { window, current: wire(&current), previous: previous.as_ref().map(wire) })
 }
 
 async fn total(search: &SearchData, site: &SearchSite, window: Window) -> Result<Metrics, Error> {

@@ -5,7 +5,7 @@ use entity::user::{self, Plan};
 
 use crate::{
     config::{Config, PlanTerms},
-    error::Error,
+    error::{Error, Lack},
     store::rate_limit::Rate,
 };
 
@@ -89,7 +89,22 @@ impl Entitlement {
 
     /// Refuses where `feature` is not included; `owner_must` says that the plan is another person's.
     pub fn require(&self, feature: Feature, owner_must: bool) -> Result<(), Error> {
-        if self.includes(feature) { Ok(()) } else { Err(Error::SubscriptionRequired { owner_must }) }
+        if self.includes(feature) { Ok(()) } else { Err(Error::SubscriptionRequired { owner_must, lack: Lack::This }) }
+    }
+
+    /// What the plan lacks to open one of its owner's properties: to a `member` it takes a team, and within the quota those come
+    /// first that have been tracked longest. `longer` of the owner's have been tracked for longer than this one.
+    #[must_use]
+    pub fn lack(&self, member: bool, longer: u64) -> Option<Lack> {
+        if !self.has_access() {
+            Some(Lack::This)
+        } else if member && !self.includes(Feature::Team) {
+            Some(Lack::Team)
+        } else if longer >= u64::from(self.tracked_properties) {
+            Some(Lack::Tracked(longer + 1))
+        } else {
+            None
+        }
     }
 }
 
@@ -141,6 +156,26 @@ mod tests {
             let share = matches!(effective, Plan::Pro | Plan::Agency);
             assert_eq!(entitlement.includes(Feature::ShareLinks), share);
             assert_eq!(entitlement.require(Feature::Team, true).is_ok(), share);
+        }
+    }
+
+    #[test]
+    fn a_plan_opens_as_many_properties_as_it_tracks_and_to_members_only_with_a_team() {
+        let config = Config::default();
+        let cases = [
+            (Plan::None, false, 0, Some(Lack::This)),
+            (Plan::None, true, 99, Some(Lack::This)),
+            (Plan::Free, false, 0, None),
+            (Plan::Free, false, 1, Some(Lack::Tracked(2))),
+            (Plan::Free, true, 0, Some(Lack::Team)),
+            (Plan::Free, true, 1, Some(Lack::Team)),
+            (Plan::Pro, true, 24, None),
+            (Plan::Pro, true, 25, Some(Lack::Tracked(26))),
+            (Plan::Agency, false, 249, None),
+        ];
+        for (plan, member, longer, lack) in cases {
+            let entitlement = Entitlement::of(&config, &user::Model { plan, ..person("ann") }, noon());
+            assert_eq!(entitlement.lack(member, longer), lack, "{plan:?} {member} {longer}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Branded keywords, segments and topic clusters, as predicates over search data.
 
-use api::models::{Classification, FilterDimension, Slice};
+use api::models::{Classification, FilterCondition, FilterDimension, Slice};
 use entity::{branded_keyword, segment, topic_cluster};
 use sea_orm::ConnectionTrait;
 
 use super::{access::PropertyAccess, saved_conditions};
 use crate::{
+    compute::beside,
     error::Error,
     search_engine::{Condition, Expression, Predicate, brand, filter},
 };
@@ -17,14 +18,20 @@ pub async fn of(db: &impl ConnectionTrait, access: &PropertyAccess, slice: &Slic
         expressions.push(classified(db, access, classification).await?);
     }
     let filters = slice.filters.as_ref().map_or(&[][..], |filters| &filters.0);
+    if !filters.is_empty() {
+        let filters = filters.to_vec();
+        expressions.push(beside(move || checked(&filters)).await??);
+    }
+    Ok(Predicate(expressions))
+}
+
+/// Filters that mean something; regular expressions take time to read.
+fn checked(filters: &[FilterCondition]) -> Result<Expression, Error> {
     for (index, condition) in filters.iter().enumerate() {
         filter::check(condition)
             .map_err(|allowed| Error::invalid(format!("filters: condition {}: {allowed}", index + 1)))?;
     }
-    if !filters.is_empty() {
-        expressions.push(Expression::of(filters));
-    }
-    Ok(Predicate(expressions))
+    Ok(Expression::of(filters))
 }
 
 async fn classified(

@@ -18,7 +18,10 @@ use super::{
     people,
     plans::Entitlement,
 };
-use crate::{config::Config, error::Error};
+use crate::{
+    config::Config,
+    error::{Error, Lack},
+};
 
 /// A tracked property in a person's list.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,8 +36,8 @@ pub struct Listed {
     pub hidden: bool,
     /// The person's tags on it, in the person's order.
     pub tag_ids: Vec<Uuid>,
-    /// Whether its owner's plan gives access.
-    pub paid: bool,
+    /// What its owner's plan lacks to open it to the person.
+    pub lack: Option<Lack>,
     /// The search account it is read with.
     pub account: search_account::Model,
 }
@@ -55,13 +58,13 @@ pub async fn visible(
         .all(db)
         .await?;
     let marks = Marks::of(db, user_id).await?;
-    let paid = owners_with_access(db, config, &found, now).await?;
+    let (plans, longer) = (plans_of_owners(db, config, &found, now).await?, tracked_longer(&found));
     let mut listed: Vec<_> = found
         .into_iter()
         .filter_map(|(property, account)| {
             let role = if property.user_id == user_id { Role::Owner } else { grants.role(&property)? };
-            let paid = paid.contains(&property.user_id);
-            Some(marks.list(property, role, paid, account?))
+            let lack = plans.get(&property.user_id)?.lack(role != Role::Owner, *longer.get(&property.id)?);
+            Some(marks.list(property, role, lack, account?))
         })
         .collect();
     listed.sort_by(|a, b| order(a).cmp(&order(b)));
@@ -178,30 +181,44 @@ impl Marks {
         Ok(Self { preferences: preferences.into_iter().map(|row| (row.property_id, row)).collect(), tags })
     }
 
-    fn list(&self, property: property::Model, role: Role, paid: bool, account: search_account::Model) -> Listed {
+    fn list(
+        &self,
+        property: property::Model,
+        role: Role,
+        lack: Option<Lack>,
+        account: search_account::Model,
+    ) -> Listed {
         let preference = self.preferences.get(&property.id);
         Listed {
             role,
             favorite: preference.is_some_and(|row| row.favorite),
             hidden: preference.is_some_and(|row| row.hidden),
             tag_ids: self.tags.get(&property.id).cloned().unwrap_or_default(),
-            paid,
+            lack,
             account,
             property,
         }
     }
 }
 
-async fn owners_with_access(
+/// What the owners of properties may use, by owner.
+async fn plans_of_owners(
     db: &impl ConnectionTrait,
     config: &Config,
     found: &[(property::Model, Option<search_account::Model>)],
     now: DateTime<Utc>,
-) -> Result<HashSet<Uuid>, Error> {
+) -> Result<HashMap<Uuid, Entitlement>, Error> {
     let ids: HashSet<Uuid> = found.iter().map(|(property, _)| property.user_id).collect();
     let owners = user::Entity::find().filter(user::Column::Id.is_in(ids)).all(db).await?;
-    let paid = owners.iter().filter(|owner| Entitlement::of(config, owner, now).has_access());
-    Ok(paid.map(|owner| owner.id).collect())
+    Ok(owners.iter().map(|owner| (owner.id, Entitlement::of(config, owner, now))).collect())
+}
+
+/// For each property, how many of its owner's have been tracked for longer. `found` holds all that are tracked of each owner.
+fn tracked_longer(found: &[(property::Model, Option<search_account::Model>)]) -> HashMap<Uuid, u64> {
+    let mut ordered: Vec<&property::Model> = found.iter().map(|(property, _)| property).collect();
+    ordered.sort_by_key(|property| (property.user_id, property.tracked_at, property.id));
+    let by_owner = ordered.chunk_by(|a, b| a.user_id == b.user_id);
+    by_owner.flat_map(|own| own.iter().map(|property| property.id).zip(0..)).collect()
 }
 
 #[cfg(test)]

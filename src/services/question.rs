@@ -9,6 +9,7 @@ use super::{
     search_data::{SearchData, SearchSite},
 };
 use crate::{
+    compute::beside,
     error::Error,
     search_engine::{Aggregation, DataState, Dimension, LastFinal, Part, Plan, Predicate, SearchType, plan},
 };
@@ -62,8 +63,14 @@ pub fn last_days(end: NaiveDate, days: i64) -> Window {
     Window { start_date: end - TimeDelta::days(days - 1), end_date: end }
 }
 
+/// The first day of which the search engine still has data.
+#[must_use]
+pub fn oldest_day(today: NaiveDate) -> NaiveDate {
+    today - Months::new(HISTORY_MONTHS)
+}
+
 fn check_reach((start_name, end_name): (&str, &str), window: Window, today: NaiveDate) -> Result<(), Error> {
-    let oldest = today - Months::new(HISTORY_MONTHS);
+    let oldest = oldest_day(today);
     if window.end_date > today {
         return Err(Error::invalid(format!("{end_name}: must not be after today, {today} in America/Los_Angeles")));
     }
@@ -93,13 +100,13 @@ pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
 
 impl Settled {
     /// The plan that answers the whole predicate.
-    pub fn plan(&self) -> Result<Plan, Error> {
-        Ok(plan(&self.predicate)?)
+    pub async fn plan(&self) -> Result<Plan, Error> {
+        planned(self.predicate.clone()).await
     }
 
     /// The plan that answers the predicate without its query conditions: what a coverage share divides by.
-    pub fn plan_without_queries(&self) -> Result<Plan, Error> {
-        Ok(plan(&self.predicate.without_queries())?)
+    pub async fn plan_without_queries(&self) -> Result<Plan, Error> {
+        planned(self.predicate.without_queries()).await
     }
 
     /// How the question's requests count: `byPage` for all of them as soon as one condition names a page or a search
@@ -124,6 +131,14 @@ impl Settled {
             cap,
         }
     }
+}
+
+/// The plan that answers a predicate. Many conditions take time to combine.
+pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
+    if predicate.0.is_empty() {
+        return Ok(plan(&predicate)?);
+    }
+    Ok(beside(move || plan(&predicate)).await??)
 }
 
 /// How recent the data is, as answers say it.

@@ -1,13 +1,12 @@
 //! What the service's own records have in common: tags of their state, limits of their number, names.
 
-use std::fmt::Debug;
-
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use entity::user;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter as _, QuerySelect as _,
     Select, sea_query::LockType,
 };
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -20,17 +19,20 @@ pub const AT_ONCE: usize = 1_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IfMatch(pub Vec<String>);
 
-/// The strong tag of a record's state: 128 bits of the SHA-256 of everything that its row holds.
+/// The strong tag of a record's state: 128 bits of the SHA-256 of everything that its row holds, as JSON.
 #[must_use]
-pub fn etag(row: &impl Debug) -> String {
-    let digest = Sha256::digest(format!("{row:?}"));
-    format!("\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..16]))
+pub fn etag(row: &impl Serialize) -> String {
+    let mut hash = Sha256::new();
+    // A digest takes every byte, and no row has keys that JSON has not.
+    let written = serde_json::to_writer(&mut hash, row);
+    debug_assert!(written.is_ok(), "a row that is no JSON: {written:?}");
+    format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.finalize()[..16]))
 }
 
 impl IfMatch {
     /// Refuses a change where the header was sent and does not name the state that `row` is in. Weak tags never match; a tag without
     /// its quotes is none.
-    pub fn check(&self, row: &impl Debug) -> Result<(), Error> {
+    pub fn check(&self, row: &impl Serialize) -> Result<(), Error> {
         let current = etag(row);
         let named = |list: &String| list.split(',').map(str::trim).any(|tag| tag == "*" || tag == current);
         if self.0.is_empty() || self.0.iter().any(named) {
@@ -48,7 +50,7 @@ impl IfMatch {
 pub async fn found<E>(transaction: &impl ConnectionTrait, one: Select<E>, if_match: &IfMatch) -> Result<E::Model, Error>
 where
     E: EntityTrait,
-    E::Model: Debug,
+    E::Model: Serialize,
 {
     let row = one.one(transaction).await?.ok_or(Error::NotFound)?;
     if_match.check(&row)?;
@@ -68,11 +70,13 @@ where
     E::Model: Send + Sync,
 {
     let count = existing.count(db).await?;
-    if count < most {
-        Ok(count)
-    } else {
-        Err(Error::invalid(format!("body: there are {count} {what}, and at most {most} are kept")))
-    }
+    if count < most { Ok(count) } else { Err(too_many(count, most, what)) }
+}
+
+/// The refusal of one more of what there are `most` of.
+#[must_use]
+pub fn too_many(count: u64, most: u64, what: &str) -> Error {
+    Error::invalid(format!("body: there are {count} {what}, and at most {most} are kept"))
 }
 
 /// Refuses a name that one of `others` has; they leave out the record that is to have it. `key` is the column of folded names.
@@ -113,6 +117,22 @@ pub fn trimmed(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A row that is dear to print.
+    #[derive(serde::Serialize)]
+    struct Row(&'static str);
+
+    impl std::fmt::Debug for Row {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("printed")
+        }
+    }
+
+    #[test]
+    fn a_state_is_tagged_by_its_bytes_and_not_by_its_print() {
+        assert_eq!(etag(&Row("a")), etag(&Row("a")));
+        assert_ne!(etag(&Row("a")), etag(&Row("b")));
+    }
 
     #[test]
     fn a_change_is_let_through_where_the_state_is_the_one_that_was_read() {

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     clock::Clock,
+    compute::beside,
     error::Error,
     search_engine::{ByteCache, LastFinal, Reading},
 };
@@ -66,19 +67,23 @@ impl Answers {
     }
 
     /// The answer to the question that `key` names: as it was rendered before, if it was made of the very same, otherwise as
-    /// `answer` makes it now.
-    pub fn rendered<T: Serialize>(
+    /// `answer` makes it now, beside the runtime.
+    pub async fn rendered<T: Serialize>(
         &self,
         key: String,
         made_of: MadeOf,
-        answer: impl FnOnce() -> T,
+        answer: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Arc<RenderedAnswer>, Error> {
         let now = self.clock.now();
         if let Some(rendered) = self.cache.get(&key, now).filter(|rendered| rendered.made_of.is(&made_of)) {
             return Ok(rendered);
         }
-        let body = Bytes::from(serde_json::to_vec(&answer()).map_err(Error::internal)?);
-        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+        let written = beside(move || {
+            let body = Bytes::from(serde_json::to_vec(&answer()).map_err(Error::internal)?);
+            let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+            Ok::<_, Error>((body, digest))
+        });
+        let (body, digest) = written.await??;
         let rendered = Arc::new(RenderedAnswer { made_of, body, digest });
         self.cache.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
         Ok(rendered)

@@ -10,10 +10,11 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity::replay;
+use entity::replay::{self, Column};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, QueryFilter,
+    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _, QueryFilter,
     SqlErr, Statement,
+    sea_query::{Expr, Func, Query, SelectStatement},
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -29,6 +30,9 @@ const CONTEXT: &str = "replay";
 
 /// The largest body that is stored, in bytes.
 pub const LARGEST_BODY: usize = 256 * 1024;
+
+/// The most answers that are kept for a person.
+const MAX_ROWS: i64 = 5_000;
 
 /// What a key belongs to: the same key of another person, or on another path, is another one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -65,6 +69,17 @@ pub enum Known {
     Answered(Stored),
     /// It was used with another body.
     OtherBody,
+}
+
+/// What became of an answer that was to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is replayed from now on.
+    Stored,
+    /// Nothing: there is an answer for the key already.
+    KeyTaken,
+    /// Nothing: it is too large, or the person has as many as are kept.
+    NoRoom,
 }
 
 /// The keys that are in use in this process.
@@ -151,8 +166,8 @@ pub async fn find(
     Ok(Some(Known::Answered(answer)))
 }
 
-/// Stores an answer for replay, unless there is one for the key already. Whether it did. Its body is sealed: that of a share link
-/// holds the link's token.
+/// Stores an answer for replay, where there is none for the key and the person's answers take at most `max_bytes` with it. Its body
+/// is sealed: that of a share link holds the link's token.
 pub async fn store(
     db: &impl ConnectionTrait,
     secrets: &Secrets,
@@ -160,26 +175,53 @@ pub async fn store(
     scope: Scope,
     request_hash: Vec<u8>,
     answer: Stored,
-) -> Result<bool, Error> {
-    let row = replay::ActiveModel {
-        id: Set(id),
-        user_id: Set(scope.user_id),
-        method: Set(scope.method),
-        path: Set(scope.path),
-        idempotency_key: Set(scope.key),
-        request_hash: Set(request_hash),
-        status: Set(answer.status.into()),
-        content_type: Set(answer.content_type),
-        location: Set(answer.location),
-        etag: Set(answer.etag),
-        body: Set(secrets.seal(&answer.body, CONTEXT)),
-        created_at: Set(now),
-        expires_at: Set(now + LIFETIME),
-    };
-    match replay::Entity::insert(row).exec_without_returning(db).await {
-        Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => Ok(false),
-        stored => Ok(stored.map(|_| true)?),
+    max_bytes: u64,
+) -> Result<Outcome, Error> {
+    if answer.body.len() > LARGEST_BODY {
+        return Ok(Outcome::NoRoom);
     }
+    let body = secrets.seal(&answer.body, CONTEXT);
+    let size = i32::try_from(body.len()).map_err(Error::internal)?;
+    let left = i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size);
+    let room = room_of(scope.user_id, now, left);
+    let row: [(Column, Expr); 14] = [
+        (Column::Id, id.into()),
+        (Column::UserId, scope.user_id.into()),
+        (Column::Method, scope.method.into()),
+        (Column::Path, scope.path.into()),
+        (Column::IdempotencyKey, scope.key.into()),
+        (Column::RequestHash, request_hash.into()),
+        (Column::Status, i32::from(answer.status).into()),
+        (Column::ContentType, answer.content_type.into()),
+        (Column::Location, answer.location.into()),
+        (Column::Etag, answer.etag.into()),
+        (Column::Body, body.into()),
+        (Column::Size, size.into()),
+        (Column::CreatedAt, now.into()),
+        (Column::ExpiresAt, (now + LIFETIME).into()),
+    ];
+    let (columns, values): (Vec<_>, Vec<_>) = row.into_iter().unzip();
+    let values = Query::select().exprs(values).and_where(Expr::exists(room)).take();
+    let mut insert = Query::insert();
+    insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
+    match db.execute(&insert).await {
+        Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => Ok(Outcome::KeyTaken),
+        done => Ok(if done?.rows_affected() == 0 { Outcome::NoRoom } else { Outcome::Stored }),
+    }
+}
+
+/// One row where a person's answers are fewer than [`MAX_ROWS`] and take at most `bytes`; otherwise none.
+fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
+    let count = Func::count(Expr::col(Column::Size));
+    let taken = Func::coalesce([Expr::from(Func::sum(Expr::col(Column::Size))), Expr::val(0)]);
+    Query::select()
+        .expr(count.clone())
+        .from(replay::Entity)
+        .and_where(Column::UserId.eq(user_id))
+        .and_where(Column::ExpiresAt.gt(now))
+        .and_having(count.lt(MAX_ROWS))
+        .and_having(taken.lte(bytes))
+        .take()
 }
 
 /// Deletes what is not replayed any more.
@@ -277,10 +319,10 @@ mod tests {
         let scope = Scope { user_id: world.owner, method: "POST".into(), path: "/x".into(), key: "a".into() };
         let answer = |status| Stored { status, content_type: None, location: None, etag: None, body: Vec::new() };
         let (secrets, hash) = (Secrets::new([7; 32], Random::seeded(1)), vec![0; 32]);
-        for (status, stores) in [(201, true), (202, false)] {
-            let id = world.random.id(noon());
-            let stored = store(&world.db, &secrets, (id, noon()), scope.clone(), hash.clone(), answer(status)).await;
-            assert_eq!(stored.unwrap(), stores);
+        for (status, outcome) in [(201, Outcome::Stored), (202, Outcome::KeyTaken)] {
+            let made = (world.random.id(noon()), noon());
+            let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(status), 1_000).await;
+            assert_eq!(stored.unwrap(), outcome);
         }
         let known = find(&world.db, &secrets, &scope, &hash, noon()).await.unwrap();
         assert_eq!(known, Some(Known::Answered(answer(201))));

@@ -4,18 +4,79 @@
 
 use api::{
     classifications::ClassificationCondition,
-    models::{FilterCondition, FilterDimension},
+    models::{FilterCondition, FilterDimension, MAX_CONDITIONS_BYTES},
 };
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait, EntityTrait, QuerySelect, Select,
+    sea_query::{Expr, Func},
+};
+use serde::Serialize;
 
+use super::records::too_many;
 use crate::{
+    compute::beside,
     error::Error,
     search_engine::{Expression, PlanError, Predicate, filter, plan},
 };
 
-/// Conditions as they are stored, once they are known to mean something and to be plannable on `dimension`.
-pub fn stored(dimension: FilterDimension, conditions: &[ClassificationCondition]) -> Result<String, Error> {
-    check_plannable("conditions", &on(dimension, conditions))?;
-    serde_json::to_string(conditions).map_err(Error::internal)
+/// The most bytes that the conditions of all records of a kind take together, on a property or of a person: 4 MiB.
+const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Conditions of a classification as they are stored, once they are known to mean something and to be plannable on `dimension`.
+pub async fn stored(dimension: FilterDimension, conditions: Vec<ClassificationCondition>) -> Result<String, Error> {
+    let json = json("conditions", &conditions)?;
+    let check = move || check_plannable("conditions", &on(dimension, &conditions));
+    beside(check).await??;
+    Ok(json)
+}
+
+/// The same of a preset's.
+pub async fn stored_filters(filters: Vec<FilterCondition>) -> Result<String, Error> {
+    let json = json("filters", &filters)?;
+    beside(move || check_plannable("filters", &filters)).await??;
+    Ok(json)
+}
+
+fn json(field: &str, conditions: &[impl Serialize]) -> Result<String, Error> {
+    let json = serde_json::to_string(conditions).map_err(Error::internal)?;
+    if json.len() > MAX_CONDITIONS_BYTES {
+        return Err(Error::invalid(format!(
+            "{field}: at most 60,000 bytes as JSON are kept, and these take {}; shorten the values or use fewer conditions",
+            json.len()
+        )));
+    }
+    Ok(json)
+}
+
+/// Refuses a record where there are too many `others` of its kind, or where the conditions of all of them would take too many bytes
+/// together. `column` holds the conditions, which are the body's `field`.
+pub async fn check_room<E>(
+    db: &impl ConnectionTrait,
+    mut others: Select<E>,
+    (column, field, json): (E::Column, &str, &str),
+    (most, what): (u64, &str),
+) -> Result<(), Error>
+where
+    E: EntityTrait,
+{
+    QuerySelect::query(&mut others).clear_order_by();
+    let bytes = Func::sum(Func::cust("octet_length").arg(column.into_expr()));
+    let bytes = Func::coalesce([Expr::from(bytes), Expr::val(0)]);
+    let counted = others.select_only().expr(Func::count(column.into_expr())).expr(bytes);
+    let (count, bytes): (i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
+    let (count, bytes) =
+        (u64::try_from(count).map_err(Error::internal)?, u64::try_from(bytes).map_err(Error::internal)?);
+    if count >= most {
+        return Err(too_many(count, most, what));
+    }
+    let together = bytes + json.len() as u64;
+    if together > MAX_TOTAL_BYTES {
+        return Err(Error::invalid(format!(
+            "{field}: with these, the conditions of all {what} would take {together} bytes, and at most {MAX_TOTAL_BYTES} (4 MiB) \
+             are kept; shorten some or delete some"
+        )));
+    }
+    Ok(())
 }
 
 /// The same conditions, as a filter on `dimension` has them.
@@ -36,7 +97,7 @@ pub fn wire(json: &str) -> Result<Vec<ClassificationCondition>, Error> {
 }
 
 /// Refuses conditions that mean nothing or that no plan answers. `field` is where they stand in the body.
-pub fn check_plannable(field: &str, conditions: &[FilterCondition]) -> Result<(), Error> {
+fn check_plannable(field: &str, conditions: &[FilterCondition]) -> Result<(), Error> {
     for (index, condition) in conditions.iter().enumerate() {
         filter::check(condition).map_err(|allowed| Error::invalid(format!("{field}[{index}]: {allowed}")))?;
     }

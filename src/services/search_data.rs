@@ -5,8 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::Utc;
 use entity::{property, search_account};
-use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait, QueryFilter, prelude::*};
+use sea_orm::{DatabaseConnection, EntityTrait};
 use secrecy::{ExposeSecret, SecretString};
+use uuid::Uuid;
 
 use super::{access::PropertyAccess, accounts, analyses::weeks::Weeks, rendered::Answers};
 use crate::{
@@ -48,16 +49,14 @@ pub struct SearchSite {
 }
 
 impl SearchSite {
-    /// A property's site, read with `account`. A site that the account has lost is not found until it is listed again.
+    /// A property's site, read with `account`. Whether the account may read it is for the search engine to say, also of a site
+    /// that the last sync did not find.
     pub fn new(
         secrets: &Secrets,
         property: &property::Model,
         account: search_account::Model,
         owner_must: bool,
     ) -> Result<Self, Error> {
-        if property.lost_at.is_some() {
-            return Err(Error::NotFound);
-        }
         let refresh_token = accounts::refresh_token(secrets, &account, owner_must)?;
         Ok(Self {
             url: SiteUrl(property.site_url.clone()),
@@ -95,28 +94,16 @@ impl SearchData {
         }
     }
 
-    /// What a failure means to the person who asked; a dead grant and a lost site are noted.
+    /// What a failure means to the person who asked; a dead grant is noted.
     async fn explain(&self, site: &SearchSite, error: ReadError) -> Error {
         let error = match error {
             ReadError::TooComplex(hint) => return Error::FilterTooComplex(hint),
-            ReadError::SearchEngine(SearchEngineError::PermissionLost(said)) => {
-                tracing::info!(property = %site.property_id, said, "the account has lost the site");
-                return self.note_lost(site).await.err().unwrap_or(Error::NotFound);
-            }
             ReadError::SearchEngine(error) => error,
         };
+        if let SearchEngineError::SiteRefused { detail, .. } = &error {
+            tracing::info!(property = %site.property_id, detail, "the search engine refuses the site");
+        }
         explain(self, &site.account, site.owner_must, error).await
-    }
-
-    async fn note_lost(&self, site: &SearchSite) -> Result<(), Error> {
-        let now = self.clock.now();
-        property::Entity::update_many()
-            .set(property::ActiveModel { lost_at: Set(Some(now)), updated_at: Set(now), ..Default::default() })
-            .filter(property::Column::Id.eq(site.property_id))
-            .filter(property::Column::LostAt.is_null())
-            .exec(&self.db)
-            .await?;
-        Ok(())
     }
 }
 
@@ -140,7 +127,15 @@ pub async fn explain(
             tracing::error!(said, "the search engine refuses this deployment");
             Error::SearchEngineUnavailable { retry_after: 60 }
         }
-        SearchEngineError::PermissionLost(_) => Error::NotFound,
+        // To others the site is as one that does not exist: the account is none of their business.
+        SearchEngineError::SiteRefused { .. } if owner_must => Error::NotFound,
+        SearchEngineError::SiteRefused { retry_after, .. } => {
+            Error::SearchSiteRefused { retry_after: retry_after.as_secs().max(1) }
+        }
+        SearchEngineError::PermissionLost(said) => {
+            tracing::warn!(said, "the search engine refuses the account");
+            Error::SearchEngineUnavailable { retry_after: 60 }
+        }
         SearchEngineError::InvalidRequest(said) => {
             Error::internal(format!("the search engine refused a request: {said}"))
         }

@@ -128,7 +128,8 @@ pub async fn account(
 }
 
 async fn track(db: &impl ConnectionTrait, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
-    let row = property::ActiveModel { tracked: Set(true), updated_at: Set(now), ..Default::default() };
+    let tracked_at = Set(Some(now));
+    let row = property::ActiveModel { tracked: Set(true), tracked_at, updated_at: Set(now), ..Default::default() };
     let own = property::Column::Id.is_in(own.iter().copied());
     property::Entity::update_many().set(row).filter(own).exec(db).await?;
     Ok(())
@@ -198,6 +199,7 @@ async fn grant(
             email: Set(email),
             role: Set(role),
             all_properties: Set(false),
+            accepted_at: Set(None),
             created_at: Set(now),
             updated_at: Set(now),
         };

@@ -13,20 +13,21 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_name, check_room, etag, found, trimmed},
-    saved_conditions,
+    records::{IfMatch, check_name, etag, found, trimmed},
+    saved_conditions::{self, check_room},
 };
-use crate::error::Error;
+use crate::{compute::beside, error::Error};
 
-/// The most segments of a property.
-const MOST: u64 = 500;
+/// The most of them, and what they are called.
+const ROOM: (u64, &str) = (500, "segments of the property");
 
 /// What the conditions of a segment are about.
 const DIMENSION: FilterDimension = FilterDimension::Page;
 
 /// A property's segments, by name.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<Segment>, Error> {
-    Entity::of_property(access.property().id).all(db).await?.iter().map(wire).collect()
+    let rows = Entity::of_property(access.property().id).all(db).await?;
+    beside(move || rows.iter().map(wire).collect()).await?
 }
 
 /// Saves a segment.
@@ -36,9 +37,10 @@ pub async fn create(
     input: SegmentInput,
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<Segment, Error> {
-    let conditions = saved_conditions::stored(DIMENSION, &input.conditions)?;
+    let conditions = saved_conditions::stored(DIMENSION, input.conditions).await?;
     let property_id = access.hold(transaction).await?;
-    check_room(transaction, Entity::of_property(property_id), MOST, "segments of the property").await?;
+    let saved = (Column::Conditions, "conditions", conditions.as_str());
+    check_room(transaction, Entity::of_property(property_id), saved, ROOM).await?;
     check_name(transaction, Entity::of_property(property_id), Column::NameKey, &input.name).await?;
     let row = segment::ActiveModel {
         id: Set(id),
@@ -63,8 +65,12 @@ pub async fn replace(
 ) -> Result<Segment, Error> {
     let property_id = access.hold(transaction).await?;
     let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
-    let conditions = saved_conditions::stored(DIMENSION, &input.conditions)?;
+    let conditions = saved_conditions::stored(DIMENSION, input.conditions).await?;
     let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
+    if conditions.len() > row.conditions.len() {
+        let saved = (Column::Conditions, "conditions", conditions.as_str());
+        check_room(transaction, others.clone(), saved, ROOM).await?;
+    }
     check_name(transaction, others, Column::NameKey, &input.name).await?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));

@@ -7,8 +7,11 @@ use api::{
     sharing::{ShareLink, ShareLinkInput},
 };
 use chrono::{DateTime, SubsecRound as _, Utc};
-use entity::share_link::{self, Entity};
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, IntoActiveModel};
+use entity::share_link::{self, Column, Entity};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, EntityTrait as _, IntoActiveModel,
+    QueryFilter as _,
+};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -98,6 +101,7 @@ impl Links<'_> {
             id: Set(self.random.id(now)),
             property_id: Set(property_id),
             created_by: Set(access.user_id()),
+            grant_id: Set(access.grant_id()),
             name: Set(input.name.as_deref().map(trimmed)),
             token_hash: Set(token_hash(&token)),
             sealed_token: Set(self.secrets.seal(token.as_bytes(), CONTEXT)),
@@ -137,5 +141,20 @@ pub async fn revoke(
     let mut row = found(transaction, one, if_match).await?.into_active_model();
     row.revoked_at = Set(Some(now));
     row.update(transaction).await?;
+    Ok(())
+}
+
+/// Revokes the links that were made under a grant: whoever may not make any more leaves none behind.
+pub async fn revoke_made_under(
+    transaction: &impl ConnectionTrait,
+    grant_id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    Entity::update_many()
+        .set(share_link::ActiveModel { revoked_at: Set(Some(now)), ..Default::default() })
+        .filter(Column::GrantId.eq(grant_id))
+        .filter(Column::RevokedAt.is_null())
+        .exec(transaction)
+        .await?;
     Ok(())
 }

@@ -19,7 +19,12 @@ use super::{
     properties::owned,
     search_data::{SearchData, explain},
 };
-use crate::{error::Error, random::Random, search_engine::Account, store::database};
+use crate::{
+    error::Error,
+    random::Random,
+    search_engine::{Account, SiteUrl},
+    store::database,
+};
 
 /// A site as the search engine lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +66,9 @@ pub async fn of_user(search: &SearchData, random: &Random, user_id: Uuid) -> Res
             .into_iter()
             .map(|site| Site { site_url: site.site_url, permission_level: site.permission_level })
             .collect();
+        for site in &sites {
+            search.reader.engine().is_listed(account.id, &SiteUrl(site.site_url.clone()));
+        }
         let outcome = sync(&search.db, random, search.clock.now(), &account, &sites).await?;
         result.added += outcome.added;
         result.updated += outcome.updated;
@@ -137,6 +145,7 @@ fn fresh(random: &Random, now: DateTime<Utc>, account: &search_account::Model, s
         site_url: Set(site.site_url.clone()),
         permission_level: Set(site.permission_level.clone()),
         tracked: Set(false),
+        tracked_at: Set(None),
         lost_at: Set(None),
         created_at: Set(now),
         updated_at: Set(now),

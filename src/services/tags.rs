@@ -21,7 +21,7 @@ use super::{
     properties::{self, display_name},
     records::{AT_ONCE, IfMatch, check_name, check_room, etag, hold_user, insert_all, trimmed},
 };
-use crate::{config::Config, error::Error};
+use crate::{compute::beside, config::Config, error::Error};
 
 /// The most tags of a person.
 const MOST: u64 = 10_000;
@@ -37,7 +37,8 @@ pub async fn list(
     now: DateTime<Utc>,
 ) -> Result<Vec<Tag>, Error> {
     let counts = counts(db, config, user_id, now).await?;
-    Ok(Entity::of_user(user_id).all(db).await?.iter().map(|row| wire(row, &counts)).collect())
+    let rows = Entity::of_user(user_id).all(db).await?;
+    beside(move || rows.iter().map(|row| wire(row, &counts)).collect()).await
 }
 
 /// Makes a tag at the place asked for, or at the end.

@@ -10,14 +10,16 @@ use entity::{
     team_grant_property, user,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
-    QueryFilter,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, IntoActiveModel,
+    ModelTrait, QueryFilter, QuerySelect as _, QueryTrait as _, sea_query::LockType,
 };
 use uuid::Uuid;
 
 use super::{
+    access::verified_email_key,
     plans::{Entitlement, Feature},
-    records::{IfMatch, check_room, etag, found, hold_user, insert_all, trimmed},
+    records::{IfMatch, check_room, etag, hold_user, insert_all, trimmed},
+    share_links,
 };
 use crate::{config::Config, error::Error};
 
@@ -28,7 +30,33 @@ const MOST: u64 = 500;
 pub async fn list(db: &impl ConnectionTrait, owner_id: Uuid) -> Result<Vec<TeamGrant>, Error> {
     let mut rows = Entity::of_owner(owner_id).all(db).await?;
     rows.sort_by(|a, b| (&a.email_key, a.id).cmp(&(&b.email_key, b.id)));
-    wire(db, rows).await
+    let mut named = named_in(db, &rows).await?;
+    Ok(rows.into_iter().map(|row| wire(row, &mut named)).collect())
+}
+
+/// The grants that others made to a person, oldest first, with what is known of those others. An address that nobody vouched for is
+/// not shown: anyone could claim it.
+pub async fn received(
+    db: &impl ConnectionTrait,
+    user: &user::Model,
+    now: DateTime<Utc>,
+) -> Result<Vec<TeamGrant>, Error> {
+    let Some(email_key) = verified_email_key(user, now) else { return Ok(Vec::new()) };
+    let rows = Entity::to_email(email_key).all(db).await?;
+    let owners =
+        user::Entity::find().filter(user::Column::Id.is_in(rows.iter().map(|row| row.owner_id))).all(db).await?;
+    let mut owners: HashMap<Uuid, user::Model> = owners.into_iter().map(|owner| (owner.id, owner)).collect();
+    let tracked = property::Entity::find().filter(property::Column::Tracked.eq(true));
+    let tracked = tracked.select_only().column(property::Column::Id).into_query();
+    let named = team_grant_property::Entity::of_grants(rows.iter().map(|row| row.id))
+        .filter(team_grant_property::Column::PropertyId.in_subquery(tracked));
+    let mut named = by_grant(named.all(db).await?);
+    let grant = |row: team_grant::Model| {
+        let owner = owners.remove(&row.owner_id);
+        let owner_email = owner.as_ref().filter(|owner| owner.email_verified).and_then(|owner| owner.email.clone());
+        TeamGrant { owner_name: owner.and_then(|owner| owner.name), owner_email, ..wire(row, &mut named) }
+    };
+    Ok(rows.into_iter().map(grant).collect())
 }
 
 /// Grants the holder of an address access to named properties or to all.
@@ -62,6 +90,7 @@ pub async fn invite(
         email_key: Set(email_key),
         role: Set(stored(input.role)),
         all_properties: Set(all_properties),
+        accepted_at: Set(None),
         created_at: Set(now),
         updated_at: Set(now),
     };
@@ -71,7 +100,8 @@ pub async fn invite(
     one(transaction, row).await
 }
 
-/// Changes what a grant allows, from the next request on.
+/// Changes what a grant allows, from the next request on. The share links that were made under it end where it no longer allows
+/// to make them.
 pub async fn change_role(
     transaction: &impl ConnectionTrait,
     config: &Config,
@@ -81,20 +111,45 @@ pub async fn change_role(
     now: DateTime<Utc>,
 ) -> Result<TeamGrant, Error> {
     allowed(transaction, config, owner_id, now).await?;
-    let mut row = found(transaction, Entity::one_of_owner(owner_id, id), if_match).await?.into_active_model();
+    let row = Entity::one_of_owner(owner_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    if_match.check(&state(&row))?;
+    let mut row = row.into_active_model();
     row.role = Set(stored(role));
     row.updated_at = Set(now);
-    one(transaction, row.update(transaction).await?).await
+    let row = row.update(transaction).await?;
+    if role < GrantRole::Admin {
+        share_links::revoke_made_under(transaction, id, now).await?;
+    }
+    one(transaction, row).await
 }
 
-/// Revokes a grant, from the next request on.
+/// Ends a grant that the person made or received, from the next request on, and with it the share links that were made under it.
 pub async fn remove(
     transaction: &impl ConnectionTrait,
-    owner_id: Uuid,
+    user: &user::Model,
     (id, if_match): (Uuid, &IfMatch),
+    now: DateTime<Utc>,
 ) -> Result<(), Error> {
-    hold_user(transaction, owner_id).await?;
-    found(transaction, Entity::one_of_owner(owner_id, id), if_match).await?.delete(transaction).await?;
+    let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id));
+    if let Some(email_key) = verified_email_key(user, now) {
+        theirs = theirs.add(Column::EmailKey.eq(email_key));
+    }
+    // A link that is being made under the grant holds it: once it is locked, the link is there to be revoked.
+    let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(transaction).await?;
+    let row = row.ok_or(Error::NotFound)?;
+    if_match.check(&state(&row))?;
+    row.delete(transaction).await?;
+    share_links::revoke_made_under(transaction, id, now).await
+}
+
+/// Notes that a grant is used, which counts as accepting it. Only the first time is kept.
+pub async fn note_use(db: &impl ConnectionTrait, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
+    Entity::update_many()
+        .set(team_grant::ActiveModel { accepted_at: Set(Some(now)), ..Default::default() })
+        .filter(Column::Id.eq(id))
+        .filter(Column::AcceptedAt.is_null())
+        .exec(db)
+        .await?;
     Ok(())
 }
 
@@ -117,45 +172,45 @@ async fn check_own(db: &impl ConnectionTrait, owner_id: Uuid, named: &[Uuid]) ->
 }
 
 async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
-    wire(db, vec![row]).await?.pop().ok_or_else(|| Error::internal("a grant was not found again"))
+    let mut named = named_in(db, std::slice::from_ref(&row)).await?;
+    Ok(wire(row, &mut named))
 }
 
-async fn wire(db: &impl ConnectionTrait, rows: Vec<team_grant::Model>) -> Result<Vec<TeamGrant>, Error> {
+/// The properties that grants name, by grant.
+async fn named_in(db: &impl ConnectionTrait, rows: &[team_grant::Model]) -> Result<HashMap<Uuid, Vec<Uuid>>, Error> {
+    Ok(by_grant(team_grant_property::Entity::of_grants(rows.iter().map(|row| row.id)).all(db).await?))
+}
+
+fn by_grant(rows: Vec<team_grant_property::Model>) -> HashMap<Uuid, Vec<Uuid>> {
     let mut named: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
-    for row in team_grant_property::Entity::of_grants(rows.iter().map(|row| row.id)).all(db).await? {
+    for row in rows {
         named.entry(row.grant_id).or_default().push(row.property_id);
     }
-    let addresses = rows.iter().map(|row| row.email_key.clone());
-    let holders = user::Entity::find()
-        .filter(user::Column::EmailVerified.eq(true))
-        .filter(user::Column::EmailKey.is_in(addresses))
-        .all(db)
-        .await?;
-    let mut since: HashMap<String, DateTime<Utc>> = HashMap::new();
-    for holder in holders {
-        if let Some(key) = holder.email_key {
-            let first = since.entry(key).or_insert(holder.created_at);
-            *first = holder.created_at.min(*first);
-        }
+    named
+}
+
+/// What `If-Match` is about: not whether the grant has been used.
+fn state(row: &team_grant::Model) -> team_grant::Model {
+    team_grant::Model { accepted_at: None, ..row.clone() }
+}
+
+fn wire(row: team_grant::Model, named: &mut HashMap<Uuid, Vec<Uuid>>) -> TeamGrant {
+    let mut property_ids = named.remove(&row.id).unwrap_or_default();
+    property_ids.sort_unstable();
+    TeamGrant {
+        id: row.id,
+        etag: etag(&state(&row)),
+        email: row.email,
+        role: shown(row.role),
+        status: if row.accepted_at.is_some() { GrantStatus::Active } else { GrantStatus::Pending },
+        all_properties: row.all_properties,
+        property_ids,
+        owner_name: None,
+        owner_email: None,
+        accepted_at: row.accepted_at,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
     }
-    let grant = |row: team_grant::Model| {
-        let accepted_at = since.get(&row.email_key).map(|since| row.created_at.max(*since));
-        let mut property_ids = named.remove(&row.id).unwrap_or_default();
-        property_ids.sort_unstable();
-        TeamGrant {
-            id: row.id,
-            etag: etag(&row),
-            email: row.email,
-            role: shown(row.role),
-            status: if accepted_at.is_some() { GrantStatus::Active } else { GrantStatus::Pending },
-            all_properties: row.all_properties,
-            property_ids,
-            accepted_at,
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        }
-    };
-    Ok(rows.into_iter().map(grant).collect())
 }
 
 fn stored(role: GrantRole) -> team_grant::Role {

@@ -6,6 +6,7 @@ use api::properties;
 use chrono::{DateTime, Utc};
 use entity::property;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 use crate::{config::Config, error::Error};
 
 /// A person's own properties and how many of them may be tracked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tracking {
     /// The most that the plan allows.
     pub quota: u32,
@@ -89,7 +90,8 @@ async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: Date
     if own.is_empty() {
         return Ok(());
     }
-    let row = property::ActiveModel { tracked: Set(tracked), updated_at: Set(now), ..Default::default() };
+    let tracked_at = Set(tracked.then_some(now));
+    let row = property::ActiveModel { tracked: Set(tracked), tracked_at, updated_at: Set(now), ..Default::default() };
     property::Entity::update_many().set(row).filter(property::Column::Id.is_in(own)).exec(db).await?;
     Ok(())
 }

@@ -86,6 +86,7 @@ impl World {
             site_url: site_url.into(),
             permission_level: "siteOwner".into(),
             tracked,
+            tracked_at: tracked.then(noon),
             lost_at: None,
             created_at: noon(),
             updated_at: noon(),
@@ -102,6 +103,7 @@ impl World {
             email_key: Set(entity::email_key(email)),
             role: Set(role),
             all_properties: Set(properties.is_empty()),
+            accepted_at: Set(None),
             created_at: Set(noon()),
             updated_at: Set(noon()),
         };

@@ -2,6 +2,7 @@
 
 mod exports;
 mod grants;
+mod refused_sites;
 mod trouble;
 
 use std::time::Duration;

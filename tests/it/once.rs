@@ -1,5 +1,6 @@
 //! Writes that happen once: what an `Idempotency-Key` promises, on every operation that enforces it.
 
+mod budget;
 mod crash;
 mod expiry;
 mod faults;

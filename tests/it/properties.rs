@@ -215,8 +215,23 @@ async fn trouble_upstream_never_fails_the_list() {
         }
     }
     app.simulator().controls().reset();
-    assert!(column(&list(&owner).await, "access").iter().all(|access| *access == "lost"), "until the next sync");
+    assert!(column(&list(&owner).await, "access").iter().all(|access| *access == "ok"), "what is cached is served");
+    let unread = async || owner.ask("/api/properties", &[("days", "34")]).await.expect(200);
+    assert!(column(&unread().await, "access").iter().all(|access| *access == "lost"), "a refusal holds for a minute");
     let found = owner.send(Method::POST, "/api/properties/sync", None, &[]).await.expect(200);
-    assert_eq!(counts(&found), [0, ids(&cached).len() as u64, 0]);
-    assert!(column(&list(&owner).await, "access").iter().all(|access| *access == "ok"));
+    assert_eq!(counts(&found), [0, 0, 0]);
+    assert!(column(&unread().await, "access").iter().all(|access| *access == "ok"), "or until a sync");
+}
+
+#[tokio::test]
+async fn days_before_what_the_search_engine_keeps_are_not_compared_with() {
+    let stranger = shared().actor("stranger").await;
+    for (days, compared) in [("28", true), ("240", true), ("244", false), ("480", false)] {
+        let listed = stranger.ask("/api/properties", &[("days", days)]).await.expect(200);
+        for property in listed.json["data"].as_array().unwrap() {
+            let headline = &property["headline"];
+            assert!(headline["current"]["clicks"].as_u64().unwrap() > 0, "{days}");
+            assert_eq!(headline.get("previous").is_some(), compared, "{days}: {headline}");
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! The service's own records: annotations, classifications, tags, share links, grants and presets.
 
+mod budgets;
+mod downgrade;
 mod lifecycle;
 mod limits;
 mod links;
+mod members;
 mod others;
 mod places;
 mod questions;

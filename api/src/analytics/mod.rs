@@ -38,7 +38,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Totals for every scope; a daily series and five breakdown tables as `scope` asks. Totals never come from query or page
     /// rows. With a comparison window, totals and rows also carry its metrics and the change.
     #[get("/api/properties/{id}/performance")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_performance(
         &self,
         caller: Caller,
@@ -50,7 +56,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Candidates to look at, not verdicts: queries for which at least two pages of the property get a real share of the
     /// impressions, the most impressions at stake first.
     #[get("/api/properties/{id}/cannibalization")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_cannibalization(
         &self,
         caller: Caller,
@@ -62,7 +74,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Queries that would bring more clicks from a better position (`rank`), or from a better snippet where they stand
     /// (`snippet`). The gain is a heuristic on a CTR curve, the property's own where it has enough data.
     #[get("/api/properties/{id}/growth-opportunities")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_growth_opportunities(
         &self,
         caller: Caller,
@@ -74,7 +92,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// How the identified queries are distributed over positions, how visible they make the property, how the traffic splits into
     /// branded, non-branded and anonymised; with a comparison window also which queries came, went and moved.
     #[get("/api/properties/{id}/query-insights")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_query_insights(
         &self,
         caller: Caller,
@@ -86,7 +110,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Identified queries with at least one impression, by day and by that day's position. Legacy: query insights say more.
     #[get("/api/properties/{id}/query-count")]
     #[deprecated]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_query_count(
         &self,
         caller: Caller,
@@ -99,14 +129,26 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// `impressions`, `ctr`, `position`, `dayCapped` (whether the day's rows stand at the search engine's cap). A query that a spreadsheet
     /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe.
     #[get("/api/properties/{id}/query-count-raw")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn export_property_query_count_raw(&self, caller: Caller, params: Params<QueryCountParams>) -> Answered<Csv>;
 
     /// Breakdown by country
     ///
     /// Each country's metrics, with those of the comparison window where one is asked for.
     #[get("/api/properties/{id}/countries")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn list_property_countries(
         &self,
         caller: Caller,
@@ -117,7 +159,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// A daily series for each of the `top` countries by clicks, and one for all others together.
     #[get("/api/properties/{id}/countries-timeseries")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_countries_timeseries(
         &self,
         caller: Caller,
@@ -128,7 +176,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// For the rows named in `keys`, or for the first rows of a table.
     #[get("/api/properties/{id}/table-sparklines")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_table_sparklines(
         &self,
         caller: Caller,
@@ -141,7 +195,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// a comparison window also `previousClicks`, `previousImpressions`, `previousCtr`, `previousPosition`, `presence`. An undefined value is
     /// an empty cell; a key that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Total-Rows-Capped` says whether the table was cut at the fetch ceiling of 5,000 rows.
     #[get("/api/properties/{id}/export")]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn export_property_performance_csv(&self, caller: Caller, params: Params<ExportParams>) -> Answered<Csv>;
 
     /// Branded, non-branded and anonymised traffic
@@ -149,7 +209,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Refused with a hint on a property without branded keywords. Legacy: query insights hold the same split.
     #[get("/api/properties/{id}/branded-traffic")]
     #[deprecated]
-    #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn get_property_branded_traffic(
         &self,
         caller: Caller,

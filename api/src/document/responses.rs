@@ -175,7 +175,8 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     if status == 401 {
         headers.push("WWW-Authenticate");
     }
-    if status == 429 || status == 503 || codes.contains(&Code::IdempotencyInProgress) {
+    let says_when = [Code::IdempotencyInProgress, Code::SearchSiteRefused].iter().any(|code| codes.contains(code));
+    if status == 429 || status == 503 || says_when {
         headers.push("Retry-After");
     }
     merge_headers(&mut response, &headers);
@@ -201,6 +202,10 @@ fn usual_hint(code: Code) -> Option<String> {
             "If-Match: the record has changed; list the records again and repeat the change with its new etag."
         }
         Code::SearchAccountDisconnected => "The owner of the property must reconnect the search account.",
+        Code::SearchSiteRefused => {
+            "The search engine does not let your search account read this site. Give the account access there, then sync; \
+             the site is asked about again in 60 seconds at the soonest."
+        }
         _ => return None,
     };
     Some(hint.to_owned())
@@ -226,6 +231,6 @@ fn shared_headers() -> Value {
         "ETag": header("Identifies this state of the answer.", text(), json!("W/\"5f2b9c\"")),
         "Cache-Control": header("`private`: only the caller's own cache may keep the answer.", text(), json!("private")),
         "Idempotency-Replayed": header("On requests with a key: whether this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
-        "Idempotency-Storage": header("`unavailable` when replays are not stored.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
+        "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
     })
 }

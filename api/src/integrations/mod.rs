@@ -101,6 +101,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
         ProviderOutOfCredit,
         ProviderUnavailable,
         SearchAccountDisconnected,
+        SearchSiteRefused,
         SearchEngineUnavailable
     )]
     async fn get_property_keyword_research(

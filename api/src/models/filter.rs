@@ -9,6 +9,9 @@ use crate::{body::not_json, params::ParamValue, shape};
 /// The most conditions a list may have.
 pub const MAX_CONDITIONS: usize = 50;
 
+/// The most bytes of a list of conditions as JSON, in the parameter and saved.
+pub const MAX_CONDITIONS_BYTES: usize = 60_000;
+
 /// What a condition looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "camelCase")]
@@ -81,7 +84,7 @@ pub struct Filters(pub Vec<FilterCondition>);
 impl ParamValue for Filters {
     fn schema() -> Value {
         json!({
-            "type": "string", "format": "filters-json", "contentMediaType": "application/json", "maxLength": 60_000,
+            "type": "string", "format": "filters-json", "contentMediaType": "application/json", "maxLength": MAX_CONDITIONS_BYTES,
             "contentSchema": {
                 "type": "array", "maxItems": MAX_CONDITIONS, "items": { "$ref": "#/components/schemas/FilterCondition" }
             },
@@ -90,6 +93,9 @@ impl ParamValue for Filters {
 
     fn parse(text: &str) -> Result<Self, String> {
         let array = "must be a JSON array of conditions {dimension, operator, value, logic?}";
+        if text.len() > MAX_CONDITIONS_BYTES {
+            return Err(format!("at most 60,000 bytes are allowed, {} were sent", text.len()));
+        }
         let conditions: Value =
             serde_json::from_str(text).map_err(|error| format!("{array}, and {}", not_json(&error)))?;
         let conditions = conditions.as_array().ok_or(array)?;

@@ -10,7 +10,9 @@ mod search_type;
 mod text;
 
 pub use classification::Classification;
-pub use filter::{FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS};
+pub use filter::{
+    FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,
+};
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub(crate) use question::check_pair;

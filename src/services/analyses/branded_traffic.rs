@@ -64,7 +64,8 @@ pub async fn branded_traffic(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read_split(&asked, &brand).await?;
     let key = format!("branded traffic {} {params:?}", access.property().id);
-    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
+    let made_of = MadeOf::new(readings.all(), asked.freshness);
+    let answer = move || {
         let data = readings.split();
         BrandedTrafficAnswer {
             meta: BrandedTrafficMeta {
@@ -73,16 +74,17 @@ pub async fn branded_traffic(
             },
             data,
         }
-    })
+    };
+    search.answers.rendered(key, made_of, answer).await
 }
 
 /// Reads the split of both windows.
-pub(super) async fn read_split(asked: &Asked<'_>, brand: &str) -> Result<SplitReadings, Error> {
+pub(super) async fn read_split(asked: &Asked, brand: &str) -> Result<SplitReadings, Error> {
     let predicate = &asked.settled.predicate;
     let plans = [
-        asked.settled.plan()?,
-        plan_with(predicate, Condition::Branded(brand.to_owned()))?,
-        plan_with(predicate, Condition::NonBranded(brand.to_owned()))?,
+        asked.settled.plan().await?,
+        plan_with(predicate, Condition::Branded(brand.to_owned())).await?,
+        plan_with(predicate, Condition::NonBranded(brand.to_owned())).await?,
     ];
     let previous = OptionFuture::from(asked.settled.compare.map(|window| read_days(asked, window, &plans)));
     let (current, previous) =
@@ -90,7 +92,7 @@ pub(super) async fn read_split(asked: &Asked<'_>, brand: &str) -> Result<SplitRe
     Ok(SplitReadings { current, previous })
 }
 
-async fn read_days(asked: &Asked<'_>, window: Window, plans: &[Plan; 3]) -> Result<Days, Error> {
+async fn read_days(asked: &Asked, window: Window, plans: &[Plan; 3]) -> Result<Days, Error> {
     let read = |plan| asked.read(window, &[Dimension::Date], WHOLE, plan);
     let (total, branded, non_branded) = tokio::try_join!(read(&plans[0]), read(&plans[1]), read(&plans[2]))?;
     Ok(Days { readings: [total, branded, non_branded], window: asked.final_days(window) })

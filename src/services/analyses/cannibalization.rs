@@ -44,20 +44,19 @@ pub async fn cannibalization(
     let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;
     let readings = read(&asked).await?;
     let key = format!("cannibalization {} {params:?}", access.property().id);
-    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
-        let thresholds = CannibalizationThresholds {
-            min_query_impressions: params.min_query_impressions.0.into(),
-            min_page_impressions: params.min_page_impressions.0.into(),
-            min_page_share: params.min_page_share.0,
-            max_top_share: params.max_top_share.0,
-            branded_excluded,
-        };
-        answer(&asked, &readings, thresholds, params.limit.0 as usize)
-    })
+    let thresholds = CannibalizationThresholds {
+        min_query_impressions: params.min_query_impressions.0.into(),
+        min_page_impressions: params.min_page_impressions.0.into(),
+        min_page_share: params.min_page_share.0,
+        max_top_share: params.max_top_share.0,
+        branded_excluded,
+    };
+    let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, thresholds, limit)).await
 }
 
-async fn read(asked: &Asked<'_>) -> Result<Readings, Error> {
-    let (window, plan) = (asked.settled.window, asked.settled.plan()?);
+async fn read(asked: &Asked) -> Result<Readings, Error> {
+    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
     let (queries, pages, whole, whole_by_page) = tokio::try_join!(
         asked.read_all(window, &[Dimension::Query], &plan),
         asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
@@ -68,7 +67,7 @@ async fn read(asked: &Asked<'_>) -> Result<Readings, Error> {
 }
 
 fn answer(
-    asked: &Asked<'_>,
+    asked: &Asked,
     readings: &Readings,
     thresholds: CannibalizationThresholds,
     limit: usize,

@@ -39,8 +39,8 @@ impl Readings {
     }
 }
 
-async fn read(asked: &Asked<'_>, dimensions: &[Dimension], cap: impl Fn(Window) -> usize) -> Result<Readings, Error> {
-    let plan = asked.settled.plan()?;
+async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> usize) -> Result<Readings, Error> {
+    let plan = asked.settled.plan().await?;
     let read = |window| asked.read(window, dimensions, cap(window), &plan);
     let previous = OptionFuture::from(asked.settled.compare.map(read));
     let (current, previous, whole) =
@@ -57,14 +57,15 @@ pub async fn breakdown(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
     let key = format!("countries {} {params:?}", access.property().id);
-    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
-        let limit = params.limit.0 as usize;
+    let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
+    let answer = move || {
         let (current, previous) = (Listed::of(&readings.current), readings.previous.as_deref().map(Listed::of));
         CountriesAnswer {
             data: table::rows(current.listing(), previous.as_ref().map(Listed::listing), limit),
             meta: meta(&asked, &readings, current.listing(), limit),
         }
-    })
+    };
+    search.answers.rendered(key, made_of, answer).await
 }
 
 /// The daily trends as JSON of [`CountriesTimeseriesAnswer`]. Every country is read: they are few, and what is not named is summed.
@@ -76,8 +77,8 @@ pub async fn timeseries(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
     let key = format!("countries timeseries {} {params:?}", access.property().id);
-    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
-        let top = params.top.0 as usize;
+    let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);
+    let answer = move || {
         let current = by_country(&readings.current, asked.final_days(asked.settled.window));
         let previous = readings.previous.as_deref().zip(asked.settled.compare);
         let previous = previous.map(|(reading, window)| by_country(reading, asked.final_days(window)));
@@ -86,7 +87,8 @@ pub async fn timeseries(
             data: trends(&current, previous.as_ref(), top),
             meta: meta(&asked, &readings, listing, top),
         }
-    })
+    };
+    search.answers.rendered(key, made_of, answer).await
 }
 
 /// More rows than there can be.
@@ -105,7 +107,7 @@ fn by_country(reading: &Reading, window: Window) -> Countries<'_> {
     Countries { window, days }
 }
 
-fn meta(asked: &Asked<'_>, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesMeta {
+fn meta(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesMeta {
     let whole = total(&readings.whole);
     let aggregation = asked.settled.aggregation().into();
     CountriesMeta {

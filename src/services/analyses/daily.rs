@@ -11,6 +11,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{Asked, weeks::MAX_WEEKS_PER_PERSON};
 use crate::{
+    compute::beside,
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, Row},
 };
@@ -38,7 +39,7 @@ pub(super) fn weeks(window: Window) -> Vec<Window> {
 }
 
 /// The rows of one week, by day and query.
-pub(super) async fn read_week(asked: &Asked<'_>, week: Window, plan: &Plan) -> Result<Arc<Reading>, Error> {
+pub(super) async fn read_week(asked: &Asked, week: Window, plan: &Plan) -> Result<Arc<Reading>, Error> {
     let days = usize::try_from((week.end_date - week.start_date).num_days() + 1).unwrap_or(1);
     asked.read(week, &[Dimension::Date, Dimension::Query], days * ENGINE_CEILING, plan).await
 }
@@ -49,13 +50,14 @@ pub(super) fn by_day(reading: &Reading) -> impl Iterator<Item = (NaiveDate, &[Ro
     days.filter_map(|rows| Some((rows.first()?.key().parse().ok()?, rows)))
 }
 
-/// Hands each day of the window that has rows to `take`, in order of time.
-pub(super) async fn each_day(
-    asked: &Asked<'_>,
+/// Folds each day of the window that has rows into `state`, in order of time.
+pub(super) async fn each_day<S: Send + 'static>(
+    asked: &Asked,
     window: Window,
     plan: &Plan,
-    mut take: impl FnMut(NaiveDate, &[Row]),
-) -> Result<DaysRead, Error> {
+    mut state: S,
+    fold: fn(&mut S, NaiveDate, &[Row]),
+) -> Result<(S, DaysRead), Error> {
     let weeks = weeks(asked.final_days(window)).into_iter();
     let read = |week| async move {
         let permit = asked.search.weeks.acquire(asked.person).await?;
@@ -64,9 +66,13 @@ pub(super) async fn each_day(
     let mut readings = stream::iter(weeks.map(read)).buffered(AT_ONCE);
     let mut read = DaysRead { readings: Vec::new(), read_at: None };
     while let Some((_permit, reading)) = readings.try_next().await? {
-        by_day(&reading).for_each(|(date, rows)| take(date, rows));
         read.read_at = Some(read.read_at.map_or(reading.read_at, |oldest| oldest.min(reading.read_at)));
         read.readings.push(Arc::downgrade(&reading));
+        let folded = beside(move || {
+            by_day(&reading).for_each(|(date, rows)| fold(&mut state, date, rows));
+            state
+        });
+        state = folded.await?;
     }
-    Ok(read)
+    Ok((state, read))
 }

@@ -25,6 +25,7 @@ use crate::{
         positions::bucket,
         table::{Join, join, only_before, only_now},
     },
+    compute::beside,
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType},
     services::{
@@ -66,7 +67,7 @@ pub async fn table(search: &SearchData, access: &PropertyAccess, params: &Export
         _ => usize::MAX,
     };
     let asked = Asked::settle(search, access, &params.question).await?;
-    let (plan, own) = (asked.settled.plan()?, [dimension]);
+    let (plan, own) = (asked.settled.plan().await?, [dimension]);
     let read = |window| asked.read(window, &own, table_cap(dimension), &plan);
     let previous = OptionFuture::from(asked.settled.compare.map(read));
     let (current, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
@@ -140,7 +141,7 @@ pub async fn query_count_rows(
 ) -> Result<CsvFile, Error> {
     check_has_queries(&params.slice)?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
-    let plan = asked.settled.plan()?;
+    let plan = asked.settled.plan().await?;
     let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
     let header = Rows::header(&DAILY)?;
     let weeks = weeks(asked.final_days(asked.settled.window));
@@ -152,20 +153,21 @@ pub async fn query_count_rows(
     };
     let first: Vec<_> =
         stream::iter(weeks.into_iter().zip(permits)).map(read).buffered(MAX_WEEKS_PER_PERSON).try_collect().await?;
-    let (search, Asked { settled, freshness, person, .. }) = (search.clone(), asked);
     let read_later = move |week| {
-        let (search, settled, plan) = (search.clone(), settled.clone(), plan.clone());
+        let (asked, plan) = (asked.clone(), plan.clone());
         async move {
-            let permit = search.weeks.acquire(person).await?;
-            let asked = Asked { search: &search, settled, freshness, person };
+            let permit = asked.search.weeks.acquire(asked.person).await?;
             Ok::<_, Error>((permit, read_week(&asked, week, &plan).await?))
         }
     };
     // A week's permit is held until its last block is sent.
     let blocks = stream::iter(first.into_iter().map(Ok))
         .chain(stream::iter(later).map(read_later).buffered(AHEAD))
-        .map_ok(|(permit, reading)| {
-            let blocks = week_blocks(&reading);
+        .and_then(|(permit, reading)| async move {
+            let sorted = reading.clone();
+            Ok((permit, beside(move || week_blocks(&sorted)).await?, reading))
+        })
+        .map_ok(|(permit, blocks, reading)| {
             stream::iter(blocks).map(move |block| {
                 let _held = &permit;
                 block.write(&reading)

@@ -58,21 +58,20 @@ pub async fn growth(
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked, &curve_plan).await?;
     let key = format!("growth {} {params:?}", access.property().id);
-    search.answers.rendered(key, MadeOf::new(readings.all(), asked.freshness), || {
-        answer(&asked, &readings, params, branded_excluded)
-    })
+    let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, branded_excluded)).await
 }
 
 /// What the own curve is read with: the question's conditions other than on queries, and no branded queries.
-async fn curve_plan(asked: &Asked<'_>, access: &PropertyAccess) -> Result<Plan, Error> {
+async fn curve_plan(asked: &Asked, access: &PropertyAccess) -> Result<Plan, Error> {
     match predicate::brand(&asked.search.db, access).await? {
-        Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)),
-        None => asked.settled.plan_without_queries(),
+        Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)).await,
+        None => asked.settled.plan_without_queries().await,
     }
 }
 
-async fn read(asked: &Asked<'_>, curve_plan: &Plan) -> Result<Readings, Error> {
-    let (window, plan) = (asked.settled.window, asked.settled.plan()?);
+async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
+    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
     let previous = OptionFuture::from(asked.settled.compare.map(|w| asked.read_all(w, &[Dimension::Query], &plan)));
     let (queries, pages, curve, whole, previous) = tokio::try_join!(
         asked.read_all(window, &[Dimension::Query], &plan),
@@ -84,7 +83,7 @@ async fn read(asked: &Asked<'_>, curve_plan: &Plan) -> Result<Readings, Error> {
     Ok(Readings { queries, pages, curve, whole, previous })
 }
 
-fn answer(asked: &Asked<'_>, readings: &Readings, params: &GrowthParams, branded_excluded: bool) -> GrowthAnswer {
+fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_excluded: bool) -> GrowthAnswer {
     let queries = Listed::of(&readings.queries);
     let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
     let thresholds = GrowthThresholds {

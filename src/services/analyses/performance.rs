@@ -79,7 +79,8 @@ pub async fn performance(
     let material = read(search, &settled, params.scope).await?;
     let key = format!("performance {} {params:?}", access.property().id);
     let made_of = MadeOf::new(material.readings(), material.freshness);
-    search.answers.rendered(key, made_of, || answer(&settled, params, &material))
+    let params = params.clone();
+    search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
 }
 
 /// The same for the reader of a share link, as JSON of [`SharedPerformanceAnswer`].
@@ -94,21 +95,21 @@ pub async fn shared(
     let property = shared.access.property();
     let key = format!("shared {} {:?} {:?} {params:?}", property.id, shared.name, shared.expires_at);
     let made_of = MadeOf::new(material.readings(), material.freshness);
-    search.answers.rendered(key, made_of, || {
-        let PerformanceAnswer { data, meta } = answer(&settled, params, &material);
-        let meta = SharedPerformanceMeta {
-            performance: meta,
-            site: display_name(&property.site_url).to_owned(),
-            link_name: shared.name.clone(),
-            link_expires_at: shared.expires_at,
-        };
-        SharedPerformanceAnswer { data, meta }
-    })
+    let site = display_name(&property.site_url).to_owned();
+    let (params, link_name, link_expires_at) = (params.clone(), shared.name.clone(), shared.expires_at);
+    let answer = move || {
+        let PerformanceAnswer { data, meta } = answer(&settled, &params, &material);
+        SharedPerformanceAnswer {
+            data,
+            meta: SharedPerformanceMeta { performance: meta, site, link_name, link_expires_at },
+        }
+    };
+    search.answers.rendered(key, made_of, answer).await
 }
 
 /// Reads everything side by side.
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
-    let plans = (&asked.plan()?, &asked.plan_without_queries()?);
+    let plans = (&asked.plan().await?, &asked.plan_without_queries().await?);
     let current = read_window(search, asked, plans, scope, (asked.window, true));
     let previous = OptionFuture::from(asked.compare.map(|w| read_window(search, asked, plans, scope, (w, false))));
     let freshness = search.last_final(&asked.site);

@@ -24,18 +24,18 @@ pub async fn query_count(
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.slice)?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
-    let (mut days, mut distinct) = (DailyQueries::default(), Distinct::default());
-    let window = asked.settled.window;
-    let read = each_day(&asked, window, &asked.settled.plan()?, |date, rows| {
+    let (window, nothing) = (asked.settled.window, (DailyQueries::default(), Distinct::default()));
+    let plan = asked.settled.plan().await?;
+    let counted = each_day(&asked, window, &plan, nothing, |(days, distinct), date, rows| {
         days.add(date, rows.iter().map(|row| &row.metrics), ENGINE_CEILING);
         for row in rows {
             distinct.add(&row.keys[1]);
         }
-    })
-    .await?;
+    });
+    let ((days, distinct), read) = counted.await?;
     let key = format!("query count {} {params:?}", access.property().id);
     let made_of = MadeOf { readings: read.readings, freshness: asked.freshness };
-    search.answers.rendered(key, made_of, || {
+    let answer = move || {
         let series = days.counts(window.start_date, asked.final_days(window).end_date);
         let capped = series.iter().filter(|day| day.capped).count();
         QueryCountAnswer {
@@ -45,5 +45,6 @@ pub async fn query_count(
             },
             data: QueryCount { unique_queries: distinct.count(), series },
         }
-    })
+    };
+    search.answers.rendered(key, made_of, answer).await
 }

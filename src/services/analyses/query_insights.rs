@@ -78,11 +78,12 @@ pub async fn query_insights(
     let readings = read(&asked, brand.as_deref()).await?;
     let key = format!("query insights {} {params:?}", access.property().id);
     let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };
-    search.answers.rendered(key, made_of, || answer(&asked, &readings, params))
+    let params = params.clone();
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params)).await
 }
 
-async fn read(asked: &Asked<'_>, brand: Option<&str>) -> Result<Readings, Error> {
-    let plan = asked.settled.plan()?;
+async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
+    let plan = asked.settled.plan().await?;
     let previous = OptionFuture::from(asked.settled.compare.map(|window| read_queries(asked, window, &plan)));
     let split = OptionFuture::from(brand.map(|brand| read_split(asked, brand)));
     let (current, previous, split, whole) = tokio::try_join!(
@@ -94,17 +95,16 @@ async fn read(asked: &Asked<'_>, brand: Option<&str>) -> Result<Readings, Error>
     Ok(Readings { current, previous, split, whole })
 }
 
-async fn read_queries(asked: &Asked<'_>, window: Window, plan: &Plan) -> Result<Queries, Error> {
-    let mut days = DailyQueries::default();
-    let each = each_day(asked, window, plan, |date, rows| {
+async fn read_queries(asked: &Asked, window: Window, plan: &Plan) -> Result<Queries, Error> {
+    let each = each_day(asked, window, plan, DailyQueries::default(), |days, date, rows| {
         days.add(date, rows.iter().map(|row| &row.metrics), ENGINE_CEILING);
     });
-    let (reading, read) = tokio::try_join!(asked.read_all(window, &[Dimension::Query], plan), each)?;
+    let (reading, (days, read)) = tokio::try_join!(asked.read_all(window, &[Dimension::Query], plan), each)?;
     let series = days.visibility(window.start_date, asked.final_days(window).end_date);
     Ok(Queries { reading, read, series })
 }
 
-fn answer(asked: &Asked<'_>, readings: &Readings, params: &QueryInsightsParams) -> QueryInsightsAnswer {
+fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams) -> QueryInsightsAnswer {
     let current = Listed::of(&readings.current.reading);
     let previous = readings.previous.as_ref().map(|queries| Listed::of(&queries.reading));
     let distribution = |listed: &Listed<'_>| Distribution::of(listed.rows.iter().map(|(_, metrics)| metrics));

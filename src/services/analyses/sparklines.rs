@@ -70,7 +70,7 @@ pub async fn sparklines(
     check_has(params.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
-    let plan = asked.settled.plan()?;
+    let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(
         asked_for.is_none().then(|| asked.read(asked.settled.window, &own, table_cap(dimension), &plan)),
@@ -81,9 +81,8 @@ pub async fn sparklines(
     let days = read_days(&asked, dimension, &keys, &plan).await?;
     let readings = Readings { table, days, whole };
     let key = format!("sparklines {} {params:?}", access.property().id);
-    search
-        .answers
-        .rendered(key, MadeOf::new(readings.all(), asked.freshness), || answer(&asked, params, &keys, &readings))
+    let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
+    search.answers.rendered(key, made_of, move || answer(&asked, &params, &keys, &readings)).await
 }
 
 /// Keys as the search engine writes them.
@@ -110,7 +109,7 @@ fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error
 /// Countries and devices are few and read whole; queries and pages are asked for by name, in as many requests as the longest
 /// expression needs.
 async fn read_days(
-    asked: &Asked<'_>,
+    asked: &Asked,
     dimension: Dimension,
     keys: &[String],
     plan: &Plan,
@@ -129,7 +128,7 @@ async fn read_days(
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
 }
 
-fn answer(asked: &Asked<'_>, params: &SparklinesParams, keys: &[String], readings: &Readings) -> SparklinesAnswer {
+fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> SparklinesAnswer {
     let by_key = readings.by_key();
     let window = asked.final_days(asked.settled.window);
     let nothing = BTreeMap::new();
@@ -146,7 +145,7 @@ fn answer(asked: &Asked<'_>, params: &SparklinesParams, keys: &[String], reading
     }
 }
 
-fn coverage(asked: &Asked<'_>, params: &SparklinesParams, keys: &[String], readings: &Readings) -> TableCoverage {
+fn coverage(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> TableCoverage {
     let by_page = params.table == SparklineTable::Pages;
     let aggregation = if by_page { Aggregation::ByPage } else { asked.settled.aggregation() };
     let whole = Some(total(&readings.whole).clicks);

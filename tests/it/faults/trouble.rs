@@ -115,22 +115,6 @@ async fn a_used_up_quota_is_handed_on_at_once_with_its_time() {
 }
 
 #[tokio::test]
-async fn a_site_that_the_account_lost_is_not_found_and_listed_as_lost() {
-    let (app, asker) = app().await;
-    trouble(&app, &["permission403:1"]);
-    let window = [("startDate", "2026-10-01"), ("endDate", "2026-10-01")];
-    let answer = asker.ask(&window).await.expect(404);
-    assert_eq!(answer.code(), "not_found");
-    trouble(&app, &[]);
-    asker.ask(&window).await.expect(404);
-    asker.ask(&[]).await.expect(404);
-    let list = asker.actor.get("/api/properties").await.expect(200).json;
-    let entry = &list["data"][0];
-    assert_eq!((&entry["access"], entry.get("headline")), (&"lost".into(), None), "{entry}");
-    assert!(entry["hint"].as_str().unwrap().contains("sync"), "{entry}");
-}
-
-#[tokio::test]
 async fn one_propertys_trouble_does_not_fail_the_list() {
     let app = TestApp::start(impatient).await;
     let owner = app.actor("owner").await;

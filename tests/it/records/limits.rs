@@ -317,6 +317,7 @@ async fn fill_property(desk: &Desk) {
         id,
         property_id,
         created_by: None,
+        grant_id: None,
         token_hash: name.clone().into_bytes(),
         sealed_token: vec![0],
         name: Some(name),
@@ -349,6 +350,7 @@ async fn fill_person(desk: &Desk) {
         email,
         role: team_grant::Role::Viewer,
         all_properties: true,
+        accepted_at: None,
         created_at: now,
         updated_at: now,
     });

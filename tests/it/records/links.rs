@@ -22,7 +22,8 @@ struct Dashboard {
 
 impl Dashboard {
     async fn new() -> Self {
-        let app = TestApp::start(|_| {}).await;
+        // The plans differ in links, not in what they track.
+        let app = TestApp::start(|config| config.plans.free.tracked_properties = 25).await;
         let owner = app.actor("owner").await;
         let property = owner.property("northmoor").await;
         let link = owner.post(&format!("/api/properties/{property}/share-links"), &json!({ "name": "Board" })).await;

@@ -57,7 +57,7 @@ async fn a_change_of_a_grant_holds_from_the_next_request_on() {
     let again = owner.post("/api/team", &again).await.expect(201);
     assert_eq!(
         (&again.json["data"]["status"], &again.json["data"]["email"]),
-        (&json!("active"), &json!("Viewer@DEMO.test"))
+        (&json!("pending"), &json!("Viewer@DEMO.test"))
     );
     assert_eq!(statuses(&viewer, &property).await, [200, 403, 403]);
     assert_eq!(viewer.listed("/api/properties").await.len(), 1);

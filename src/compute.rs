@@ -1,0 +1,68 @@
+//! Work that computes for longer than a request may keep a thread of the runtime.
+
+use std::sync::LazyLock;
+
+use tokio::sync::Semaphore;
+
+use crate::error::Error;
+
+/// As many at once as there are cores: more would only take memory.
+static PERMITS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)));
+
+/// Runs `work` on a thread beside the runtime, so that other requests go on. For work in proportion to what a tenant has: parsing,
+/// folding, rendering and hashing megabytes.
+///
+/// # Errors
+/// [`Error::Internal`] where `work` panicked.
+pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+    let permit = PERMITS.acquire().await.map_err(Error::internal)?;
+    let done = tokio::task::spawn_blocking(move || {
+        // Held until the work is done, also where nobody waits for it any more.
+        let _permit = permit;
+        work()
+    });
+    done.await.map_err(Error::internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        thread,
+    };
+
+    use futures_util::future::join_all;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_runs_beside_the_runtime_and_no_more_of_it_than_there_are_cores() {
+        let cores = thread::available_parallelism().unwrap().get();
+        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let here = thread::current().id();
+        let work = |n: usize| {
+            let (running, most) = (running.clone(), most.clone());
+            beside(move || {
+                assert_ne!(thread::current().id(), here);
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                thread::yield_now();
+                running.fetch_sub(1, Ordering::SeqCst);
+                n
+            })
+        };
+        let done = join_all((0..100).map(work)).await;
+        assert!(done.into_iter().map(Result::unwrap).eq(0..100));
+        assert!((1..=cores).contains(&most.load(Ordering::SeqCst)));
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_is_a_fault() {
+        let failed = beside(|| panic!("a bug")).await;
+        assert!(matches!(failed, Err::<(), _>(Error::Internal(_))));
+        assert_eq!(beside(|| 1).await.unwrap(), 1, "its permit is back");
+    }
+}

@@ -1,0 +1,107 @@
+//! Sites that the search engine refuses to the search account: who is told what, and when it is asked again.
+
+use chrono::TimeDelta;
+use poem::http::Method;
+use sightline::simulator::Endpoint;
+
+use super::{impatient, requests, trouble};
+use crate::{
+    actor::Answer,
+    app::TestApp,
+    numbers::{Asker, SMALL},
+};
+
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-01")];
+
+/// Fails the test unless the owner is told that the site is refused; answers the seconds until it is asked about again.
+#[track_caller]
+fn refused(answer: Answer) -> u64 {
+    let answer = answer.expect(409);
+    assert_eq!(answer.code(), "search_site_refused");
+    assert!(answer.hint().contains("sync") && answer.hint().contains("access"), "{}", answer.hint());
+    answer.header("retry-after").parse().unwrap()
+}
+
+#[tokio::test]
+async fn one_refusal_of_the_search_engine_does_not_close_a_property() {
+    let app = TestApp::start(impatient).await;
+    let owner = Asker::of(&app, "owner", "northmoor").await;
+    let editor = Asker { actor: app.actor("editor").await, property: owner.property.clone() };
+    let link = format!("/api/properties/{}/share-links", owner.property);
+    let link = owner.actor.post(&link, &serde_json::json!({})).await.expect(201);
+    let link = format!("/api/share/{}/performance", link.json["data"]["token"].as_str().unwrap());
+    let cached = owner.ask(&[]).await.expect(200);
+
+    trouble(&app, &["permission403:1"]);
+    assert_eq!(refused(owner.ask(&WINDOW).await), 60);
+    trouble(&app, &[]);
+    let asked = requests(&app, Endpoint::Query);
+    app.hand.advance(TimeDelta::seconds(59));
+    assert_eq!(refused(owner.ask(&WINDOW).await), 1);
+    // Others learn nothing of the owner's account.
+    assert_eq!(editor.ask(&WINDOW).await.expect(404).code(), "not_found");
+    app.anonymous().ask(&link, &WINDOW).await.expect(404);
+    assert_eq!(owner.ask(&[]).await.expect(200).bytes, cached.bytes, "what is cached is served");
+    assert_eq!(requests(&app, Endpoint::Query), asked, "nobody asked again");
+    app.hand.advance(TimeDelta::seconds(1));
+    editor.ask(&WINDOW).await.expect(200);
+    owner.ask(&WINDOW).await.expect(200);
+    app.anonymous().ask(&link, &WINDOW).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_site_that_stays_refused_is_asked_about_less_and_less_often() {
+    let app = TestApp::start(impatient).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    trouble(&app, &["permission403:1"]);
+    let mut waits = vec![refused(asker.ask(&WINDOW).await)];
+    for _ in 0..7 {
+        let (last, asked) = (*waits.last().unwrap(), requests(&app, Endpoint::Query));
+        app.hand.advance(TimeDelta::seconds(i64::try_from(last).unwrap() - 1));
+        // A person's token does not live that long.
+        let asker = Asker { actor: app.actor("stranger").await, property: asker.property.clone() };
+        assert_eq!(refused(asker.ask(&WINDOW).await), 1);
+        assert_eq!(requests(&app, Endpoint::Query), asked);
+        app.hand.advance(TimeDelta::seconds(1));
+        waits.push(refused(asker.ask(&WINDOW).await));
+        assert!(requests(&app, Endpoint::Query) > asked, "it was asked again");
+    }
+    assert_eq!(waits, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+    // An answer that works ends it: the next refusal is a first one.
+    trouble(&app, &[]);
+    app.hand.advance(TimeDelta::hours(1));
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    asker.ask(&WINDOW).await.expect(200);
+    trouble(&app, &["permission403:1"]);
+    assert_eq!(refused(asker.ask(&[("startDate", "2026-10-02"), ("endDate", "2026-10-02")]).await), 60);
+}
+
+#[tokio::test]
+async fn a_sync_that_finds_the_site_has_it_asked_about_at_once() {
+    let app = TestApp::start(impatient).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    trouble(&app, &["permission403:1"]);
+    let days = [("days", "9")];
+    let entry = asker.actor.ask("/api/properties", &days).await.expect(200).json["data"][0].clone();
+    assert_eq!((&entry["access"], entry.get("headline")), (&"lost".into(), None), "{entry}");
+    assert!(entry["hint"].as_str().unwrap().contains("sync"), "{entry}");
+    refused(asker.ask(&WINDOW).await);
+    trouble(&app, &[]);
+    let synced = asker.actor.send(Method::POST, "/api/properties/sync", None, &[]).await.expect(200);
+    assert!(synced.json["data"]["properties"].as_array().unwrap().iter().all(|p| p.get("lostAt").is_none()));
+    asker.ask(&WINDOW).await.expect(200);
+    let entry = asker.actor.ask("/api/properties", &days).await.expect(200).json["data"][0].clone();
+    assert_eq!(entry["access"], "ok");
+}
+
+#[tokio::test]
+async fn a_site_that_a_sync_did_not_find_is_asked_about_all_the_same() {
+    use sea_orm::ConnectionTrait as _;
+    let app = TestApp::start(impatient).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    let lost = "UPDATE property SET lost_at = created_at";
+    app.service.db.execute_unprepared(lost).await.unwrap();
+    asker.ask(&WINDOW).await.expect(200);
+    let entry = asker.actor.ask("/api/properties", &[("days", "9")]).await.expect(200).json["data"][0].clone();
+    assert_eq!(entry["access"], "ok");
+}

@@ -1,0 +1,119 @@
+//! What saved conditions may take in bytes: those of a record, and all of a kind together.
+
+use entity::{filter_preset, property, segment, topic_cluster};
+use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{
+    actor::Actor,
+    app::{TestApp, start_of_test},
+};
+
+/// A kind of record that holds conditions.
+struct Kind {
+    path: String,
+    /// The field of the conditions.
+    field: &'static str,
+}
+
+impl Kind {
+    fn all(property: &str) -> [Self; 3] {
+        let of = |part: &str| format!("/api/properties/{property}/{part}");
+        [
+            Self { path: of("segments"), field: "conditions" },
+            Self { path: of("topic-clusters"), field: "conditions" },
+            Self { path: "/api/filter-presets".into(), field: "filters" },
+        ]
+    }
+
+    /// A record of 50 conditions with values of so many letters.
+    fn body(&self, name: &str, letters: usize, letter: &str) -> Value {
+        let mut condition = json!({ "operator": "contains", "value": letter.repeat(letters) });
+        if self.field == "filters" {
+            condition["dimension"] = "page".into();
+        }
+        json!({ "name": name, self.field: vec![condition; 50] })
+    }
+
+    async fn refused(&self, actor: &Actor, path: &str, body: &Value, limit: &str) {
+        let answer = if path == self.path { actor.post(path, body).await } else { actor.put(path, body).await };
+        let answer = answer.expect(400);
+        assert_eq!(answer.code(), "invalid_request", "{path}");
+        let hint = answer.hint();
+        assert!(hint.starts_with(&format!("{}: ", self.field)) && hint.contains(limit), "{path}: {hint}");
+    }
+}
+
+#[tokio::test]
+async fn the_conditions_of_a_record_take_at_most_60_000_bytes() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    for kind in Kind::all(&owner.property("northmoor").await) {
+        // Letters of two bytes: bytes count, not characters.
+        let (fits, large) = (kind.body("fits", 550, "ж"), kind.body("large", 600, "ж"));
+        kind.refused(&owner, &kind.path, &large, "60,000 bytes").await;
+        let id = owner.made(&kind.path, &fits).await;
+        let before = owner.listed(&kind.path).await;
+        kind.refused(&owner, &format!("{}/{id}", kind.path), &large, "60,000 bytes").await;
+        assert_eq!(owner.listed(&kind.path).await, before);
+    }
+}
+
+/// Makes 69 records of each kind behind the service's back, whose conditions take 60,000 bytes each.
+async fn fill(app: &TestApp, property_id: Uuid) {
+    let (db, now, color) = (&app.service.db, start_of_test(), None::<String>);
+    let user_id = property::Entity::find_by_id(property_id).one(db).await.unwrap().unwrap().user_id;
+    let conditions = |dimension: &str| {
+        let json = |value: String| format!(r#"[{{{dimension}"operator":"contains","value":"{value}"}}]"#);
+        json("a".repeat(60_000 - json(String::new()).len()))
+    };
+    let (saved, filters) = (conditions(""), conditions(r#""dimension":"page","#));
+    for n in 1..=69 {
+        let (id, name) = (Uuid::from_u128(n), format!("n{n}"));
+        let (name_key, color, conditions) = (name.clone(), color.clone(), saved.clone());
+        let row =
+            segment::Model { id, property_id, name, name_key, color, conditions, created_at: now, updated_at: now };
+        row.into_active_model().reset_all().insert(db).await.unwrap();
+        let (name, name_key, color, conditions) = (format!("n{n}"), format!("n{n}"), None, saved.clone());
+        let row = topic_cluster::Model {
+            id,
+            property_id,
+            name,
+            name_key,
+            color,
+            conditions,
+            created_at: now,
+            updated_at: now,
+        };
+        row.into_active_model().reset_all().insert(db).await.unwrap();
+        let (name, name_key, filters) = (format!("n{n}"), format!("n{n}"), filters.clone());
+        let row = filter_preset::Model { id, user_id, name, name_key, filters, created_at: now, updated_at: now };
+        row.into_active_model().reset_all().insert(db).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_conditions_of_a_kind_take_at_most_4_mib_together() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    fill(&app, property.parse().unwrap()).await;
+    for kind in Kind::all(&property) {
+        let id = owner.made(&kind.path, &kind.body("last", 900, "a")).await;
+        let (path, small) = (format!("{}/{id}", kind.path), kind.body("small", 200, "a"));
+        kind.refused(&owner, &kind.path, &small, "4 MiB").await;
+        // Replacing counts the new size instead of the old one.
+        owner.put(&path, &kind.body("last", 950, "a")).await.expect(200);
+        kind.refused(&owner, &path, &kind.body("last", 1_130, "a"), "4 MiB").await;
+        owner.put(&path, &kind.body("last", 600, "a")).await.expect(200);
+        owner.post(&kind.path, &small).await.expect(201);
+        owner.delete(&path).await.expect(204);
+        owner.post(&kind.path, &kind.body("instead", 600, "a")).await.expect(201);
+    }
+    // What is full for one property is not for another.
+    let other = owner.property("ledgerline").await;
+    for kind in Kind::all(&other).into_iter().take(2) {
+        owner.made(&kind.path, &kind.body("elsewhere", 1_000, "a")).await;
+    }
+}
