@@ -29,7 +29,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
 
     /// Add an annotation
     ///
-    /// A property holds at most 5,000.
+    /// A property holds at most 5,000, whose texts take at most 4 MiB together.
     #[post("/api/properties/{id}/annotations")]
     #[idempotency(enforced)]
     #[role(Editor)]

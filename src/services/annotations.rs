@@ -3,17 +3,19 @@
 use api::annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource};
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 use entity::annotation::{self, Entity};
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, IntoActiveModel, ModelTrait};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
+};
 use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_room, etag, found},
+    records::{IfMatch, check_room_and_bytes, etag, found},
 };
 use crate::{compute::beside, error::Error};
 
-/// The most annotations of a property.
-const MOST: u64 = 5_000;
+/// The most annotations of a property, and their name in hints.
+const ROOM: (u64, &str) = (5_000, "annotations of the property");
 
 /// A day that is written in the program; one that does not exist does not compile.
 #[expect(clippy::expect_used, reason = "at compile time")]
@@ -94,7 +96,8 @@ pub async fn create(
 ) -> Result<Annotation, Error> {
     let days = check(&input, now)?;
     let property_id = access.hold(transaction).await?;
-    check_room(transaction, Entity::of_property(property_id), MOST, "annotations of the property").await?;
+    let text = (Column::Text, "text", input.text.len());
+    check_room_and_bytes(transaction, Entity::of_property(property_id), text, ROOM).await?;
     let row = annotation::ActiveModel {
         id: Set(id),
         property_id: Set(property_id),
@@ -120,6 +123,10 @@ pub async fn replace(
     let property_id = access.hold(transaction).await?;
     let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
     let days = check(&input, now)?;
+    if input.text.len() > row.text.len() {
+        let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
+        check_room_and_bytes(transaction, others, (Column::Text, "text", input.text.len()), ROOM).await?;
+    }
     let mut row = row.into_active_model();
     row.date = Set(days.0);
     row.end_date = Set(days.1);

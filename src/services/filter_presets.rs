@@ -12,8 +12,8 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    records::{IfMatch, check_name, etag, found, hold_user, trimmed},
-    saved_conditions::{check_room, stored_filters},
+    records::{IfMatch, check_name, check_room_and_bytes, etag, found, hold_user, trimmed},
+    saved_conditions::stored_filters,
 };
 use crate::{compute::beside, error::Error};
 
@@ -35,8 +35,8 @@ pub async fn create(
 ) -> Result<FilterPreset, Error> {
     let filters = stored_filters(input.filters).await?;
     hold_user(transaction, user_id).await?;
-    let saved = (Column::Filters, "filters", filters.as_str());
-    check_room(transaction, Entity::of_user(user_id), saved, ROOM).await?;
+    let saved = (Column::Filters, "filters", filters.len());
+    check_room_and_bytes(transaction, Entity::of_user(user_id), saved, ROOM).await?;
     check_name(transaction, Entity::of_user(user_id), Column::NameKey, &input.name).await?;
     let row = filter_preset::ActiveModel {
         id: Set(id),
@@ -63,8 +63,8 @@ pub async fn replace(
     let filters = stored_filters(input.filters).await?;
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
     if filters.len() > row.filters.len() {
-        let saved = (Column::Filters, "filters", filters.as_str());
-        check_room(transaction, others.clone(), saved, ROOM).await?;
+        let saved = (Column::Filters, "filters", filters.len());
+        check_room_and_bytes(transaction, others.clone(), saved, ROOM).await?;
     }
     check_name(transaction, others, Column::NameKey, &input.name).await?;
     let mut row = row.into_active_model();

@@ -4,13 +4,17 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use entity::user;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter as _, QuerySelect as _,
-    Select, sea_query::LockType,
+    Select,
+    sea_query::{Expr, Func, LockType},
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::error::Error;
+
+/// The most bytes that the texts or conditions of all records of a kind take together, on a property or of a person: 4 MiB.
+const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Rows, or values to compare with, of one statement.
 pub const AT_ONCE: usize = 1_000;
@@ -77,6 +81,36 @@ where
 #[must_use]
 pub fn too_many(count: u64, most: u64, what: &str) -> Error {
     Error::invalid(format!("body: there are {count} {what}, and at most {most} are kept"))
+}
+
+/// Refuses a record where there are `most` `others` of its kind, or where the texts of all of them would take too many bytes together.
+/// `column` holds the text, which is the body's `field` and takes `bytes`.
+pub async fn check_room_and_bytes<E>(
+    db: &impl ConnectionTrait,
+    mut others: Select<E>,
+    (column, field, bytes): (E::Column, &str, usize),
+    (most, what): (u64, &str),
+) -> Result<(), Error>
+where
+    E: EntityTrait,
+{
+    QuerySelect::query(&mut others).clear_order_by();
+    let sum = Func::sum(Func::cust("octet_length").arg(column.into_expr()));
+    let sum = Func::coalesce([Expr::from(sum), Expr::val(0)]);
+    let counted = others.select_only().expr(Func::count(column.into_expr())).expr(sum);
+    let (count, sum): (i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
+    let (count, sum) = (u64::try_from(count).map_err(Error::internal)?, u64::try_from(sum).map_err(Error::internal)?);
+    if count >= most {
+        return Err(too_many(count, most, what));
+    }
+    let together = sum + bytes as u64;
+    if together > MAX_TOTAL_BYTES {
+        return Err(Error::invalid(format!(
+            "{field}: with this, the {field} of all {what} would take {together} bytes, and at most {MAX_TOTAL_BYTES} (4 MiB) are \
+             kept; shorten some or delete some"
+        )));
+    }
+    Ok(())
 }
 
 /// Refuses a name that one of `others` has; they leave out the record that is to have it. `key` is the column of folded names.

@@ -6,21 +6,13 @@ use api::{
     classifications::ClassificationCondition,
     models::{FilterCondition, FilterDimension, MAX_CONDITIONS_BYTES},
 };
-use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, EntityTrait, QuerySelect, Select,
-    sea_query::{Expr, Func},
-};
 use serde::Serialize;
 
-use super::records::too_many;
 use crate::{
     compute::beside,
     error::Error,
     search_engine::{Expression, PlanError, Predicate, filter, plan},
 };
-
-/// The most bytes that the conditions of all records of a kind take together, on a property or of a person: 4 MiB.
-const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Conditions of a classification as they are stored, once they are known to mean something and to be plannable on `dimension`.
 pub async fn stored(dimension: FilterDimension, conditions: Vec<ClassificationCondition>) -> Result<String, Error> {
@@ -46,37 +38,6 @@ fn json(field: &str, conditions: &[impl Serialize]) -> Result<String, Error> {
         )));
     }
     Ok(json)
-}
-
-/// Refuses a record where there are too many `others` of its kind, or where the conditions of all of them would take too many bytes
-/// together. `column` holds the conditions, which are the body's `field`.
-pub async fn check_room<E>(
-    db: &impl ConnectionTrait,
-    mut others: Select<E>,
-    (column, field, json): (E::Column, &str, &str),
-    (most, what): (u64, &str),
-) -> Result<(), Error>
-where
-    E: EntityTrait,
-{
-    QuerySelect::query(&mut others).clear_order_by();
-    let bytes = Func::sum(Func::cust("octet_length").arg(column.into_expr()));
-    let bytes = Func::coalesce([Expr::from(bytes), Expr::val(0)]);
-    let counted = others.select_only().expr(Func::count(column.into_expr())).expr(bytes);
-    let (count, bytes): (i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
-    let (count, bytes) =
-        (u64::try_from(count).map_err(Error::internal)?, u64::try_from(bytes).map_err(Error::internal)?);
-    if count >= most {
-        return Err(too_many(count, most, what));
-    }
-    let together = bytes + json.len() as u64;
-    if together > MAX_TOTAL_BYTES {
-        return Err(Error::invalid(format!(
-            "{field}: with these, the conditions of all {what} would take {together} bytes, and at most {MAX_TOTAL_BYTES} (4 MiB) \
-             are kept; shorten some or delete some"
-        )));
-    }
-    Ok(())
 }
 
 /// The same conditions, as a filter on `dimension` has them.

@@ -257,6 +257,11 @@ mod tests {
             .collect();
         let (rows, done) = start(&db, &known).await;
         assert!(done);
+        // Grants count once a token has stated the address.
+        let stated_at = Some(noon());
+        let stated = user::ActiveModel { email_stated_at: Set(stated_at), ..Default::default() };
+        user::Entity::update_many().set(stated).exec(&db).await.unwrap();
+        let rows: Vec<_> = rows.into_iter().map(|row| user::Model { email_stated_at: stated_at, ..row }).collect();
         assert_eq!(rows.iter().map(|row| row.plan).collect::<Vec<_>>(), PEOPLE.map(|person| person.plan));
         let roles = async |person: usize| {
             let listed = properties::visible(&db, &config, rows[person].id, noon()).await.unwrap();

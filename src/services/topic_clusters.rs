@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_name, etag, found, trimmed},
-    saved_conditions::{self, check_room},
+    records::{IfMatch, check_name, check_room_and_bytes, etag, found, trimmed},
+    saved_conditions,
 };
 use crate::{compute::beside, error::Error};
 
@@ -39,8 +39,8 @@ pub async fn create(
 ) -> Result<TopicCluster, Error> {
     let conditions = saved_conditions::stored(DIMENSION, input.conditions).await?;
     let property_id = access.hold(transaction).await?;
-    let saved = (Column::Conditions, "conditions", conditions.as_str());
-    check_room(transaction, Entity::of_property(property_id), saved, ROOM).await?;
+    let saved = (Column::Conditions, "conditions", conditions.len());
+    check_room_and_bytes(transaction, Entity::of_property(property_id), saved, ROOM).await?;
     check_name(transaction, Entity::of_property(property_id), Column::NameKey, &input.name).await?;
     let row = topic_cluster::ActiveModel {
         id: Set(id),
@@ -68,8 +68,8 @@ pub async fn replace(
     let conditions = saved_conditions::stored(DIMENSION, input.conditions).await?;
     let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
     if conditions.len() > row.conditions.len() {
-        let saved = (Column::Conditions, "conditions", conditions.as_str());
-        check_room(transaction, others.clone(), saved, ROOM).await?;
+        let saved = (Column::Conditions, "conditions", conditions.len());
+        check_room_and_bytes(transaction, others.clone(), saved, ROOM).await?;
     }
     check_name(transaction, others, Column::NameKey, &input.name).await?;
     let mut row = row.into_active_model();

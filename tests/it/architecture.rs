@@ -82,3 +82,17 @@ fn private_keys_are_used_by_one_library() {
     let forbidden = ["PrivateSigningKey", "rsa::RsaPrivateKey", "use rsa"];
     assert_free_of("src", &forbidden, "aws-lc-rs signs, the rsa crate verifies ID tokens");
 }
+
+/// The page about security names a test for each defence; a test that is renamed takes the page along.
+#[test]
+fn every_test_that_the_page_about_security_names_is_there() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/SECURITY.md")).unwrap();
+    let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| attack"));
+    let named: Vec<&str> =
+        rows.filter_map(|row| row.rsplit('|').nth(1)).flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+    assert!(named.len() > 40, "{named:?}");
+    let code: Vec<String> = ["src", "api", "tests"].into_iter().flat_map(sources).map(|(_, code)| code).collect();
+    for name in named {
+        assert!(code.iter().any(|code| code.contains(&format!("fn {name}("))), "no test is called {name}");
+    }
+}

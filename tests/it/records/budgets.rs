@@ -1,6 +1,6 @@
 //! What saved conditions may take in bytes: those of a record, and all of a kind together.
 
-use entity::{filter_preset, property, segment, topic_cluster};
+use entity::{annotation, filter_preset, property, segment, topic_cluster};
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -116,4 +116,37 @@ async fn the_conditions_of_a_kind_take_at_most_4_mib_together() {
     for kind in Kind::all(&other).into_iter().take(2) {
         owner.made(&kind.path, &kind.body("elsewhere", 1_000, "a")).await;
     }
+}
+
+#[tokio::test]
+async fn the_texts_of_annotations_take_at_most_4_mib_together() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let path = format!("/api/properties/{property}/annotations");
+    let now = start_of_test();
+    // Behind the service's back: 524 texts of 8,000 bytes.
+    for n in 1..=524 {
+        let row = annotation::Model {
+            id: Uuid::from_u128(n),
+            property_id: property.parse().unwrap(),
+            author_id: None,
+            date: now.date_naive(),
+            end_date: None,
+            text: "\u{1f980}".repeat(2_000),
+            category: None,
+            created_at: now,
+            updated_at: now,
+        };
+        row.into_active_model().reset_all().insert(&app.service.db).await.unwrap();
+    }
+    let body = |text: &str| json!({ "date": "2026-11-01", "text": text });
+    let (small, large) = (body("small"), body(&"x".repeat(2_000)));
+    let id = owner.made(&path, &small).await;
+    owner.made(&path, &body(&"x".repeat(2_000))).await;
+    for answer in [owner.post(&path, &large).await, owner.put(&format!("{path}/{id}"), &large).await] {
+        let answer = answer.expect(400);
+        assert!(answer.hint().starts_with("text: ") && answer.hint().contains("4 MiB"), "{}", answer.hint());
+    }
+    owner.put(&format!("{path}/{id}"), &body("less")).await.expect(200);
 }
