@@ -44,7 +44,7 @@ impl ClassificationsApi for App {
     }
 
     async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>> {
-        listed(segments::list(&self.db, &caller.access()?).await?).await
+        listed(segments::list(&self.db, &caller.access()?)).await
     }
 
     async fn create_property_segment(
@@ -79,7 +79,7 @@ impl ClassificationsApi for App {
     }
 
     async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>> {
-        listed(topic_clusters::list(&self.db, &caller.access()?).await?).await
+        listed(topic_clusters::list(&self.db, &caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(

@@ -14,7 +14,7 @@ use crate::services::filter_presets;
 
 impl FiltersApi for App {
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>> {
-        listed(filter_presets::list(&self.db, caller.identity()?.user.id).await?).await
+        listed(filter_presets::list(&self.db, caller.identity()?.user.id)).await
     }
 
     async fn create_filter_preset(

@@ -14,7 +14,7 @@ mod system;
 mod tags;
 mod team;
 
-use std::sync::Arc;
+use std::{future::Future, sync::Arc};
 
 use api::{
     answer::{Answered, Data, Listed, Rendered},
@@ -31,8 +31,9 @@ use uuid::Uuid;
 
 use crate::{
     clock::Clock,
-    compute::beside,
+    compute::{beside, place_for_a_list},
     config::Config,
+    error::Error,
     identity::{Identity, issuer::Issuer},
     random::Random,
     services::{
@@ -98,10 +99,12 @@ fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
 }
 
 /// A list of records, which may take megabytes: it is written and hashed beside the runtime.
-async fn listed<T>(data: Vec<T>) -> Answered<Listed<T>>
+async fn listed<T>(list: impl Future<Output = Result<Vec<T>, Error>>) -> Answered<Listed<T>>
 where
     T: ToJSON + ParseFromJSON + Send + Sync + 'static,
 {
+    let _place = place_for_a_list().await?;
+    let data = list.await?;
     let rendered = beside(move || {
         let body = Bytes::from(Data { data }.to_json_string());
         let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);

@@ -25,7 +25,7 @@ impl TagsApi for App {
 
     async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>> {
         let user = caller.identity()?.user.id;
-        listed(tags::list(&self.db, &self.config, user, self.clock.now()).await?).await
+        listed(tags::list(&self.db, &self.config, user, self.clock.now())).await
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {

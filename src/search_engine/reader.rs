@@ -171,7 +171,7 @@ impl Reader {
         let weights: Vec<f64> = plan.terms.iter().map(|term| term.weight).collect();
         let (part, now) = (part.clone(), self.clock.now());
         let sum = beside(move || added(weights.into_iter().zip(readings.iter().map(Arc::as_ref)), &part, now));
-        Ok(Arc::new(sum.await.map_err(died)?))
+        Ok(Arc::new(sum.await.map_err(|error| died(&error))?))
     }
 
     async fn read_term(
@@ -242,7 +242,7 @@ impl Reader {
         let answer = self.engine.query(account, (site, self.lane), &request, cap).await?;
         let now = self.clock.now();
         let expires_at = now + self.ttl_of(&request);
-        let reading = Arc::new(beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(died)?);
+        let reading = Arc::new(beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(|error| died(&error))?);
         self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
         Ok(reading)
     }
@@ -254,7 +254,7 @@ impl Reader {
     }
 }
 
-fn died(error: crate::error::Error) -> SearchEngineError {
+fn died(error: &crate::error::Error) -> SearchEngineError {
     SearchEngineError::unavailable(format!("a reading died: {error}"))
 }
 

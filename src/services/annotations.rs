@@ -2,7 +2,7 @@
 
 use api::annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource};
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
-use entity::annotation::{self, Entity};
+use entity::annotation::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
 };

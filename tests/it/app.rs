@@ -38,6 +38,9 @@ pub struct TestApp {
 pub fn settings() -> Config {
     let mut config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
     config.rate_limit.enabled = false;
+    // All tests call from one address, some of them with hundreds of requests at once.
+    config.connections.max_per_address = 10_000;
+    config.connections.max = 10_000;
     config.search_engine.bucket = 1_000_000;
     config.search_engine.refill_per_second = 1_000_000;
     // Many apps run at once, and a server has a hundred connections.

@@ -33,7 +33,7 @@ async fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut came = Vec::new();
     let ended = timeout(GUARD, stream.read_to_end(&mut came)).await;
     // A connection that is reset has ended, too.
-    let _ = ended.expect("the service keeps the connection open");
+    let _ = ended.unwrap();
     came
 }
 
@@ -52,7 +52,7 @@ async fn a_connection_without_a_whole_request_is_closed() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(GUARD, dripped).await.expect("a head is dripped without an end");
+    timeout(GUARD, dripped).await.unwrap();
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn an_answer_that_is_not_read_is_cut_and_does_not_look_whole() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(GUARD, cut).await.expect("an answer waits for its reader without an end");
+    timeout(GUARD, cut).await.unwrap();
     assert!(!rest(&mut stream).await.ends_with(b"0\r\n\r\n"));
 }
 
@@ -106,7 +106,7 @@ async fn an_http2_stream_that_is_not_read_is_cut() {
     let (response, _) = requests.send_request(request.body(()).unwrap(), true).unwrap();
     let unread = response.await.unwrap();
     assert_eq!(unread.status(), 200);
-    timeout(GUARD, connection).await.expect("a stream waits for its reader without an end").unwrap().unwrap_err();
+    timeout(GUARD, connection).await.unwrap().unwrap().unwrap_err();
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn one_address_has_so_many_connections_and_others_are_served() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(GUARD, again).await.expect("a place is not given back");
+    timeout(GUARD, again).await.unwrap();
 }
 
 #[tokio::test]

@@ -162,7 +162,9 @@ async fn coded_bodies(target: &Target, scale: Scale) -> usize {
     }
     tokio::time::sleep(scale.length).await;
     let streams = held.iter().map(|(streams, _)| streams.len()).sum();
-    held.into_iter().for_each(|(_, connection)| connection.abort());
+    for (_, connection) in held {
+        connection.abort();
+    }
     streams
 }
 

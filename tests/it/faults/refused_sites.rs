@@ -56,15 +56,15 @@ async fn a_site_that_stays_refused_is_asked_about_less_and_less_often() {
     trouble(&app, &["permission403:1"]);
     let mut waits = vec![refused(asker.ask(&WINDOW).await)];
     for _ in 0..7 {
-        let (last, asked) = (*waits.last().unwrap(), requests(&app, Endpoint::Query));
+        let (last, sent) = (*waits.last().unwrap(), requests(&app, Endpoint::Query));
         app.hand.advance(TimeDelta::seconds(i64::try_from(last).unwrap() - 1));
         // A person's token does not live that long.
         let asker = Asker { actor: app.actor("stranger").await, property: asker.property.clone() };
         assert_eq!(refused(asker.ask(&WINDOW).await), 1);
-        assert_eq!(requests(&app, Endpoint::Query), asked);
+        assert_eq!(requests(&app, Endpoint::Query), sent);
         app.hand.advance(TimeDelta::seconds(1));
         waits.push(refused(asker.ask(&WINDOW).await));
-        assert!(requests(&app, Endpoint::Query) > asked, "it was asked again");
+        assert!(requests(&app, Endpoint::Query) > sent, "it was sent again");
     }
     assert_eq!(waits, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
     // An answer that works ends it: the next refusal is a first one.

@@ -1,9 +1,7 @@
 //! Failed sign-ins and guessed tokens: what counts, what is refused for it, and health, which never is.
 
 use chrono::TimeDelta;
-use entity::property;
 use futures_util::future::join_all;
-use sea_orm::{EntityTrait as _, sea_query::Expr};
 use sightline::simulator::Endpoint;
 
 use super::{behind_a_proxy, get_from, limited, link, standing};
@@ -64,15 +62,14 @@ async fn an_issuer_that_is_away_makes_no_failed_sign_ins() {
     assert_eq!(standing(&refused).1, 299);
 }
 
-/// The account has lost the site; the link itself is good.
+/// The search engine refuses the site to the account; the link itself is good.
 #[tokio::test]
 async fn what_is_not_found_behind_a_good_link_is_no_guess() {
     let app = limited(1_000).await;
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;
-    let path = link(&owner, &property).await;
-    let lost = property::Entity::update_many().col_expr(property::Column::LostAt, Expr::value(start_of_test()));
-    lost.exec(&app.service.db).await.unwrap();
+    let path = format!("{}?startDate=2026-10-01&endDate=2026-10-07", link(&owner, &property).await);
+    app.simulator().controls().set_faults(vec!["permission403:1".parse().unwrap()]);
     for _ in 0..303 {
         app.anonymous().get(&path).await.expect(404);
     }
