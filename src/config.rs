@@ -11,6 +11,7 @@ mod check;
 mod connections;
 mod idempotency;
 mod load;
+mod log;
 mod rate_limit;
 mod secret;
 mod units;
@@ -18,6 +19,7 @@ mod units;
 pub use connections::Connections;
 pub use idempotency::{Idempotency, ReplayStore};
 pub use load::{ConfigError, load};
+pub use log::{Log, LogFormat};
 pub use rate_limit::RateLimit;
 pub use secret::Secret;
 pub use units::{Bytes, Seconds};
@@ -54,6 +56,8 @@ pub struct Config {
     pub cache: Cache,
     /// Replays of writes.
     pub idempotency: Idempotency,
+    /// The log.
+    pub log: Log,
     /// The tool-protocol endpoint.
     pub mcp: Mcp,
     /// Keys at rest.
@@ -249,6 +253,7 @@ impl Default for Config {
             rate_limit: RateLimit::default(),
             cache: Cache::default(),
             idempotency: Idempotency::default(),
+            log: Log::default(),
             mcp: Mcp::default(),
             secrets: Secrets::default(),
             billing: Billing::default(),

@@ -22,4 +22,5 @@ pub mod server;
 pub mod services;
 pub mod simulator;
 pub mod store;
+pub mod telemetry;
 pub mod urls;

@@ -2,7 +2,10 @@
 //!
 //! The entries live in the process and nowhere else. Several replicas each keep their own.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, Utc};
@@ -23,6 +26,8 @@ struct Entry<V> {
 struct Held<V> {
     entries: LruCache<String, Entry<V>>,
     bytes: usize,
+    /// Bytes of entries that the list dropped since they were last subtracted.
+    evicted: Arc<AtomicUsize>,
 }
 
 /// A cache whose entries together take at most `max_bytes`.
@@ -44,8 +49,14 @@ impl<V: Clone> ByteCache<V> {
     /// Holds nothing.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
-        let entries = LruCache::new(MAX_ENTRIES);
-        Self { held: Mutex::new(Held { entries, bytes: 0 }), max_bytes }
+        let evicted = Arc::new(AtomicUsize::new(0));
+        let counter = evicted.clone();
+        let builder = LruCache::builder().max_size(MAX_ENTRIES).on_evict(move |_, entry: &Entry<V>| {
+            counter.fetch_add(entry.bytes, Ordering::Relaxed);
+        });
+        // The builder refuses a size of zero only.
+        let entries = builder.build().unwrap_or_else(|_| LruCache::new(MAX_ENTRIES));
+        Self { held: Mutex::new(Held { entries, bytes: 0, evicted }), max_bytes }
     }
 
     /// The value under `key`, unless it has expired.
@@ -70,6 +81,7 @@ impl<V: Clone> ByteCache<V> {
         held.make_room(self.max_bytes - bytes);
         held.bytes += bytes;
         held.entries.cache_set(key, Entry { value, bytes, expires_at });
+        held.subtract_evicted();
     }
 
     /// What is held.
@@ -91,17 +103,23 @@ impl<V: Clone> Held<V> {
         }
     }
 
-    /// Drops what was used longest ago until at most `budget` bytes are held.
+    /// Drops what was used longest ago until at most `budget` bytes are held; each drop takes constant time.
     fn make_room(&mut self, budget: usize) {
-        if self.bytes <= budget {
-            return;
-        }
-        for key in self.entries.key_order().into_iter().rev() {
-            self.remove(&key);
-            if self.bytes <= budget {
+        while self.bytes > budget {
+            let entries = self.entries.cache_size();
+            if entries <= 1 {
+                self.entries.cache_clear();
+                self.bytes = 0;
                 return;
             }
+            self.entries.set_max_size(entries - 1);
+            self.entries.set_max_size(MAX_ENTRIES);
+            self.subtract_evicted();
         }
+    }
+
+    fn subtract_evicted(&mut self) {
+        self.bytes -= self.evicted.swap(0, Ordering::Relaxed);
     }
 }
 
@@ -137,6 +155,15 @@ mod tests {
             assert!(cache.usage().bytes <= 10_000);
         }
         assert!(cache.get(&"99".to_owned(), noon()).is_none(), "larger than the whole budget");
+    }
+
+    #[test]
+    fn a_full_list_of_entries_counts_the_bytes_that_leave() {
+        let cache = ByteCache::new(usize::MAX);
+        for n in 0..MAX_ENTRIES + 10 {
+            cache.put(format!("{n:06}"), n, 0, noon() + TimeDelta::hours(1));
+        }
+        assert_eq!(cache.usage(), CacheUse { entries: MAX_ENTRIES, bytes: MAX_ENTRIES * (6 + OVERHEAD) });
     }
 
     #[test]

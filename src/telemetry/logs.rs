@@ -1,0 +1,22 @@
+//! Log lines on stderr, written by a thread of their own: no request waits for them.
+
+use std::io::{self, IsTerminal as _};
+
+use tracing_appender::non_blocking::WorkerGuard;
+use tracing_subscriber::EnvFilter;
+
+use crate::config::LogFormat;
+
+/// Starts logging. Lines that are still to be written are written when the guard is dropped.
+///
+/// `RUST_LOG` chooses what is logged, `info` by default. Text has colours on a terminal only.
+pub fn start(format: LogFormat) -> WorkerGuard {
+    let (writer, guard) = tracing_appender::non_blocking(io::stderr());
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
+    match format {
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Json => lines.json().flatten_event(true).init(),
+    }
+    guard
+}
