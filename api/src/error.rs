@@ -29,7 +29,7 @@ pub struct ErrorBody {
 }
 
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident $status:ident $code:literal $text:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $status:ident $code:literal $text:literal $($hint:expr)?;)*) => {
         /// Why a request was refused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code { $($(#[$doc])* $name),* }
@@ -55,29 +55,43 @@ macro_rules! codes {
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
             }
+
+            /// The hint that usually goes with it: the one that refusals without a particular cause give, and the document's example.
+            #[must_use]
+            pub fn usual_hint(self) -> Option<&'static str> {
+                let hint: &[&'static str] = match self { $(Self::$name => &[$($hint)?]),* };
+                hint.first().copied()
+            }
         }
     };
 }
 
 codes! {
     /// A parameter or body that is not allowed; the hint names it.
-    InvalidRequest BAD_REQUEST "invalid_request" "Invalid request";
+    InvalidRequest BAD_REQUEST "invalid_request" "Invalid request"
+        "name: is required";
     /// `X-API-Version` names a version that is not served.
-    UnsupportedApiVersion BAD_REQUEST "unsupported_api_version" "Unsupported API version";
+    UnsupportedApiVersion BAD_REQUEST "unsupported_api_version" "Unsupported API version"
+        "X-API-Version: the only supported version is 2026-09-14";
     /// `Idempotency-Key` is not 1 to 255 printable ASCII characters, or was sent twice.
-    InvalidIdempotencyKey BAD_REQUEST "invalid_idempotency_key" "Invalid Idempotency-Key";
+    InvalidIdempotencyKey BAD_REQUEST "invalid_idempotency_key" "Invalid Idempotency-Key"
+        "Idempotency-Key: must be 1 to 255 printable ASCII characters";
     /// The filters and classification cannot be answered exactly.
     FilterTooComplex BAD_REQUEST "filter_too_complex" "The filters cannot be answered exactly";
     /// The search type has no such data, e.g. queries in discover.
     NotAvailableForSearchType BAD_REQUEST "not_available_for_search_type" "Not available for this search type";
     /// No credentials, or bad ones.
-    Unauthorized UNAUTHORIZED "unauthorized" "Unauthorized";
+    Unauthorized UNAUTHORIZED "unauthorized" "Unauthorized"
+        "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
     /// The plan does not include access.
-    SubscriptionRequired PAYMENT_REQUIRED "subscription_required" "Subscription required";
+    SubscriptionRequired PAYMENT_REQUIRED "subscription_required" "Subscription required"
+        "The owner of the property must subscribe.";
     /// More tracked properties than the plan allows.
-    PropertyQuotaExceeded PAYMENT_REQUIRED "property_quota_exceeded" "Property quota exceeded";
+    PropertyQuotaExceeded PAYMENT_REQUIRED "property_quota_exceeded" "Property quota exceeded"
+        "propertyIds: the plan tracks 25 properties, 26 were given.";
     /// The role on the property is too low.
-    Forbidden FORBIDDEN "forbidden" "Forbidden";
+    Forbidden FORBIDDEN "forbidden" "Forbidden"
+        "This needs the role editor on the property.";
     /// Nothing there that the caller can see.
     NotFound NOT_FOUND "not_found" "Not found";
     /// The path exists, the method does not.
@@ -85,9 +99,11 @@ codes! {
     /// A request with this idempotency key is still running.
     IdempotencyInProgress CONFLICT "idempotency_in_progress" "A request with this Idempotency-Key is still running";
     /// The search engine refused the stored grant.
-    SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected";
+    SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected"
+        "The owner of the property must reconnect the search account.";
     /// The search engine does not let the property's search account read the site. Told to the owner only.
-    SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account";
+    SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account"
+        "The search engine does not let your search account read this site. Give the account access there, then sync; the site is asked about again in 60 seconds at the soonest.";
     /// No credentials are stored for the SEO provider.
     ProviderNotConnected CONFLICT "provider_not_connected" "The SEO provider is not connected";
     /// The SEO provider refused the stored credentials.
@@ -95,13 +111,17 @@ codes! {
     /// The SEO provider account has no credit left.
     ProviderOutOfCredit CONFLICT "provider_out_of_credit" "The SEO provider account is out of credit";
     /// `If-Match` does not name the current state.
-    PreconditionFailed PRECONDITION_FAILED "precondition_failed" "The record has changed";
+    PreconditionFailed PRECONDITION_FAILED "precondition_failed" "The record has changed"
+        "If-Match: the record has changed; list the records again and repeat the change with its new etag.";
     /// The body is larger than 1 MiB.
-    PayloadTooLarge PAYLOAD_TOO_LARGE "payload_too_large" "Payload too large";
+    PayloadTooLarge PAYLOAD_TOO_LARGE "payload_too_large" "Payload too large"
+        "body: at most 1 MiB";
     /// The body is not `application/json`, or it is compressed.
-    UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE "unsupported_media_type" "Unsupported media type";
+    UnsupportedMediaType UNSUPPORTED_MEDIA_TYPE "unsupported_media_type" "Unsupported media type"
+        "Content-Type: is missing; send application/json";
     /// The idempotency key was used with another body.
-    IdempotencyKeyReused UNPROCESSABLE_ENTITY "idempotency_key_reused" "This Idempotency-Key was used with a different body";
+    IdempotencyKeyReused UNPROCESSABLE_ENTITY "idempotency_key_reused" "This Idempotency-Key was used with a different body"
+        "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
     /// Too many requests.
     RateLimited TOO_MANY_REQUESTS "rate_limited" "Too many requests";
     /// A fault of the server.

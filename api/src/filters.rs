@@ -38,6 +38,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     ///
     /// Name and conditions are replaced together.
     #[put("/api/filter-presets/{id}")]
+    #[id(FilterPreset)]
     #[idempotency(ignored)]
     #[errors(FilterTooComplex, PreconditionFailed)]
     async fn update_filter_preset(
@@ -51,6 +52,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     ///
     /// Questions already asked with it are not affected: a preset is copied into the `filters` parameter.
     #[delete("/api/filter-presets/{id}")]
+    #[id(FilterPreset)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
     async fn delete_filter_preset(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;

@@ -26,55 +26,61 @@ pub mod system;
 pub mod tags;
 pub mod team;
 
+use std::sync::Arc;
+
 use poem_openapi::Tags;
 
 /// The date of the API version that this contract describes; the value of `X-API-Version`.
 pub const VERSION: &str = "2026-09-14";
 
-/// The tags of the document, one trait each.
-#[derive(Tags, Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Tag {
-    /// Where a client starts: the index of the API.
-    Discovery,
-    /// Health, connection health and feature flags.
-    System,
-    /// The plan catalogue and the caller's subscription.
-    Billing,
-    /// The sites a user has connected, and which of them are tracked.
-    Properties,
-    /// What search data says about a property.
-    Analytics,
-    /// Branded keywords, segments of pages and topic clusters of queries.
-    Classifications,
-    /// Dated notes on a property.
-    Annotations,
-    /// A user's own labels on properties.
-    Tags,
-    /// Public read-only links to a property's dashboard.
-    Sharing,
-    /// Who else may see or edit a user's properties.
-    Team,
-    /// Saved sets of filter conditions.
-    Filters,
-    /// The search-engine account and the two SEO data providers.
-    Integrations,
-    /// Export and deletion of a user's data.
-    Privacy,
+/// Makes everything that needs all tags from the one list of them: the tags of the document, the table of operations, the trait that
+/// stands for the whole contract, its routes.
+macro_rules! tags {
+    ($($(#[$doc:meta])* $tag:ident = $module:ident::{$api:ident, $routes:ident};)*) => {
+        /// The tags of the document, one trait each.
+        #[derive(Tags, Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Tag { $($(#[$doc])* $tag),* }
+
+        /// The tables of all traits, in the order of the tags.
+        pub(crate) const OPERATIONS: &[&[operation::Operation]] = &[$($module::OPERATIONS),*];
+
+        /// Implements the whole contract.
+        pub trait Api: $($module::$api +)* {}
+
+        impl<T: $($module::$api +)*> Api for T {}
+
+        /// The routes of every trait, for one implementation of them all.
+        pub(crate) fn all_routes<T: Api>(api: &Arc<T>) -> ($($module::$routes<T>,)*) {
+            ($($module::$routes(api.clone()),)*)
+        }
+    };
 }
 
-/// The tables of all traits, in the order of the tags.
-pub(crate) const OPERATIONS: &[&[operation::Operation]] = &[
-    discovery::OPERATIONS,
-    system::OPERATIONS,
-    billing::OPERATIONS,
-    properties::OPERATIONS,
-    analytics::OPERATIONS,
-    classifications::OPERATIONS,
-    annotations::OPERATIONS,
-    tags::OPERATIONS,
-    sharing::OPERATIONS,
-    team::OPERATIONS,
-    filters::OPERATIONS,
-    integrations::OPERATIONS,
-    privacy::OPERATIONS,
-];
+tags! {
+    /// Where a client starts: the index of the API.
+    Discovery = discovery::{DiscoveryApi, DiscoveryRoutes};
+    /// Health, connection health and feature flags.
+    System = system::{SystemApi, SystemRoutes};
+    /// The plan catalogue and the caller's subscription.
+    Billing = billing::{BillingApi, BillingRoutes};
+    /// The sites a user has connected, and which of them are tracked.
+    Properties = properties::{PropertiesApi, PropertiesRoutes};
+    /// What search data says about a property.
+    Analytics = analytics::{AnalyticsApi, AnalyticsRoutes};
+    /// Branded keywords, segments of pages and topic clusters of queries.
+    Classifications = classifications::{ClassificationsApi, ClassificationsRoutes};
+    /// Dated notes on a property.
+    Annotations = annotations::{AnnotationsApi, AnnotationsRoutes};
+    /// A user's own labels on properties.
+    Tags = tags::{TagsApi, TagsRoutes};
+    /// Public read-only links to a property's dashboard.
+    Sharing = sharing::{SharingApi, SharingRoutes};
+    /// Who else may see or edit a user's properties.
+    Team = team::{TeamApi, TeamRoutes};
+    /// Saved sets of filter conditions.
+    Filters = filters::{FiltersApi, FiltersRoutes};
+    /// The search-engine account and the two SEO data providers.
+    Integrations = integrations::{IntegrationsApi, IntegrationsRoutes};
+    /// Export and deletion of a user's data.
+    Privacy = privacy::{PrivacyApi, PrivacyRoutes};
+}

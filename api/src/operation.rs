@@ -4,7 +4,12 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use poem::http::Method;
 
-use crate::{Tag, error::Code, models::Role, params::ParameterDoc};
+use crate::{
+    Tag,
+    error::Code,
+    models::{Feature, Role},
+    params::ParameterDoc,
+};
 
 /// Who may call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +31,28 @@ pub enum Idempotency {
     Ignored,
 }
 
+/// The `ETag` of a read's answer, which the client's copy is compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EtagKind {
+    /// No tag: the answer is streamed, or public and never the same.
+    None,
+    /// A strong tag: the same bytes.
+    Strong,
+    /// A weak tag: the same numbers, made of search data.
+    Weak,
+}
+
+/// The record that `{id}` in a path names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resource {
+    /// A property; the operation is scoped to it.
+    Property,
+    /// A tag.
+    Tag,
+    /// A filter preset.
+    FilterPreset,
+}
+
 /// All that a trait method says about its operation.
 #[derive(Debug, Clone)]
 pub struct Operation {
@@ -43,6 +70,12 @@ pub struct Operation {
     pub idempotency: Option<Idempotency>,
     /// On property-scoped operations: the role that the caller must have on the property.
     pub role: Role,
+    /// The feature that the plan must include.
+    pub feature: Option<Feature>,
+    /// On reads: the tag of the answer.
+    pub etag: EtagKind,
+    /// The record that `{id}` names, where the path has it.
+    pub id_of: Option<Resource>,
     /// Codes beyond those that follow from access, path and idempotency.
     pub errors: &'static [Code],
     /// Documents the query parameters.
@@ -55,7 +88,7 @@ impl Operation {
     /// Whether `{id}` in the path is a property.
     #[must_use]
     pub fn is_property_scoped(&self) -> bool {
-        self.path.starts_with("/api/properties/{id}")
+        self.id_of == Some(Resource::Property)
     }
 
     /// The query parameters.
@@ -105,8 +138,8 @@ pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
         .map(|(_, operation)| operation)
 }
 
-/// Every operation on a line of its own, for review: what it is called, who may call it, what an idempotency key does,
-/// which role it needs.
+/// Every operation on a line of its own, for review: its id, method and path, who may call it, what an idempotency key does, the role it
+/// needs, the tag of its answer, the feature that the plan must include.
 #[must_use]
 pub fn listing() -> String {
     let mut lines = Vec::new();
@@ -134,8 +167,14 @@ fn line(operation: &Operation) -> String {
     };
     let role =
         if operation.is_property_scoped() { format!("{:?}", operation.role).to_lowercase() } else { "-".to_owned() };
+    let etag = match operation.etag {
+        EtagKind::None => "-",
+        EtagKind::Strong => "strong",
+        EtagKind::Weak => "weak",
+    };
+    let plan = operation.feature.map_or_else(|| "-".to_owned(), |feature| format!("{feature:?}"));
     let columns = format!(
-        "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role}",
+        "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role:<6} {etag:<6} {plan}",
         operation.id,
         operation.method.as_str(),
         operation.path

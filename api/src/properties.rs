@@ -22,6 +22,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// So does that of a property that the owner's plan does not open: one beyond the plan's quota, where those tracked longest
     /// come first, or one that is shared while the plan has no team.
     #[get("/api/properties")]
+    #[etag(Weak)]
     #[errors(InvalidRequest)]
     async fn list_properties(
         &self,

@@ -28,6 +28,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links
     /// per property. A link that a member made is revoked when the member's grant ends or falls below admin.
     #[post("/api/properties/{id}/share-links")]
+    #[plan(ShareLinks)]
     #[idempotency(enforced)]
     #[role(Admin)]
     async fn create_property_share_link(
@@ -51,6 +52,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or open under its owner's plan.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
+    #[etag(Weak)]
     #[errors(FilterTooComplex, NotAvailableForSearchType, SearchAccountDisconnected, SearchEngineUnavailable)]
     async fn get_shared_performance(
         &self,

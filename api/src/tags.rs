@@ -42,6 +42,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// Without `order`, the tag keeps its place; with it, the tags between its old and its new place move up or down.
     #[put("/api/tags/{id}")]
+    #[id(Tag)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
     async fn update_tag(&self, caller: Caller, id: Path<Uuid>, body: Body<TagInput>) -> Answered<Answer<Tag>>;
@@ -50,6 +51,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// The properties that carried it stay.
     #[delete("/api/tags/{id}")]
+    #[id(Tag)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
     async fn delete_tag(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
@@ -58,6 +60,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// By site. Those that the caller cannot see any more are left out.
     #[get("/api/tags/{id}/properties")]
+    #[id(Tag)]
     async fn list_tag_properties(&self, caller: Caller, id: Path<Uuid>) -> Answered<Answer<Vec<TaggedProperty>>>;
 
     /// Replace the properties that carry a tag

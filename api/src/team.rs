@@ -33,6 +33,7 @@ pub trait TeamApi: Send + Sync + 'static {
     /// provider has verified this e-mail address signs in, at once if one has already; no e-mail is sent, and the answer does
     /// not say whether there is such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
+    #[plan(Team)]
     #[idempotency(enforced)]
     #[errors(SubscriptionRequired, NotFound)]
     async fn invite_team_member(&self, caller: Caller, body: Body<InviteInput>) -> Answered<Created<TeamGrant>>;

@@ -7,7 +7,7 @@ use poem::{
 };
 
 /// The version served.
-pub const CURRENT: &str = "2026-09-14";
+pub const CURRENT: &str = api::VERSION;
 /// The header that names a version, both ways.
 pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
 

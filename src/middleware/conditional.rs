@@ -1,6 +1,6 @@
 //! `ETag` and `304 Not Modified` on successful reads, and who may keep them.
 
-use api::{Tag, operation};
+use api::operation::{self, EtagKind};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use poem::{
     Endpoint, IntoResponse, Middleware, Request, Response, Result,
@@ -33,14 +33,13 @@ impl<E: Endpoint> Endpoint for ConditionalEndpoint<E> {
             return self.0.call(request).await.map(IntoResponse::into_response);
         };
         let known = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect::<Vec<_>>();
-        let weak = is_analytics(operation);
         // The router would answer HEAD with an empty body, whose tag is not the answer's; the HTTP layer leaves the body out.
         request.set_method(Method::GET);
         let response = self.0.call(request).await?.into_response();
         if response.status() != StatusCode::OK {
             return Ok(response);
         }
-        let mut response = tagged(response, weak).await?;
+        let mut response = tagged(response, operation.etag).await?;
         let headers = response.headers_mut();
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private"));
         headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
@@ -54,20 +53,14 @@ impl<E: Endpoint> Endpoint for ConditionalEndpoint<E> {
     }
 }
 
-/// Answers made of search data: the same question may be answered in other words, so their tags are weak.
-fn is_analytics(operation: &operation::Operation) -> bool {
-    operation.tag == Tag::Analytics || operation.id == "getSharedPerformance" || operation.id == "listProperties"
-}
-
-/// Adds a tag made of the body, unless the operation gave one or streams something other than JSON.
-async fn tagged(mut response: Response, weak: bool) -> Result<Response> {
-    let json = response.content_type().is_some_and(|kind| kind.starts_with("application/json"));
-    if !json || response.headers().contains_key(header::ETAG) {
+/// Adds a tag made of the body, unless the operation has none or gave one itself.
+async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
+    if kind == EtagKind::None || response.headers().contains_key(header::ETAG) {
         return Ok(response);
     }
     let body = response.take_body().into_bytes().await?;
     let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
-    let tag = if weak { format!("W/\"{digest}\"") } else { format!("\"{digest}\"") };
+    let tag = if kind == EtagKind::Weak { format!("W/\"{digest}\"") } else { format!("\"{digest}\"") };
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }

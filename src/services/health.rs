@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use api::system::{
-    DependencyHealth, DependencyName, FeatureFlags, Health, HealthStatus, SearchAccountHealth, SearchAccountStatus,
+use api::{
+    models::Feature,
+    system::{
+        DependencyHealth, DependencyName, FeatureFlags, Health, HealthStatus, SearchAccountHealth, SearchAccountStatus,
+    },
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{property, search_account};
@@ -14,11 +17,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{
-    accounts, people,
-    plans::{Entitlement, Feature},
-    search_data::SearchData,
-};
+use super::{accounts, people, plans::Entitlement, search_data::SearchData};
 use crate::{
     config::{Config, ReplayStore},
     error::Error,

@@ -1,5 +1,6 @@
 //! What a person's plan includes at a moment.
 
+use api::models::Feature;
 use chrono::{DateTime, Utc};
 use entity::user::{self, Plan};
 
@@ -8,31 +9,6 @@ use crate::{
     error::{Error, Lack},
     store::rate_limit::Rate,
 };
-
-/// Something that only some plans include.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feature {
-    /// Public links to a dashboard.
-    ShareLinks,
-    /// Grants to other people.
-    Team,
-    /// The tool-protocol endpoint.
-    ToolEndpoint,
-    /// Keyword research and backlinks.
-    SeoProviders,
-}
-
-impl Feature {
-    /// What an operation that honours idempotency keys needs: it is judged before the key is, or a stored answer would outlive the plan.
-    #[must_use]
-    pub fn of_operation(id: &str) -> Option<Self> {
-        match id {
-            "createPropertyShareLink" => Some(Self::ShareLinks),
-            "inviteTeamMember" => Some(Self::Team),
-            _ => None,
-        }
-    }
-}
 
 /// What a person may use now.
 #[derive(Debug, Clone, PartialEq)]

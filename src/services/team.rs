@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use api::team::{GrantRole, GrantStatus, InviteInput, TeamGrant};
+use api::{
+    models::Feature,
+    team::{GrantRole, GrantStatus, InviteInput, TeamGrant},
+};
 use chrono::{DateTime, Utc};
 use entity::{
     property,
@@ -17,7 +20,7 @@ use uuid::Uuid;
 
 use super::{
     access::verified_email_key,
-    plans::{Entitlement, Feature},
+    plans::Entitlement,
     records::{IfMatch, check_room, etag, hold_user, insert_all, trimmed},
     share_links,
 };

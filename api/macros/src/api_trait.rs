@@ -39,6 +39,9 @@ struct Operation {
     access: Ident,
     idempotency: Option<Ident>,
     role: Ident,
+    plan: Option<Ident>,
+    etag: Option<Ident>,
+    id: Option<Ident>,
     errors: Vec<Ident>,
     deprecated: bool,
 }
@@ -87,6 +90,9 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
         access: format_ident!("SessionOrOauth"),
         idempotency: None,
         role: format_ident!("Viewer"),
+        plan: None,
+        etag: None,
+        id: None,
         errors: Vec::new(),
         deprecated: false,
     };
@@ -102,6 +108,11 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
     }
     if (found.verb == "get") == found.idempotency.is_some() {
         return Err(Error::new_spanned(&method.sig, "#[idempotency(…)] stands on every operation but get"));
+    }
+    if found.verb != "get"
+        && let Some(etag) = &found.etag
+    {
+        return Err(Error::new_spanned(etag, "#[etag(…)] stands on get only"));
     }
     Ok(found)
 }
@@ -123,6 +134,9 @@ fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> 
             found.idempotency = Some(format_ident!("{}", if mark == "enforced" { "Enforced" } else { "Ignored" }));
         }
         "role" => found.role = attribute.parse_args()?,
+        "plan" => found.plan = Some(attribute.parse_args()?),
+        "etag" => found.etag = Some(attribute.parse_args()?),
+        "id" => found.id = Some(attribute.parse_args()?),
         "errors" => {
             let codes = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
             found.errors.extend(codes);
@@ -212,12 +226,30 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
         quote!(<#ty as crate::params::Documented>::document)
     });
     let summary = docs(&method.attrs);
+    let feature = op.plan.as_ref().map_or_else(|| quote!(None), |plan| quote!(Some(crate::models::Feature::#plan)));
+    let etag = etag_of(op);
+    let id_of = match (&op.id, op.path.contains("{id}")) {
+        (_, false) => quote!(None),
+        (Some(resource), true) => quote!(Some(crate::operation::Resource::#resource)),
+        (None, true) => quote!(Some(crate::operation::Resource::Property)),
+    };
     quote! {
         crate::operation::Operation {
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
             access: crate::operation::Access::#access, idempotency: #idempotency, role: crate::models::Role::#role,
+            feature: #feature, etag: #etag, id_of: #id_of,
             errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], docs: #summary,
         }
+    }
+}
+
+/// Reads have a strong tag unless they say otherwise; writes and public reads have none.
+fn etag_of(op: &Operation) -> TokenStream {
+    let public = op.access == "Public";
+    match &op.etag {
+        Some(kind) => quote!(crate::operation::EtagKind::#kind),
+        None if op.verb == "get" && !public => quote!(crate::operation::EtagKind::Strong),
+        None => quote!(crate::operation::EtagKind::None),
     }
 }
 

@@ -38,6 +38,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Totals for every scope; a daily series and five breakdown tables as `scope` asks. Totals never come from query or page
     /// rows. With a comparison window, totals and rows also carry its metrics and the change.
     #[get("/api/properties/{id}/performance")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -56,6 +57,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Candidates to look at, not verdicts: queries for which at least two pages of the property get a real share of the
     /// impressions, the most impressions at stake first.
     #[get("/api/properties/{id}/cannibalization")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -74,6 +76,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Queries that would bring more clicks from a better position (`rank`), or from a better snippet where they stand
     /// (`snippet`). The gain is a heuristic on a CTR curve, the property's own where it has enough data.
     #[get("/api/properties/{id}/growth-opportunities")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -92,6 +95,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// How the identified queries are distributed over positions, how visible they make the property, how the traffic splits into
     /// branded, non-branded and anonymised; with a comparison window also which queries came, went and moved.
     #[get("/api/properties/{id}/query-insights")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -109,6 +113,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// Identified queries with at least one impression, by day and by that day's position. Legacy: query insights say more.
     #[get("/api/properties/{id}/query-count")]
+    #[etag(Weak)]
     #[deprecated]
     #[errors(
         FilterTooComplex,
@@ -129,6 +134,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// `impressions`, `ctr`, `position`, `dayCapped` (whether the day's rows stand at the search engine's cap). A query that a spreadsheet
     /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe.
     #[get("/api/properties/{id}/query-count-raw")]
+    #[etag(None)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -142,6 +148,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// Each country's metrics, with those of the comparison window where one is asked for.
     #[get("/api/properties/{id}/countries")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -159,6 +166,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// A daily series for each of the `top` countries by clicks, and one for all others together.
     #[get("/api/properties/{id}/countries-timeseries")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -176,6 +184,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// For the rows named in `keys`, or for the first rows of a table.
     #[get("/api/properties/{id}/table-sparklines")]
+    #[etag(Weak)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -195,6 +204,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// a comparison window also `previousClicks`, `previousImpressions`, `previousCtr`, `previousPosition`, `presence`. An undefined value is
     /// an empty cell; a key that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Total-Rows-Capped` says whether the table was cut at the fetch ceiling of 5,000 rows.
     #[get("/api/properties/{id}/export")]
+    #[etag(None)]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -208,6 +218,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// Refused with a hint on a property without branded keywords. Legacy: query insights hold the same split.
     #[get("/api/properties/{id}/branded-traffic")]
+    #[etag(Weak)]
     #[deprecated]
     #[errors(
         FilterTooComplex,

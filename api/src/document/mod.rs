@@ -12,78 +12,19 @@ use poem_openapi::{OpenApiService, error::ParsePathError};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    VERSION, analytics, annotations, billing, classifications, discovery,
+    Api, VERSION, all_routes,
     error::{ApiError, Code},
-    filters, integrations,
     models::Role,
-    operation,
-    operation::Operation,
-    privacy, properties, sharing, system, tags, team,
+    operation::{self, Operation},
 };
 
 /// Implements every trait with its default bodies, so that the document can be printed without a server.
 pub struct Stub;
 
-/// The routes of every trait, for one implementation of them all.
-macro_rules! all_routes {
-    ($api:expr) => {
-        (
-            discovery::DiscoveryRoutes($api.clone()),
-            system::SystemRoutes($api.clone()),
-            billing::BillingRoutes($api.clone()),
-            properties::PropertiesRoutes($api.clone()),
-            analytics::AnalyticsRoutes($api.clone()),
-            classifications::ClassificationsRoutes($api.clone()),
-            annotations::AnnotationsRoutes($api.clone()),
-            tags::TagsRoutes($api.clone()),
-            sharing::SharingRoutes($api.clone()),
-            team::TeamRoutes($api.clone()),
-            filters::FiltersRoutes($api.clone()),
-            integrations::IntegrationsRoutes($api.clone()),
-            privacy::PrivacyRoutes($api.clone()),
-        )
-    };
-}
-
-/// Implements the whole contract.
-pub trait Api:
-    discovery::DiscoveryApi
-    + system::SystemApi
-    + billing::BillingApi
-    + properties::PropertiesApi
-    + analytics::AnalyticsApi
-    + classifications::ClassificationsApi
-    + annotations::AnnotationsApi
-    + tags::TagsApi
-    + sharing::SharingApi
-    + team::TeamApi
-    + filters::FiltersApi
-    + integrations::IntegrationsApi
-    + privacy::PrivacyApi
-{
-}
-
-impl<T> Api for T where
-    T: discovery::DiscoveryApi
-        + system::SystemApi
-        + billing::BillingApi
-        + properties::PropertiesApi
-        + analytics::AnalyticsApi
-        + classifications::ClassificationsApi
-        + annotations::AnnotationsApi
-        + tags::TagsApi
-        + sharing::SharingApi
-        + team::TeamApi
-        + filters::FiltersApi
-        + integrations::IntegrationsApi
-        + privacy::PrivacyApi
-{
-}
-
 /// The router of an implementation. A path id that is no UUID names nothing, so it is not found.
 pub fn routes<T: Api>(api: &Arc<T>) -> impl poem::Endpoint + use<T> {
     use poem::{EndpointExt as _, IntoEndpoint as _};
-    let service = OpenApiService::new(all_routes!(api), "Sightline", VERSION).into_endpoint();
+    let service = OpenApiService::new(all_routes(api), "Sightline", VERSION).into_endpoint();
     let not_found = |_: ParsePathError| async { ApiError::new(Code::NotFound) };
     service.catch_error(not_found)
 }
@@ -137,7 +78,7 @@ const PASSES: &[Pass] = &[
 /// The published document.
 #[must_use]
 pub fn document(locations: &Locations) -> Value {
-    let text = OpenApiService::new(all_routes!(Arc::new(Stub)), "Sightline", VERSION).spec();
+    let text = OpenApiService::new(all_routes(&Arc::new(Stub)), "Sightline", VERSION).spec();
     let mut document = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     for pass in PASSES {
         pass(&mut document);

@@ -6,7 +6,7 @@ use super::each_operation;
 use crate::{
     VERSION,
     error::Code,
-    operation::{Access, Idempotency, Operation},
+    operation::{EtagKind, Idempotency, Operation, Resource},
     params::ParameterDoc,
 };
 
@@ -29,9 +29,11 @@ fn path_names(path: &str) -> impl Iterator<Item = &str> {
 
 fn path_parameter(operation: &Operation, name: &str) -> Value {
     let shared = match name {
-        "id" if operation.path.starts_with("/api/tags/") => "TagId",
-        "id" if operation.path.starts_with("/api/filter-presets/") => "FilterPresetId",
-        "id" => "PropertyId",
+        "id" => match operation.id_of {
+            Some(Resource::Tag) => "TagId",
+            Some(Resource::FilterPreset) => "FilterPresetId",
+            Some(Resource::Property) | None => "PropertyId",
+        },
         "segmentId" => "SegmentId",
         "clusterId" => "ClusterId",
         "annotationId" => "AnnotationId",
@@ -71,18 +73,13 @@ fn header_parameters(operation: &Operation) -> Vec<Value> {
     if operation.idempotency == Some(Idempotency::Enforced) {
         names.push("IdempotencyKey");
     }
-    if is_conditional(operation) {
+    if operation.etag != EtagKind::None {
         names.push("IfNoneMatch");
     }
     if operation.errors.contains(&Code::PreconditionFailed) {
         names.push("IfMatch");
     }
     names.into_iter().map(reference).collect()
-}
-
-/// Reads that answer `304` when the client's copy is current.
-pub fn is_conditional(operation: &Operation) -> bool {
-    operation.idempotency.is_none() && operation.access != Access::Public && !operation.id.starts_with("export")
 }
 
 fn reference(name: &str) -> Value {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use poem::http::Method;
 use serde_json::{Map, Value, json};
 
-use super::{each_operation, parameters::is_conditional};
+use super::each_operation;
 use crate::{
     VERSION,
     error::Code,
     models::Role,
-    operation::{Access, Idempotency, Operation},
+    operation::{Access, EtagKind, Idempotency, Operation},
 };
 
 /// `application/json; charset=utf-8` becomes `application/json`.
@@ -29,7 +29,7 @@ pub fn document_headers(document: &mut Value) {
     document["components"]["headers"] = shared_headers();
     each_operation(document, |operation, object| {
         let Some(Value::Object(responses)) = object.get_mut("responses") else { return };
-        if is_conditional(operation) {
+        if operation.etag != EtagKind::None {
             responses.insert("304".to_owned(), json!({ "description": "The client's copy is current." }));
         }
         for response in responses.values_mut() {
@@ -41,7 +41,7 @@ pub fn document_headers(document: &mut Value) {
 
 fn success_headers(operation: &Operation) -> Vec<&'static str> {
     let mut names = common_headers(operation);
-    if is_conditional(operation) {
+    if operation.etag != EtagKind::None {
         names.extend(["ETag", "Cache-Control"]);
     }
     if operation.idempotency == Some(Idempotency::Enforced) {
@@ -158,7 +158,7 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
         .iter()
         .map(|code| {
             let mut body = json!({ "error": code.text(), "code": code.as_str() });
-            if let Some(hint) = usual_hint(*code) {
+            if let Some(hint) = code.usual_hint() {
                 body["hint"] = json!(hint);
             }
             if code.status().is_server_error() {
@@ -181,34 +181,6 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     }
     merge_headers(&mut response, &headers);
     response
-}
-
-/// A hint as the service gives it, for the examples.
-fn usual_hint(code: Code) -> Option<String> {
-    let hint = match code {
-        Code::UnsupportedApiVersion => return Some(format!("X-API-Version: the only supported version is {VERSION}")),
-        Code::InvalidRequest => "name: is required",
-        Code::InvalidIdempotencyKey => "Idempotency-Key: must be 1 to 255 printable ASCII characters",
-        Code::IdempotencyKeyReused => {
-            "Idempotency-Key: use a new key for another body, or repeat the body of the first request"
-        }
-        Code::UnsupportedMediaType => "Content-Type: is missing; send application/json",
-        Code::PayloadTooLarge => "body: at most 1 MiB",
-        Code::Unauthorized => "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.",
-        Code::Forbidden => "This needs the role editor on the property.",
-        Code::SubscriptionRequired => "The owner of the property must subscribe.",
-        Code::PropertyQuotaExceeded => "propertyIds: the plan tracks 25 properties, 26 were given.",
-        Code::PreconditionFailed => {
-            "If-Match: the record has changed; list the records again and repeat the change with its new etag."
-        }
-        Code::SearchAccountDisconnected => "The owner of the property must reconnect the search account.",
-        Code::SearchSiteRefused => {
-            "The search engine does not let your search account read this site. Give the account access there, then sync; \
-             the site is asked about again in 60 seconds at the soonest."
-        }
-        _ => return None,
-    };
-    Some(hint.to_owned())
 }
 
 fn sort(responses: &mut Map<String, Value>) {

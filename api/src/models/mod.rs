@@ -1,6 +1,7 @@
 //! Vocabulary that tags share.
 
 mod classification;
+mod feature;
 mod filter;
 mod meta;
 mod metrics;
@@ -10,6 +11,7 @@ mod search_type;
 mod text;
 
 pub use classification::Classification;
+pub use feature::Feature;
 pub use filter::{
     FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,
 };
