@@ -117,7 +117,7 @@ pub async fn build(
         Arc::new(StoredUsers { db: db.clone(), random: random.clone(), clock: clock.clone(), config: config.clone() });
     let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
-    let verifier = Verifier::new(keys.clone(), Arc::new(db.clone()), clock.clone());
+    let verifier = Verifier::new(keys.clone(), db.clone(), clock.clone());
     let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
     let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
     let provider = config.embeds_issuer().then(|| {

@@ -19,7 +19,7 @@ use crate::{
         correlation::Correlation,
         envelope::Envelope,
         failures::Failures,
-        options::Options,
+        methods::Options,
         property_access::ResolveProperty,
         rate_limit::RateLimit,
         standing_headers::StandingHeaders,

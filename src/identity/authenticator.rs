@@ -6,9 +6,8 @@ use http::{HeaderMap, Method, header};
 use sea_orm::DbErr;
 
 use super::{
-    Credential, Identity, Users,
+    Credential, Identity, IssuerUnavailable, Users,
     credentials::{self, CredentialsError, Presented, SESSION_COOKIE, host_cookie},
-    issuer::IssuerUnavailable,
     session::Sessions,
     token::{TokenError, Verifier},
 };

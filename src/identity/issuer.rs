@@ -7,17 +7,15 @@ use openidconnect::core::CoreProviderMetadata;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use super::reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT};
+use super::{
+    IssuerUnavailable,
+    reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
+};
 use crate::{clock::Clock, urls::is_secure};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
 const FRESH_FOR: TimeDelta = TimeDelta::hours(1);
-
-/// The issuer cannot be asked: unreachable, or its answers are unusable. The text is for the log only.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("issuer unavailable: {0}")]
-pub struct IssuerUnavailable(pub String);
 
 /// An issuer address that may not be used.
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,8 @@ use jsonwebtoken::{
 use serde_json::Value;
 
 use super::{
-    issuer::{Issuer, IssuerUnavailable},
+    IssuerUnavailable,
+    issuer::Issuer,
     reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
 };
 use crate::clock::Clock;

@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::DbErr;
+use uuid::Uuid;
 
 /// The proof that a request comes from a signed-in user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +75,30 @@ pub struct Email {
     /// Whether the issuer vouches for it.
     pub verified: bool,
 }
+
+/// A verified access token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessToken {
+    /// The person it was issued for.
+    pub claims: Claims,
+    /// `jti`.
+    pub id: String,
+    /// The client it was issued to.
+    pub client_id: String,
+    /// Granted scopes.
+    pub scopes: Vec<String>,
+    /// `iat`, in whole seconds.
+    pub issued_at: DateTime<Utc>,
+    /// `exp`, in whole seconds.
+    pub expires_at: DateTime<Utc>,
+    /// The grant of the embedded issuer that it belongs to.
+    pub grant_id: Option<Uuid>,
+}
+
+/// The issuer cannot be asked: unreachable, or its answers are unusable. The text is for the log only.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("issuer unavailable: {0}")]
+pub struct IssuerUnavailable(pub String);
 
 /// Finds the user a person is, or creates it at the first sight.
 #[async_trait]

@@ -13,7 +13,7 @@ use futures_util::{
 };
 use tokio::{task::AbortHandle, time::timeout};
 
-use super::issuer::IssuerUnavailable;
+use super::IssuerUnavailable;
 use crate::clock::Clock;
 
 /// How long somebody waits who cannot be answered without the issuer.

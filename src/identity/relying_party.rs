@@ -13,12 +13,7 @@ use openidconnect::{
 use sea_orm::DbErr;
 use url::Url;
 
-use super::{
-    Claims, Email,
-    issuer::{Issuer, IssuerUnavailable},
-    jwks::Jwks,
-    token::LEEWAY,
-};
+use super::{Claims, Email, IssuerUnavailable, issuer::Issuer, jwks::Jwks, token::LEEWAY};
 use crate::clock::Clock;
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);

@@ -1,15 +1,13 @@
 //! What was revoked here: one token, a grant with all its tokens, or everything a person was issued so far.
 
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::revocation::{ActiveModel, Column, Entity};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter,
-    sea_query::OnConflict,
+    ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::OnConflict,
 };
 use uuid::Uuid;
 
-use super::{hashing::sha256_hex, token::AccessToken};
+use super::{AccessToken, hashing::sha256_hex};
 
 const TOKEN: &str = "token";
 const GRANT: &str = "grant";
@@ -18,27 +16,17 @@ const SUBJECT: &str = "subject";
 /// How long an entry about a person is kept: longer than any access token may live.
 const KEEP_SUBJECT: TimeDelta = TimeDelta::days(90);
 
-/// Answers whether a token that is otherwise good was revoked.
-#[async_trait]
-pub trait Revocations: Send + Sync {
-    /// Whether `token` must be refused.
-    async fn is_revoked(&self, token: &AccessToken) -> Result<bool, DbErr>;
-}
-
-// Asked for every request and not cached: one look-up by key, and a revocation holds at once on every replica.
-#[async_trait]
-impl Revocations for DatabaseConnection {
-    async fn is_revoked(&self, token: &AccessToken) -> Result<bool, DbErr> {
-        let of = |kind: &str, value: String| Condition::all().add(Column::Kind.eq(kind)).add(Column::Value.eq(value));
-        let mut entries = Condition::any()
-            .add(of(TOKEN, token.id.clone()))
-            .add(of(SUBJECT, subject_key(&token.claims.issuer, &token.claims.subject)));
-        if let Some(grant) = token.grant_id {
-            entries = entries.add(of(GRANT, grant.to_string()));
-        }
-        let found = Entity::find().filter(entries).all(self).await?;
-        Ok(found.iter().any(|entry| entry.kind != SUBJECT || was_issued_before(token, entry.not_before)))
+/// Whether a token that is otherwise good was revoked. One look-up by key for every request: a revocation holds at once on every replica.
+pub async fn is_revoked(db: &impl ConnectionTrait, token: &AccessToken) -> Result<bool, DbErr> {
+    let of = |kind: &str, value: String| Condition::all().add(Column::Kind.eq(kind)).add(Column::Value.eq(value));
+    let mut entries = Condition::any()
+        .add(of(TOKEN, token.id.clone()))
+        .add(of(SUBJECT, subject_key(&token.claims.issuer, &token.claims.subject)));
+    if let Some(grant) = token.grant_id {
+        entries = entries.add(of(GRANT, grant.to_string()));
     }
+    let found = Entity::find().filter(entries).all(db).await?;
+    Ok(found.iter().any(|entry| entry.kind != SUBJECT || was_issued_before(token, entry.not_before)))
 }
 
 /// `iat` has whole seconds. A token of the very second of the revocation is refused, unless it names a grant of our own:

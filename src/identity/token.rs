@@ -1,19 +1,16 @@
 //! Verifies JWT access tokens (RFC 9068): signature, issuer, audience, time, shape, and what was revoked here.
 
-use std::sync::Arc;
-
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use jsonwebtoken::{Algorithm, Validation};
-use sea_orm::DbErr;
+use sea_orm::{DatabaseConnection, DbErr};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{
-    Claims, Email,
-    issuer::IssuerUnavailable,
+    AccessToken, Claims, Email, IssuerUnavailable,
     jwks::{Jwks, KeyError},
-    revocation::Revocations,
+    revocation,
 };
 use crate::clock::Clock;
 
@@ -21,25 +18,6 @@ use crate::clock::Clock;
 pub const LEEWAY: TimeDelta = TimeDelta::seconds(5);
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 const MAX_ID_CHARS: usize = 255;
-
-/// A verified access token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessToken {
-    /// The person it was issued for.
-    pub claims: Claims,
-    /// `jti`.
-    pub id: String,
-    /// The client it was issued to.
-    pub client_id: String,
-    /// Granted scopes.
-    pub scopes: Vec<String>,
-    /// `iat`, in whole seconds.
-    pub issued_at: DateTime<Utc>,
-    /// `exp`, in whole seconds.
-    pub expires_at: DateTime<Utc>,
-    /// The grant of the embedded issuer that it belongs to.
-    pub grant_id: Option<Uuid>,
-}
 
 /// Why a token was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +38,7 @@ pub enum TokenError {
 pub struct Verifier {
     issuer: String,
     keys: Jwks,
-    revocations: Arc<dyn Revocations>,
+    db: DatabaseConnection,
     clock: Clock,
 }
 
@@ -108,10 +86,10 @@ enum Audience {
 }
 
 impl Verifier {
-    /// Verifies tokens of the issuer of `keys` and asks `revocations` about each.
+    /// Verifies tokens of the issuer of `keys` and asks `db` whether one was revoked.
     #[must_use]
-    pub fn new(keys: Jwks, revocations: Arc<dyn Revocations>, clock: Clock) -> Self {
-        Self { issuer: keys.issuer().url().to_owned(), keys, revocations, clock }
+    pub fn new(keys: Jwks, db: DatabaseConnection, clock: Clock) -> Self {
+        Self { issuer: keys.issuer().url().to_owned(), keys, db, clock }
     }
 
     /// Accepts `token` for the surface whose identifier is `audience`, or says why not.
@@ -128,7 +106,7 @@ impl Verifier {
         let verified = jsonwebtoken::decode::<Body>(token, &key.key, &signature_only(header.alg));
         let body = verified.map_err(|_| TokenError::Invalid("signature or shape of the claims"))?.claims;
         let token = self.judge(body, audience)?;
-        if self.revocations.is_revoked(&token).await? {
+        if revocation::is_revoked(&self.db, &token).await? {
             return Err(TokenError::Invalid("revoked"));
         }
         Ok(token)

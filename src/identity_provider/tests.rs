@@ -137,7 +137,7 @@ impl TestIssuer {
         let provider = IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone());
         let issuer = Issuer::new(&base, http.clone(), clock.clone()).unwrap();
         let keys = Jwks::new(issuer, clock.clone());
-        let verifier = Verifier::new(keys.clone(), Arc::new(db.clone()), clock.clone());
+        let verifier = Verifier::new(keys.clone(), db.clone(), clock.clone());
         let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
         let users: Arc<dyn Users> = Arc::new(StoredUsers { db: db.clone(), random: random.clone() });
         let authenticator = Authenticator::new(verifier.clone(), sessions.clone(), users.clone(), &base);

@@ -6,11 +6,13 @@ use api::error::{ApiError, Code};
 use futures_util::FutureExt;
 use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result, http::header};
 
-use super::{authenticate::Challenge, correlation::CorrelationId, rate_limit, refusal};
+use super::{
+    authenticate::Challenge,
+    correlation::CorrelationId,
+    methods::{self, OtherPaths},
+    rate_limit, refusal,
+};
 use crate::store::rate_limit::Standing;
-
-/// Paths outside the table of operations with the methods they answer, for `Allow`.
-pub type OtherPaths = &'static [(&'static str, &'static str)];
 
 /// The middleware.
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,7 +67,7 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
     } else {
         let not_allowed = refusal::of(&error).code == Code::MethodNotAllowed;
         let mut response = response_of(error, id);
-        if not_allowed && let Ok(allow) = refusal::allow(path, other).parse() {
+        if not_allowed && let Ok(allow) = methods::allow(path, other).parse() {
             response.headers_mut().insert(header::ALLOW, allow);
         }
         response

@@ -1,7 +1,7 @@
 //! What every request passes before and after the operations.
 //!
 //! From the outside in: [`correlation`], [`client_address`], [`compression`], [`standing_headers`], [`api_version`], [`envelope`], [`body_limit`],
-//! [`options`], [`authenticate`], [`rate_limit`], [`property_access`], the other half of [`body_limit`], [`conditional`]. Everything inside the envelope refuses with an error; the envelope alone writes error bodies.
+//! [`methods`], [`authenticate`], [`rate_limit`], [`property_access`], the other half of [`body_limit`], [`conditional`]. Everything inside the envelope refuses with an error; the envelope alone writes error bodies.
 
 pub mod api_version;
 pub mod authenticate;
@@ -12,7 +12,7 @@ pub mod conditional;
 pub mod correlation;
 pub mod envelope;
 pub mod failures;
-pub mod options;
+pub mod methods;
 pub mod property_access;
 pub mod rate_limit;
 pub mod refusal;

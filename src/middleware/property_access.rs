@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use poem::{Endpoint, Error, IntoResponse, Middleware, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
-use super::{failures::Failures, refusal};
+use super::{failures::Failures, methods};
 use crate::{
     clock::Clock,
     config::Config,
@@ -19,7 +19,7 @@ use crate::{
     identity::{Identity, hashing::sha256_hex},
     services::{
         access::PropertyAccess,
-        plans::{Entitlement, Feature},
+        plans::Entitlement,
         share_links::{self, Shared},
         team,
     },
@@ -72,7 +72,7 @@ impl ResolveProperty {
         let path = path.as_str();
         let Some(operation) = operation::find(request.method(), path) else {
             // The router is more lenient about empty segments than the table. What the table does not know is not there.
-            let known = !refusal::allow(path, &[]).is_empty();
+            let known = !methods::allow(path, &[]).is_empty();
             return if known { Ok(()) } else { Err(ApiError::new(Code::NotFound).into()) };
         };
         let now = self.clock.now();
@@ -84,7 +84,8 @@ impl ResolveProperty {
             return Ok(());
         }
         let Some(Identity { user, .. }) = request.data() else { return Ok(()) };
-        let feature = Feature::of_operation(operation.id);
+        // The plan is judged before the idempotency key is, or a stored answer would outlive the plan.
+        let feature = operation.feature;
         if !operation.is_property_scoped() {
             let entitlement = Entitlement::of(&self.config, user, now);
             let allowed = feature.map_or(Ok(()), |feature| entitlement.require(feature, false));

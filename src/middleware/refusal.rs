@@ -1,16 +1,11 @@
 //! Translates the HTTP layer's own errors into rows of the table of codes.
 
-use api::{
-    error::{ApiError, Code},
-    operation,
-};
+use api::error::{ApiError, Code};
 use poem::{
     error::{MethodNotAllowedError, NotFoundError, ReadBodyError},
-    http::{Method, StatusCode},
+    http::StatusCode,
 };
 use poem_openapi::error::{ContentTypeError, ParseParamError, ParsePathError, ParseRequestPayloadError};
-
-use super::envelope::OtherPaths;
 
 /// What an error says on the wire. Text of the HTTP layer reaches the client only where it describes the client's own input.
 #[must_use]
@@ -61,25 +56,6 @@ fn body_hint(reason: &str) -> String {
     fields.reverse();
     let field = if fields.is_empty() { "body".to_owned() } else { fields.join(".") };
     format!("{field}: {what}").chars().take(500).collect()
-}
-
-/// The methods that `path` answers, for `Allow`; empty where it is no path of ours.
-#[must_use]
-pub fn allow(path: &str, other: OtherPaths) -> String {
-    if let Some((_, methods)) = other.iter().find(|(known, _)| *known == path) {
-        return (*methods).to_owned();
-    }
-    let here = operation::all().iter().filter(|operation| operation.path_values(path).is_some());
-    let mut methods: Vec<&str> = here.map(|operation| operation.method.as_str()).collect();
-    if methods.contains(&Method::GET.as_str()) {
-        methods.push(Method::HEAD.as_str());
-    }
-    if !methods.is_empty() {
-        methods.push(Method::OPTIONS.as_str());
-    }
-    methods.sort_unstable();
-    methods.dedup();
-    methods.join(", ")
 }
 
 #[cfg(test)]

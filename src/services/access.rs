@@ -1,15 +1,12 @@
 //! Who may do what with a property. Having the value is having the right.
 
-use api::models::Role;
+use api::models::{Feature, Role};
 use chrono::{DateTime, Utc};
 use entity::{property, share_link, team_grant, team_grant_property, user};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect as _, sea_query::LockType};
 use uuid::Uuid;
 
-use super::{
-    addresses, people,
-    plans::{Entitlement, Feature},
-};
+use super::{addresses, people, plans::Entitlement};
 use crate::{config::Config, error::Error};
 
 /// Characters of a UUID in its usual form; the others that parse are not how ids are written here.

@@ -6,7 +6,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 use entity::user::{self, Column, Entity};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, sea_query::Expr};
 
-use super::people::{self, Email};
 use crate::error::Error;
 
 /// How long grants to an address count after a token last stated it: as long as a browser's session, which is the longest that somebody
@@ -15,26 +14,22 @@ pub const COUNTS_FOR: TimeDelta = TimeDelta::days(7);
 
 /// Whether what a token that was issued at `issued_at` says about the address counts: it must be later than what is known. Of two tokens
 /// of one second the one counts that takes the address back.
-pub(super) fn counts(known: &user::Model, said: &Email, issued_at: DateTime<Utc>) -> bool {
-    known.email_stated_at.is_none_or(|stated_at| stated_at < issued_at || (stated_at == issued_at && !said.verified))
+pub(super) fn counts(known: &user::Model, verified: bool, issued_at: DateTime<Utc>) -> bool {
+    known.email_stated_at.is_none_or(|stated_at| stated_at < issued_at || (stated_at == issued_at && !verified))
 }
 
-/// Sees to it that one person at most has the address of `person` as verified: whom it was stated of last. Answers the person as it is
-/// then.
+/// Sees to it that one person at most has the address of `person` as verified: whom it was stated of last. Answers whether that changed
+/// any row.
 ///
 /// The statement of `person` is written by now, so of two that are settled at once each sees the other, and both find the same answer.
-pub(super) async fn settle(
-    db: &impl ConnectionTrait,
-    person: user::Model,
-    now: DateTime<Utc>,
-) -> Result<user::Model, Error> {
-    let Some(key) = person.email_key.clone().filter(|_| person.email_verified) else { return Ok(person) };
-    let holders = Entity::verified_holders(&key).all(db).await?;
+pub(super) async fn settle(db: &impl ConnectionTrait, person: &user::Model, now: DateTime<Utc>) -> Result<bool, Error> {
+    let Some(key) = person.email_key.as_deref().filter(|_| person.email_verified) else { return Ok(false) };
+    let holders = Entity::verified_holders(key).all(db).await?;
     let last = holders.iter().max_by_key(|holder| (holder.email_stated_at, Reverse(holder.id))).map(|holder| holder.id);
     for former in holders.iter().filter(|holder| Some(holder.id) != last) {
         withdraw(db, former, now).await?;
     }
-    people::by_id(db, person.id).await
+    Ok(holders.len() > 1)
 }
 
 /// Takes the issuer's word for an address from whoever has it no longer, unless it has been given anew meanwhile.
@@ -58,7 +53,10 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::services::world::{World, noon, person};
+    use crate::services::{
+        people,
+        world::{World, noon, person},
+    };
 
     /// Rows of before it was known when an address was stated, and rows written at once.
     #[tokio::test]
@@ -75,7 +73,7 @@ mod tests {
         }
         let load = async |id: Uuid| people::by_id(&world.db, id).await.unwrap();
         for settled in &holders {
-            settle(&world.db, load(*settled).await, noon()).await.unwrap();
+            settle(&world.db, &load(*settled).await, noon()).await.unwrap();
             let mut verified = Vec::new();
             for id in &holders {
                 verified.push(load(*id).await.email_verified);

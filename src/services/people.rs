@@ -53,7 +53,12 @@ pub async fn sign_in(
     let row = fresh(random.id(now), profile, Plan::None, Some(trial_ends_at), now);
     insert_if_new(db, row).await?;
     let person = find(db, profile).await?.ok_or_else(|| Error::internal("a person just inserted is not there"))?;
-    addresses::settle(db, person, now).await
+    settled(db, person, now).await
+}
+
+/// The person, once it is settled whose the address is.
+async fn settled(db: &impl ConnectionTrait, person: user::Model, now: DateTime<Utc>) -> Result<user::Model, Error> {
+    if addresses::settle(db, &person, now).await? { by_id(db, person.id).await } else { Ok(person) }
 }
 
 /// The person with this id.
@@ -108,7 +113,7 @@ async fn refresh(
 ) -> Result<user::Model, Error> {
     let mut row = known.clone().into_active_model();
     if let Some(email) = &profile.email
-        && addresses::counts(&known, email, profile.issued_at)
+        && addresses::counts(&known, email.verified, profile.issued_at)
     {
         row.email.set_if_not_equals(Some(email.address.clone()));
         row.email_key.set_if_not_equals(Some(entity::email_key(&email.address)));
@@ -130,7 +135,7 @@ async fn refresh(
     }
     row.updated_at = Set(now);
     let person = row.update(db).await?;
-    if states_address { addresses::settle(db, person, now).await } else { Ok(person) }
+    if states_address { settled(db, person, now).await } else { Ok(person) }
 }
 
 /// Whether what was stated at `known` is worth being written down again, although it says nothing new.

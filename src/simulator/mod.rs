@@ -2,7 +2,7 @@
 //! over a world of searchers that is a pure function of a seed.
 //!
 //! It exists so that the service runs, is tested and can be demonstrated without an account. `world` is the truth, `search`
-//! answers questions about it, `oauth` signs people in, `http` puts them on the wire.
+//! answers questions about it, `oauth` signs people in, `http` puts them on the wire; `state` is what they share.
 
 mod accounts;
 mod controls;
@@ -12,6 +12,7 @@ mod http;
 mod oauth;
 mod search;
 mod settings;
+mod state;
 #[cfg(test)]
 mod tests;
 mod world;
@@ -35,7 +36,7 @@ use crate::clock::Clock;
 #[derive(Debug)]
 pub struct Simulator {
     url: String,
-    shared: Arc<http::Shared>,
+    shared: Arc<state::Shared>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
 }
@@ -45,7 +46,7 @@ pub async fn start(settings: Settings, clock: Clock) -> std::io::Result<Simulato
     let acceptor = TcpAcceptor::from_tokio(TcpListener::bind(settings.listen).await?)?;
     let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
     let address = address.ok_or_else(|| std::io::Error::other("the listener has no address"))?;
-    let shared = Arc::new(http::Shared::new(&settings, clock));
+    let shared = Arc::new(state::Shared::new(&settings, clock));
     let (stop, stopped) = oneshot::channel::<()>();
     let server = poem::Server::new_with_acceptor(acceptor).name("simulated search engine");
     let endpoint = http::Service(Arc::clone(&shared));

@@ -19,6 +19,7 @@ mod examples;
 mod faults;
 mod filters;
 mod headers;
+mod module_graph;
 mod numbers;
 mod once;
 mod oracle;

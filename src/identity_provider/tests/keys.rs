@@ -85,7 +85,7 @@ async fn an_issuer_that_is_away_makes_no_token_invalid() {
     let (_, tokens) = issuer.tokens().await;
     let nowhere = Issuer::new("http://127.0.0.1:1", client(), issuer.clock.clone()).unwrap();
     let keys = Jwks::new(nowhere, issuer.clock.clone());
-    let verifier = Verifier::new(keys, Arc::new(issuer.db.clone()), issuer.clock.clone());
+    let verifier = Verifier::new(keys, issuer.db.clone(), issuer.clock.clone());
     let answer = verifier.verify(text(&tokens, "access_token"), &issuer.base).await;
     assert!(matches!(answer, Err(TokenError::IssuerUnavailable(_))), "{answer:?}");
     let token = issuer.verifier.verify(text(&tokens, "access_token"), &issuer.base).await.unwrap();

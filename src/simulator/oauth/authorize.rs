@@ -11,7 +11,7 @@ use url::Url;
 use super::token::{CODE_SECONDS, Claims, CodeDetails, Kind};
 use super::{pairs, parameter};
 use crate::simulator::accounts::{self, Account};
-use crate::simulator::http::Shared;
+use crate::simulator::state::Shared;
 
 /// Answers a request with query string `query`.
 pub(crate) fn authorize(shared: &Shared, query: &str) -> Response {

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::token::{ACCESS_SECONDS, Claims, Kind, OAuth};
 use super::{Refusal, pairs, parameter};
 use crate::simulator::fault::FaultKind;
-use crate::simulator::http::Shared;
+use crate::simulator::state::Shared;
 
 type Form = [(String, String)];
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::token::{ACCESS_SECONDS, Access, Claims, OAuth};
 use crate::simulator::accounts;
 use crate::simulator::error::ApiError;
-use crate::simulator::http::{Shared, bearer};
+use crate::simulator::state::{Shared, bearer};
 
 const EMAIL: [&str; 2] = ["email", "https://www.googleapis.com/auth/userinfo.email"];
 const PROFILE: [&str; 2] = ["profile", "https://www.googleapis.com/auth/userinfo.profile"];

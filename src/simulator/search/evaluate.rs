@@ -5,13 +5,15 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use chrono::NaiveDate;
 
-use super::filter::{FilterDimension, Wanted};
+use super::filter::Wanted;
 use super::freshness::{Now, View};
+use super::request::FilterDimension;
 use super::request::{Dimension, Request};
 use crate::simulator::world::axes::{APPEARANCES, COUNTRIES, country_of, device_of};
 use crate::simulator::world::cell::DayCells;
+use crate::simulator::world::entry::Entry;
 use crate::simulator::world::impression::Impression;
-use crate::simulator::world::stream::{Entry, Stream};
+use crate::simulator::world::stream::Stream;
 use crate::simulator::world::{Site, World};
 
 /// Whole-number sums of one row.

@@ -2,58 +2,10 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::request::{RawFilter, Request};
+use super::request::{FilterDimension, Operator, RawFilter, Request};
 use crate::simulator::world::Site;
 use crate::simulator::world::axes::{APPEARANCES, COUNTRIES, DEVICES, SLOTS, country_of, device_of};
 use crate::simulator::world::stream::Stream;
-
-/// What a condition can be about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FilterDimension {
-    Query,
-    Page,
-    Country,
-    Device,
-    SearchAppearance,
-}
-
-/// How a value is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operator {
-    Equals,
-    NotEquals,
-    Contains,
-    NotContains,
-    IncludingRegex,
-    ExcludingRegex,
-}
-
-impl FilterDimension {
-    pub(super) fn named(folded: &str) -> Option<Self> {
-        Some(match folded {
-            "query" => Self::Query,
-            "page" => Self::Page,
-            "country" => Self::Country,
-            "device" => Self::Device,
-            "searchappearance" => Self::SearchAppearance,
-            _ => return None,
-        })
-    }
-}
-
-impl Operator {
-    pub(super) fn named(folded: &str) -> Option<Self> {
-        Some(match folded {
-            "equals" => Self::Equals,
-            "notequals" => Self::NotEquals,
-            "contains" => Self::Contains,
-            "notcontains" => Self::NotContains,
-            "includingregex" => Self::IncludingRegex,
-            "excludingregex" => Self::ExcludingRegex,
-            _ => return None,
-        })
-    }
-}
 
 /// A condition ready to be applied.
 struct Matcher {

@@ -4,7 +4,6 @@
 use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
-use super::filter::{FilterDimension, Operator};
 use crate::simulator::error::ApiError;
 use crate::simulator::world::SearchType;
 
@@ -35,6 +34,54 @@ pub(crate) enum DataState {
     Final,
     All,
     HourlyAll,
+}
+
+/// What a condition can be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FilterDimension {
+    Query,
+    Page,
+    Country,
+    Device,
+    SearchAppearance,
+}
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Equals,
+    NotEquals,
+    Contains,
+    NotContains,
+    IncludingRegex,
+    ExcludingRegex,
+}
+
+impl FilterDimension {
+    fn named(folded: &str) -> Option<Self> {
+        Some(match folded {
+            "query" => Self::Query,
+            "page" => Self::Page,
+            "country" => Self::Country,
+            "device" => Self::Device,
+            "searchappearance" => Self::SearchAppearance,
+            _ => return None,
+        })
+    }
+}
+
+impl Operator {
+    fn named(folded: &str) -> Option<Self> {
+        Some(match folded {
+            "equals" => Self::Equals,
+            "notequals" => Self::NotEquals,
+            "contains" => Self::Contains,
+            "notcontains" => Self::NotContains,
+            "includingregex" => Self::IncludingRegex,
+            "excludingregex" => Self::ExcludingRegex,
+            _ => return None,
+        })
+    }
 }
 
 /// One condition as it was sent.

@@ -1,7 +1,6 @@
 //! Combinations that the search engine refuses, with the words of its refusals where those are known.
 
-use super::filter::{FilterDimension, Operator};
-use super::request::{Aggregation, DataState, Dimension, Request};
+use super::request::{Aggregation, DataState, Dimension, FilterDimension, Operator, Request};
 use crate::simulator::error::ApiError;
 use crate::simulator::world::SearchType;
 

@@ -1,10 +1,10 @@
 //! Makes the entries of a stream: who searches for what, how often, and which pages answer.
 
 use super::axes::SearchType;
+use super::blueprint::Blueprint;
+use super::entry::Entry;
 use super::profile::{Profile, click_through_rate};
 use super::rng::{child, index, normal, unit};
-use super::site::Blueprint;
-use super::stream::Entry;
 
 /// How many pseudo-queries stand for all that is hidden.
 const HIDDEN: usize = 60;

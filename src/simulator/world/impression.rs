@@ -1,9 +1,10 @@
 //! Impressions: the events a cell is made of. Every slice of search data is a choice of events, so all slices agree.
 
 use super::axes::device_of;
+use super::entry::Entry;
 use super::profile::Profile;
 use super::rng::{STEP, child, mix};
-use super::stream::{Day, Entry, Stream};
+use super::stream::{Day, Stream};
 
 /// One result page seen by one searcher.
 #[derive(Debug, Clone, Copy)]

@@ -1,8 +1,10 @@
 //! The simulated world of searchers and sites, a pure function of the seed and the date.
 
 pub(crate) mod axes;
+mod blueprint;
 pub(crate) mod cell;
 mod entries;
+pub(crate) mod entry;
 pub(crate) mod impression;
 mod memo;
 mod profile;

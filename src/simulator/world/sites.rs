@@ -1,7 +1,7 @@
 //! The simulated sites. All hosts are in domains reserved for examples and tests.
 
+use super::blueprint::Blueprint;
 use super::profile::{LOCAL, PUBLISHER, RETAIL, SOFTWARE};
-use super::site::Blueprint;
 use super::vocabulary::{BOOKKEEPING, GARDEN, OUTDOOR, TOWN};
 
 /// All of them.

@@ -1,0 +1,69 @@
+//! Everything that answering a request may need.
+
+use std::sync::Arc;
+
+use chrono::Timelike as _;
+use chrono_tz::America::Los_Angeles;
+use poem::Request;
+use poem::http::header;
+use tokio::sync::Semaphore;
+
+use super::accounts::Account;
+use super::controls::Controls;
+use super::error::ApiError;
+use super::oauth::OAuth;
+use super::search::Now;
+use super::settings::{Conflicts, Settings};
+use super::world::World;
+use crate::clock::Clock;
+
+/// Answers computed at the same time.
+const PARALLEL_ANSWERS: usize = 2;
+
+/// Everything a request may need.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub world: World,
+    pub controls: Controls,
+    pub oauth: OAuth,
+    /// Readings of the points on which sources disagree.
+    pub conflicts: Conflicts,
+    /// Turns to compute an answer.
+    pub turns: Arc<Semaphore>,
+    clock: Clock,
+    today: Option<chrono::NaiveDate>,
+}
+
+impl Shared {
+    pub fn new(settings: &Settings, clock: Clock) -> Self {
+        Self {
+            world: World::new(settings.seed, settings.today.unwrap_or_else(|| clock.pacific_today())),
+            controls: Controls::new(settings),
+            oauth: OAuth::new(settings.seed, clock.clone()),
+            clock,
+            today: settings.today,
+            conflicts: settings.conflicts,
+            turns: Arc::new(Semaphore::new(PARALLEL_ANSWERS)),
+        }
+    }
+
+    /// A fixed day is always at noon, so that answers are the same at any hour.
+    pub fn now(&self) -> Now {
+        let local = self.clock.now().with_timezone(&Los_Angeles);
+        let hour = u8::try_from(local.hour()).unwrap_or_default();
+        self.today.map_or(Now { today: local.date_naive(), hour }, |today| Now { today, hour: 12 })
+    }
+
+    pub fn caller(&self, request: &Request) -> Result<&'static Account, ApiError> {
+        let header = request.headers().get(header::AUTHORIZATION).ok_or_else(ApiError::login_required)?;
+        let token = header.to_str().ok().and_then(bearer).ok_or_else(ApiError::invalid_credentials)?;
+        let access = self.oauth.access(token).ok_or_else(ApiError::invalid_credentials)?;
+        if access.may_read_search_data() { Ok(access.account) } else { Err(ApiError::insufficient_scope()) }
+    }
+}
+
+/// The token of an `Authorization: Bearer` header.
+pub(super) fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
