@@ -2,24 +2,13 @@
 
 use std::sync::LazyLock;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 
 use crate::error::Error;
 
 /// As many at once as there are cores: more would only take memory.
 static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)));
-
-/// Lists of megabytes in the making at once, from their rows to their bytes.
-static LISTS: Semaphore = Semaphore::const_new(2);
-
-/// Waits for a place among the lists in the making. The rows of a list, its records and its bytes take many times what is sent.
-///
-/// # Errors
-/// [`Error::Internal`] never, as the places are never closed.
-pub async fn place_for_a_list() -> Result<SemaphorePermit<'static>, Error> {
-    LISTS.acquire().await.map_err(Error::internal)
-}
 
 /// Runs `work` on a thread beside the runtime, so that other requests go on. For work in proportion to what a tenant has: parsing,
 /// folding, rendering and hashing megabytes.

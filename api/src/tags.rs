@@ -67,6 +67,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// Puts the tag on exactly the properties listed. All or nothing.
     #[post("/api/tags/{id}/properties")]
+    #[id(Tag)]
     #[idempotency(ignored)]
     async fn replace_tag_properties(
         &self,

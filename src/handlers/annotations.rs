@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, listed};
+use super::{App, Established as _, lists::listed};
 use crate::services::annotations;
 
 impl AnnotationsApi for App {
@@ -19,7 +19,7 @@ impl AnnotationsApi for App {
         caller: Caller,
         Params(params): Params<AnnotationListParams>,
     ) -> Answered<Listed<Annotation>> {
-        listed(annotations::list(&self.db, &caller.access()?, &params)).await
+        listed(caller.identity()?.user.id, annotations::list(&self.db, &caller.access()?, &params)).await
     }
 
     async fn create_property_annotation(

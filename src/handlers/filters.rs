@@ -9,12 +9,12 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, listed};
+use super::{App, Established as _, lists::listed};
 use crate::services::filter_presets;
 
 impl FiltersApi for App {
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>> {
-        listed(filter_presets::list(&self.db, caller.identity()?.user.id)).await
+        listed(caller.identity()?.user.id, filter_presets::list(&self.db, caller.identity()?.user.id)).await
     }
 
     async fn create_filter_preset(

@@ -8,32 +8,23 @@ mod discovery;
 pub mod documentation;
 mod filters;
 mod later;
+mod lists;
 mod properties;
 mod sharing;
 mod system;
 mod tags;
 mod team;
 
-use std::{future::Future, sync::Arc};
+use std::sync::Arc;
 
-use api::{
-    answer::{Answered, Data, Listed, Rendered},
-    error::ApiError,
-    security::Caller,
-};
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use bytes::Bytes;
+use api::{answer::Rendered, error::ApiError, security::Caller};
 use chrono::{DateTime, Utc};
-use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
-use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
     clock::Clock,
-    compute::{beside, place_for_a_list},
     config::Config,
-    error::Error,
     identity::{Identity, issuer::Issuer},
     random::Random,
     services::{
@@ -96,21 +87,6 @@ impl Established for Caller {
 /// An answer that was rendered as `T`.
 fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
-}
-
-/// A list of records, which may take megabytes: it is written and hashed beside the runtime.
-async fn listed<T>(list: impl Future<Output = Result<Vec<T>, Error>>) -> Answered<Listed<T>>
-where
-    T: ToJSON + ParseFromJSON + Send + Sync + 'static,
-{
-    let _place = place_for_a_list().await?;
-    let data = list.await?;
-    let rendered = beside(move || {
-        let body = Bytes::from(Data { data }.to_json_string());
-        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
-        Rendered::new(body).with_strong_digest(&digest)
-    });
-    Ok(rendered.await?)
 }
 
 impl App {

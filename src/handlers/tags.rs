@@ -9,7 +9,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, listed};
+use super::{App, Established as _, lists::listed};
 use crate::services::tags;
 
 impl TagsApi for App {
@@ -25,7 +25,7 @@ impl TagsApi for App {
 
     async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>> {
         let user = caller.identity()?.user.id;
-        listed(tags::list(&self.db, &self.config, user, self.clock.now())).await
+        listed(user, tags::list(&self.db, &self.config, user, self.clock.now())).await
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {

@@ -98,9 +98,8 @@ impl<V: Clone> ByteCache<V> {
 
 impl<V: Clone> Held<V> {
     fn remove(&mut self, key: &String) {
-        if let Some(entry) = self.entries.cache_remove(key) {
-            self.bytes -= entry.bytes;
-        }
+        let _ = self.entries.cache_remove(key);
+        self.subtract_evicted();
     }
 
     /// Drops what was used longest ago until at most `budget` bytes are held; each drop takes constant time.

@@ -242,7 +242,9 @@ impl Reader {
         let answer = self.engine.query(account, (site, self.lane), &request, cap).await?;
         let now = self.clock.now();
         let expires_at = now + self.ttl_of(&request);
-        let reading = Arc::new(beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(|error| died(&error))?);
+        let reading = Arc::new(
+            beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(|error| died(&error))?,
+        );
         self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
         Ok(reading)
     }

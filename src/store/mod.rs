@@ -2,6 +2,7 @@
 
 pub mod database;
 pub mod in_flight;
+pub mod per_person;
 #[cfg(test)]
 #[path = "../../tests/it/postgres.rs"]
 mod postgres;

@@ -109,6 +109,9 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
     if (found.verb == "get") == found.idempotency.is_some() {
         return Err(Error::new_spanned(&method.sig, "#[idempotency(…)] stands on every operation but get"));
     }
+    if found.path.contains("{id}") && !found.path.starts_with("/api/properties/{id}") && found.id.is_none() {
+        return Err(Error::new_spanned(&method.sig, "#[id(…)] says what record `{id}` names where it is no property"));
+    }
     if found.verb != "get"
         && let Some(etag) = &found.etag
     {

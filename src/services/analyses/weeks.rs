@@ -3,16 +3,12 @@
 //! By day and query a week of a large site takes some megabytes. Whoever holds such rows holds a permit, so that many questions at once
 //! do not hold all their rows at once, and no person holds more than a quarter of the permits.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::{error::Error, store::per_person::PerPerson};
 
 /// Weeks in memory at once, besides the cache.
 const MAX_WEEKS: usize = 16;
@@ -25,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(25);
 #[derive(Debug, Clone)]
 pub struct Weeks {
     all: Arc<Semaphore>,
-    by_person: Arc<Mutex<HashMap<Uuid, Weak<Semaphore>>>>,
+    by_person: Arc<PerPerson>,
 }
 
 /// The right to hold one week's rows; dropping it gives the right back.
@@ -37,7 +33,7 @@ pub(super) struct WeekPermit {
 
 impl Default for Weeks {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Arc::default() }
+        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Arc::new(PerPerson::new(MAX_WEEKS_PER_PERSON)) }
     }
 }
 
@@ -47,7 +43,7 @@ impl Weeks {
     /// # Errors
     /// [`Error::Overloaded`] where none gets free in time.
     pub(super) async fn acquire(&self, person: Uuid) -> Result<WeekPermit, Error> {
-        let own = self.of_person(person);
+        let own = self.by_person.of(person);
         let both = async {
             // The person's own first: who waits for it keeps nobody else waiting.
             let of_person = own.acquire_owned().await?;
@@ -68,24 +64,13 @@ impl Weeks {
     /// As [`Weeks::acquire`].
     pub(super) async fn acquire_up_to(&self, person: Uuid, most: usize) -> Result<Vec<WeekPermit>, Error> {
         let mut permits = vec![self.acquire(person).await?];
-        let own = self.of_person(person);
+        let own = self.by_person.of(person);
         while permits.len() < most
             && let (Ok(of_person), Ok(of_all)) = (own.clone().try_acquire_owned(), self.all.clone().try_acquire_owned())
         {
             permits.push(WeekPermit { _of_all: of_all, _of_person: of_person });
         }
         Ok(permits)
-    }
-
-    fn of_person(&self, person: Uuid) -> Arc<Semaphore> {
-        let mut by_person = self.by_person.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = by_person.get(&person).and_then(Weak::upgrade) {
-            return own;
-        }
-        by_person.retain(|_, own| own.strong_count() > 0);
-        let own = Arc::new(Semaphore::new(MAX_WEEKS_PER_PERSON));
-        by_person.insert(person, Arc::downgrade(&own));
-        own
     }
 }
 
@@ -122,6 +107,5 @@ mod tests {
         assert!(!is_free(&weeks, Uuid::from_u128(5)).await);
         drop(held);
         assert!(is_free(&weeks, Uuid::from_u128(5)).await);
-        assert_eq!(weeks.by_person.lock().unwrap().len(), 1, "nothing is kept of people who hold nothing");
     }
 }

@@ -1,0 +1,54 @@
+//! Lists of records, which may take megabytes: few are in memory at once.
+
+use std::{future::Future, sync::LazyLock, time::Duration};
+
+use api::answer::{Answered, Data, Listed, Rendered};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use poem_openapi::types::{ParseFromJSON, ToJSON};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use uuid::Uuid;
+
+use crate::{compute::beside, error::Error, store::per_person::PerPerson};
+
+/// Lists in the making at once: from its rows to its bytes a list takes many times what is sent.
+static MAKING: Semaphore = Semaphore::const_new(2);
+/// Lists of one person that are made or sent at once.
+const MAX_PER_PERSON: usize = 4;
+static BY_PERSON: LazyLock<PerPerson> = LazyLock::new(|| PerPerson::new(MAX_PER_PERSON));
+/// How long a list waits for its place.
+const TIMEOUT: Duration = Duration::from_secs(25);
+
+/// The bytes of a list, which hold their person's place until the last of them is sent.
+struct Held {
+    bytes: Vec<u8>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Reads, writes and hashes a list of `person`, in its turn.
+pub(super) async fn listed<T>(person: Uuid, list: impl Future<Output = Result<Vec<T>, Error>>) -> Answered<Listed<T>>
+where
+    T: ToJSON + ParseFromJSON + Send + Sync + 'static,
+{
+    let turn = async {
+        let place = BY_PERSON.of(person).acquire_owned().await?;
+        Ok::<_, tokio::sync::AcquireError>((place, MAKING.acquire().await?))
+    };
+    let waited = tokio::time::timeout(TIMEOUT, turn).await;
+    let waited = waited.map_err(|_| Error::Overloaded("too many long lists are being sent".to_owned()))?;
+    let (place, _making) = waited.map_err(Error::internal)?;
+    let data = list.await?;
+    let rendered = beside(move || {
+        let bytes = Data { data }.to_json_string().into_bytes();
+        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&bytes)[..16]);
+        Rendered::new(Bytes::from_owner(Held { bytes, _place: place })).with_strong_digest(&digest)
+    });
+    Ok(rendered.await?)
+}
