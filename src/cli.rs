@@ -158,6 +158,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
 /// Serves until told to stop (interrupt or terminate).
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     let service = app::start(config, clock, Random::system()).await?;
+    tracing::info!(address = %service.address, "accepting requests");
     println!("listening on {}", service.base_url);
     told_to_stop().await?;
     tracing::info!("stopping");

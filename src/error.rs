@@ -205,7 +205,7 @@ impl Error {
             )
             .into(),
             Self::PropertyQuotaExceeded { allowed, asked } => {
-                format!("propertyIds: the plan tracks {allowed} properties, {asked} were given.").into()
+                format!("propertyIds: the plan tracks at most {allowed}; {asked} were given.").into()
             }
             Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
                 format!("Try again in {retry_after} seconds.").into()

@@ -88,7 +88,7 @@ codes! {
         "The owner of the property must subscribe.";
     /// More tracked properties than the plan allows.
     PropertyQuotaExceeded PAYMENT_REQUIRED "property_quota_exceeded" "Property quota exceeded"
-        "propertyIds: the plan tracks 25 properties, 26 were given.";
+        "propertyIds: the plan tracks at most 25; 26 were given.";
     /// The role on the property is too low.
     Forbidden FORBIDDEN "forbidden" "Forbidden"
         "This needs the role editor on the property.";

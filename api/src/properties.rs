@@ -19,8 +19,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
     /// Favourites first, then by name. One property's upstream trouble never fails the list: its entry says what is wrong.
-    /// So does that of a property that the owner's plan does not open: one beyond the plan's quota, where those tracked longest
-    /// come first, or one that is shared while the plan has no team.
+    /// An entry is locked when the owner's plan does not open it. The plan opens the properties tracked longest, up to its quota.
+    /// Members need a plan with a team.
     #[get("/api/properties")]
     #[etag(Weak)]
     #[errors(InvalidRequest)]

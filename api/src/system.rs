@@ -14,7 +14,7 @@ use crate::{
 /// Health, connection health and feature flags.
 #[api_trait(tag = System, routes = SystemRoutes)]
 pub trait SystemApi: Send + Sync + 'static {
-    /// Liveness and dependency health
+    /// Health of the service and its dependencies
     ///
     /// `ok` when everything answers, `degraded` when the service works without a part of it, `down` (with status 503) when the
     /// database does not answer.

@@ -30,7 +30,7 @@ pub trait TeamApi: Send + Sync + 'static {
     /// Grant a user access to properties
     ///
     /// To named properties or to all of the caller's, later ones included. The grant takes effect when a user whose identity
-    /// provider has verified this e-mail address signs in, at once if one has already; no e-mail is sent, and the answer does
+    /// provider has verified this e-mail address signs in, at once if it has verified the address within the last seven days; no e-mail is sent, and the answer does
     /// not say whether there is such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[plan(Team)]

@@ -46,7 +46,9 @@ fn is_addressed(base: &Url, names: &[&str]) -> bool {
 }
 
 fn misdirected(base_url: &str) -> Response {
-    let text = format!("This service is at {base_url}. Open it by that address, or set base_url to the one you use.");
+    let text = format!(
+        "This service is at {base_url}. Open it by that address, or set base_url to the one you use (and identity.issuer, where others reach it)."
+    );
     let response = Response::builder().status(StatusCode::MISDIRECTED_REQUEST);
     response.content_type("text/plain; charset=utf-8").header("Cache-Control", "no-store").body(text)
 }

@@ -231,6 +231,7 @@ fn page(error: &SignInError) -> Response {
     };
     tracing::warn!(%error, "browser sign-in failed");
     let response = Response::builder().status(status).content_type("text/plain; charset=utf-8");
+    let response = if status == StatusCode::SERVICE_UNAVAILABLE { response.header("Retry-After", 5) } else { response };
     response.header("Cache-Control", "no-store").body(text)
 }
 

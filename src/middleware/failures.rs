@@ -16,7 +16,7 @@ const FAILURES: u32 = 300;
 pub struct Failures(pub Option<Arc<RateLimits>>);
 
 impl Failures {
-    /// Counts a failure: its refusal, or 429 beyond [`FAILURES`].
+    /// Counts a failure: its refusal, or 429 beyond 300 a minute.
     pub fn counted(&self, request: &Request, refusal: Error) -> Error {
         let standing = self.count(request);
         match standing.and_then(|standing| standing.retry_after) {
