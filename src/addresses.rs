@@ -24,7 +24,7 @@ pub fn key(address: IpAddr) -> IpAddr {
 }
 
 /// Where a request comes from, as it is counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClientAddress(String);
 
 impl ClientAddress {

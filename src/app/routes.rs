@@ -101,7 +101,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let endpoint = Route::new()
         .nest_no_strip("/api", operations)
         .nest_no_strip("/", open.with(BodyVerdict).with(rate_limit))
-        .with(BodyLimit)
+        .with(BodyLimit::default())
         .with(Envelope::new(OTHER_PATHS))
         .with(ApiVersion)
         .with(StandingHeaders { https: is_https(base_url) })

@@ -74,7 +74,8 @@ impl Config {
     fn check_numbers(&self) -> Result<(), ConfigError> {
         let engine = &self.search_engine;
         allow(self.database.max_connections > 0, "database.max_connections", "a whole number from 1")?;
-        allow(self.connections.max > 0, "connections.max", "a whole number from 1")?;
+        allow((1..=1_000_000).contains(&self.connections.max), "connections.max", "1 to 1,000,000")?;
+        allow(self.billing.trial_days <= 36_500, "billing.trial_days", "0 to 36,500")?;
         allow(self.connections.max_per_address > 0, "connections.max_per_address", "a whole number from 1")?;
         allow(self.rate_limit.per_minute > 0, "rate_limit.per_minute", "a whole number from 1")?;
         allow(self.rate_limit.burst > 0, "rate_limit.burst", "a whole number from 1")?;

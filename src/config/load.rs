@@ -104,8 +104,16 @@ fn describe(error: &figment::Error) -> String {
             let key = if error.path.last() == Some(field) { key } else { join(&key, field) };
             format!("{source}: unknown setting `{key}`; allowed here are {}", allowed.join(", "))
         }
+        kind if key.is_empty() => format!("{source}: {}", without_excerpt(&kind.to_string())),
         kind => format!("{source}: setting `{key}`: {kind}"),
     }
+}
+
+/// A syntax error quotes the line it is in, which may hold a secret: where it is and what it is must do.
+fn without_excerpt(text: &str) -> String {
+    let mut lines = text.lines();
+    let (place, problem) = (lines.next().unwrap_or_default(), lines.next_back());
+    problem.map_or_else(|| place.to_owned(), |problem| format!("{place}: {problem}"))
 }
 
 fn join(path: &str, field: &str) -> String {

@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use crate::{compute::beside, error::Error, store::per_person::PerPerson};
+use crate::{compute::beside, error::Error, store::places::Places};
 
 /// Lists in the making at once: from its rows to its bytes a list takes many times what is sent.
 static MAKING: Semaphore = Semaphore::const_new(2);
 /// Lists of one person that are made or sent at once.
 const MAX_PER_PERSON: usize = 4;
-static BY_PERSON: LazyLock<PerPerson> = LazyLock::new(|| PerPerson::new(MAX_PER_PERSON));
+static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(MAX_PER_PERSON));
 /// How long a list waits for its place.
 const TIMEOUT: Duration = Duration::from_secs(25);
 

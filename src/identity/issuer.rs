@@ -11,7 +11,10 @@ use super::{
     IssuerUnavailable,
     reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
 };
-use crate::{clock::Clock, urls::is_secure};
+use crate::{
+    clock::Clock,
+    urls::{is_secure, without_credentials},
+};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
@@ -19,7 +22,7 @@ const FRESH_FOR: TimeDelta = TimeDelta::hours(1);
 
 /// An issuer address that may not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is no usable issuer: https is required (http only on loopback), without query and fragment")]
+#[error("{0} is no usable issuer: https is required (http only on loopback), without user, query and fragment")]
 pub struct UnusableIssuer(String);
 
 /// A client of one `OpenID` Connect issuer.
@@ -33,9 +36,10 @@ pub struct Issuer {
 impl Issuer {
     /// The issuer whose identifier is exactly `url`. Nothing is fetched yet.
     pub fn new(url: &str, http: reqwest::Client, clock: Clock) -> Result<Self, UnusableIssuer> {
-        let parsed = Url::parse(url).map_err(|_| UnusableIssuer(url.to_owned()))?;
-        if !is_secure(&parsed) || parsed.query().is_some() || parsed.fragment().is_some() {
-            return Err(UnusableIssuer(url.to_owned()));
+        let parsed = Url::parse(url).map_err(|_| UnusableIssuer(without_credentials(url)))?;
+        let has_user = !parsed.username().is_empty() || parsed.password().is_some();
+        if !is_secure(&parsed) || has_user || parsed.query().is_some() || parsed.fragment().is_some() {
+            return Err(UnusableIssuer(without_credentials(url)));
         }
         Ok(Self { url: url.to_owned(), http, document: Reading::new(clock) })
     }

@@ -63,15 +63,18 @@ impl NameClient {
     }
 
     fn named(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        let lines = headers.get_all(&self.header).iter().map(|line| line.to_str().ok());
-        let lines = lines.collect::<Option<Vec<&str>>>()?;
-        let elements = || lines.iter().flat_map(|line| split(line, ',')).filter(|element| !element.is_empty());
+        let lines = headers.get_all(&self.header).iter();
+        // Bytes that are no text make an element unreadable, not its neighbours.
+        let lines: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
+        let is_there = |element: &&str| !element.is_empty();
         if self.header == "x-forwarded-for" {
-            self.last_hop(elements().map(address).collect())
+            let elements = lines.iter().flat_map(|line| line.split(',')).map(str::trim).filter(is_there);
+            self.last_hop(elements.map(address).collect())
         } else if self.header == header::FORWARDED {
-            self.last_hop(elements().map(forwarded_for).collect())
+            let elements = lines.iter().map(|line| split(line, ',')).collect::<Option<Vec<_>>>()?;
+            self.last_hop(elements.into_iter().flatten().filter(is_there).map(forwarded_for).collect())
         } else {
-            let [line] = lines[..] else { return None };
+            let [line] = &lines[..] else { return None };
             address(line.trim())
         }
     }
@@ -89,8 +92,9 @@ impl NameClient {
     }
 }
 
-/// The parts of `line` between separators that stand outside quotes, trimmed.
-fn split(line: &str, separator: char) -> Vec<&str> {
+/// The parts of `line` between separators that stand outside quotes, trimmed; none where a quote does not end, which would swallow what
+/// a proxy added.
+fn split(line: &str, separator: char) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, character) in line.char_indices() {
         match character {
@@ -105,12 +109,12 @@ fn split(line: &str, separator: char) -> Vec<&str> {
         }
     }
     parts.push(line[start..].trim());
-    parts
+    (!quoted).then_some(parts)
 }
 
 /// The address in an element of `Forwarded` (RFC 7239): `for="[2001:db8::1]:4711";proto=https`.
 fn forwarded_for(element: &str) -> Option<IpAddr> {
-    let mut pairs = split(element, ';').into_iter().filter_map(|pair| pair.split_once('='));
+    let mut pairs = split(element, ';')?.into_iter().filter_map(|pair| pair.split_once('='));
     let (_, node) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
     let node = node.trim();
     address(node.strip_prefix('"').and_then(|node| node.strip_suffix('"')).unwrap_or(node))

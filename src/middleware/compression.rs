@@ -7,17 +7,28 @@ use std::sync::Arc;
 
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     web::{Compress, CompressionAlgo},
 };
 
 /// The layer, for `around`.
 pub async fn compress<E: Endpoint>(inner: Arc<E>, request: Request) -> Result<Response> {
     let preferred = preferred(request.headers());
-    let response = inner.call(request).await?.into_response();
+    let mut response = inner.call(request).await?.into_response();
+    if !is_compressible(&response) {
+        return Ok(response);
+    }
+    let varies = response
+        .headers()
+        .get_all(header::VARY)
+        .iter()
+        .any(|names| String::from_utf8_lossy(names.as_bytes()).to_ascii_lowercase().contains("accept-encoding"));
+    if !varies {
+        response.headers_mut().append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
     Ok(match preferred {
-        Some(coding) if is_compressible(&response) => Compress::new(response, coding).into_response(),
-        _ => response,
+        Some(coding) => Compress::new(response, coding).into_response(),
+        None => response,
     })
 }
 
@@ -26,26 +37,17 @@ fn is_compressible(response: &Response) -> bool {
         && !response.headers().contains_key(header::CONTENT_ENCODING)
 }
 
-/// The coding with the highest weight; none where the client takes neither, or prefers plain bytes. `*` stands for gzip.
+/// The coding with the highest weight, brotli before gzip; none where the client takes neither, or prefers plain bytes. `*` is the
+/// weight of codings that are not named (RFC 9110, 12.5.3); for clients that name none, gzip is the coding that all know.
 fn preferred(headers: &HeaderMap) -> Option<CompressionAlgo> {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
-    let (mut best, mut identity) = (None, 0.0);
-    for item in lines.flat_map(|line| line.split(',')) {
-        let Some((coding, weight)) = weighted(item) else { continue };
-        let (algorithm, order) = match coding.as_str() {
-            "br" => (CompressionAlgo::BR, 1),
-            "gzip" | "x-gzip" | "*" => (CompressionAlgo::GZIP, 0),
-            "identity" => {
-                identity = weight;
-                continue;
-            }
-            _ => continue,
-        };
-        if weight > 0.0 && best.is_none_or(|(_, heaviest, first)| (weight, order) > (heaviest, first)) {
-            best = Some((algorithm, weight, order));
-        }
-    }
-    best.filter(|(_, weight, _)| *weight >= identity).map(|(algorithm, ..)| algorithm)
+    let weights: Vec<(String, f32)> = lines.flat_map(|line| line.split(',')).filter_map(weighted).collect();
+    let named =
+        |names: &[&str]| weights.iter().find(|(coding, _)| names.contains(&coding.as_str())).map(|(_, weight)| *weight);
+    let (brotli, identity) = (named(&["br"]).unwrap_or(0.0), named(&["identity"]).unwrap_or(0.0));
+    let gzip = named(&["gzip", "x-gzip"]).or_else(|| named(&["*"])).unwrap_or(0.0);
+    let (coding, weight) = if brotli >= gzip { (CompressionAlgo::BR, brotli) } else { (CompressionAlgo::GZIP, gzip) };
+    (weight > 0.0 && weight >= identity).then_some(coding)
 }
 
 /// A coding and its weight (RFC 9110, 12.4.2), 1 where none is given.
@@ -71,6 +73,8 @@ mod tests {
             ("gzip;q=0, br ; q=0.5", Some(CompressionAlgo::BR)),
             ("*", Some(CompressionAlgo::GZIP)),
             ("identity, *;q=0", None),
+            ("gzip;q=0, *", None),
+            ("br;q=0, *;q=0.5", Some(CompressionAlgo::GZIP)),
             ("identity, gzip;q=0.5", None),
             ("identity;q=0.5, gzip", Some(CompressionAlgo::GZIP)),
             ("gzip;level=9", None),

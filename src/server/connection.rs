@@ -28,6 +28,8 @@ const MAX_STREAMS: u32 = 100;
 const MAX_HTTP2_HEAD: u32 = 80 * 1024;
 /// Bytes that HTTP/1.1 buffers of a head, and of an answer that is not read.
 const MAX_BUFFER: usize = 128 * 1024;
+/// Bytes of a request body that an HTTP/2 stream may send before they are read; a connection may send four times as many.
+const WINDOW: u32 = 64 * 1024;
 /// How long a connection that is to be closed may take to end by itself.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -49,7 +51,7 @@ impl Server {
         let requests = watch.clone();
         let (endpoint, local) = (self.endpoint.clone(), self.local);
         let service = service_fn(move |request: http::Request<Incoming>| {
-            let (endpoint, under_way) = (endpoint.clone(), requests.begin());
+            let (endpoint, under_way) = (endpoint.clone(), requests.begin(request.version()));
             async move {
                 let (local, remote) = (LocalAddr(Addr::SocketAddr(local)), RemoteAddr(Addr::SocketAddr(peer)));
                 let response = endpoint.get_response((request, local, remote, Scheme::HTTP).into()).await;
@@ -70,6 +72,10 @@ impl Server {
                     closing = Some(Instant::now() + Duration::from_hours(1));
                 }
                 now = ticks.tick() => match watch.overdue(now, &self.deadlines) {
+                    Some(Overdue::Stream) => {
+                        tracing::info!(%peer, "a stream is cut: its answer is not read");
+                        watch.abandon_unread(now, &self.deadlines);
+                    }
                     Some(Overdue::Slow) => {
                         tracing::info!(%peer, "a connection is cut: its answer is not read");
                         return watch.cut();
@@ -79,7 +85,7 @@ impl Server {
                         connection.as_mut().graceful_shutdown();
                         closing = Some(now + CLOSING);
                     }
-                    _ if closing.is_some_and(|end| now >= end) => return,
+                    _ if closing.is_some_and(|end| now >= end) && watch.is_idle() => return,
                     _ => {}
                 }
             }
@@ -90,7 +96,12 @@ impl Server {
 fn builder() -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().max_buf_size(MAX_BUFFER);
-    builder.http2().max_concurrent_streams(MAX_STREAMS).max_header_list_size(MAX_HTTP2_HEAD);
+    builder
+        .http2()
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(MAX_HTTP2_HEAD)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(4 * WINDOW);
     builder
 }
 

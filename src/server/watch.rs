@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use http::Version;
 use tokio::time::Instant;
 
 /// Bytes that a reader takes within [`Deadlines::slow`] unless it is slow: 1 kB/s over 30 seconds.
@@ -35,31 +36,36 @@ pub(super) enum Overdue {
     Head,
     /// No request came.
     Idle,
-    /// An answer is not read.
+    /// The connection is not read.
     Slow,
+    /// An answer on one stream of an HTTP/2 connection is not read.
+    Stream,
 }
 
+/// Gives up an answer that is not read: frees what it holds, and fails it should it be read after all.
+pub(super) type Abandon = Arc<dyn Fn() + Send + Sync>;
+
 /// The progress of one connection. The connection, its socket and its answers' bodies write to it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Watch(Arc<Mutex<Progress>>);
 
 /// A request under way: from its head to the end of its answer's body. Dropping it ends it.
-#[derive(Debug)]
 pub(super) struct Request {
     watch: Watch,
     id: u64,
 }
 
-#[derive(Debug)]
 struct Progress {
     requests: u64,
     under_way: usize,
+    /// Whether the connection speaks HTTP/2, where frames that begin no request come at any time.
+    http2: bool,
     /// Since when no request is under way.
     idle_since: Instant,
     /// When the first byte of a head came.
     head_since: Option<Instant>,
     /// Since when the next piece of an answer has not been asked for, by request.
-    unread: HashMap<u64, Instant>,
+    unread: HashMap<u64, (Instant, Abandon)>,
     writing: Writing,
     cut: bool,
 }
@@ -78,6 +84,7 @@ impl Watch {
         Self(Arc::new(Mutex::new(Progress {
             requests: 0,
             under_way: 0,
+            http2: false,
             idle_since: now,
             head_since: Some(now),
             unread: HashMap::new(),
@@ -87,8 +94,9 @@ impl Watch {
     }
 
     /// The head of a request has arrived.
-    pub(super) fn begin(&self) -> Request {
+    pub(super) fn begin(&self, version: Version) -> Request {
         let mut progress = self.progress();
+        progress.http2 = version == Version::HTTP_2;
         progress.head_since = None;
         progress.under_way += 1;
         progress.requests += 1;
@@ -98,7 +106,7 @@ impl Watch {
     /// The socket gave bytes.
     pub(super) fn received(&self, now: Instant) {
         let mut progress = self.progress();
-        if progress.under_way == 0 {
+        if progress.under_way == 0 && !progress.http2 {
             progress.head_since.get_or_insert(now);
         }
     }
@@ -130,6 +138,24 @@ impl Watch {
         progress.cut || progress.under_way > 0
     }
 
+    /// Whether no request is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.progress().under_way == 0
+    }
+
+    /// Gives up the answers that have not been read in time; other streams of the connection go on.
+    pub(super) fn abandon_unread(&self, now: Instant, deadlines: &Deadlines) {
+        let mut progress = self.progress();
+        let late = |since: Instant| now - since >= deadlines.slow;
+        let late: Vec<Abandon> =
+            progress.unread.extract_if(|_, (since, _)| late(*since)).map(|(_, (_, end))| end).collect();
+        // What an answer holds may look here when it is dropped.
+        drop(progress);
+        for abandon in late {
+            abandon();
+        }
+    }
+
     /// The deadline that the connection has missed at `now`.
     pub(super) fn overdue(&self, now: Instant, deadlines: &Deadlines) -> Option<Overdue> {
         self.progress().overdue(now, deadlines)
@@ -142,9 +168,11 @@ impl Watch {
 
 impl Progress {
     fn overdue(&mut self, now: Instant, deadlines: &Deadlines) -> Option<Overdue> {
-        let unread = self.unread.values().any(|since| now - *since >= deadlines.slow);
-        if unread || self.writing.is_slow(now, deadlines.slow) {
+        let unread = self.unread.values().any(|(since, _)| now - *since >= deadlines.slow);
+        if self.writing.is_slow(now, deadlines.slow) || unread && !self.http2 {
             Some(Overdue::Slow)
+        } else if unread {
+            Some(Overdue::Stream)
         } else if self.under_way > 0 {
             None
         } else if self.head_since.is_some_and(|since| now - since >= deadlines.head) {
@@ -171,14 +199,15 @@ impl Writing {
 }
 
 impl Request {
-    /// The connection of the request.
-    pub(super) fn watch(&self) -> &Watch {
-        &self.watch
+    /// The answer failed while it was sent. Over HTTP/2 its stream is reset; over HTTP/1.1 only the connection can say so.
+    pub(super) fn fail(&self) {
+        let mut progress = self.watch.progress();
+        progress.cut |= !progress.http2;
     }
 
     /// A piece of the answer was handed over; the next is asked for once this one is on its way.
-    pub(super) fn handed_over(&self, now: Instant) {
-        self.watch.progress().unread.insert(self.id, now);
+    pub(super) fn handed_over(&self, now: Instant, abandon: Abandon) {
+        self.watch.progress().unread.insert(self.id, (now, abandon));
     }
 
     /// The next piece is asked for.
@@ -200,10 +229,16 @@ impl Drop for Request {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     const DEADLINES: Deadlines =
         Deadlines { head: Duration::from_secs(30), idle: Duration::from_secs(75), slow: Duration::from_secs(30) };
+
+    fn nothing() -> Abandon {
+        Arc::new(|| ())
+    }
 
     fn after(start: Instant, seconds: u64) -> Instant {
         start + Duration::from_secs(seconds)
@@ -217,7 +252,7 @@ mod tests {
         assert_eq!(silent.overdue(after(start, 30), &DEADLINES), Some(Overdue::Head));
 
         let kept_alive = Watch::new(start);
-        let request = kept_alive.begin();
+        let request = kept_alive.begin(Version::HTTP_11);
         assert_eq!(kept_alive.overdue(after(start, 500), &DEADLINES), None, "an answer may take its time");
         drop(request);
         assert_eq!(kept_alive.overdue(after(start, 74), &DEADLINES), None);
@@ -227,7 +262,7 @@ mod tests {
         kept_alive.received(after(start, 60));
         assert_eq!(kept_alive.overdue(after(start, 69), &DEADLINES), None);
         assert_eq!(kept_alive.overdue(after(start, 70), &DEADLINES), Some(Overdue::Head), "a head that is dripped");
-        let _request = kept_alive.begin();
+        let _request = kept_alive.begin(Version::HTTP_11);
         assert_eq!(kept_alive.overdue(after(start, 70), &DEADLINES), None);
     }
 
@@ -236,7 +271,7 @@ mod tests {
         let start = Instant::now();
         for (bytes, expected) in [(0, Some(Overdue::Slow)), (29_999, Some(Overdue::Slow)), (30_000, None)] {
             let watch = Watch::new(start);
-            let _request = watch.begin();
+            let _request = watch.begin(Version::HTTP_11);
             watch.sent(1_000_000);
             watch.blocked(start);
             watch.sent(bytes);
@@ -247,7 +282,7 @@ mod tests {
         let drained = Watch::new(start);
         drained.blocked(start);
         drained.sent(10);
-        let _request = drained.begin();
+        let _request = drained.begin(Version::HTTP_11);
         assert_eq!(drained.overdue(after(start, 40), &DEADLINES), None, "nothing waits to be read");
         drained.blocked(after(start, 50));
         assert_eq!(drained.overdue(after(start, 79), &DEADLINES), None, "a new window");
@@ -258,14 +293,34 @@ mod tests {
     fn an_answer_that_nobody_takes_is_slow() {
         let start = Instant::now();
         let watch = Watch::new(start);
-        let request = watch.begin();
-        request.handed_over(start);
+        let request = watch.begin(Version::HTTP_11);
+        request.handed_over(start, nothing());
         request.asked_for_more();
         assert_eq!(watch.overdue(after(start, 60), &DEADLINES), None, "the answer is still being made");
-        request.handed_over(after(start, 60));
+        request.handed_over(after(start, 60), nothing());
         assert_eq!(watch.overdue(after(start, 89), &DEADLINES), None);
         assert_eq!(watch.overdue(after(start, 90), &DEADLINES), Some(Overdue::Slow));
         drop(request);
         assert_eq!(watch.overdue(after(start, 10), &DEADLINES), None);
+    }
+
+    #[test]
+    fn of_an_http2_connection_the_one_stream_is_given_up() {
+        let start = Instant::now();
+        let watch = Watch::new(start);
+        let (unread, read) = (watch.begin(Version::HTTP_2), watch.begin(Version::HTTP_2));
+        let given_up = Arc::new(AtomicUsize::new(0));
+        let counter = given_up.clone();
+        let count = move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+        };
+        unread.handed_over(start, Arc::new(count));
+        read.handed_over(after(start, 20), nothing());
+        assert_eq!(watch.overdue(after(start, 30), &DEADLINES), Some(Overdue::Stream));
+        watch.abandon_unread(after(start, 30), &DEADLINES);
+        assert_eq!((given_up.load(Ordering::Relaxed), watch.overdue(after(start, 30), &DEADLINES)), (1, None));
+        drop((unread, read));
+        watch.received(after(start, 40));
+        assert_eq!(watch.overdue(after(start, 74), &DEADLINES), None, "a ping is no head");
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod database;
 pub mod in_flight;
-pub mod per_person;
+pub mod places;
 #[cfg(test)]
 #[path = "../../tests/it/postgres.rs"]
 mod postgres;

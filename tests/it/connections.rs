@@ -95,18 +95,38 @@ async fn an_answer_that_is_not_read_is_cut_and_does_not_look_whole() {
 }
 
 #[tokio::test]
-async fn an_http2_stream_that_is_not_read_is_cut() {
+async fn an_http2_stream_that_is_not_read_is_cut_and_the_others_go_on() {
     let app = TestApp::start(hasty).await;
     let stream = TcpStream::connect(address(&app)).await.unwrap();
     let mut client = h2::client::Builder::new();
     client.initial_window_size(1_000);
-    let (mut requests, connection) = client.handshake::<_, &[u8]>(stream).await.unwrap();
+    let (requests, connection) = client.handshake::<_, &[u8]>(stream).await.unwrap();
     let connection = tokio::spawn(connection);
-    let request = Request::builder().uri(format!("{}/openapi.json", app.service.base_url)).version(Version::HTTP_2);
-    let (response, _) = requests.send_request(request.body(()).unwrap(), true).unwrap();
-    let unread = response.await.unwrap();
-    assert_eq!(unread.status(), 200);
-    timeout(GUARD, connection).await.unwrap().unwrap().unwrap_err();
+    let get = async |path: &str| {
+        let mut requests = requests.clone().ready().await.unwrap();
+        let request = Request::builder().uri(format!("{}{path}", app.service.base_url)).version(Version::HTTP_2);
+        let answer = requests.send_request(request.body(()).unwrap(), true).unwrap().0.await.unwrap();
+        assert_eq!(answer.status(), 200);
+        answer.into_body()
+    };
+    let mut unread = get("/openapi.json").await;
+    for _ in 0..20 {
+        drop(get("/api/health").await);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let mut outcome = Ok(());
+    while let Some(piece) = timeout(GUARD, unread.data()).await.unwrap() {
+        match piece {
+            Ok(bytes) => unread.flow_control().release_capacity(bytes.len()).unwrap(),
+            Err(error) => outcome = Err(error),
+        }
+        if outcome.is_err() {
+            break;
+        }
+    }
+    assert!(outcome.unwrap_err().is_reset(), "the answer looks whole");
+    drop(get("/api/health").await);
+    connection.abort();
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use crate::{error::Error, store::per_person::PerPerson};
+use crate::{error::Error, store::places::Places};
 
 /// Weeks in memory at once, besides the cache.
 const MAX_WEEKS: usize = 16;
@@ -21,7 +21,7 @@ const TIMEOUT: Duration = Duration::from_secs(25);
 #[derive(Debug, Clone)]
 pub struct Weeks {
     all: Arc<Semaphore>,
-    by_person: Arc<PerPerson>,
+    by_person: Arc<Places<Uuid>>,
 }
 
 /// The right to hold one week's rows; dropping it gives the right back.
@@ -33,7 +33,7 @@ pub(super) struct WeekPermit {
 
 impl Default for Weeks {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Arc::new(PerPerson::new(MAX_WEEKS_PER_PERSON)) }
+        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Arc::new(Places::new(MAX_WEEKS_PER_PERSON)) }
     }
 }
 

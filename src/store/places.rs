@@ -1,0 +1,54 @@
+//! Places that each holder, such as a person or an address, has a few of: whoever uses up their own keeps nobody else waiting.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use tokio::sync::Semaphore;
+
+/// The places of all holders. Nothing is kept of those who hold none.
+#[derive(Debug)]
+pub struct Places<K> {
+    most: usize,
+    by_holder: Mutex<HashMap<K, Weak<Semaphore>>>,
+}
+
+impl<K: Eq + Hash> Places<K> {
+    /// `most` places for each holder.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Self { most, by_holder: Mutex::default() }
+    }
+
+    /// The places of one holder.
+    #[must_use]
+    pub fn of(&self, holder: K) -> Arc<Semaphore> {
+        let mut by_holder = self.by_holder.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = by_holder.get(&holder).and_then(Weak::upgrade) {
+            return own;
+        }
+        by_holder.retain(|_, own| own.strong_count() > 0);
+        let own = Arc::new(Semaphore::new(self.most));
+        by_holder.insert(holder, Arc::downgrade(&own));
+        own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn each_holder_has_places_of_their_own_and_nothing_is_kept_of_the_others() {
+        let places = Places::new(1);
+        let (one, other) = ("one", "other");
+        let held = places.of(one).try_acquire_owned().unwrap();
+        assert!(places.of(one).try_acquire().is_err());
+        assert!(places.of(other).try_acquire().is_ok());
+        drop(held);
+        assert!(places.of(one).try_acquire().is_ok());
+        assert_eq!(places.by_holder.lock().unwrap().len(), 1);
+    }
+}
