@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::LazyLock, time::Duration};
 
-use api::answer::{Answered, Data, Listed, Rendered};
+use api::answer::{Answered, Listed, Rendered};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
@@ -12,8 +12,8 @@ use uuid::Uuid;
 
 use crate::{compute::beside, error::Error, store::places::Places};
 
-/// Lists in the making at once: from its rows to its bytes a list takes many times what is sent.
-static MAKING: Semaphore = Semaphore::const_new(2);
+/// One list is made at a time: from its rows to its bytes a list takes many times what is sent.
+static MAKING: Semaphore = Semaphore::const_new(1);
 /// Lists of one person that are made or sent at once.
 const MAX_PER_PERSON: usize = 4;
 static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(MAX_PER_PERSON));
@@ -46,9 +46,22 @@ where
     let (place, _making) = waited.map_err(Error::internal)?;
     let data = list.await?;
     let rendered = beside(move || {
-        let bytes = Data { data }.to_json_string().into_bytes();
+        let bytes = written(data);
         let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&bytes)[..16]);
         Rendered::new(Bytes::from_owner(Held { bytes, _place: place })).with_strong_digest(&digest)
     });
     Ok(rendered.await?)
+}
+
+/// `{ "data": [ … ] }`, written record by record, each of which goes as soon as it is written.
+fn written<T: ToJSON>(data: Vec<T>) -> Vec<u8> {
+    let mut bytes = b"{\"data\":[".to_vec();
+    for (place, record) in data.into_iter().enumerate() {
+        if place > 0 {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(record.to_json_string().as_bytes());
+    }
+    bytes.extend_from_slice(b"]}");
+    bytes
 }

@@ -14,8 +14,10 @@ use self::{
     target::{Outcome, Target},
 };
 
-/// Megabytes by which the memory of an attacked service may grow.
+/// Megabytes by which the memory of an attacked service may grow in the long form.
 const MAX_GROWTH: u64 = 100;
+/// The same in the short form, whose attacks begin while the allocator still warms up.
+const MAX_GROWTH_AT_START: u64 = 200;
 
 /// Size and length of a run.
 #[derive(Debug, Clone, Copy)]
@@ -44,17 +46,17 @@ async fn run(scale: Scale) -> Vec<Outcome> {
     own.into_iter().chain(external).collect()
 }
 
-fn assert_endured(outcomes: &[Outcome]) {
+fn assert_endured(outcomes: &[Outcome], max_growth: u64) {
     for outcome in outcomes {
         assert!(outcome.honest > 0, "{outcome:?}: no honest request was made");
         assert_eq!(outcome.not_served, 0, "{outcome:?}: an honest person was refused");
-        assert!(outcome.peak < outcome.before + MAX_GROWTH, "{outcome:?}: memory grew");
+        assert!(outcome.peak < outcome.before + max_growth, "{outcome:?}: memory grew");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn attacks_refuse_nobody_else_and_take_little_memory() {
-    assert_endured(&run(SHORT).await);
+    assert_endured(&run(SHORT).await, MAX_GROWTH_AT_START);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,7 +64,7 @@ async fn attacks_refuse_nobody_else_and_take_little_memory() {
 async fn abuse_in_its_long_form() {
     let outcomes = run(LONG).await;
     println!("{}", Outcome::table(&outcomes));
-    assert_endured(&outcomes);
+    assert_endured(&outcomes, MAX_GROWTH);
     for outcome in &outcomes {
         assert!(outcome.after < outcome.before + MAX_GROWTH / 2, "{outcome:?}: memory does not come back");
     }
