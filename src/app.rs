@@ -13,7 +13,14 @@ use sea_orm::DatabaseConnection;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    clock::Clock, config::Config, error::Error, random::Random, search_engine::Reader, server, simulator::Simulator,
+    clock::Clock,
+    config::Config,
+    error::Error,
+    random::Random,
+    search_engine::Reader,
+    server,
+    simulator::Simulator,
+    store::database::{Opened, Statements},
 };
 
 /// How long answers under way are given when the service stops.
@@ -27,12 +34,13 @@ pub struct Service {
     pub address: SocketAddr,
     /// The simulated search engine inside it, when there is one.
     pub simulator: Option<Simulator>,
-    /// Its own records.
+    /// Its own records, for reading and writing.
     pub db: DatabaseConnection,
-    /// What its requests write them through.
-    pub writer: DatabaseConnection,
+    /// Counts the statements sent to the database.
+    pub statements: Statements,
     /// How it reads search data.
     pub reader: Reader,
+    store: Opened,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
 }
@@ -55,7 +63,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let parts = parts::build(config, base_url.clone(), engine_url, (clock, random)).await?;
     demo::seed(&parts).await?;
     let sweeper = sweep::start(&parts);
-    let (db, writer, reader) = (parts.app.db.clone(), parts.writer.clone(), parts.app.search.reader.clone());
+    let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let endpoint = routes::routes(&parts).await?;
 
     let (stop, stopped) = oneshot::channel::<()>();
@@ -65,7 +73,17 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
         sweeper.abort();
         result
     });
-    Ok(Service { base_url, address, simulator, db, writer, reader, stop: Some(stop), task })
+    Ok(Service {
+        base_url,
+        address,
+        simulator,
+        db: store.writer.clone(),
+        statements: store.statements.clone(),
+        reader,
+        store,
+        stop: Some(stop),
+        task,
+    })
 }
 
 impl Service {
@@ -80,7 +98,7 @@ impl Service {
         if let Some(simulator) = self.simulator.take() {
             simulator.shutdown().await;
         }
-        for db in [&self.writer, &self.db] {
+        for db in [&self.store.writer, &self.store.reader] {
             if let Err(error) = db.close_by_ref().await {
                 tracing::warn!(%error, "the database did not close");
             }
@@ -107,7 +125,7 @@ pub fn http_client() -> Result<reqwest::Client, Error> {
 /// Everything that a service is made of.
 struct Parts {
     app: Arc<crate::handlers::App>,
-    writer: DatabaseConnection,
+    store: Opened,
     authenticator: crate::identity::authenticator::Authenticator,
     sessions: crate::identity::session::Sessions,
     provider: Option<crate::identity_provider::IdentityProvider>,

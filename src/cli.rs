@@ -200,7 +200,7 @@ async fn told_to_stop() -> std::io::Result<()> {
 
 /// Does `subscription …`; answers what to print.
 pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
-    let db = app::open_database(config).await?;
+    let db = app::open_database(config).await?.writer;
     let user = match command {
         Subscription::Set { user, plan } => subscriptions::set(&db, user, (*plan).into(), clock.now()).await?,
         Subscription::Show { user } => subscriptions::show(&db, user).await?,
@@ -261,7 +261,7 @@ mod tests {
         let data_dir = folder.path().join("data").to_string_lossy().into_owned();
         let config = Config { data_dir, ..Config::default() };
         let (clock, _) = Clock::manual(crate::services::world::noon());
-        let db = app::open_database(&config).await.unwrap();
+        let db = app::open_database(&config).await.unwrap().writer;
         let random = crate::random::Random::seeded(1);
         crate::services::seed::people(&db, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };

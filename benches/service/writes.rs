@@ -81,7 +81,7 @@ async fn keyed(setting: &Setting, round: usize) -> Measured<Duration> {
 async fn bare(setting: &Setting, round: usize) -> Measured<Duration> {
     let start = Instant::now();
     let writing = (0..WRITERS).map(|writer| {
-        let (db, random, now) = (setting.service.writer.clone(), Random::system(), Clock::system().now());
+        let (db, random, now) = (setting.service.db.clone(), Random::system(), Clock::system().now());
         let (property, user, path) = (setting.property.id, setting.property.user_id, path(setting));
         tokio::spawn(async move {
             for number in 0..RECORDS {

@@ -36,7 +36,7 @@ pub(super) async fn seed(parts: &Parts) -> Result<(), Error> {
     if !app.config.embeds_issuer() {
         return Ok(());
     }
-    let people = seed::people(&app.db, &app.random, &app.base_url, app.clock.now()).await?;
+    let people = seed::people(&parts.store.writer, &app.random, &app.base_url, app.clock.now()).await?;
     for (person, row) in seed::PEOPLE.iter().zip(people) {
         if person.connected
             && let Err(error) = connect(parts, person.name, &row).await
@@ -49,13 +49,14 @@ pub(super) async fn seed(parts: &Parts) -> Result<(), Error> {
 
 async fn connect(parts: &Parts, name: &str, person: &user::Model) -> Result<(), Error> {
     let app = &parts.app;
-    let account = match accounts::of_user(&app.db, person.id).await?.into_iter().next() {
+    let account = match accounts::of_user(&parts.store.writer, person.id).await?.into_iter().next() {
         Some(account) if account.synced_at.is_some() => return Ok(()),
         Some(account) => account,
         None => {
             let connection = grant(parts, name).await.map_err(Error::internal)?;
             let now = app.clock.now();
-            accounts::connect(&app.db, &app.search.secrets, &app.random, now, person.id, &connection).await?
+            accounts::connect(&parts.store.writer, &app.search.secrets, &app.random, now, person.id, &connection)
+                .await?
         }
     };
     let refresh_token = accounts::refresh_token(&app.search.secrets, &account, false)?.into();
@@ -65,7 +66,7 @@ async fn connect(parts: &Parts, name: &str, person: &user::Model) -> Result<(), 
         .into_iter()
         .map(|site| Site { site_url: site.site_url, permission_level: site.permission_level })
         .collect();
-    seed::account(&app.db, &app.random, app.clock.now(), &account, &sites, &known_sites(parts)).await?;
+    seed::account(&parts.store.writer, &app.random, app.clock.now(), &account, &sites, &known_sites(parts)).await?;
     Ok(())
 }
 

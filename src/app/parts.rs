@@ -31,7 +31,10 @@ use crate::{
         search_data::{SearchData, StoredGrants},
     },
     simulator::{self, Simulator},
-    store::{database, rate_limit::RateLimits},
+    store::{
+        database::{self, Opened},
+        rate_limit::RateLimits,
+    },
     urls::{is_loopback, without_credentials},
 };
 
@@ -104,18 +107,22 @@ pub async fn build(
     simulated: Option<String>,
     (clock, random): (Clock, Random),
 ) -> Result<Parts, Error> {
-    let db = open_database(&config).await?;
-    let writer = database::writer(&db, &config.database_url()).await?;
+    let store = open_database(&config).await?;
+    let (db, writer) = (store.reader.clone(), store.writer.clone());
     let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
     let http = http_client()?;
     let config = Arc::new(config);
-    let search = search_data(&config, (&db, &secrets), simulated, http.clone(), (&clock, &random));
+    let search = search_data(&config, (&store, &secrets), simulated, http.clone(), (&clock, &random));
     let issuer_url = config.identity.issuer.clone().unwrap_or_else(|| base_url.clone());
     let issuer =
         Issuer::new(&issuer_url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
-    let users: Arc<dyn Users> =
-        Arc::new(StoredUsers { db: db.clone(), random: random.clone(), clock: clock.clone(), config: config.clone() });
-    let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
+    let users: Arc<dyn Users> = Arc::new(StoredUsers {
+        db: writer.clone(),
+        random: random.clone(),
+        clock: clock.clone(),
+        config: config.clone(),
+    });
+    let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
     let verifier = Verifier::new(keys.clone(), db.clone(), clock.clone());
     let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
@@ -126,7 +133,7 @@ pub async fn build(
             audiences: vec![audience(&config, &base_url), format!("{}/mcp", config.mcp_url(&base_url))],
             demo_sign_in: config.demo_sign_in(),
         };
-        IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone())
+        IdentityProvider::new(settings, writer.clone(), secrets.clone(), clock.clone(), random.clone())
             .with_limits(limits.clone())
     });
     let client_id =
@@ -141,23 +148,23 @@ pub async fn build(
     let sign_in = sign_in.transpose()?;
     let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
     let app = Arc::new(App { config, base_url, db, search, issuer, health, clock, random });
-    Ok(Parts { app, writer, authenticator, sessions, provider, sign_in, limits })
+    Ok(Parts { app, store, authenticator, sessions, provider, sign_in, limits })
 }
 
 /// Opens the configured database, with the current schema.
-pub async fn open_database(config: &Config) -> Result<DatabaseConnection, Error> {
+pub async fn open_database(config: &Config) -> Result<Opened, Error> {
     if config.database.url.is_none() {
         make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
     }
     let url = config.database_url();
-    let opened = database::connect(&url, config.database.max_connections).await;
-    let db = opened.map_err(|error| {
+    let opened = database::open(&url, config.database.max_connections).await;
+    let opened = opened.map_err(|error| {
         // The driver repeats the address as it was given.
         let reason = error.to_string().replace(&url, "…");
         Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
     })?;
-    database::migrate(&db).await?;
-    Ok(db)
+    database::migrate(&opened.writer).await?;
+    Ok(opened)
 }
 
 /// Makes a folder that only its owner can look into, unless it is there.
@@ -176,12 +183,12 @@ pub fn audience(config: &Config, base_url: &str) -> String {
 
 fn search_data(
     config: &Config,
-    (db, secrets): (&DatabaseConnection, &Secrets),
+    (store, secrets): (&Opened, &Secrets),
     simulated: Option<String>,
     http: reqwest::Client,
     (clock, random): (&Clock, &Random),
 ) -> SearchData {
-    let sink = StoredGrants { db: db.clone(), secrets: secrets.clone(), clock: clock.clone() };
+    let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
     let settings = engine_settings(config, simulated);
     let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink));
     let budget = config.cache.max_bytes.0;
@@ -189,7 +196,8 @@ fn search_data(
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let rendered = budget / RENDERED_SHARE;
     SearchData {
-        db: db.clone(),
+        db: store.reader.clone(),
+        writer: store.writer.clone(),
         secrets: secrets.clone(),
         clock: clock.clone(),
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),

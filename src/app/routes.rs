@@ -73,7 +73,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     };
     let resolve = ResolveProperty {
         db: app.db.clone(),
-        writer: parts.writer.clone(),
+        writer: parts.store.writer.clone(),
         config: config.clone(),
         clock: app.clock.clone(),
         limits: parts.limits.clone(),
@@ -81,7 +81,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     };
     let writes = Writes {
         db: app.db.clone(),
-        writer: parts.writer.clone(),
+        writer: parts.store.writer.clone(),
         store: config.idempotency.store,
         max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
         secrets: app.search.secrets.clone(),

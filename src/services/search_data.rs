@@ -23,8 +23,10 @@ use crate::{
 /// What reading search data needs.
 #[derive(Clone)]
 pub struct SearchData {
-    /// Where accounts are, and where their state is noted.
+    /// Where accounts are.
     pub db: DatabaseConnection,
+    /// Where their state is noted.
+    pub writer: DatabaseConnection,
     /// Opens stored grants.
     pub secrets: Secrets,
     /// What time it is.
@@ -116,7 +118,7 @@ pub async fn explain(
 ) -> Error {
     match error {
         SearchEngineError::Disconnected(said) | SearchEngineError::ScopeMissing(said) => {
-            let noted = accounts::mark_reconnect_required(&search.db, account, &said, search.clock.now()).await;
+            let noted = accounts::mark_reconnect_required(&search.writer, account, &said, search.clock.now()).await;
             noted.err().unwrap_or(Error::SearchAccountDisconnected { owner_must })
         }
         SearchEngineError::Unavailable { retry_after, detail } => {

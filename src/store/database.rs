@@ -1,13 +1,22 @@
 //! Opens the database and begins its transactions.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use migration::MigratorTrait;
 use sea_orm::{
     ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
     SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
-use sqlx::sqlite::{SqliteJournalMode, SqliteSynchronous};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use tokio::task::JoinHandle;
+
+use super::commits::Commits;
 
 /// How long whoever needs the database waits for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -15,37 +24,103 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// What processes that bring one `PostgreSQL` database up to date at once agree on.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
 
-/// Connects to `url`, at most `max_connections` times. `SQLite` is opened with foreign keys, a write-ahead log that is on disk before
-/// a write is acknowledged, and patience for the other writer; in memory it has one connection, because each would be a database of its own.
+/// A database that is open.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// For reading. On `SQLite` it refuses to write.
+    pub reader: DatabaseConnection,
+    /// For writing. `SQLite` allows one writer, and several connections would retry with growing back-off: so there is one, and
+    /// writers queue for it.
+    pub writer: DatabaseConnection,
+    /// Tells when something was committed; none on `PostgreSQL`, where other processes write.
+    pub commits: Option<Commits>,
+    /// Counts the statements sent.
+    pub statements: Statements,
+}
+
+/// Statements sent to a database, `BEGIN` and `COMMIT` of units of work included.
+#[derive(Debug, Clone, Default)]
+pub struct Statements(Arc<AtomicU64>);
+
+impl Statements {
+    /// How many were sent so far.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn watch(&self, mut db: DatabaseConnection) -> DatabaseConnection {
+        let statements = self.clone();
+        db.set_metric_callback(move |_| statements.add());
+        db
+    }
+}
+
+/// Opens `url` for reading, at most `max_connections` times, and for writing. In memory there is one connection for both, because each
+/// would be a database of its own.
 ///
 /// # Errors
 /// Where the database cannot be reached or opened.
-pub async fn connect(url: &str, max_connections: u32) -> Result<DatabaseConnection, DbErr> {
+pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
+    let statements = Statements::default();
+    let in_memory = url.contains(":memory:");
+    if !url.starts_with("sqlite:") {
+        let db = statements.watch(connect(url, max_connections, |_| ()).await?);
+        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements });
+    }
+    let commits = Commits::default();
+    let watched = commits.clone();
+    let writer = connect(url, 1, |options| {
+        options.map_sqlx_sqlite_pool_opts(move |pool| watched.watch(pool));
+    });
+    let writer = statements.watch(writer.await?);
+    let reader =
+        if in_memory { writer.clone() } else { statements.watch(connect(url, max_connections, read_only).await?) };
+    Ok(Opened { reader, writer, commits: Some(commits), statements })
+}
+
+/// Sees what other processes commit to the `SQLite` file at `url`, until it is aborted.
+///
+/// # Errors
+/// Where the file cannot be opened.
+pub async fn watch_other_processes(url: &str, commits: Commits) -> Result<JoinHandle<()>, DbErr> {
+    let connection = connect(url, 1, read_only).await?;
+    Ok(tokio::spawn(commits.poll(connection)))
+}
+
+fn read_only(options: &mut ConnectOptions) {
+    options.map_sqlx_sqlite_opts(|sqlite| file(sqlite).pragma("query_only", "true"));
+}
+
+/// A `SQLite` file with foreign keys, a write-ahead log that is on disk before a write is acknowledged, and patience for the other
+/// writer.
+fn file(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .busy_timeout(PATIENCE)
+}
+
+async fn connect(
+    url: &str,
+    max_connections: u32,
+    change: impl FnOnce(&mut ConnectOptions),
+) -> Result<DatabaseConnection, DbErr> {
     let mut options = ConnectOptions::new(url);
     options.sqlx_logging(false).acquire_timeout(PATIENCE).max_connections(max_connections);
     if url.contains(":memory:") {
-        options.max_connections(1).idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
+        options.idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
     } else if url.starts_with("sqlite:") {
         // A file does not hang up, so connections need no test before each use: it would cost as much as the query.
-        options.test_before_acquire(false).map_sqlx_sqlite_opts(|sqlite| {
-            sqlite
-                .foreign_keys(true)
-                .journal_mode(SqliteJournalMode::Wal)
-                .synchronous(SqliteSynchronous::Full)
-                .busy_timeout(PATIENCE)
-        });
+        options.test_before_acquire(false).map_sqlx_sqlite_opts(file);
     }
+    change(&mut options);
     Database::connect(options).await
-}
-
-/// What units of work write through. `SQLite` lets one writer in at a time, and whoever found it busy would ask again after pauses
-/// that grow: so there is one connection for all of them, which they get in the order they asked for it.
-///
-/// # Errors
-/// Where the database cannot be opened again.
-pub async fn writer(db: &DatabaseConnection, url: &str) -> Result<DatabaseConnection, DbErr> {
-    let one_at_a_time = url.starts_with("sqlite:") && !url.contains(":memory:");
-    if one_at_a_time { connect(url, 1).await } else { Ok(db.clone()) }
 }
 
 /// Brings the schema up to what this program expects; changes nothing when it is. Replicas may start at once: on `PostgreSQL` the
@@ -88,12 +163,12 @@ pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr
 #[cfg(test)]
 pub async fn for_a_test() -> DatabaseConnection {
     if let Some(fresh) = super::postgres::fresh().await {
-        let db = connect(&fresh.url, 2).await.unwrap();
+        let db = connect(&fresh.url, 2, |_| ()).await.unwrap();
         // The connection does not say when its test has ended: a later run drops the database.
         std::mem::forget(fresh);
         return db;
     }
-    let db = connect("sqlite::memory:", 1).await.unwrap();
+    let db = open("sqlite::memory:", 1).await.unwrap().writer;
     migrate(&db).await.unwrap();
     db
 }
@@ -169,7 +244,7 @@ mod tests {
         // `SQLite` begins in the process: nothing can come between.
         let Some(fresh) = crate::store::postgres::fresh().await else { return };
         let relay = Relay::default();
-        let db = connect(relay.open(&fresh.url).await.as_str(), 1).await.unwrap();
+        let db = connect(relay.open(&fresh.url).await.as_str(), 1, |_| ()).await.unwrap();
         db.execute_unprepared("CREATE TABLE written (number INTEGER)").await.unwrap();
         tokio::select! {
             _ = begin(&db) => panic!("it has begun, though the answer is held back"),
@@ -178,7 +253,7 @@ mod tests {
         relay.go_on.notify_one();
         db.execute_unprepared("INSERT INTO written VALUES (1)").await.unwrap();
 
-        let other = connect(&fresh.url, 1).await.unwrap();
+        let other = connect(&fresh.url, 1, |_| ()).await.unwrap();
         let ask = Statement::from_string(DbBackend::Postgres, "SELECT count(*) AS rows FROM written");
         let rows: i64 = other.query_one_raw(ask).await.unwrap().unwrap().try_get("", "rows").unwrap();
         assert_eq!(rows, 1);

@@ -1,5 +1,6 @@
 //! What is kept: the database's connection and transactions, and in the process rate-limit counters and requests under way.
 
+pub mod commits;
 pub mod database;
 pub mod in_flight;
 pub mod places;
