@@ -1,168 +1,182 @@
 //! Who may do what with a property. Having the value is having the right.
 
+pub mod facts;
+
+use std::{ops::Deref, sync::Arc};
+
 use api::models::{Feature, Role};
 use chrono::{DateTime, Utc};
-use entity::{property, share_link, team_grant, team_grant_property, user};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect as _, sea_query::LockType};
+use entity::{property, search_account, team_grant, user};
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait, DbBackend, EntityTrait as _, QueryFilter as _, QuerySelect as _, Statement,
+    sea_query::LockType,
+};
 use uuid::Uuid;
 
-use super::{addresses, people, plans::Entitlement};
+use self::facts::{Caller, LinkFacts, PropertyFacts};
+use super::{addresses, plans::Entitlement};
 use crate::{config::Config, error::Error};
 
 /// Characters of a UUID in its usual form; the others that parse are not how ids are written here.
 const HYPHENATED: usize = 36;
 
-/// Proof that a tracked property is visible to a user. It suffices for the user's own marks: favourite, hidden, tags.
+/// A tracked property whose owner's plan opens it to whoever reads it: its owner, a member or the reader of a share link.
 #[derive(Debug, Clone)]
-pub struct VisibleProperty {
-    property: property::Model,
-    /// How many of its owner's properties have been tracked for longer.
-    longer: u64,
-    role: Role,
+pub struct ReadableProperty {
+    facts: Arc<PropertyFacts>,
+    entitlement: Entitlement,
+    /// Who reads; none for the reader of a share link.
     user_id: Option<Uuid>,
-    /// The grant that the role comes from; none for the owner and the reader of a share link.
-    grant_id: Option<Uuid>,
-    /// Whether nobody has used that grant before.
-    grant_is_new: bool,
 }
 
-impl VisibleProperty {
-    /// Resolves the id in a path. Whether the id is malformed, unknown, untracked or not visible, the answer is the same.
-    pub async fn resolve(
-        db: &impl ConnectionTrait,
-        user: &user::Model,
-        property_id: &str,
+impl ReadableProperty {
+    fn paid(
+        config: &Config,
+        facts: Arc<PropertyFacts>,
+        user_id: Option<Uuid>,
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
-        let id = Some(property_id).filter(|text| text.len() == HYPHENATED);
-        let id = id.and_then(|text| Uuid::try_parse(text).ok()).ok_or(Error::NotFound)?;
-        let found = Self { user_id: Some(user.id), ..Self::tracked(db, id).await? };
-        if found.property.user_id == user.id {
-            return Ok(Self { role: Role::Owner, ..found });
+        let entitlement = Entitlement::of(config, &facts.owner, now);
+        let is_member = user_id.is_some_and(|user| user != facts.property.user_id);
+        let lack = entitlement.lack(is_member, facts.longer);
+        let readable = Self { facts, entitlement, user_id };
+        match lack {
+            None => Ok(readable),
+            Some(lack) => Err(Error::SubscriptionRequired { owner_must: readable.owner_must(), lack }),
         }
-        let grant = granted(db, user, &found.property, now).await?.ok_or(Error::NotFound)?;
-        let (grant_id, grant_is_new) = (Some(grant.id), grant.accepted_at.is_none());
-        Ok(Self { role: role_of(grant.role), grant_id, grant_is_new, ..found })
-    }
-
-    /// A property that is tracked, as whoever has no name may see it.
-    async fn tracked(db: &impl ConnectionTrait, id: Uuid) -> Result<Self, Error> {
-        let Some(found) = property::Entity::tracked(id).one(db).await? else { return Err(Error::NotFound) };
-        let longer = u64::try_from(found.longer).map_err(Error::internal)?;
-        let property = found.property;
-        Ok(Self { property, longer, role: Role::Viewer, user_id: None, grant_id: None, grant_is_new: false })
     }
 
     /// The property.
     #[must_use]
     pub fn property(&self) -> &property::Model {
-        &self.property
+        &self.facts.property
     }
 
-    /// The caller's role on it.
+    /// The search account it is read with.
     #[must_use]
-    pub fn role(&self) -> Role {
-        self.role
+    pub fn account(&self) -> &search_account::Model {
+        &self.facts.account
     }
 
-    /// The caller; none for the reader of a share link.
+    /// Features and limits of the owner's plan.
     #[must_use]
-    pub fn user_id(&self) -> Option<Uuid> {
+    pub fn entitlement(&self) -> &Entitlement {
+        &self.entitlement
+    }
+
+    /// The user who reads; none for the reader of a share link.
+    #[must_use]
+    pub fn reader(&self) -> Option<Uuid> {
         self.user_id
-    }
-
-    /// The grant that the role comes from; none for the owner and the reader of a share link.
-    #[must_use]
-    pub fn grant_id(&self) -> Option<Uuid> {
-        self.grant_id
-    }
-
-    /// That grant, where nobody has used it before.
-    #[must_use]
-    pub fn new_grant(&self) -> Option<Uuid> {
-        self.grant_id.filter(|_| self.grant_is_new)
     }
 
     /// Whether the owner, rather than the caller, must act on the plan or the search account.
     #[must_use]
     pub fn owner_must(&self) -> bool {
-        self.role != Role::Owner
+        self.user_id != Some(self.facts.property.user_id)
+    }
+
+    /// Refuses where the owner's plan does not include `feature`.
+    pub fn require_feature(&self, feature: Feature) -> Result<(), Error> {
+        self.entitlement.require(feature, self.owner_must())
     }
 }
 
-/// Proof that a property is visible, tracked and paid for, and that the caller's role suffices.
+/// Proof that a property is visible to a user, tracked and paid for, and that the user's role suffices.
 #[derive(Debug, Clone)]
 pub struct PropertyAccess {
-    visible: VisibleProperty,
-    entitlement: Entitlement,
+    readable: ReadableProperty,
+    user_id: Uuid,
+    role: Role,
     /// The least role that suffices.
     needed: Role,
 }
 
 impl PropertyAccess {
-    /// Resolves the id in a path for an operation that needs the role `needed`. The order of refusals is 404, 402, 403.
+    /// The access of `user` to the property asked for, for an operation that needs the role `needed`. A property that is unknown,
+    /// untracked or not visible is the same 404. The order of refusals is 404, 402, 403.
+    pub fn of(
+        config: &Config,
+        user: &user::Model,
+        property: Option<&Arc<PropertyFacts>>,
+        needed: Role,
+        now: DateTime<Utc>,
+    ) -> Result<Self, Error> {
+        let facts = property.ok_or(Error::NotFound)?;
+        let role = if facts.property.user_id == user.id {
+            Role::Owner
+        } else {
+            let grant = facts.grant.as_ref().filter(|_| verified_email_key(user, now).is_some());
+            role_of(grant.ok_or(Error::NotFound)?.role)
+        };
+        let readable = ReadableProperty::paid(config, facts.clone(), Some(user.id), now)?;
+        let access = Self { readable, user_id: user.id, role, needed };
+        access.require(role)?;
+        Ok(access)
+    }
+
+    /// The same for a user's id and the id of a property as a path has it.
     pub async fn resolve(
         db: &impl ConnectionTrait,
         config: &Config,
-        user: &user::Model,
+        user_id: Uuid,
         property_id: &str,
         needed: Role,
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
-        let visible = VisibleProperty::resolve(db, user, property_id, now).await?;
-        let access = if visible.role == Role::Owner {
-            Self::paid(config, visible, user, needed, now)?
-        } else {
-            let owner = people::by_id(db, visible.property.user_id).await?;
-            Self::paid(config, visible, &owner, needed, now)?
-        };
-        access.require(access.role())?;
-        Ok(access)
+        let property_id = parse_id(property_id).ok_or(Error::NotFound)?;
+        let facts = facts::of_caller(db, Caller::User(user_id), Some(property_id)).await?.ok_or(Error::NotFound)?;
+        Self::of(config, &facts.user, facts.property.as_ref(), needed, now)
     }
 
-    /// What the reader of a share link that is open may see: the property, as a viewer, while its owner's plan includes share
-    /// links.
-    pub async fn of_share_link(
-        db: &impl ConnectionTrait,
-        config: &Config,
-        link: &share_link::Model,
-        now: DateTime<Utc>,
-    ) -> Result<Self, Error> {
-        let visible = VisibleProperty::tracked(db, link.property_id).await?;
-        let owner = people::by_id(db, visible.property.user_id).await?;
-        let access = Self::paid(config, visible, &owner, Role::Viewer, now)?;
-        access.require_feature(Feature::ShareLinks)?;
-        Ok(access)
+    /// The caller's role on the property.
+    #[must_use]
+    pub fn role(&self) -> Role {
+        self.role
     }
 
-    fn paid(
-        config: &Config,
-        visible: VisibleProperty,
-        owner: &user::Model,
-        needed: Role,
-        now: DateTime<Utc>,
-    ) -> Result<Self, Error> {
-        let entitlement = Entitlement::of(config, owner, now);
-        match entitlement.lack(visible.grant_id.is_some(), visible.longer) {
-            None => Ok(Self { visible, entitlement, needed }),
-            Some(lack) => Err(Error::SubscriptionRequired { owner_must: visible.owner_must(), lack }),
-        }
+    /// The caller.
+    #[must_use]
+    pub fn user_id(&self) -> Uuid {
+        self.user_id
     }
 
-    /// Keeps others from changing what belongs to the property until the transaction ends, so that counts and names hold, and
-    /// makes sure that nothing was withdrawn while the request waited: a member who is removed, or whose role is lowered, writes
-    /// nothing after that was answered. Answers the property's id.
+    /// The grant that the role comes from; none for the owner.
+    #[must_use]
+    pub fn grant_id(&self) -> Option<Uuid> {
+        self.grant().map(|grant| grant.id)
+    }
+
+    /// That grant, where nobody has used it before.
+    #[must_use]
+    pub fn new_grant(&self) -> Option<Uuid> {
+        self.grant().filter(|grant| grant.accepted_at.is_none()).map(|grant| grant.id)
+    }
+
+    fn grant(&self) -> Option<&team_grant::Model> {
+        self.readable.facts.grant.as_ref()
+    }
+
+    /// Locks the property's row (`FOR NO KEY UPDATE`) until the transaction ends, then checks again what may have changed meanwhile:
+    /// that it is tracked, and the member's role. Returns the property's id.
     ///
-    /// The lock lets rows that refer to the property be written meanwhile: a person's tags are, under a lock of that person, and two
+    /// Rows that refer to the property can be written under this lock: a person's tags are, under a lock of that person, and two
     /// that wait for each other would end in a deadlock.
     pub async fn hold(&self, transaction: &impl ConnectionTrait) -> Result<Uuid, Error> {
-        let id = self.property.id;
-        let row = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true));
-        row.lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)?;
-        if let Some(grant_id) = self.grant_id {
-            let grant = team_grant::Entity::find_by_id(grant_id).lock(LockType::Share).one(transaction).await?;
-            self.require(role_of(grant.ok_or(Error::NotFound)?.role))?;
-        }
+        let id = self.property().id;
+        let (backend, Some(grant_id)) = (transaction.get_database_backend(), self.grant_id()) else {
+            let row = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true));
+            row.lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)?;
+            return Ok(id);
+        };
+        let lock = if backend == DbBackend::Postgres { " FOR NO KEY UPDATE OF p FOR SHARE OF g" } else { "" };
+        let sql = format!(
+            "SELECT g.role FROM property p JOIN team_grant g ON g.owner_id = p.user_id \
+             WHERE p.id = $1 AND p.tracked AND g.id = $2{lock}"
+        );
+        let ask = Statement::from_sql_and_values(backend, sql, [id.into(), grant_id.into()]);
+        let row = transaction.query_one_raw(ask).await?.ok_or(Error::NotFound)?;
+        self.require(role_of(row.try_get("", "role")?))?;
         Ok(id)
     }
 
@@ -170,42 +184,53 @@ impl PropertyAccess {
     fn require(&self, role: Role) -> Result<(), Error> {
         if role >= self.needed { Ok(()) } else { Err(Error::RoleTooLow { needed: self.needed }) }
     }
+}
 
-    /// Refuses where the owner's plan does not include `feature`.
-    pub fn require_feature(&self, feature: Feature) -> Result<(), Error> {
-        self.entitlement.require(feature, self.visible.owner_must())
-    }
+impl Deref for PropertyAccess {
+    type Target = ReadableProperty;
 
-    /// What the owner's plan includes.
-    #[must_use]
-    pub fn entitlement(&self) -> &Entitlement {
-        &self.entitlement
+    fn deref(&self) -> &ReadableProperty {
+        &self.readable
     }
 }
 
-impl std::ops::Deref for PropertyAccess {
-    type Target = VisibleProperty;
+/// A property as the reader of a share link sees it. No service that writes takes it.
+#[derive(Debug, Clone)]
+pub struct SharedProperty {
+    readable: ReadableProperty,
+    /// The link's name.
+    pub name: Option<String>,
+    /// When the link stops working.
+    pub expires_at: Option<DateTime<Utc>>,
+}
 
-    fn deref(&self) -> &VisibleProperty {
-        &self.visible
+impl SharedProperty {
+    /// The property behind a link that is neither revoked nor expired, while its owner's plan includes share links. Otherwise, and
+    /// for a link that is unknown, the answer is the same 404.
+    pub fn of(config: &Config, facts: Option<&LinkFacts>, now: DateTime<Utc>) -> Result<Self, Error> {
+        let LinkFacts { link, property } = facts.ok_or(Error::NotFound)?;
+        if link.revoked_at.is_some() || link.expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::NotFound);
+        }
+        let readable = ReadableProperty::paid(config, property.clone(), None, now);
+        let readable = readable.ok().filter(|readable| readable.require_feature(Feature::ShareLinks).is_ok());
+        let readable = readable.ok_or(Error::NotFound)?;
+        Ok(Self { readable, name: link.name.clone(), expires_at: link.expires_at })
     }
 }
 
-/// The grant that the owner made to the user's e-mail, which counts only if it is verified.
-async fn granted(
-    db: &impl ConnectionTrait,
-    user: &user::Model,
-    property: &property::Model,
-    now: DateTime<Utc>,
-) -> Result<Option<team_grant::Model>, Error> {
-    let Some(email_key) = verified_email_key(user, now) else { return Ok(None) };
-    let to_user = team_grant::Entity::to_email(email_key);
-    let Some(grant) = to_user.filter(team_grant::Column::OwnerId.eq(property.user_id)).one(db).await? else {
-        return Ok(None);
-    };
-    let named = || team_grant_property::Entity::find_by_id((grant.id, property.id)).one(db);
-    let covers = grant.all_properties || named().await?.is_some();
-    Ok(covers.then_some(grant))
+impl Deref for SharedProperty {
+    type Target = ReadableProperty;
+
+    fn deref(&self) -> &ReadableProperty {
+        &self.readable
+    }
+}
+
+/// The id in a path. A UUID in another form than the usual one is no id here.
+#[must_use]
+pub fn parse_id(text: &str) -> Option<Uuid> {
+    Some(text).filter(|text| text.len() == HYPHENATED).and_then(|text| Uuid::try_parse(text).ok())
 }
 
 /// The address that grants are matched by: one that the issuer vouches for, and that a token stated not too long ago.

@@ -1,0 +1,110 @@
+//! What was read from the database and still holds.
+
+use std::{
+    hash::Hash,
+    sync::{Mutex, PoisonError},
+};
+
+use cached::{Cached as _, stores::LruCache};
+use sea_orm::DbErr;
+
+use crate::store::commits::{Commits, Moment};
+
+/// At most this many, of about 2 kB each; the least recently used goes first.
+const MAX_ENTRIES: usize = 4_096;
+
+/// Values by key, each until the next commit. Without a way to see commits nothing is remembered.
+pub(super) struct Remembered<K, V> {
+    commits: Option<Commits>,
+    entries: Mutex<LruCache<K, (Moment, V)>>,
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
+    /// Remembers nothing yet.
+    pub fn new(commits: Option<Commits>) -> Self {
+        let entries = LruCache::builder().max_size(MAX_ENTRIES).build();
+        Self { commits, entries: Mutex::new(entries.unwrap_or_else(|_| LruCache::new(MAX_ENTRIES))) }
+    }
+
+    /// The value of `key`: remembered, or as `read` finds it. That there is none is not remembered.
+    pub async fn get(&self, key: &K, read: impl Future<Output = Result<Option<V>, DbErr>>) -> Result<Option<V>, DbErr> {
+        let Some(commits) = &self.commits else { return read.await };
+        if let Some((moment, value)) = self.entries().cache_get(key)
+            && commits.is_now(*moment)
+        {
+            return Ok(Some(value.clone()));
+        }
+        // A commit during the reading, seen by it or not, ends the moment before it is visible.
+        let moment = commits.now();
+        let found = read.await?;
+        if let (Some(moment), Some(value)) = (moment, &found)
+            && commits.is_now(moment)
+        {
+            self.entries().cache_set(key.clone(), (moment, value.clone()));
+        }
+        Ok(found)
+    }
+
+    fn entries(&self) -> std::sync::MutexGuard<'_, LruCache<K, (Moment, V)>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use sea_orm::ConnectionTrait as _;
+
+    use super::*;
+    use crate::store::database::open;
+
+    #[tokio::test]
+    async fn a_value_is_read_once_until_a_commit() {
+        let store = open("sqlite::memory:", 1).await.unwrap();
+        let reads = Cell::new(0);
+        let remembered = Remembered::new(store.commits.clone());
+        let get = async || {
+            let read = async {
+                reads.set(reads.get() + 1);
+                Ok(Some(reads.get()))
+            };
+            remembered.get(&"a", read).await.unwrap()
+        };
+        assert_eq!([get().await, get().await], [Some(1), Some(1)]);
+        store.writer.execute_unprepared("CREATE TABLE users (n INTEGER)").await.unwrap();
+        while store.commits.as_ref().unwrap().now().is_none() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!([get().await, get().await], [Some(2), Some(2)]);
+    }
+
+    #[tokio::test]
+    async fn what_a_commit_overtakes_while_it_is_read_is_not_remembered() {
+        let store = open("sqlite::memory:", 1).await.unwrap();
+        let remembered = Remembered::new(store.commits.clone());
+        let overtaken = async {
+            store.writer.execute_unprepared("CREATE TABLE users (n INTEGER)").await?;
+            Ok(Some("before"))
+        };
+        assert_eq!(remembered.get(&"a", overtaken).await.unwrap(), Some("before"));
+        assert_eq!(remembered.get(&"a", async { Ok(Some("after")) }).await.unwrap(), Some("after"));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_remembered_where_commits_are_not_seen() {
+        let remembered = Remembered::new(None);
+        for value in [1, 2] {
+            assert_eq!(remembered.get(&"a", async move { Ok(Some(value)) }).await.unwrap(), Some(value));
+        }
+    }
+
+    #[tokio::test]
+    async fn that_there_is_nothing_is_not_remembered() {
+        let store = open("sqlite::memory:", 1).await.unwrap();
+        let remembered = Remembered::new(store.commits.clone());
+        for found in [None, Some(1), Some(1)] {
+            assert_eq!(remembered.get(&"a", async move { Ok(found) }).await.unwrap(), found);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! What the database says of a caller and of the property that the path names: one statement, whoever asks for what.
+
+use std::sync::{Arc, LazyLock};
+
+use chrono::{DateTime, Utc};
+use entity::{property, search_account, share_link, team_grant, user};
+use sea_orm::{
+    ConnectionTrait, DbErr, EntityTrait, FromQueryResult as _, IdenStatic as _, Iterable as _, QueryResult, Statement,
+    Value,
+};
+use uuid::Uuid;
+
+/// A caller, as the database knows them.
+#[derive(Debug, Clone, Copy)]
+pub enum Caller<'a> {
+    /// The holder of an access token.
+    Token {
+        /// The token's issuer.
+        issuer: &'a str,
+        /// The person's identifier there.
+        subject: &'a str,
+        /// The token's `jti`.
+        id: &'a str,
+        /// The grant of the embedded issuer that the token belongs to.
+        grant: Option<Uuid>,
+        /// The key under which all tokens of the person are revoked.
+        subject_key: &'a str,
+    },
+    /// The browser with a session, found by the hash of its cookie.
+    Session(&'a str),
+    /// A user.
+    User(Uuid),
+}
+
+/// Everything that a caller's admission rests on.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// The user.
+    pub user: Arc<user::Model>,
+    /// What was revoked of a token.
+    pub revoked: Revoked,
+    /// When a session ends.
+    pub session_ends_at: Option<DateTime<Utc>>,
+    /// The property asked for, where it is tracked.
+    pub property: Option<Arc<PropertyFacts>>,
+}
+
+/// Revocations that a token is under.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Revoked {
+    /// The token itself, or its grant.
+    pub token: bool,
+    /// All tokens of the person that were issued before.
+    pub before: Option<DateTime<Utc>>,
+}
+
+/// A tracked property and what its use rests on.
+#[derive(Debug, Clone)]
+pub struct PropertyFacts {
+    /// The property.
+    pub property: property::Model,
+    /// How many of its owner's properties have been tracked for longer.
+    pub longer: u64,
+    /// Its owner.
+    pub owner: Arc<user::Model>,
+    /// The search account it is read with.
+    pub account: search_account::Model,
+    /// The owner's grant to the caller's e-mail, where it covers the property.
+    pub grant: Option<team_grant::Model>,
+}
+
+/// A share link and its property, where that is tracked.
+#[derive(Debug, Clone)]
+pub struct LinkFacts {
+    /// The link.
+    pub link: share_link::Model,
+    /// Its property.
+    pub property: Arc<PropertyFacts>,
+}
+
+/// The columns of an entity under `alias`, each named `alias` and its own name.
+fn columns<E: EntityTrait>(alias: &str) -> String {
+    let column = |column: E::Column| {
+        let name = column.as_str();
+        format!("{alias}.\"{name}\" AS \"{alias}_{name}\"")
+    };
+    E::Column::iter().map(column).collect::<Vec<_>>().join(", ")
+}
+
+/// Columns of a property `p`, its owner and its account.
+static PROPERTY: LazyLock<String> = LazyLock::new(|| {
+    let (property, owner, account) =
+        (columns::<property::Entity>("p"), columns::<user::Entity>("o"), columns::<search_account::Entity>("a"));
+    // Of two that are tracked since the same moment, the smaller id comes first.
+    let longer = "(SELECT count(*) FROM property l WHERE l.user_id = p.user_id \
+                  AND (l.tracked_at, l.id) < (p.tracked_at, p.id)) AS longer";
+    format!("{property}, {owner}, {account}, {longer}")
+});
+
+/// The caller's part of a statement; `$1` and `$2` say who.
+fn caller_sql(of: &str, with_property: bool) -> String {
+    let user = columns::<user::Entity>("u");
+    let (mut select, mut from) = match of {
+        "token" => (
+            format!(
+                "{user}, EXISTS (SELECT 1 FROM revocation r WHERE (r.kind = 'token' AND r.value = $3) \
+                 OR (r.kind = 'grant' AND r.value = $4)) AS revoked, \
+                 (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before"
+            ),
+            "users u".to_owned(),
+        ),
+        "session" => (
+            format!("{user}, s.expires_at AS session_ends_at"),
+            "session s JOIN users u ON u.id = s.user_id".to_owned(),
+        ),
+        _ => (user, "users u".to_owned()),
+    };
+    let (condition, property) = match of {
+        "token" => ("u.issuer = $1 AND u.subject = $2", "$6"),
+        "session" => ("s.hash = $1", "$2"),
+        _ => ("u.id = $1", "$2"),
+    };
+    if with_property {
+        select = format!(
+            "{select}, {}, {}, EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id \
+             AND c.property_id = p.id) AS covered",
+            *PROPERTY,
+            columns::<team_grant::Entity>("g")
+        );
+        from = format!(
+            "{from} LEFT JOIN property p ON p.id = {property} AND p.tracked LEFT JOIN users o ON o.id = p.user_id \
+             LEFT JOIN search_account a ON a.id = p.account_id \
+             LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = u.email_key AND p.user_id <> u.id"
+        );
+    }
+    format!("SELECT {select} FROM {from} WHERE {condition}")
+}
+
+/// The statements, each without and with a property.
+static OF_TOKEN: LazyLock<[String; 2]> = LazyLock::new(|| [false, true].map(|with| caller_sql("token", with)));
+static OF_SESSION: LazyLock<[String; 2]> = LazyLock::new(|| [false, true].map(|with| caller_sql("session", with)));
+static OF_USER: LazyLock<[String; 2]> = LazyLock::new(|| [false, true].map(|with| caller_sql("user", with)));
+
+static OF_LINK: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, {} FROM share_link k JOIN property p ON p.id = k.property_id AND p.tracked \
+         JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id WHERE k.token_hash = $1",
+        columns::<share_link::Entity>("k"),
+        *PROPERTY
+    )
+});
+
+/// What the database says of `caller`, and of `property` where one is asked for; none where it does not know the caller.
+///
+/// # Errors
+/// Where the database does not answer.
+pub async fn of_caller(
+    db: &impl ConnectionTrait,
+    caller: Caller<'_>,
+    property: Option<Uuid>,
+) -> Result<Option<Facts>, DbErr> {
+    let (sql, mut values): (_, Vec<Value>) = match caller {
+        Caller::Token { issuer, subject, id, grant, subject_key } => {
+            let grant = grant.map(|grant| grant.to_string()).unwrap_or_default();
+            (&*OF_TOKEN, vec![issuer.into(), subject.into(), id.into(), grant.into(), subject_key.into()])
+        }
+        Caller::Session(hash) => (&*OF_SESSION, vec![hash.into()]),
+        Caller::User(id) => (&*OF_USER, vec![id.into()]),
+    };
+    values.extend(property.map(Value::from));
+    let sql = &sql[usize::from(property.is_some())];
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), sql, values);
+    let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
+    let revoked = match caller {
+        Caller::Token { .. } => {
+            Revoked { token: row.try_get("", "revoked")?, before: row.try_get("", "revoked_before")? }
+        }
+        Caller::Session(_) | Caller::User(_) => Revoked::default(),
+    };
+    let session_ends_at = match caller {
+        Caller::Session(_) => Some(row.try_get("", "session_ends_at")?),
+        Caller::Token { .. } | Caller::User(_) => None,
+    };
+    let user = Arc::new(user::Model::from_query_result(&row, "u_")?);
+    let property = if property.is_some() { property_of(&row, true)? } else { None };
+    Ok(Some(Facts { user, revoked, session_ends_at, property: property.map(Arc::new) }))
+}
+
+/// The link with this hash, where its property is tracked.
+///
+/// # Errors
+/// Where the database does not answer.
+pub async fn of_link(db: &impl ConnectionTrait, token_hash: &[u8]) -> Result<Option<LinkFacts>, DbErr> {
+    let values = [token_hash.to_vec().into()];
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), &*OF_LINK, values);
+    let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
+    let link = share_link::Model::from_query_result(&row, "k_")?;
+    Ok(property_of(&row, false)?.map(|property| LinkFacts { link, property: Arc::new(property) }))
+}
+
+fn property_of(row: &QueryResult, may_be_granted: bool) -> Result<Option<PropertyFacts>, DbErr> {
+    if row.try_get::<Option<Uuid>>("p_", "id")?.is_none() {
+        return Ok(None);
+    }
+    let mut grant = None;
+    if may_be_granted && row.try_get::<Option<Uuid>>("g_", "id")?.is_some() {
+        let found = team_grant::Model::from_query_result(row, "g_")?;
+        let covers = found.all_properties || row.try_get("", "covered")?;
+        grant = covers.then_some(found);
+    }
+    let longer: i64 = row.try_get("", "longer")?;
+    Ok(Some(PropertyFacts {
+        property: property::Model::from_query_result(row, "p_")?,
+        longer: u64::try_from(longer).unwrap_or_default(),
+        owner: Arc::new(user::Model::from_query_result(row, "o_")?),
+        account: search_account::Model::from_query_result(row, "a_")?,
+        grant,
+    }))
+}
