@@ -1,6 +1,5 @@
 //! Puts a service together from its settings. The only place that knows all parts.
 
-mod demo;
 mod parts;
 mod routes;
 mod sweep;
@@ -13,7 +12,8 @@ use sea_orm::DatabaseConnection;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    clock::Clock, config::Config, error::Error, random::Random, search_engine::Reader, server, simulator::Simulator,
+    clock::Clock, config::Config, demo, error::Error, random::Random, search_engine::Reader, server,
+    simulator::Simulator,
 };
 
 /// How long answers under way are given when the service stops.
@@ -53,7 +53,9 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
     let parts = parts::build(config, base_url.clone(), engine_url, (clock, random)).await?;
-    demo::seed(&parts).await?;
+    if parts.app.config.embeds_issuer() {
+        demo::seed(&parts.app, &http_client()?).await?;
+    }
     let sweeper = sweep::start(&parts);
     let (db, writer, reader) = (parts.app.db.clone(), parts.writer.clone(), parts.app.search.reader.clone());
     let endpoint = routes::routes(&parts).await?;

@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     login::{LoginError, login},
     random::Random,
-    services::subscriptions,
+    services::users::subscriptions,
     simulator,
 };
 
@@ -260,10 +260,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = folder.path().join("data").to_string_lossy().into_owned();
         let config = Config { data_dir, ..Config::default() };
-        let (clock, _) = Clock::manual(crate::services::world::noon());
+        let (clock, _) = Clock::manual(crate::testing::noon());
         let db = app::open_database(&config).await.unwrap();
         let random = crate::random::Random::seeded(1);
-        crate::services::seed::people(&db, &random, "http://127.0.0.1", clock.now()).await.unwrap();
+        crate::demo::world::people(&db, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };
         let said = subscription(&show, &config, &clock).await.unwrap();
         let id = subscriptions::show(&db, "demo-lapsed").await.unwrap().id;

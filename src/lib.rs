@@ -9,6 +9,7 @@ pub mod cli;
 pub mod clock;
 pub mod compute;
 pub mod config;
+pub mod demo;
 pub mod error;
 pub mod handlers;
 pub mod identity;
@@ -23,4 +24,6 @@ pub mod services;
 pub mod simulator;
 pub mod store;
 pub mod telemetry;
+#[cfg(test)]
+mod testing;
 pub mod urls;

@@ -24,11 +24,13 @@ use crate::{
     secrets::Secrets,
     server,
     services::{
-        analyses::weeks::Weeks,
-        health::HealthCheck,
-        people::{self, Email, Profile},
-        rendered::Answers,
-        search_data::{SearchData, StoredGrants},
+        analyses::{
+            rendered::Answers,
+            search_data::{SearchData, StoredGrants},
+            weeks::Weeks,
+        },
+        system::HealthCheck,
+        users::{self, Email, Profile},
     },
     simulator::{self, Simulator},
     store::{database, rate_limit::RateLimits},
@@ -278,7 +280,7 @@ impl Users for StoredUsers {
             issued_at: claims.issued_at,
         };
         let (now, trial_days) = (self.clock.now(), self.config.billing.trial_days);
-        people::sign_in(&self.db, &self.random, now, trial_days, &profile).await.map_err(|error| match error {
+        users::sign_in(&self.db, &self.random, now, trial_days, &profile).await.map_err(|error| match error {
             // Stays what it was: the service is busy, not broken.
             Error::Overloaded(_) => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
             error => DbErr::Custom(error.to_string()),

@@ -14,7 +14,7 @@ use api::{
 use poem::Body;
 
 use super::{App, Established as _, sent};
-use crate::services::{analyses, csv_file::CsvFile};
+use crate::services::analyses::{self, csv::CsvFile};
 
 fn streamed(file: CsvFile) -> Csv {
     Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, capped: file.capped }

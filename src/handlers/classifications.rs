@@ -14,7 +14,7 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _, lists::listed};
-use crate::services::{branded_keywords, segments, topic_clusters};
+use crate::services::classifications::{branded_keywords, segments, topic_clusters};
 
 impl ClassificationsApi for App {
     async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>> {

@@ -28,8 +28,10 @@ use crate::{
     identity::{Identity, issuer::Issuer},
     random::Random,
     services::{
-        access::PropertyAccess, health::HealthCheck, records::IfMatch, rendered::RenderedAnswer,
-        search_data::SearchData,
+        access::PropertyAccess,
+        analyses::{rendered::RenderedAnswer, search_data::SearchData},
+        records::IfMatch,
+        system::HealthCheck,
     },
     store::unit_of_work::UnitOfWork,
 };

@@ -12,7 +12,7 @@ use api::{
 };
 
 use super::{App, Established as _};
-use crate::services::{headlines, properties, sync, tracking};
+use crate::services::properties::{self, headlines, sync, tracking};
 
 impl PropertiesApi for App {
     async fn list_properties(

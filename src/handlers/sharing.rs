@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{App, Established as _, sent};
 use crate::services::{
     analyses::performance,
-    share_links::{self, Links, Shared},
+    sharing::{self, Links, Shared},
 };
 
 impl App {
@@ -43,7 +43,7 @@ impl SharingApi for App {
     async fn revoke_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
-        share_links::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
+        sharing::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
         Ok(NoContent)
     }
 

@@ -46,7 +46,7 @@ use crate::{
     },
     random::Random,
     secrets::Secrets,
-    services::people::{self, Email, Profile},
+    services::users::{self, Email, Profile},
     store::database::for_a_test,
 };
 
@@ -65,7 +65,7 @@ impl Users for StoredUsers {
         let email = claims.email.clone().map(|email| Email { address: email.address, verified: email.verified });
         let (issuer, subject, name) = (claims.issuer.clone(), claims.subject.clone(), claims.name.clone());
         let profile = Profile { issuer, subject, email, name, issued_at: claims.issued_at };
-        let user = people::sign_in(&self.db, &self.random, start_time(), 14, &profile).await;
+        let user = users::sign_in(&self.db, &self.random, start_time(), 14, &profile).await;
         user.map_err(|error| DbErr::Custom(error.to_string()))
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         hashing::sha256_hex,
         metadata,
     },
-    services::plans::Entitlement,
+    services::users::plans::Entitlement,
     store::rate_limit::Rate,
 };
 

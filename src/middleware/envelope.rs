@@ -143,7 +143,7 @@ mod tests {
     }
 
     fn client() -> TestClient<impl Endpoint> {
-        let (clock, _) = Clock::manual(crate::services::world::noon());
+        let (clock, _) = Clock::manual(crate::testing::noon());
         let routes = Route::new()
             .at("/panics", get(panics))
             .at("/faults", get(faults))

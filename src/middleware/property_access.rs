@@ -19,9 +19,9 @@ use crate::{
     identity::{Identity, hashing::sha256_hex},
     services::{
         access::PropertyAccess,
-        plans::Entitlement,
-        share_links::{self, Shared},
+        sharing::{self, Shared},
         team,
+        users::plans::Entitlement,
     },
     store::rate_limit::RateLimits,
 };
@@ -105,7 +105,7 @@ impl ResolveProperty {
 
     /// Opens a share link. Its readers together have the rate of the property's owner, however many they are.
     async fn open(&self, request: &Request, token: &str, now: DateTime<Utc>) -> Result<Shared> {
-        let shared = match share_links::open(&self.db, &self.config, token, now).await {
+        let shared = match sharing::open(&self.db, &self.config, token, now).await {
             Ok(shared) => shared,
             Err(error::Error::NotFound) => {
                 return Err(self.failures.counted(request, ApiError::new(Code::NotFound).into()));

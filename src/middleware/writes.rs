@@ -272,15 +272,12 @@ mod tests {
     use poem::{EndpointExt as _, endpoint::make_sync, test::TestClient};
 
     use super::*;
-    use crate::{
-        identity::Credential,
-        services::{people, world::World},
-    };
+    use crate::{identity::Credential, services::users, testing::World};
 
     /// How often an operation that answers with so many bytes ran for one key, asked twice, and what its last answer says of storage.
     async fn asked_twice(bytes: usize) -> (usize, Option<String>) {
         let (world, runs) = (World::new().await, Arc::new(AtomicUsize::new(0)));
-        let user = people::by_id(&world.db, world.owner).await.unwrap();
+        let user = users::by_id(&world.db, world.owner).await.unwrap();
         let writes = Writes {
             db: world.db.clone(),
             writer: world.db.clone(),
@@ -288,7 +285,7 @@ mod tests {
             max_bytes_per_user: 1 << 20,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
             running: Running::default(),
-            clock: Clock::manual(crate::services::world::noon()).0,
+            clock: Clock::manual(crate::testing::noon()).0,
             random: Random::seeded(2),
         };
         let counted = runs.clone();

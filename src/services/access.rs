@@ -6,7 +6,7 @@ use entity::{property, share_link, team_grant, team_grant_property, user};
 use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, QuerySelect as _, sea_query::LockType};
 use uuid::Uuid;
 
-use super::{addresses, people, plans::Entitlement};
+use super::users::{self, addresses, plans::Entitlement};
 use crate::{config::Config, error::Error};
 
 /// Characters of a UUID in its usual form; the others that parse are not how ids are written here.
@@ -113,7 +113,7 @@ impl PropertyAccess {
         let access = if visible.role == Role::Owner {
             Self::paid(config, visible, user, needed, now)?
         } else {
-            let owner = people::by_id(db, visible.property.user_id).await?;
+            let owner = users::by_id(db, visible.property.user_id).await?;
             Self::paid(config, visible, &owner, needed, now)?
         };
         access.require(access.role())?;
@@ -129,7 +129,7 @@ impl PropertyAccess {
         now: DateTime<Utc>,
     ) -> Result<Self, Error> {
         let visible = VisibleProperty::tracked(db, link.property_id).await?;
-        let owner = people::by_id(db, visible.property.user_id).await?;
+        let owner = users::by_id(db, visible.property.user_id).await?;
         let access = Self::paid(config, visible, &owner, Role::Viewer, now)?;
         access.require_feature(Feature::ShareLinks)?;
         Ok(access)
@@ -231,17 +231,17 @@ mod tests {
 
     use super::*;
     use crate::{
-        services::world::{World, noon, person},
         store::database,
+        testing::{World, noon, person},
     };
 
     async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
-        let (config, user) = (Config::default(), people::by_id(&world.db, user).await?);
+        let (config, user) = (Config::default(), users::by_id(&world.db, user).await?);
         PropertyAccess::resolve(&world.db, &config, &user, property, needed, noon()).await.map(|access| access.role())
     }
 
     async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
-        crate::services::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
+        crate::services::users::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
     async fn what_is_withdrawn_while_a_write_waits_is_not_written() {
         let world = World::new().await;
         let id = world.add_property(world.owner, "https://named.test/", true).await;
-        let editor = people::by_id(&world.db, world.add_person("editor", true).await).await.unwrap();
+        let editor = users::by_id(&world.db, world.add_person("editor", true).await).await.unwrap();
         world.grant("editor@demo.test", team_grant::Role::Editor, &[id]).await;
         let access =
             PropertyAccess::resolve(&world.db, &Config::default(), &editor, &id.to_string(), Role::Editor, noon())
@@ -346,7 +346,7 @@ mod tests {
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
         assert!(matches!(own, Error::SubscriptionRequired { owner_must: false, .. }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
-        let viewer = people::by_id(&world.db, viewer).await.unwrap();
+        let viewer = users::by_id(&world.db, viewer).await.unwrap();
         assert_eq!(VisibleProperty::resolve(&world.db, &viewer, &id, noon()).await.unwrap().role(), Role::Viewer);
     }
 }

@@ -14,7 +14,7 @@ use entity::user::Plan;
 use futures_util::future::join_all;
 use poem::http::Method;
 use serde_json::json;
-use sightline::{addresses::TrustedProxies, config::Config, services::subscriptions};
+use sightline::{addresses::TrustedProxies, config::Config, services::users::subscriptions};
 
 use crate::{
     actor::{Actor, Answer},

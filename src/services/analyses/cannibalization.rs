@@ -7,16 +7,16 @@ use api::analytics::{
     CannibalizationThresholds,
 };
 
-use super::{Asked, Listed, check_has_queries, leave_brand_out};
+use super::{
+    Asked, Listed, check_has_queries, leave_brand_out,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::cannibalization::candidates,
     error::Error,
     search_engine::{Dimension, Reading},
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::PropertyAccess,
 };
 
 /// What the analysis reads.

@@ -11,7 +11,12 @@ use api::{
 };
 use futures_util::future::OptionFuture;
 
-use super::{Asked, Listed, table_cap, total};
+use super::{
+    Asked, Listed,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+    table_cap, total,
+};
 use crate::{
     analytics::{
         country_trends::{Countries, trends},
@@ -19,11 +24,7 @@ use crate::{
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::PropertyAccess,
 };
 
 /// What both read.

@@ -15,7 +15,9 @@ use futures_util::{
 
 use super::{
     Asked, Listed, check_has, check_has_queries,
+    csv::{self, BLOCK, CsvFile, Rows},
     daily::{by_day, read_week, weeks},
+    search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
 };
@@ -28,11 +30,7 @@ use crate::{
     compute::beside,
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType},
-    services::{
-        access::PropertyAccess,
-        csv_file::{self, BLOCK, CsvFile, Rows},
-        search_data::SearchData,
-    },
+    services::access::PropertyAccess,
 };
 
 const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
@@ -247,5 +245,5 @@ fn file_name(access: &PropertyAccess, what: &str, window: Window, compared: Opti
     });
     let filtered = slice.filters.as_ref().filter(|filters| !filters.0.is_empty()).map(|_| "filtered".to_owned());
     let more: Vec<String> = compared.into_iter().chain(search_type).chain(classification).chain(filtered).collect();
-    csv_file::name(&access.property().site_url, what, window, &more)
+    csv::name(&access.property().site_url, what, window, &more)
 }

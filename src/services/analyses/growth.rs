@@ -7,7 +7,11 @@ use api::analytics::{
 };
 use futures_util::future::OptionFuture;
 
-use super::{Asked, Listed, check_has_queries, leave_brand_out, plan_with};
+use super::{
+    Asked, Listed, check_has_queries, leave_brand_out, plan_with, predicate,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::{
         change::{change, wire},
@@ -18,12 +22,7 @@ use crate::{
     },
     error::Error,
     search_engine::{Condition, Dimension, Plan, Reading},
-    services::{
-        access::PropertyAccess,
-        predicate,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::PropertyAccess,
 };
 
 /// The worst position that is page one.

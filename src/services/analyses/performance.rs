@@ -13,7 +13,13 @@ use api::{
 use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, join_all, try_join};
 
-use super::{Listed, WHOLE, table_cap, total};
+use super::{
+    Listed, WHOLE,
+    question::{self, Settled, freshness, lacks},
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+    table_cap, total,
+};
 use crate::{
     analytics::{
         change,
@@ -23,14 +29,7 @@ use crate::{
     },
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
-    services::{
-        access::PropertyAccess,
-        properties::display_name,
-        question::{self, Settled, freshness, lacks},
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-        share_links::Shared,
-    },
+    services::{access::PropertyAccess, properties::display_name, sharing::Shared},
 };
 
 /// The breakdown tables, in the order of the answer.

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use api::analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams};
 
-use super::{Asked, check_has_queries, daily::each_day};
+use super::{
+    Asked, check_has_queries,
+    daily::each_day,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::daily_queries::{DailyQueries, Distinct},
     error::Error,
     search_engine::ENGINE_CEILING,
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::PropertyAccess,
 };
 
 /// The count as JSON of [`QueryCountAnswer`].

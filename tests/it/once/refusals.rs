@@ -4,7 +4,7 @@ use entity::{replay, user::Plan};
 use poem::http::Method;
 use sea_orm::{EntityTrait as _, PaginatorTrait as _};
 use serde_json::json;
-use sightline::{config::ReplayStore, services::subscriptions};
+use sightline::{config::ReplayStore, services::users::subscriptions};
 
 use super::{assert_replay, enforced, keyed, replayed, sent};
 use crate::{

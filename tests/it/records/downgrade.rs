@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use entity::user::Plan;
 use serde_json::{Value, json};
-use sightline::services::subscriptions;
+use sightline::services::users::subscriptions;
 
 use super::column;
 use crate::{

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use entity::{share_link, user::Plan};
 use sea_orm::{EntityTrait as _, sea_query::Expr};
 use serde_json::{Value, json};
-use sightline::services::subscriptions;
+use sightline::services::users::subscriptions;
 
 use super::{column, grant_of};
 use crate::{

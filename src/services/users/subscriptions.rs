@@ -52,7 +52,7 @@ pub async fn show(db: &impl ConnectionTrait, who: &str) -> Result<user::Model, E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::services::world::{World, noon, person};
+    use crate::testing::{World, noon, person};
 
     #[tokio::test]
     async fn a_person_is_found_by_id_email_or_subject() {

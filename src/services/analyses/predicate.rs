@@ -4,11 +4,11 @@ use api::models::{Classification, FilterCondition, FilterDimension, Slice};
 use entity::{branded_keyword, segment, topic_cluster};
 use sea_orm::ConnectionTrait;
 
-use super::{access::PropertyAccess, saved_conditions};
 use crate::{
     compute::beside,
     error::Error,
     search_engine::{Condition, Expression, Predicate, brand, filter},
+    services::{access::PropertyAccess, classifications::conditions},
 };
 
 /// The predicate of a slice: the classification and the filters, each bracketed.
@@ -87,7 +87,7 @@ pub async fn needed_brand(db: &impl ConnectionTrait, access: &PropertyAccess) ->
 }
 
 fn saved(dimension: FilterDimension, json: &str) -> Result<Expression, Error> {
-    let conditions = saved_conditions::on(dimension, &saved_conditions::wire(json)?);
+    let conditions = conditions::on(dimension, &conditions::wire(json)?);
     if conditions.is_empty() {
         return Err(Error::internal("a stored classification without conditions"));
     }

@@ -1,5 +1,9 @@
 //! Properties as a person sees them, and the person's own marks on them.
 
+pub mod headlines;
+pub mod sync;
+pub mod tracking;
+
 use std::collections::{HashMap, HashSet};
 
 use api::{
@@ -15,8 +19,7 @@ use uuid::Uuid;
 
 use super::{
     access::{VisibleProperty, role_of, verified_email_key},
-    people,
-    plans::Entitlement,
+    users::{self, plans::Entitlement},
 };
 use crate::{
     config::Config,
@@ -49,7 +52,7 @@ pub async fn visible(
     user_id: Uuid,
     now: DateTime<Utc>,
 ) -> Result<Vec<Listed>, Error> {
-    let user = people::by_id(db, user_id).await?;
+    let user = users::by_id(db, user_id).await?;
     let grants = Grants::of(db, &user, now).await?;
     let found = property::Entity::find()
         .filter(property::Column::Tracked.eq(true))
@@ -224,7 +227,7 @@ fn tracked_longer(found: &[(property::Model, Option<search_account::Model>)]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::services::world::{World, noon};
+    use crate::testing::{World, noon};
 
     #[tokio::test]
     async fn lists_what_is_tracked_and_visible_in_a_total_order() {
@@ -245,7 +248,7 @@ mod tests {
         assert_eq!(ids(world.owner).await, [a, b, c]);
         assert_eq!(ids(editor).await, [a, c]);
 
-        let person = people::by_id(&world.db, editor).await.unwrap();
+        let person = users::by_id(&world.db, editor).await.unwrap();
         let proof = VisibleProperty::resolve(&world.db, &person, &c.to_string(), noon()).await.unwrap();
         assert!(set_favorite(&world.db, &proof, true).await.unwrap().favorite);
         let marks = set_hidden(&world.db, &proof, true).await.unwrap();

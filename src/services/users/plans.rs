@@ -110,7 +110,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::services::world::{noon, person};
+    use crate::testing::{noon, person};
 
     #[test]
     fn the_plan_in_effect() {

@@ -17,7 +17,11 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use super::{accounts, people, plans::Entitlement, search_data::SearchData};
+use super::{
+    analyses::search_data::SearchData,
+    search_accounts,
+    users::{self, plans::Entitlement},
+};
 use crate::{
     config::{Config, ReplayStore},
     error::Error,
@@ -99,7 +103,7 @@ async fn probe(
 /// The health of a person's search accounts, each asked now.
 pub async fn accounts(search: &SearchData, user_id: Uuid) -> Result<Vec<SearchAccountHealth>, Error> {
     let mut found = Vec::new();
-    for account in accounts::of_user(&search.db, user_id).await? {
+    for account in search_accounts::of_user(&search.db, user_id).await? {
         let properties = property::Entity::of_account(account.id).count(&search.db).await?;
         found.push(account_health(search, account, properties, search.clock.now()).await);
     }
@@ -125,11 +129,11 @@ async fn account_health(
 }
 
 async fn ask(search: &SearchData, account: &search_account::Model) -> Result<(), Error> {
-    let refresh_token = accounts::refresh_token(&search.secrets, account, false)?.into();
+    let refresh_token = search_accounts::refresh_token(&search.secrets, account, false)?.into();
     let credentials = Account { id: account.id, refresh_token };
     match search.reader.engine().sites(&credentials).await {
         Ok(_) => Ok(()),
-        Err(error) => Err(super::search_data::explain(search, account, false, error).await),
+        Err(error) => Err(super::analyses::search_data::explain(search, account, false, error).await),
     }
 }
 
@@ -140,7 +144,7 @@ pub async fn feature_flags(
     user_id: Uuid,
     now: DateTime<Utc>,
 ) -> Result<FeatureFlags, Error> {
-    let user = people::by_id(db, user_id).await?;
+    let user = users::by_id(db, user_id).await?;
     let entitlement = Entitlement::of(config, &user, now);
     Ok(FeatureFlags {
         billing: config.billing.enabled,

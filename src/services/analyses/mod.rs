@@ -6,12 +6,17 @@
 pub mod branded_traffic;
 pub mod cannibalization;
 pub mod countries;
+pub mod csv;
 mod daily;
 pub mod export;
 pub mod growth;
 pub mod performance;
+pub mod predicate;
 pub mod query_count;
 pub mod query_insights;
+pub mod question;
+pub mod rendered;
+pub mod search_data;
 pub mod sparklines;
 pub mod weeks;
 
@@ -24,12 +29,11 @@ use api::{
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use super::{
-    access::PropertyAccess,
-    predicate,
-    question::{self, Settled, freshness, lacks},
+use self::{
+    question::{Settled, freshness, lacks},
     search_data::SearchData,
 };
+use super::access::PropertyAccess;
 use crate::{
     analytics::{
         metrics::Metrics,

@@ -7,8 +7,12 @@ use chrono::{DateTime, Utc};
 use entity::branded_keyword::{self, Column, Entity};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
 
-use super::{access::PropertyAccess, records::trimmed};
-use crate::{error::Error, random::Random, search_engine::brand};
+use crate::{
+    error::Error,
+    random::Random,
+    search_engine::brand,
+    services::{access::PropertyAccess, records::trimmed},
+};
 
 /// The most keywords of a property.
 const MOST: usize = 200;

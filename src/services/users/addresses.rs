@@ -53,9 +53,9 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::services::{
-        people,
-        world::{World, noon, person},
+    use crate::{
+        services::users,
+        testing::{World, noon, person},
     };
 
     /// Rows of before it was known when an address was stated, and rows written at once.
@@ -71,7 +71,7 @@ mod tests {
         for (minutes, subject) in [(None, "a"), (Some(2), "b"), (Some(2), "c"), (Some(1), "d")] {
             holders.push(world.insert(stated(minutes, subject)).await);
         }
-        let load = async |id: Uuid| people::by_id(&world.db, id).await.unwrap();
+        let load = async |id: Uuid| users::by_id(&world.db, id).await.unwrap();
         for settled in &holders {
             settle(&world.db, &load(*settled).await, noon()).await.unwrap();
             let mut verified = Vec::new();

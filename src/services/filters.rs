@@ -12,8 +12,8 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
+    classifications::conditions::stored_filters,
     records::{IfMatch, check_name, check_room_and_bytes, etag, found, hold_user, trimmed},
-    saved_conditions::stored_filters,
 };
 use crate::{compute::beside, error::Error};
 

@@ -8,16 +8,16 @@ use chrono::TimeDelta;
 use futures_util::future::{OptionFuture, join_all, try_join};
 use uuid::Uuid;
 
-use super::{
-    properties::{Listed, display_name, visible},
-    question::{last_days, oldest_day},
-    search_data::{SearchData, SearchSite},
-};
+use super::{Listed, display_name, visible};
 use crate::{
     analytics::{change::wire, metrics::Metrics},
     config::Config,
     error::Error,
     search_engine::{DataState, Part, Plan, SearchType},
+    services::analyses::{
+        question::{last_days, oldest_day},
+        search_data::{SearchData, SearchSite},
+    },
 };
 
 /// The tracked properties that a person can see, each with the metrics of the last `days` final days and of as many before, as far

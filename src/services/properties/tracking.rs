@@ -9,13 +9,15 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, Query
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{
-    people,
-    plans::Entitlement,
-    properties::owned,
-    records::{IfMatch, etag, hold_user},
+use super::owned;
+use crate::{
+    config::Config,
+    error::Error,
+    services::{
+        records::{IfMatch, etag, hold_user},
+        users::{self, plans::Entitlement},
+    },
 };
-use crate::{config::Config, error::Error};
 
 /// A person's own properties and how many of them may be tracked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,7 +54,7 @@ pub async fn read(
     user_id: Uuid,
     now: DateTime<Utc>,
 ) -> Result<Tracking, Error> {
-    let user = people::by_id(db, user_id).await?;
+    let user = users::by_id(db, user_id).await?;
     let mut properties = property::Entity::of_owner(user_id).all(db).await?;
     properties.sort_by(|a, b| (&a.site_url, a.id).cmp(&(&b.site_url, b.id)));
     Ok(Tracking { quota: Entitlement::of(config, &user, now).tracked_properties, properties })
@@ -100,8 +102,8 @@ async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: Date
 mod tests {
     use super::*;
     use crate::{
-        services::world::{World, noon},
         store::database,
+        testing::{World, noon},
     };
 
     #[tokio::test]

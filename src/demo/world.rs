@@ -11,11 +11,15 @@ use sea_orm::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{
-    people::{self, Email, Profile},
-    sync::{self, Site},
+use crate::{
+    error::Error,
+    random::Random,
+    services::{
+        properties::sync::{self, Site},
+        users::{self, Email, Profile},
+    },
+    store::database,
 };
-use crate::{error::Error, random::Random, store::database};
 
 /// A demo person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +90,8 @@ pub async fn people(
 ) -> Result<Vec<user::Model>, Error> {
     let mut rows = Vec::with_capacity(PEOPLE.len());
     for person in PEOPLE {
-        let fresh = people::fresh(random.id(now), &person.profile(issuer), person.plan, None, now);
-        people::insert_if_new(db, fresh).await?;
+        let fresh = users::fresh(random.id(now), &person.profile(issuer), person.plan, None, now);
+        users::insert_if_new(db, fresh).await?;
         let row = user::Entity::known_as(issuer, &person.subject()).one(db).await?;
         rows.push(row.ok_or_else(|| Error::internal("a demo person just inserted is not there"))?);
     }
@@ -119,7 +123,7 @@ pub async fn account(
         tracked.push(property.id);
     }
     track(&transaction, &tracked, now).await?;
-    let owner = people::by_id(&transaction, account.user_id).await?;
+    let owner = users::by_id(&transaction, account.user_id).await?;
     if owner.subject == PEOPLE[0].subject() {
         grant(&transaction, random, now, owner.id, &tracked).await?;
     }
@@ -224,19 +228,23 @@ mod tests {
     use crate::{
         config::Config,
         secrets::Secrets,
-        services::{accounts, properties, records, tracking, world::noon},
+        services::{
+            properties::{self, tracking},
+            records, search_accounts,
+        },
         store::database::for_a_test,
+        testing::noon,
     };
 
     async fn start(db: &DatabaseConnection, known: &[KnownSite]) -> (Vec<user::Model>, bool) {
         let (random, secrets) = (Random::seeded(5), Secrets::new([1; 32], Random::seeded(6)));
         let rows = people(db, &random, "http://127.0.0.1", noon()).await.unwrap();
         let connection =
-            accounts::Connection { subject: "sim-owner".into(), email: None, refresh_token: "token".into() };
-        let accounts = accounts::of_user(db, rows[0].id).await.unwrap();
+            search_accounts::Connection { subject: "sim-owner".into(), email: None, refresh_token: "token".into() };
+        let accounts = search_accounts::of_user(db, rows[0].id).await.unwrap();
         let account = match accounts.into_iter().next() {
             Some(account) => account,
-            None => accounts::connect(db, &secrets, &random, noon(), rows[0].id, &connection).await.unwrap(),
+            None => search_accounts::connect(db, &secrets, &random, noon(), rows[0].id, &connection).await.unwrap(),
         };
         let site = |site_url: String| Site { site_url, permission_level: "siteOwner".into() };
         let listed: Vec<Site> = (0..5).map(|number| site(format!("https://{number}.test/"))).collect();

@@ -118,7 +118,7 @@ mod tests {
     use chrono::TimeDelta;
 
     use super::*;
-    use crate::services::world::{World, noon};
+    use crate::testing::{World, noon};
 
     #[tokio::test]
     async fn a_grant_is_sealed_refused_and_renewed() {

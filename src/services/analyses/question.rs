@@ -4,7 +4,6 @@ use api::models::{Comparison, Freshness, Slice, Window, WindowParams};
 use chrono::{Months, NaiveDate, TimeDelta};
 
 use super::{
-    access::PropertyAccess,
     predicate,
     search_data::{SearchData, SearchSite},
 };
@@ -12,6 +11,7 @@ use crate::{
     compute::beside,
     error::Error,
     search_engine::{Aggregation, DataState, Dimension, LastFinal, Part, Plan, Predicate, SearchType, plan},
+    services::access::PropertyAccess,
 };
 
 /// Days of the default window.

@@ -1,11 +1,14 @@
 //! People: who signs in, under (issuer, subject).
 
+pub mod addresses;
+pub mod plans;
+pub mod subscriptions;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::user::{self, Plan};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ConnectionTrait, EntityTrait, IntoActiveModel};
 use uuid::Uuid;
 
-use super::addresses;
 use crate::{error::Error, random::Random};
 
 /// A statement that says nothing new is written down at most this often: requests come more often than that.
@@ -71,7 +74,7 @@ async fn find(db: &impl ConnectionTrait, profile: &Profile) -> Result<Option<use
 }
 
 /// A row for a person seen for the first time.
-pub(super) fn fresh(
+pub(crate) fn fresh(
     id: Uuid,
     profile: &Profile,
     plan: Plan,
@@ -97,7 +100,7 @@ pub(super) fn fresh(
 }
 
 /// Inserts the row unless (issuer, subject) is known: two first requests of one person may come at once.
-pub(super) async fn insert_if_new(db: &impl ConnectionTrait, row: user::ActiveModel) -> Result<(), Error> {
+pub(crate) async fn insert_if_new(db: &impl ConnectionTrait, row: user::ActiveModel) -> Result<(), Error> {
     user::Entity::insert(row)
         .on_conflict_do_nothing_on([user::Column::Issuer, user::Column::Subject])
         .exec_without_returning(db)
@@ -146,7 +149,7 @@ fn is_restated(known: Option<DateTime<Utc>>, issued_at: DateTime<Utc>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{services::world::noon, store::database::for_a_test};
+    use crate::{store::database::for_a_test, testing::noon};
 
     fn ann(email: Option<(&str, bool)>, name: Option<&str>, issued_at: DateTime<Utc>) -> Profile {
         Profile {

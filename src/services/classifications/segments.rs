@@ -11,12 +11,15 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::{
-    access::PropertyAccess,
-    records::{IfMatch, check_name, check_room_and_bytes, etag, found, trimmed},
-    saved_conditions,
+use super::conditions;
+use crate::{
+    compute::beside,
+    error::Error,
+    services::{
+        access::PropertyAccess,
+        records::{IfMatch, check_name, check_room_and_bytes, etag, found, trimmed},
+    },
 };
-use crate::{compute::beside, error::Error};
 
 /// The most of them, and what they are called.
 const ROOM: (u64, &str) = (500, "segments of the property");
@@ -37,7 +40,7 @@ pub async fn create(
     input: SegmentInput,
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<Segment, Error> {
-    let conditions = saved_conditions::stored(DIMENSION, input.conditions).await?;
+    let conditions = conditions::stored(DIMENSION, input.conditions).await?;
     let property_id = access.hold(transaction).await?;
     let saved = (Column::Conditions, "conditions", conditions.len());
     check_room_and_bytes(transaction, Entity::of_property(property_id), saved, ROOM).await?;
@@ -65,7 +68,7 @@ pub async fn replace(
 ) -> Result<Segment, Error> {
     let property_id = access.hold(transaction).await?;
     let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
-    let conditions = saved_conditions::stored(DIMENSION, input.conditions).await?;
+    let conditions = conditions::stored(DIMENSION, input.conditions).await?;
     let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
     if conditions.len() > row.conditions.len() {
         let saved = (Column::Conditions, "conditions", conditions.len());
@@ -97,7 +100,7 @@ fn wire(row: &segment::Model) -> Result<Segment, Error> {
         id: row.id,
         name: row.name.clone(),
         color: row.color.clone(),
-        conditions: saved_conditions::wire(&row.conditions)?,
+        conditions: conditions::wire(&row.conditions)?,
         etag: etag(row),
         created_at: row.created_at,
         updated_at: row.updated_at,

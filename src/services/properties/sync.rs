@@ -14,15 +14,15 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::{
-    accounts,
-    properties::owned,
-    search_data::{SearchData, explain},
-};
+use super::owned;
 use crate::{
     error::Error,
     random::Random,
     search_engine::{Account, SiteUrl},
+    services::{
+        analyses::search_data::{SearchData, explain},
+        search_accounts,
+    },
     store::database,
 };
 
@@ -50,13 +50,13 @@ pub struct Outcome {
 
 /// Reads the sites of a person's search accounts and brings the properties in line with them.
 pub async fn of_user(search: &SearchData, random: &Random, user_id: Uuid) -> Result<SyncResult, Error> {
-    let accounts = accounts::of_user(&search.db, user_id).await?;
+    let accounts = search_accounts::of_user(&search.db, user_id).await?;
     if accounts.is_empty() {
         return Err(Error::SearchAccountDisconnected { owner_must: false });
     }
     let mut result = SyncResult { added: 0, updated: 0, lost: 0, properties: Vec::new() };
     for account in accounts {
-        let refresh_token = accounts::refresh_token(&search.secrets, &account, false)?.into();
+        let refresh_token = search_accounts::refresh_token(&search.secrets, &account, false)?.into();
         let credentials = Account { id: account.id, refresh_token };
         let sites = match search.reader.engine().sites(&credentials).await {
             Ok(sites) => sites,
@@ -94,7 +94,7 @@ pub async fn sync(
 }
 
 /// [`sync`] inside the caller's transaction.
-pub(super) async fn sync_within(
+pub(crate) async fn sync_within(
     db: &impl ConnectionTrait,
     random: &Random,
     now: DateTime<Utc>,
@@ -172,7 +172,7 @@ async fn refresh(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::services::world::{World, noon};
+    use crate::testing::{World, noon};
 
     type Listed<'a> = &'a [(&'a str, &'a str)];
 

@@ -9,7 +9,7 @@ use sea_orm::{DatabaseConnection, EntityTrait};
 use secrecy::{ExposeSecret, SecretString};
 use uuid::Uuid;
 
-use super::{access::PropertyAccess, accounts, analyses::weeks::Weeks, rendered::Answers};
+use super::{rendered::Answers, weeks::Weeks};
 use crate::{
     clock::Clock,
     error::Error,
@@ -18,6 +18,7 @@ use crate::{
         last_final,
     },
     secrets::Secrets,
+    services::{access::PropertyAccess, search_accounts},
 };
 
 /// What reading search data needs.
@@ -57,7 +58,7 @@ impl SearchSite {
         account: search_account::Model,
         owner_must: bool,
     ) -> Result<Self, Error> {
-        let refresh_token = accounts::refresh_token(secrets, &account, owner_must)?;
+        let refresh_token = search_accounts::refresh_token(secrets, &account, owner_must)?;
         Ok(Self {
             url: SiteUrl(property.site_url.clone()),
             credentials: Account { id: account.id, refresh_token: refresh_token.into() },
@@ -72,7 +73,7 @@ impl SearchSite {
 impl SearchData {
     /// The site of a property, with its owner's account. Readers of a share link, who are nobody's user, have a lane of their own.
     pub async fn site(&self, access: &PropertyAccess) -> Result<SearchSite, Error> {
-        let account = accounts::of_property(&self.db, access).await?;
+        let account = search_accounts::of_property(&self.db, access).await?;
         let site = SearchSite::new(&self.secrets, access.property(), account, access.owner_must())?;
         let lane = if access.user_id().is_some() { Lane::Own } else { Lane::Shared };
         Ok(SearchSite { lane, ..site })
@@ -116,7 +117,7 @@ pub async fn explain(
 ) -> Error {
     match error {
         SearchEngineError::Disconnected(said) | SearchEngineError::ScopeMissing(said) => {
-            let noted = accounts::mark_reconnect_required(&search.db, account, &said, search.clock.now()).await;
+            let noted = search_accounts::mark_reconnect_required(&search.db, account, &said, search.clock.now()).await;
             noted.err().unwrap_or(Error::SearchAccountDisconnected { owner_must })
         }
         SearchEngineError::Unavailable { retry_after, detail } => {
@@ -158,7 +159,8 @@ impl GrantSink for StoredGrants {
         let now: chrono::DateTime<Utc> = self.clock.now();
         let stored = async {
             let found = search_account::Entity::find_by_id(account).one(&self.db).await?.ok_or(Error::NotFound)?;
-            accounts::replace_refresh_token(&self.db, &self.secrets, &found, refresh_token.expose_secret(), now).await
+            search_accounts::replace_refresh_token(&self.db, &self.secrets, &found, refresh_token.expose_secret(), now)
+                .await
         };
         if let Err(error) = stored.await {
             tracing::error!(%account, %error, "a replaced grant could not be stored");
