@@ -35,7 +35,7 @@ fn analytics_is_pure() {
 
 #[test]
 fn services_know_no_http() {
-    let forbidden = ["poem", "handlers::", "middleware::"];
+    let forbidden = ["poem", "handlers::", "http::"];
     assert_free_of("src/services", &forbidden, "REST, shared dashboards and tools share the services");
 }
 
@@ -60,7 +60,7 @@ fn entities_and_the_contract_do_not_know_each_other() {
 
 #[test]
 fn nothing_depends_on_the_simulator_or_the_embedded_issuer() {
-    for folder in ["analytics", "services", "handlers", "middleware", "identity", "search_engine", "store"] {
+    for folder in ["analytics", "services", "handlers", "http", "identity", "search_engine", "store"] {
         let forbidden = ["simulator::", "identity_provider::"];
         assert_free_of(&format!("src/{folder}"), &forbidden, "they are reached over HTTP, like the real ones");
     }

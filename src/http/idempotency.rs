@@ -16,7 +16,7 @@ use poem::{
 };
 use sea_orm::DatabaseConnection;
 
-use super::{correlation::CorrelationId, envelope};
+use super::{errors, request_id::CorrelationId};
 use crate::{
     clock::Clock,
     config::ReplayStore,
@@ -87,7 +87,7 @@ impl<E: Endpoint> Endpoint for WritesEndpoint<E> {
                 Some(_) if self.settings.store == ReplayStore::None => {
                     let id = request.data::<CorrelationId>().cloned();
                     let answer = self.once(request).await;
-                    Ok(unstored(answer.unwrap_or_else(|error| envelope::response_of(error, id.as_ref()))))
+                    Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))))
                 }
                 Some(key) => match json(&mut request).await? {
                     // What is no JSON is refused before it has anything to do with a key.
@@ -189,7 +189,7 @@ impl<E: Endpoint> WritesEndpoint<E> {
                 alone(unit)?.roll_back().await.map_err(ApiError::from)?;
                 Err(error)
             }
-            Err(error) => self.settle(alone(unit)?, envelope::response_of(error, id.as_ref()), scope, hash).await,
+            Err(error) => self.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
             Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
         }
     }

@@ -188,7 +188,7 @@ mod tests {
     use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
 
     use super::*;
-    use crate::{clock::Clock, middleware::envelope::Envelope, testing::noon};
+    use crate::{clock::Clock, http::errors::Envelope, testing::noon};
 
     fn answer(path: &str) -> Result<Response> {
         match path {

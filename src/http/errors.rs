@@ -8,9 +8,10 @@ use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result, http::
 
 use super::{
     authenticate::Challenge,
-    correlation::CorrelationId,
+    error_map,
     methods::{self, OtherPaths},
-    rate_limit, refusal,
+    rate_limit,
+    request_id::CorrelationId,
 };
 use crate::store::rate_limit::Standing;
 
@@ -65,7 +66,7 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
     let mut response = if error.is_from_response() {
         error.into_response()
     } else {
-        let not_allowed = refusal::of(&error).code == Code::MethodNotAllowed;
+        let not_allowed = error_map::of(&error).code == Code::MethodNotAllowed;
         let mut response = response_of(error, id);
         if not_allowed && let Ok(allow) = methods::allow(path, other).parse() {
             response.headers_mut().insert(header::ALLOW, allow);
@@ -83,7 +84,7 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
 
 /// An error as it leaves the service, without headers that other layers add.
 pub(super) fn response_of(error: poem::Error, id: Option<&CorrelationId>) -> Response {
-    if error.is_from_response() { error.into_response() } else { finished(refusal::of(&error), id).into_response() }
+    if error.is_from_response() { error.into_response() } else { finished(error_map::of(&error), id).into_response() }
 }
 
 /// On 5xx: adds the request's name; a fault's hint, which is for us, goes to the log.
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
     use crate::{
         clock::Clock,
-        middleware::{api_version::ApiVersion, correlation::Correlation, standing_headers::StandingHeaders},
+        http::{headers::StandingHeaders, request_id::Correlation, version::ApiVersion},
         random::Random,
     };
 
