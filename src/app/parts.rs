@@ -12,13 +12,13 @@ use super::{Parts, http_client};
 use crate::{
     clock::Clock,
     config::{Config, Secret},
+    embedded_issuer::{IdentityProvider, Settings as IssuerSettings, clients},
     error::Error,
     handlers::App,
     identity::{
         Claims, Users, authenticator::Authenticator, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
-        session::Sessions, sign_in::BrowserSignIn, token::Verifier,
+        session::Sessions, token::Verifier,
     },
-    identity_provider::{IdentityProvider, Settings as IssuerSettings, clients},
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
@@ -35,6 +35,7 @@ use crate::{
     simulator::{self, Simulator},
     store::{database, rate_limit::RateLimits},
     urls::{is_loopback, without_credentials},
+    web::sign_in::BrowserSignIn,
 };
 
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.

@@ -7,7 +7,6 @@ use super::{Parts, parts::audience};
 use crate::{
     config::Config,
     error::Error,
-    handlers::documentation,
     http::{
         access::ResolveProperty,
         authenticate::Authenticate,
@@ -24,10 +23,10 @@ use crate::{
         request_id::Correlation,
         version::ApiVersion,
     },
-    identity::metadata::ResourceMetadata,
     services::replays::Running,
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
+    web::{documentation, well_known::ResourceMetadata},
 };
 
 /// What paths outside the table of operations allow.

@@ -5,7 +5,6 @@ mod analytics;
 mod annotations;
 mod classifications;
 mod discovery;
-pub mod documentation;
 mod filters;
 mod later;
 mod lists;

@@ -15,8 +15,9 @@ use super::{failures::Failures, methods};
 use crate::{
     clock::Clock,
     config::Config,
+    digest::sha256_hex,
     error,
-    identity::{Identity, hashing::sha256_hex},
+    identity::Identity,
     services::{
         access::PropertyAccess,
         sharing::{self, Shared},

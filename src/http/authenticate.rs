@@ -15,14 +15,14 @@ use super::{client_address, failures::Failures, rate_limit::CountedAs};
 use crate::{
     clock::Clock,
     config::Config,
+    digest::sha256_hex,
     identity::{
         authenticator::{AuthenticationError, Authenticator},
         credentials::{challenge, presents_token},
-        hashing::sha256_hex,
-        metadata,
     },
     services::users::plans::Entitlement,
     store::rate_limit::Rate,
+    web::well_known,
 };
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
@@ -134,7 +134,7 @@ impl Authenticate {
     }
 
     fn refusal(&self, problem: Option<&str>, hint: &str) -> Error {
-        let metadata = format!("{}{}", self.base_url, metadata::API_PATH);
+        let metadata = format!("{}{}", self.base_url, well_known::API_PATH);
         let mut error = Error::from(ApiError::new(Code::Unauthorized).hint(hint));
         error.set_data(Challenge(challenge(&metadata, problem)));
         error

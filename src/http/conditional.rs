@@ -1,12 +1,12 @@
 //! `ETag` and `304 Not Modified` on successful reads, and who may keep them.
 
 use api::operation::{self, EtagKind};
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use poem::{
     Endpoint, IntoResponse, Middleware, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
-use sha2::{Digest, Sha256};
+
+use crate::digest::opaque_tag;
 
 /// The middleware. It stands inside compression, so that a tag names the answer and not one coding of it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +59,7 @@ async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
         return Ok(response);
     }
     let body = response.take_body().into_bytes().await?;
-    let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+    let digest = opaque_tag(&body);
     let tag = if kind == EtagKind::Weak { format!("W/\"{digest}\"") } else { format!("\"{digest}\"") };
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(header::ETAG, tag);

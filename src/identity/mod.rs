@@ -3,19 +3,14 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, reached the same way over HTTP),
 //! and everything a request may present is judged here: bearer tokens, the session cookie, and what was revoked.
 
-mod attempts;
 pub mod authenticator;
 pub mod credentials;
-pub mod hashing;
 pub mod issuer;
 pub mod jwks;
-pub mod metadata;
-pub mod own_host;
 mod reading;
 pub mod relying_party;
 pub mod revocation;
 pub mod session;
-pub mod sign_in;
 pub mod token;
 
 use async_trait::async_trait;

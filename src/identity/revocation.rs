@@ -7,7 +7,8 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::{AccessToken, hashing::sha256_hex};
+use super::AccessToken;
+use crate::digest::sha256_hex;
 
 const TOKEN: &str = "token";
 const GRANT: &str = "grant";
@@ -63,7 +64,7 @@ pub async fn revoke_grant(
 /// Revokes every access token that `issuer` issued for `subject` until now, whatever the issuer does about it.
 ///
 /// The row names the person only by a hash. For people of the embedded issuer also end their grants
-/// (`identity_provider::grants::end_all`), sessions are ended by [`super::session::Sessions::end_all`].
+/// (`embedded_issuer::grants::end_all`), sessions are ended by [`super::session::Sessions::end_all`].
 pub async fn revoke_subject(
     db: &impl ConnectionTrait,
     issuer: &str,

@@ -8,8 +8,7 @@ use entity::{
 use sea_orm::{ActiveValue::Set, ColumnTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
 use uuid::Uuid;
 
-use super::hashing::sha256_hex;
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, digest::sha256_hex, random::Random};
 
 /// How long a browser stays signed in.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);

@@ -2,7 +2,7 @@
 
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
-use sightline::{login::login, random::Random};
+use sightline::{cli::login::login, random::Random};
 
 use crate::contract;
 

@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, Weak};
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use chrono::TimeDelta;
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     clock::Clock,
     compute::beside,
+    digest::opaque_tag,
     error::Error,
     search_engine::{ByteCache, LastFinal, Reading},
 };
@@ -80,7 +79,7 @@ impl Answers {
         }
         let written = beside(move || {
             let body = Bytes::from(serde_json::to_vec(&answer()).map_err(Error::internal)?);
-            let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..16]);
+            let digest = opaque_tag(&body);
             Ok::<_, Error>((body, digest))
         });
         let (body, digest) = written.await??;

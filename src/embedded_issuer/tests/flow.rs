@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 
 use super::{Answer, REDIRECT_URI, TestIssuer, client, text};
-use crate::{login::login, random::Random};
+use crate::{cli::login::login, random::Random};
 
 #[tokio::test]
 async fn a_client_gets_tokens_that_both_surfaces_accept() {

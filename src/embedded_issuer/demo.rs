@@ -42,7 +42,7 @@ pub fn by_subject(subject: &str) -> Option<&'static Person> {
 
 /// Whether `login_hint` may be answered without a page: everything stays on this machine, and no browser is asking.
 /// Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that was made to point at one; a request that was
-/// addressed to such a name does not come this far (`identity::own_host`).
+/// addressed to such a name does not come this far (`web::own_host`).
 pub(super) fn may_skip_page(settings: &Settings, redirect_uri: &str, headers: &HeaderMap) -> bool {
     settings.demo_sign_in
         && Url::parse(&settings.base_url).is_ok_and(|base| is_loopback(&base))

@@ -112,8 +112,8 @@ struct Parts {
     writer: DatabaseConnection,
     authenticator: crate::identity::authenticator::Authenticator,
     sessions: crate::identity::session::Sessions,
-    provider: Option<crate::identity_provider::IdentityProvider>,
-    sign_in: Option<crate::identity::sign_in::BrowserSignIn>,
+    provider: Option<crate::embedded_issuer::IdentityProvider>,
+    sign_in: Option<crate::web::sign_in::BrowserSignIn>,
     /// Counters of requests; none where nothing is counted.
     limits: Option<Arc<crate::store::rate_limit::RateLimits>>,
 }

@@ -16,7 +16,7 @@ use super::{
     request::AuthorizationRequest,
     response::{OAuthError, refused},
 };
-use crate::identity::hashing::{pkce_challenge, same, sha256_hex};
+use crate::digest::{pkce_challenge, same, sha256_hex};
 
 const LIFETIME: TimeDelta = TimeDelta::seconds(60);
 

@@ -3,12 +3,14 @@
 use poem::{Request, Response, handler, http::StatusCode, web::Data};
 use serde_json::json;
 
-use super::{
-    IdentityProvider, demo, grants,
-    issue::{ACCESS_TOKEN_TYPE, AccessClaims, about, has_scope},
-    response::{OAuthError, private_json},
+use crate::{
+    embedded_issuer::{
+        IdentityProvider, demo, grants,
+        issue::{ACCESS_TOKEN_TYPE, AccessClaims, about, has_scope},
+        response::{OAuthError, private_json},
+    },
+    identity::credentials::{Presented, SESSION_COOKIE, presented},
 };
-use crate::identity::credentials::{Presented, SESSION_COOKIE, presented};
 
 /// What the access token's scope lets its client know about the person.
 #[handler]

@@ -3,7 +3,7 @@
 use entity::oauth_grant;
 use poem::{Body, Request, Response, handler, http::header, web::Data};
 
-use super::{
+use crate::embedded_issuer::{
     IdentityProvider,
     parameters::Parameters,
     request::{self, Refusal},
@@ -45,7 +45,11 @@ impl IdentityProvider {
     }
 
     /// The resources for a new access token: those of the grant, or those named now if they are among them (RFC 8707).
-    pub(super) fn narrowed(&self, grant: &oauth_grant::Model, form: &Parameters) -> Result<Vec<String>, OAuthError> {
+    pub(in crate::embedded_issuer) fn narrowed(
+        &self,
+        grant: &oauth_grant::Model,
+        form: &Parameters,
+    ) -> Result<Vec<String>, OAuthError> {
         let mut granted: Vec<String> = serde_json::from_str(&grant.resources).unwrap_or_default();
         if granted.is_empty() {
             granted.clone_from(&self.settings.audiences);

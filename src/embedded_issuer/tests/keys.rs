@@ -16,12 +16,12 @@ use serde_json::json;
 use super::{TestIssuer, client, start_time, text};
 use crate::{
     clock::Clock,
+    embedded_issuer::{IdentityProvider, Settings},
     identity::{
         issuer::Issuer,
         jwks::{Jwks, KeyError},
         token::{TokenError, Verifier},
     },
-    identity_provider::{IdentityProvider, Settings},
     random::Random,
     secrets::Secrets,
 };

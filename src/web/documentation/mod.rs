@@ -8,8 +8,8 @@ use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::make_sync,
 use poem_openapi::OpenApiService;
 use serde_json::Value;
 
-const PAGE: &str = include_str!("documentation/page.html");
-const START: &str = include_str!("documentation/start.js");
+const PAGE: &str = include_str!("page.html");
+const START: &str = include_str!("start.js");
 
 /// The client that the Authorize button signs in with; the embedded issuer knows it.
 pub const DOCS_CLIENT: &str = "sightline-docs";

@@ -5,7 +5,8 @@ use entity::oauth_client::{ActiveModel, Entity};
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
 
-use super::{super::registration::MAX_CLIENTS, Answer, REDIRECT_URI, TestIssuer, start_time};
+use super::{Answer, REDIRECT_URI, TestIssuer, start_time};
+use crate::embedded_issuer::endpoints::registration::MAX_CLIENTS;
 
 async fn register(issuer: &TestIssuer, metadata: &Value) -> Answer {
     Answer::of(issuer.http.post(format!("{}/oauth/register", issuer.base)).json(metadata)).await

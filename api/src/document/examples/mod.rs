@@ -16,19 +16,19 @@ use super::each_operation;
 const MOST_BYTES: usize = 1000;
 
 const FILES: &[&str] = &[
-    include_str!("examples/discovery.json"),
-    include_str!("examples/system.json"),
-    include_str!("examples/billing.json"),
-    include_str!("examples/properties.json"),
-    include_str!("examples/analytics.json"),
-    include_str!("examples/classifications.json"),
-    include_str!("examples/annotations.json"),
-    include_str!("examples/tags.json"),
-    include_str!("examples/sharing.json"),
-    include_str!("examples/team.json"),
-    include_str!("examples/filters.json"),
-    include_str!("examples/integrations.json"),
-    include_str!("examples/privacy.json"),
+    include_str!("discovery.json"),
+    include_str!("system.json"),
+    include_str!("billing.json"),
+    include_str!("properties.json"),
+    include_str!("analytics.json"),
+    include_str!("classifications.json"),
+    include_str!("annotations.json"),
+    include_str!("tags.json"),
+    include_str!("sharing.json"),
+    include_str!("team.json"),
+    include_str!("filters.json"),
+    include_str!("integrations.json"),
+    include_str!("privacy.json"),
 ];
 
 static EXAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {

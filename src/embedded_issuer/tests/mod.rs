@@ -31,23 +31,22 @@ use url::Url;
 use super::{IdentityProvider, Settings};
 use crate::{
     clock::{Clock, Hand},
+    digest::pkce_challenge,
     identity::{
         Claims, Identity, Users,
         authenticator::{AuthenticationError, Authenticator},
         credentials::challenge,
-        hashing::pkce_challenge,
         issuer::Issuer,
         jwks::Jwks,
-        metadata::ResourceMetadata,
         relying_party::RelyingParty,
         session::Sessions,
-        sign_in::BrowserSignIn,
         token::Verifier,
     },
     random::Random,
     secrets::Secrets,
     services::users::{self, Email, Profile},
     store::database::for_a_test,
+    web::{sign_in::BrowserSignIn, well_known::ResourceMetadata},
 };
 
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";

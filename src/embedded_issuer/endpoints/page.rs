@@ -2,7 +2,7 @@
 
 use poem::{Response, http::StatusCode};
 
-use super::{clients::Client, demo::PEOPLE};
+use crate::embedded_issuer::{clients::Client, demo::PEOPLE};
 
 // No form-action directive: browsers apply it to the redirect that answers the form too, and that leads to the client.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";

@@ -3,7 +3,7 @@
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
 
-use crate::{identity::hashing::pkce_challenge, random::Random};
+use crate::{digest::pkce_challenge, random::Random};
 
 const CLIENT_ID: &str = "sightline-cli";
 // Nobody listens there: the answer is read from the redirect itself.

@@ -6,14 +6,16 @@ use poem::{
     web::Data,
 };
 
-use super::{
-    IdentityProvider, demo, page,
-    parameters::{Parameters, TOO_MANY},
-    request::{self, AuthorizationRequest, Refusal, ReturnAddress},
-    response::OAuthError,
-};
+use super::page;
 use crate::{
-    identity::{credentials::cookies, hashing::same},
+    digest::same,
+    embedded_issuer::{
+        IdentityProvider, demo,
+        parameters::{Parameters, TOO_MANY},
+        request::{self, AuthorizationRequest, Refusal, ReturnAddress},
+        response::OAuthError,
+    },
+    identity::credentials::cookies,
     urls::is_https,
 };
 

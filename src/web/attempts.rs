@@ -9,7 +9,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::hashing::sha256_hex;
+use crate::digest::sha256_hex;
 
 /// How long an attempt may take, from leaving for the issuer to coming back.
 pub(super) const LIFETIME: TimeDelta = TimeDelta::minutes(10);

@@ -5,13 +5,15 @@ use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::EntityTrait;
 use serde_json::json;
 
-use super::{
-    IdentityProvider, grants,
-    issue::{ACCESS_TOKEN_TYPE, AccessClaims},
-    parameters::Parameters,
-    response::{OAuthError, private_json},
+use crate::{
+    digest::sha256_hex,
+    embedded_issuer::{
+        IdentityProvider, grants,
+        issue::{ACCESS_TOKEN_TYPE, AccessClaims},
+        parameters::Parameters,
+        response::{OAuthError, private_json},
+    },
 };
-use crate::identity::hashing::sha256_hex;
 
 /// Revokes a token. Possession is proof enough; `client_id` says whose it has to be. Unknown tokens are answered alike.
 #[handler]

@@ -3,39 +3,26 @@
 //! Authorization code with PKCE only, public clients only. The rest of the service reaches it over HTTP like any other issuer;
 //! the two share nothing but the table of revocations.
 
-mod authorize;
 pub mod clients;
-mod code;
+mod codes;
 pub mod demo;
+mod endpoints;
 pub mod grants;
 mod issue;
 mod keys;
-mod metadata;
-mod page;
 mod parameters;
 mod redirect_uri;
 mod refresh;
-mod registration;
 mod request;
 mod response;
-mod revoke;
 mod sweep;
-mod token;
-mod userinfo;
 
 use std::sync::Arc;
 
-use poem::{EndpointExt, Route, RouteMethod, get, post};
 use sea_orm::DatabaseConnection;
 
 use self::keys::Keys;
-use crate::{
-    clock::Clock,
-    identity::{metadata::open_to_browsers, own_host::on_own_host},
-    random::Random,
-    secrets::Secrets,
-    store::rate_limit::RateLimits,
-};
+use crate::{clock::Clock, random::Random, secrets::Secrets, store::rate_limit::RateLimits};
 
 /// How the issuer is set up.
 #[derive(Clone, Debug)]
@@ -71,26 +58,6 @@ impl IdentityProvider {
     #[must_use]
     pub fn with_limits(self, limits: Option<Arc<RateLimits>>) -> Self {
         Self { limits, ..self }
-    }
-
-    /// Adds every endpoint of the issuer to `routes`, the root of `base_url`.
-    #[must_use]
-    pub fn mount(&self, routes: Route) -> Route {
-        let open = |path, endpoint: RouteMethod| (path, open_to_browsers(endpoint.data(self.clone())));
-        let endpoints = [
-            open("/.well-known/openid-configuration", get(metadata::discovery)),
-            open("/.well-known/oauth-authorization-server", get(metadata::discovery)),
-            open("/oauth/jwks", get(metadata::jwks)),
-            open("/oauth/token", post(token::token)),
-            open("/oauth/register", post(registration::register)),
-            open("/oauth/revoke", post(revoke::revoke)),
-            open("/oauth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo)),
-        ];
-        let page = on_own_host(get(authorize::show).post(authorize::decide).data(self.clone()), self.issuer());
-        endpoints
-            .into_iter()
-            .fold(routes, |routes, (path, endpoint)| routes.at(path, endpoint))
-            .at("/oauth/authorize", page)
     }
 
     fn issuer(&self) -> &str {

@@ -1,7 +1,7 @@
 //! Metadata documents and the authorization endpoint.
 
 use super::{Answer, REDIRECT_URI, TestIssuer};
-use crate::identity::hashing::pkce_challenge;
+use crate::digest::pkce_challenge;
 
 #[tokio::test]
 async fn the_documents_say_what_the_standards_ask_for() {

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use entity::{authorization_code, oauth_client, oauth_grant, refresh_token};
 use sea_orm::{ColumnTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter, sea_query::Query};
 
-use super::{IdentityProvider, registration::MAX_CLIENTS};
+use super::{IdentityProvider, endpoints::registration::MAX_CLIENTS};
 
 /// Codes and grants are kept this long after they expired, so that a replay is still recognised.
 const KEEP: TimeDelta = TimeDelta::days(1);

@@ -1,4 +1,4 @@
-//! How secrets of this service are named in the database: by SHA-256, so that a copy of the database signs nobody in.
+//! Digests: SHA-256 of secrets, so that a copy of the database signs nobody in, and of what entity tags name.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
@@ -13,6 +13,19 @@ pub fn sha256_hex(secret: &str) -> String {
 #[must_use]
 pub fn pkce_challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()))
+}
+
+/// The opaque part of an entity tag (RFC 9110 section 8.8.3): 128 bits of the SHA-256 of `bytes`, in URL-safe base64 without padding
+/// (22 characters).
+#[must_use]
+pub fn opaque_tag(bytes: &[u8]) -> String {
+    opaque_tag_of(Sha256::new_with_prefix(bytes))
+}
+
+/// The same of everything that `hash` has taken.
+#[must_use]
+pub fn opaque_tag_of(hash: Sha256) -> String {
+    URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
 }
 
 /// Compares without telling by its time where two strings differ.

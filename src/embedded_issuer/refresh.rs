@@ -15,7 +15,7 @@ use super::{
     request::scopes,
     response::{OAuthError, refused},
 };
-use crate::identity::hashing::sha256_hex;
+use crate::digest::sha256_hex;
 
 /// How long a refresh token waits to be used.
 const LIFETIME: TimeDelta = TimeDelta::days(30);

@@ -8,11 +8,14 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, EntityTrait, PaginatorTrait, QueryF
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    IdentityProvider, redirect_uri,
-    response::{OAuthError, private_json, refused},
+use crate::{
+    addresses::ClientAddress,
+    embedded_issuer::{
+        IdentityProvider, redirect_uri,
+        response::{OAuthError, private_json, refused},
+    },
+    store::rate_limit::Rate,
 };
-use crate::{addresses::ClientAddress, store::rate_limit::Rate};
 
 const MAX_BODY_BYTES: usize = 16 * 1024;
 const MAX_REDIRECT_URIS: usize = 10;
@@ -22,7 +25,7 @@ const MAX_PER_HOUR_AND_ADDRESS: u32 = 20;
 /// Clients registered in an hour by all: a day of it stays below [`MAX_CLIENTS`], so that the sweep keeps up with a flood.
 const MAX_PER_HOUR: u64 = 2_000;
 /// Clients kept.
-pub(super) const MAX_CLIENTS: u64 = 50_000;
+pub(in crate::embedded_issuer) const MAX_CLIENTS: u64 = 50_000;
 /// Seconds after which whoever found no room may try again.
 const NO_ROOM_RETRY: u64 = 60;
 

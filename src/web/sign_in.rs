@@ -14,15 +14,22 @@ use poem::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Users,
     attempts::{self, SpentAttempts},
-    authenticator::is_same_origin,
-    credentials::{SESSION_COOKIE, cookies, host_cookie},
     own_host::on_own_host,
-    relying_party::{Attempt, RelyingParty, SignInError},
-    session::{LIFETIME, Sessions},
 };
-use crate::{clock::Clock, random::Random, secrets::Secrets, urls::is_https};
+use crate::{
+    clock::Clock,
+    identity::{
+        Users,
+        authenticator::is_same_origin,
+        credentials::{SESSION_COOKIE, cookies, host_cookie},
+        relying_party::{Attempt, RelyingParty, SignInError},
+        session::{LIFETIME, Sessions},
+    },
+    random::Random,
+    secrets::Secrets,
+    urls::is_https,
+};
 
 /// Carries the state of one attempt through the issuer and back, sealed.
 const ATTEMPT_COOKIE: &str = "sightline_attempt";

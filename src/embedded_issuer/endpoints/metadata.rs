@@ -3,8 +3,10 @@
 use poem::{Response, handler, web::Data};
 use serde_json::json;
 
-use super::{IdentityProvider, response::OAuthError};
-use crate::identity::metadata::json_document;
+use crate::{
+    embedded_issuer::{IdentityProvider, response::OAuthError},
+    web::well_known::json_document,
+};
 
 /// Both well-known paths answer the same document.
 #[handler]
