@@ -3,7 +3,7 @@
 use poem::http::Method;
 use sightline::{cli::login::login, random::Random};
 
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
 };

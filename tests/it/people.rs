@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sightline::{app::http_client, digest::pkce_challenge};
 use url::Url;
 
-use crate::{
+use crate::support::{
     actor::Actor,
     app::{TestApp, shared},
 };

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sightline::services::users::subscriptions;
 
 use super::column;
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, start_of_test},
 };

@@ -8,9 +8,11 @@ use sightline::services::users::subscriptions;
 
 use super::{column, contains, grant_of};
 use crate::{
-    actor::Actor,
-    app::{TestApp, start_of_test},
     coverage::{NOBODYS, untracked},
+    support::{
+        actor::Actor,
+        app::{TestApp, start_of_test},
+    },
 };
 
 fn segments(property: &str) -> String {
