@@ -3,18 +3,20 @@
 //! `ARCHITECTURE.md` says what lives where and which way dependencies point.
 
 pub mod addresses;
+pub mod admission;
 pub mod analytics;
 pub mod app;
 pub mod cli;
 pub mod clock;
 pub mod compute;
 pub mod config;
+pub mod demo;
+pub mod digest;
+pub mod embedded_issuer;
 pub mod error;
 pub mod handlers;
+pub mod http;
 pub mod identity;
-pub mod identity_provider;
-pub mod login;
-pub mod middleware;
 pub mod random;
 pub mod search_engine;
 pub mod secrets;
@@ -23,4 +25,7 @@ pub mod services;
 pub mod simulator;
 pub mod store;
 pub mod telemetry;
+#[cfg(test)]
+mod testing;
 pub mod urls;
+pub mod web;

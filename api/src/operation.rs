@@ -1,6 +1,6 @@
 //! The table of operations, derived from the traits; the document, the middleware and the coverage tests read it.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use poem::http::Method;
 
@@ -99,22 +99,26 @@ impl Operation {
         out
     }
 
-    /// The values of the path's `{names}`, where `path` is this operation's.
+    /// How many of the path's `{names}` have a value in `path`; none where `path` is not this operation's.
     #[must_use]
-    pub fn path_values<'p>(&self, path: &'p str) -> Option<BTreeMap<&'static str, &'p str>> {
+    pub fn matches(&self, path: &str) -> Option<usize> {
         let (mut pattern, mut actual) = (self.path.split('/'), path.split('/'));
-        let mut values = BTreeMap::new();
+        let mut names = 0;
         loop {
             match (pattern.next(), actual.next()) {
-                (None, None) => return Some(values),
-                (Some(expected), Some(found)) => match expected.strip_prefix('{').and_then(|n| n.strip_suffix('}')) {
-                    Some(name) if !found.is_empty() => drop(values.insert(name, found)),
-                    None if expected == found => {}
-                    _ => return None,
-                },
+                (None, None) => return Some(names),
+                (Some(expected), Some(found)) if expected.starts_with('{') && !found.is_empty() => names += 1,
+                (Some(expected), Some(found)) if expected == found => {}
                 _ => return None,
             }
         }
+    }
+
+    /// The value of the path's `{name}` in `path`, which is this operation's.
+    #[must_use]
+    pub fn value<'p>(&self, name: &str, path: &'p str) -> Option<&'p str> {
+        let is_named = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
+        self.path.split('/').zip(path.split('/')).find(|(part, _)| is_named(part)).map(|(_, value)| value)
     }
 }
 
@@ -133,7 +137,7 @@ pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
     TABLE
         .iter()
         .filter(|o| o.method == *wanted)
-        .filter_map(|o| o.path_values(path).map(|values| (values.len(), o)))
+        .filter_map(|o| o.matches(path).map(|names| (names, o)))
         .min_by_key(|(names, _)| *names)
         .map(|(_, operation)| operation)
 }

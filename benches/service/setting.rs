@@ -10,9 +10,9 @@ use entity::property;
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _};
 use sightline::{
     app::{self, Service},
+    cli::login::login,
     clock::Clock,
     config::{Bytes, Config},
-    login::login,
     random::Random,
 };
 use tempfile::TempDir;

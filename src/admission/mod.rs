@@ -148,13 +148,13 @@ impl Admissions {
         property: Option<Uuid>,
     ) -> Result<Admitted, AdmissionError> {
         let inner = &self.0;
-        let digest = Sha256::digest(token).into();
-        let token = inner.verifier.verify(token, digest, audience).await.map_err(|error| match error {
+        let token = inner.verifier.verify(token, audience).await.map_err(|error| match error {
             TokenError::Invalid(reason) => AdmissionError::InvalidToken(reason),
             TokenError::IssuerUnavailable(error) => error.into(),
         })?;
         let read = inner.holder(&token, property);
-        let facts = inner.callers.get(&(digest, property), read).await?.ok_or(AdmissionError::InvalidToken("revoked"))?;
+        let facts =
+            inner.callers.get(&(token.digest, property), read).await?.ok_or(AdmissionError::InvalidToken("revoked"))?;
         let credential = Credential::AccessToken {
             token_id: token.id.clone(),
             client_id: token.client_id.clone(),

@@ -2,33 +2,30 @@
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
 use chrono::TimeDelta;
-use entity::user;
-use sea_orm::{ConnAcquireErr, DatabaseConnection, DbErr};
 use url::Url;
 
 use super::{Parts, http_client};
 use crate::{
+    admission::Admissions,
     clock::Clock,
     config::{Config, Secret},
+    embedded_issuer::{IdentityProvider, Settings as IssuerSettings, clients},
     error::Error,
     handlers::App,
-    identity::{
-        Claims, Users, authenticator::Authenticator, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
-        session::Sessions, sign_in::BrowserSignIn, token::Verifier,
-    },
-    identity_provider::{IdentityProvider, Settings as IssuerSettings, clients},
+    identity::{Users, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions, token::Verifier},
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
     server,
     services::{
-        analyses::weeks::Weeks,
-        health::HealthCheck,
-        people::{self, Email, Profile},
-        rendered::Answers,
-        search_data::{SearchData, StoredGrants},
+        analyses::{
+            rendered::Answers,
+            search_data::{SearchData, StoredGrants},
+            weeks::Weeks,
+        },
+        system::HealthCheck,
+        users::StoredUsers,
     },
     simulator::{self, Simulator},
     store::{
@@ -36,6 +33,7 @@ use crate::{
         rate_limit::RateLimits,
     },
     urls::{is_loopback, without_credentials},
+    web::sign_in::BrowserSignIn,
 };
 
 /// Rendered answers take at most this part of the cache's budget; readings take the rest.
@@ -120,12 +118,12 @@ pub async fn build(
         db: writer.clone(),
         random: random.clone(),
         clock: clock.clone(),
-        config: config.clone(),
+        trial_days: config.billing.trial_days,
     });
     let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
-    let verifier = Verifier::new(keys.clone(), db.clone(), clock.clone());
-    let authenticator = Authenticator::new(verifier, sessions.clone(), users.clone(), &base_url);
+    let verifier = Verifier::new(keys.clone(), clock.clone());
+    let admissions = Admissions::new(verifier, users.clone(), &store, config.clone(), clock.clone(), &base_url);
     let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
     let provider = config.embeds_issuer().then(|| {
         let settings = IssuerSettings {
@@ -148,7 +146,7 @@ pub async fn build(
     let sign_in = sign_in.transpose()?;
     let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
     let app = Arc::new(App { config, base_url, db, search, issuer, health, clock, random });
-    Ok(Parts { app, store, authenticator, sessions, provider, sign_in, limits })
+    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits })
 }
 
 /// Opens the configured database, with the current schema.
@@ -265,31 +263,4 @@ fn parse_key(digits: &str) -> Option<[u8; 32]> {
         *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
     }
     Some(key)
-}
-
-/// Finds or makes the user that claims speak of.
-struct StoredUsers {
-    db: DatabaseConnection,
-    random: Random,
-    clock: Clock,
-    config: Arc<Config>,
-}
-
-#[async_trait]
-impl Users for StoredUsers {
-    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
-        let profile = Profile {
-            issuer: claims.issuer.clone(),
-            subject: claims.subject.clone(),
-            email: claims.email.clone().map(|email| Email { address: email.address, verified: email.verified }),
-            name: claims.name.clone(),
-            issued_at: claims.issued_at,
-        };
-        let (now, trial_days) = (self.clock.now(), self.config.billing.trial_days);
-        people::sign_in(&self.db, &self.random, now, trial_days, &profile).await.map_err(|error| match error {
-            // Stays what it was: the service is busy, not broken.
-            Error::Overloaded(_) => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
-            error => DbErr::Custom(error.to_string()),
-        })
-    }
 }

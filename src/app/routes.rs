@@ -1,5 +1,7 @@
 //! The router and the layers in front of it.
 
+use std::sync::Arc;
+
 use api::document::Locations;
 use poem::{EndpointExt, Route, endpoint::BoxEndpoint, http::HeaderName};
 
@@ -7,27 +9,27 @@ use super::{Parts, parts::audience};
 use crate::{
     config::Config,
     error::Error,
-    handlers::documentation,
-    identity::metadata::ResourceMetadata,
-    middleware::{
-        api_version::ApiVersion,
-        authenticate::Authenticate,
-        body_limit::{BodyLimit, BodyVerdict},
+    http::{
+        access::{self, Authorize},
+        authenticate::{self, Authenticate},
+        body::{BodyLimit, BodyVerdict},
         client_address::NameClient,
         compression::compress,
         conditional::Conditional,
-        correlation::Correlation,
-        envelope::Envelope,
+        errors::Envelope,
         failures::Failures,
+        headers::StandingHeaders,
+        idempotency::Writes,
         methods::Options,
-        property_access::ResolveProperty,
+        operation,
         rate_limit::RateLimit,
-        standing_headers::StandingHeaders,
-        writes::Writes,
+        request_id::Correlation,
+        version::ApiVersion,
     },
     services::replays::Running,
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
+    web::{documentation, well_known::ResourceMetadata},
 };
 
 /// What paths outside the table of operations allow.
@@ -63,22 +65,21 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         in_flight: InFlight::new(config.rate_limit.max_in_flight),
         anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
     };
-    let authenticate = Authenticate {
-        authenticator: parts.authenticator.clone(),
+    let authenticate = Arc::new(Authenticate {
+        admissions: parts.admissions.clone(),
         audience: audience(config, base_url),
         base_url: base_url.clone(),
         config: config.clone(),
-        clock: app.clock.clone(),
         failures: failures.clone(),
-    };
-    let resolve = ResolveProperty {
-        db: app.db.clone(),
+    });
+    let authorize = Arc::new(Authorize {
+        admissions: parts.admissions.clone(),
         writer: parts.store.writer.clone(),
         config: config.clone(),
         clock: app.clock.clone(),
         limits: parts.limits.clone(),
         failures,
-    };
+    });
     let writes = Writes {
         db: app.db.clone(),
         writer: parts.store.writer.clone(),
@@ -94,9 +95,9 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(Conditional)
         .with(writes)
         .with(BodyVerdict)
-        .with(resolve)
+        .around(move |next, request| access::authorize(authorize.clone(), next, request))
         .with(rate_limit.clone())
-        .with(authenticate)
+        .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
         .with(Options);
     let endpoint = Route::new()
         .nest_no_strip("/api", operations)
@@ -107,7 +108,8 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
         .with(StandingHeaders { https: is_https(base_url) })
         .around(compress)
         .with(NameClient { proxies: config.rate_limit.trusted_proxies.clone(), header: client_address_header(config)? })
-        .with(Correlation { clock: app.clock.clone(), random: app.random.clone() });
+        .with(Correlation { clock: app.clock.clone(), random: app.random.clone() })
+        .around(operation::look_up);
     Ok(endpoint.map_to_response().boxed())
 }
 

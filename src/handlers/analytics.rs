@@ -14,7 +14,7 @@ use api::{
 use poem::Body;
 
 use super::{App, Established as _, sent};
-use crate::services::{analyses, csv_file::CsvFile};
+use crate::services::analyses::{self, csv::CsvFile};
 
 fn streamed(file: CsvFile) -> Csv {
     Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, capped: file.capped }
@@ -26,7 +26,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<PerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        Ok(sent(&*analyses::performance::performance(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::performance::performance(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_cannibalization(
@@ -34,7 +34,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CannibalizationParams>,
     ) -> Answered<Rendered<CannibalizationAnswer>> {
-        Ok(sent(&*analyses::cannibalization::cannibalization(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::cannibalization::cannibalization(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_growth_opportunities(
@@ -42,7 +42,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<GrowthParams>,
     ) -> Answered<Rendered<GrowthAnswer>> {
-        Ok(sent(&*analyses::growth::growth(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::growth::growth(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_query_insights(
@@ -50,7 +50,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryInsightsParams>,
     ) -> Answered<Rendered<QueryInsightsAnswer>> {
-        Ok(sent(&*analyses::query_insights::query_insights(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::query_insights::query_insights(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_query_count(
@@ -58,7 +58,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryCountParams>,
     ) -> Answered<Rendered<QueryCountAnswer>> {
-        Ok(sent(&*analyses::query_count::query_count(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::query_count::query_count(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn export_property_query_count_raw(
@@ -66,7 +66,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<QueryCountParams>,
     ) -> Answered<Csv> {
-        Ok(streamed(analyses::export::query_count_rows(&self.search, &caller.access()?, &params).await?))
+        Ok(streamed(analyses::export::query_count_rows(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn list_property_countries(
@@ -74,7 +74,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CountriesParams>,
     ) -> Answered<Rendered<CountriesAnswer>> {
-        Ok(sent(&*analyses::countries::breakdown(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::countries::breakdown(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_countries_timeseries(
@@ -82,7 +82,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<CountriesTimeseriesParams>,
     ) -> Answered<Rendered<CountriesTimeseriesAnswer>> {
-        Ok(sent(&*analyses::countries::timeseries(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::countries::timeseries(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_table_sparklines(
@@ -90,7 +90,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<SparklinesParams>,
     ) -> Answered<Rendered<SparklinesAnswer>> {
-        Ok(sent(&*analyses::sparklines::sparklines(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::sparklines::sparklines(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn export_property_performance_csv(
@@ -98,7 +98,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<ExportParams>,
     ) -> Answered<Csv> {
-        Ok(streamed(analyses::export::table(&self.search, &caller.access()?, &params).await?))
+        Ok(streamed(analyses::export::table(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_branded_traffic(
@@ -106,6 +106,6 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<BrandedTrafficParams>,
     ) -> Answered<Rendered<BrandedTrafficAnswer>> {
-        Ok(sent(&*analyses::branded_traffic::branded_traffic(&self.search, &caller.access()?, &params).await?))
+        Ok(sent(&*analyses::branded_traffic::branded_traffic(&self.search, &*caller.access()?, &params).await?))
     }
 }

@@ -19,7 +19,7 @@ impl AnnotationsApi for App {
         caller: Caller,
         Params(params): Params<AnnotationListParams>,
     ) -> Answered<Listed<Annotation>> {
-        listed(caller.identity()?.user.id, annotations::list(&self.db, &caller.access()?, &params)).await
+        listed(caller.member()?.user.id, annotations::list(&self.db, &caller.access()?, &params)).await
     }
 
     async fn create_property_annotation(

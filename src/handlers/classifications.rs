@@ -14,7 +14,7 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _, lists::listed};
-use crate::services::{branded_keywords, segments, topic_clusters};
+use crate::services::classifications::{branded_keywords, segments, topic_clusters};
 
 impl ClassificationsApi for App {
     async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>> {
@@ -44,7 +44,7 @@ impl ClassificationsApi for App {
     }
 
     async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>> {
-        listed(caller.identity()?.user.id, segments::list(&self.db, &caller.access()?)).await
+        listed(caller.member()?.user.id, segments::list(&self.db, &caller.access()?)).await
     }
 
     async fn create_property_segment(
@@ -79,7 +79,7 @@ impl ClassificationsApi for App {
     }
 
     async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>> {
-        listed(caller.identity()?.user.id, topic_clusters::list(&self.db, &caller.access()?)).await
+        listed(caller.member()?.user.id, topic_clusters::list(&self.db, &caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(

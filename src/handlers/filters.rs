@@ -10,11 +10,11 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _, lists::listed};
-use crate::services::filter_presets;
+use crate::services::filters;
 
 impl FiltersApi for App {
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>> {
-        listed(caller.identity()?.user.id, filter_presets::list(&self.db, caller.identity()?.user.id)).await
+        listed(caller.member()?.user.id, filters::list(&self.db, caller.member()?.user.id)).await
     }
 
     async fn create_filter_preset(
@@ -22,9 +22,9 @@ impl FiltersApi for App {
         caller: Caller,
         Body(body): Body<FilterPresetInput>,
     ) -> Answered<Created<FilterPreset>> {
-        let (user, unit) = (caller.identity()?.user.id, caller.unit()?);
+        let (user, unit) = (caller.member()?.user.id, caller.unit()?);
         let transaction = unit.transaction().await?;
-        let data = filter_presets::create(transaction, user, body, self.fresh()).await?;
+        let data = filters::create(transaction, user, body, self.fresh()).await?;
         let location = format!("/api/filter-presets/{}", data.id);
         Ok(Created { data, location })
     }
@@ -35,16 +35,16 @@ impl FiltersApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<FilterPresetInput>,
     ) -> Answered<Answer<FilterPreset>> {
-        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
         let now = self.clock.now();
-        Ok(Answer(filter_presets::replace(transaction, user, (id, &if_match), body, now).await?))
+        Ok(Answer(filters::replace(transaction, user, (id, &if_match), body, now).await?))
     }
 
     async fn delete_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
-        filter_presets::delete(transaction, user, (id, &if_match)).await?;
+        filters::delete(transaction, user, (id, &if_match)).await?;
         Ok(NoContent)
     }
 }

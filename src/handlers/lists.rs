@@ -3,14 +3,12 @@
 use std::{future::Future, sync::LazyLock, time::Duration};
 
 use api::answer::{Answered, Listed, Rendered};
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
-use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use crate::{compute::beside, error::Error, store::places::Places};
+use crate::{compute::beside, digest::opaque_tag, error::Error, store::places::Places};
 
 /// One list is made at a time: from its rows to its bytes a list takes many times what is sent.
 static MAKING: Semaphore = Semaphore::const_new(1);
@@ -47,7 +45,7 @@ where
     let data = list.await?;
     let rendered = beside(move || {
         let bytes = written(data);
-        let digest = URL_SAFE_NO_PAD.encode(&Sha256::digest(&bytes)[..16]);
+        let digest = opaque_tag(&bytes);
         Rendered::new(Bytes::from_owner(Held { bytes, _place: place })).with_strong_digest(&digest)
     });
     Ok(rendered.await?)

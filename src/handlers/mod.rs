@@ -5,7 +5,6 @@ mod analytics;
 mod annotations;
 mod classifications;
 mod discovery;
-pub mod documentation;
 mod filters;
 mod later;
 mod lists;
@@ -25,11 +24,14 @@ use uuid::Uuid;
 use crate::{
     clock::Clock,
     config::Config,
-    identity::{Identity, issuer::Issuer},
+    identity::issuer::Issuer,
     random::Random,
     services::{
-        access::PropertyAccess, health::HealthCheck, records::IfMatch, rendered::RenderedAnswer,
-        search_data::SearchData,
+        access::PropertyAccess,
+        analyses::{rendered::RenderedAnswer, search_data::SearchData},
+        records::IfMatch,
+        system::HealthCheck,
+        users::Member,
     },
     store::unit_of_work::UnitOfWork,
 };
@@ -56,8 +58,8 @@ pub struct App {
 
 /// What has been established about a caller.
 trait Established {
-    /// Who is calling.
-    fn identity(&self) -> Result<Identity, ApiError>;
+    /// The caller.
+    fn member(&self) -> Result<Member, ApiError>;
     /// The right to the property in the path.
     fn access(&self) -> Result<PropertyAccess, ApiError>;
     /// What the request writes in; it is committed with the answer.
@@ -67,7 +69,7 @@ trait Established {
 }
 
 impl Established for Caller {
-    fn identity(&self) -> Result<Identity, ApiError> {
+    fn member(&self) -> Result<Member, ApiError> {
         self.get()
     }
 

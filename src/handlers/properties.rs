@@ -12,7 +12,7 @@ use api::{
 };
 
 use super::{App, Established as _};
-use crate::services::{headlines, properties, sync, tracking};
+use crate::services::properties::{self, headlines, sync, tracking};
 
 impl PropertiesApi for App {
     async fn list_properties(
@@ -20,17 +20,17 @@ impl PropertiesApi for App {
         caller: Caller,
         Params(params): Params<PropertyListParams>,
     ) -> Answered<Answer<Vec<TrackedProperty>>> {
-        let user = caller.identity()?.user.id;
-        Ok(Answer(headlines::list(&self.search, &self.config, user, params.days.0).await?))
+        let user = caller.member()?.user;
+        Ok(Answer(headlines::list(&self.search, &self.config, &user, params.days.0).await?))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {
-        let user = caller.identity()?.user.id;
+        let user = caller.member()?.user.id;
         Ok(Answer(sync::of_user(&self.search, &self.random, user).await?))
     }
 
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>> {
-        let user = caller.identity()?.user.id;
+        let user = caller.member()?.user.id;
         let found = tracking::read(&self.db, &self.config, user, self.clock.now()).await?;
         Ok(Answer(found.wire()))
     }
@@ -40,7 +40,7 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<TrackingSelection>,
     ) -> Answered<Answer<Tracking>> {
-        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
         let (wanted, now) = (&body.property_ids, self.clock.now());
         Ok(Answer(tracking::replace(transaction, &self.config, user, (wanted, &if_match), now).await?.wire()))

@@ -13,8 +13,9 @@ use uuid::Uuid;
 
 use super::{App, Established as _, sent};
 use crate::services::{
+    access::SharedProperty,
     analyses::performance,
-    share_links::{self, Links, Shared},
+    sharing::{self, Links},
 };
 
 impl App {
@@ -43,7 +44,7 @@ impl SharingApi for App {
     async fn revoke_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
-        share_links::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
+        sharing::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
         Ok(NoContent)
     }
 
@@ -53,7 +54,7 @@ impl SharingApi for App {
         _: Path<String>,
         Params(params): Params<PerformanceParams>,
     ) -> Answered<Rendered<SharedPerformanceAnswer>> {
-        let shared: Shared = caller.get()?;
+        let shared: SharedProperty = caller.get()?;
         Ok(sent(&*performance::shared(&self.search, &shared, &params).await?))
     }
 }

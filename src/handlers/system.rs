@@ -9,7 +9,7 @@ use api::{
 use poem_openapi::payload::Json;
 
 use super::{App, Established as _};
-use crate::services::health;
+use crate::services::system;
 
 impl SystemApi for App {
     async fn get_health(&self) -> Result<HealthResponse, ApiError> {
@@ -20,11 +20,11 @@ impl SystemApi for App {
     }
 
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>> {
-        Ok(Answer(health::accounts(&self.search, caller.identity()?.user.id).await?))
+        Ok(Answer(system::accounts(&self.search, caller.member()?.user.id).await?))
     }
 
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {
-        let user = caller.identity()?.user.id;
-        Ok(Answer(health::feature_flags(&self.db, &self.config, user, self.clock.now()).await?))
+        let user = caller.member()?.user.id;
+        Ok(Answer(system::feature_flags(&self.db, &self.config, user, self.clock.now()).await?))
     }
 }

@@ -19,7 +19,7 @@ impl TeamApi for App {
         caller: Caller,
         Params(params): Params<TeamListParams>,
     ) -> Answered<Answer<Vec<TeamGrant>>> {
-        let user = caller.identity()?.user;
+        let user = caller.member()?.user;
         let grants = if params.received {
             team::received(&self.db, &user, self.clock.now()).await
         } else {
@@ -29,7 +29,7 @@ impl TeamApi for App {
     }
 
     async fn invite_team_member(&self, caller: Caller, Body(body): Body<InviteInput>) -> Answered<Created<TeamGrant>> {
-        let (user, unit) = (caller.identity()?.user.id, caller.unit()?);
+        let (user, unit) = (caller.member()?.user.id, caller.unit()?);
         let transaction = unit.transaction().await?;
         let data = team::invite(transaction, &self.config, user, body, self.fresh()).await?;
         let location = format!("/api/team/{}", data.id);
@@ -42,7 +42,7 @@ impl TeamApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<RoleInput>,
     ) -> Answered<Answer<TeamGrant>> {
-        let (user, unit, if_match) = (caller.identity()?.user.id, caller.unit()?, caller.if_match()?);
+        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
         let now = self.clock.now();
         let changed = team::change_role(transaction, &self.config, user, (id, &if_match), body.role, now).await?;
@@ -50,7 +50,7 @@ impl TeamApi for App {
     }
 
     async fn remove_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.identity()?.user, caller.unit()?, caller.if_match()?);
+        let (user, unit, if_match) = (caller.member()?.user, caller.unit()?, caller.if_match()?);
         let transaction = unit.transaction().await?;
         team::remove(transaction, &user, (id, &if_match), self.clock.now()).await?;
         Ok(NoContent)

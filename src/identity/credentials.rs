@@ -99,6 +99,13 @@ pub fn challenge(metadata: &str, error: Option<&str>) -> String {
     }
 }
 
+/// Returns whether the request says that it comes from a page of `origin`.
+#[must_use]
+pub fn is_same_origin(headers: &HeaderMap, origin: &str) -> bool {
+    let mut lines = headers.get_all(header::ORIGIN).iter();
+    matches!((lines.next(), lines.next()), (Some(line), None) if line.as_bytes() == origin.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

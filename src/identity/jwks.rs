@@ -29,7 +29,6 @@ const MAX_AGE: TimeDelta = TimeDelta::hours(24);
 const UNKNOWN_KEY_INTERVAL: TimeDelta = TimeDelta::seconds(30);
 
 /// A public key together with the algorithms that it, not a token, allows.
-#[derive(Clone)]
 pub struct PublicKey {
     /// The key.
     pub key: DecodingKey,
@@ -56,7 +55,7 @@ pub struct Jwks {
 }
 
 struct KeySet {
-    by_id: HashMap<String, PublicKey>,
+    by_id: HashMap<String, Arc<PublicKey>>,
     /// As the issuer sent it.
     document: Value,
 }
@@ -74,8 +73,9 @@ impl Jwks {
         &self.issuer
     }
 
-    /// The key with id `kid`; without one, the issuer's only key.
-    pub async fn key(&self, kid: Option<&str>) -> Result<PublicKey, KeyError> {
+    /// The key with id `kid`; without one, the issuer's only key. Each reading of the key set makes new keys, so that what was verified
+    /// with an [`Arc`] that is not returned any more has to be verified again.
+    pub async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKey>, KeyError> {
         let Some((age, keys)) = self.kept() else {
             return self.first().await?.find(kid).ok_or(KeyError::Unknown);
         };
@@ -114,7 +114,12 @@ impl Jwks {
     }
 
     /// A known key that may have been withdrawn since. It counts until the issuer has said so; in an outage only the first waits.
-    async fn refreshed(&self, key: PublicKey, kid: Option<&str>, overdue: bool) -> Result<PublicKey, KeyError> {
+    async fn refreshed(
+        &self,
+        key: Arc<PublicKey>,
+        kid: Option<&str>,
+        overdue: bool,
+    ) -> Result<Arc<PublicKey>, KeyError> {
         let waits = overdue && !self.keys.has_failed();
         match self.begin(if waits { SHORT_WAIT } else { LONG_WAIT }) {
             Attempt::Begun(outcome) if waits => match outcome.await {
@@ -132,7 +137,7 @@ impl Jwks {
 }
 
 impl KeySet {
-    fn find(&self, kid: Option<&str>) -> Option<PublicKey> {
+    fn find(&self, kid: Option<&str>) -> Option<Arc<PublicKey>> {
         match kid {
             Some(kid) => self.by_id.get(kid).cloned(),
             None if self.by_id.len() == 1 => self.by_id.values().next().cloned(),
@@ -153,7 +158,7 @@ async fn fetch(issuer: &Issuer) -> Result<KeySet, IssuerUnavailable> {
 }
 
 /// The key under its id, if it is an asymmetric signing key.
-fn usable(jwk: &Jwk) -> Option<(String, PublicKey)> {
+fn usable(jwk: &Jwk) -> Option<(String, Arc<PublicKey>)> {
     if jwk.common.public_key_use.as_ref().is_some_and(|usage| *usage != PublicKeyUse::Signature) {
         return None;
     }
@@ -166,7 +171,7 @@ fn usable(jwk: &Jwk) -> Option<(String, PublicKey)> {
         return None;
     }
     let key = DecodingKey::from_jwk(jwk).ok()?;
-    Some((jwk.common.key_id.clone().unwrap_or_default(), PublicKey { key, algorithms }))
+    Some((jwk.common.key_id.clone().unwrap_or_default(), Arc::new(PublicKey { key, algorithms })))
 }
 
 /// The allow list. No symmetric algorithm stands in it, so no public key can ever serve as a shared secret.

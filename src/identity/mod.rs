@@ -1,21 +1,15 @@
-//! Who is asking: from the credentials of a request to an [`Identity`].
+//! Who is asking: from credentials to verified claims.
 //!
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, reached the same way over HTTP),
 //! and everything a request may present is judged here: bearer tokens, the session cookie, and what was revoked.
 
-mod attempts;
-pub mod authenticator;
 pub mod credentials;
-pub mod hashing;
 pub mod issuer;
 pub mod jwks;
-pub mod metadata;
-pub mod own_host;
 mod reading;
 pub mod relying_party;
 pub mod revocation;
 pub mod session;
-pub mod sign_in;
 pub mod token;
 
 use async_trait::async_trait;
@@ -23,15 +17,6 @@ use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::DbErr;
 use uuid::Uuid;
-
-/// The proof that a request comes from a signed-in user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// The user, as the record is at this request.
-    pub user: user::Model,
-    /// What the request presented.
-    pub credential: Credential,
-}
 
 /// What a request proved its user with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +68,8 @@ pub struct AccessToken {
     pub claims: Claims,
     /// `jti`.
     pub id: String,
+    /// The SHA-256 of the token itself.
+    pub digest: [u8; 32],
     /// The client it was issued to.
     pub client_id: String,
     /// Granted scopes.
@@ -105,4 +92,7 @@ pub struct IssuerUnavailable(pub String);
 pub trait Users: Send + Sync {
     /// The user with these claims.
     async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr>;
+
+    /// Returns whether `claims` say nothing about `known` that is worth writing down.
+    fn is_up_to_date(&self, known: &user::Model, claims: &Claims) -> bool;
 }

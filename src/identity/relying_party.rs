@@ -39,7 +39,7 @@ pub enum SignInError {
 }
 
 /// The secrets of one attempt.
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     pub state: CsrfToken,
     pub nonce: Nonce,
     pub verifier: PkceCodeVerifier,
@@ -69,12 +69,12 @@ impl RelyingParty {
         Ok(Self { keys, client_id: ClientId::new(client_id.to_owned()), client_secret, redirect_url, clock })
     }
 
-    pub(super) fn issuer(&self) -> &Issuer {
+    pub(crate) fn issuer(&self) -> &Issuer {
         self.keys.issuer()
     }
 
     /// Where to send the browser.
-    pub(super) async fn authorize_url(&self, attempt: &Attempt, hint: Option<String>) -> Result<Url, SignInError> {
+    pub(crate) async fn authorize_url(&self, attempt: &Attempt, hint: Option<String>) -> Result<Url, SignInError> {
         let metadata = self.issuer().metadata().await?;
         let client = CoreClient::from_provider_metadata((*metadata).clone(), self.client_id.clone(), None)
             .set_redirect_uri(self.redirect_url.clone());
@@ -91,7 +91,7 @@ impl RelyingParty {
     }
 
     /// Exchanges the code and verifies the ID token that comes with it. A code that is not good costs one request to the issuer.
-    pub(super) async fn redeem(&self, code: String, attempt: Attempt) -> Result<Claims, SignInError> {
+    pub(crate) async fn redeem(&self, code: String, attempt: Attempt) -> Result<Claims, SignInError> {
         let metadata: CoreProviderMetadata = (*self.issuer().metadata().await?).clone();
         let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
         let client = CoreClient::from_provider_metadata(metadata.clone(), id.clone(), secret.clone())

@@ -7,7 +7,8 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::{AccessToken, hashing::sha256_hex};
+use super::AccessToken;
+use crate::digest::sha256_hex;
 
 const TOKEN: &str = "token";
 const GRANT: &str = "grant";
@@ -29,14 +30,19 @@ pub async fn is_revoked(db: &impl ConnectionTrait, token: &AccessToken) -> Resul
     Ok(found.iter().any(|entry| entry.kind != SUBJECT || was_issued_before(token, entry.not_before)))
 }
 
+/// Returns whether `token` is one that a revocation of everything issued before `not_before` means.
+///
 /// `iat` has whole seconds. A token of the very second of the revocation is refused, unless it names a grant of our own:
 /// that person's grants were ended one by one, so a grant that is not listed is a new one.
-fn was_issued_before(token: &AccessToken, not_before: DateTime<Utc>) -> bool {
+#[must_use]
+pub fn was_issued_before(token: &AccessToken, not_before: DateTime<Utc>) -> bool {
     let (issued, limit) = (token.issued_at.timestamp(), not_before.timestamp());
     issued < limit || (issued == limit && token.grant_id.is_none())
 }
 
-fn subject_key(issuer: &str, subject: &str) -> String {
+/// The key under which everything that `issuer` issued for `subject` is revoked: it names the person only by a hash.
+#[must_use]
+pub fn subject_key(issuer: &str, subject: &str) -> String {
     sha256_hex(&format!("{issuer}\n{subject}"))
 }
 
@@ -63,7 +69,7 @@ pub async fn revoke_grant(
 /// Revokes every access token that `issuer` issued for `subject` until now, whatever the issuer does about it.
 ///
 /// The row names the person only by a hash. For people of the embedded issuer also end their grants
-/// (`identity_provider::grants::end_all`), sessions are ended by [`super::session::Sessions::end_all`].
+/// (`embedded_issuer::grants::end_all`), sessions are ended by [`super::session::Sessions::end_all`].
 pub async fn revoke_subject(
     db: &impl ConnectionTrait,
     issuer: &str,

@@ -1,15 +1,11 @@
 //! Browser sessions: a random cookie value, known to the database by its hash only.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity::{
-    session::{ActiveModel, Column, Entity, Model},
-    user,
-};
+use entity::session::{ActiveModel, Column, Entity};
 use sea_orm::{ActiveValue::Set, ColumnTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
 use uuid::Uuid;
 
-use super::hashing::sha256_hex;
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, digest::sha256_hex, random::Random};
 
 /// How long a browser stays signed in.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);
@@ -40,14 +36,6 @@ impl Sessions {
         };
         Entity::insert(row).exec_without_returning(&self.db).await?;
         Ok(value)
-    }
-
-    /// The running session behind a cookie value, and whose it is.
-    pub async fn find(&self, value: &str) -> Result<Option<(Model, user::Model)>, DbErr> {
-        let session = Entity::find_by_id(sha256_hex(value)).one(&self.db).await?;
-        let Some(session) = session.filter(|session| self.clock.now() < session.expires_at) else { return Ok(None) };
-        let user = user::Entity::find_by_id(session.user_id).one(&self.db).await?;
-        Ok(user.map(|user| (session, user)))
     }
 
     /// Ends the session behind a cookie value, if there is one.

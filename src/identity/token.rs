@@ -1,16 +1,18 @@
-//! Verifies JWT access tokens (RFC 9068): signature, issuer, audience, time, shape, and what was revoked here.
+//! Verifies JWT access tokens (RFC 9068): signature, issuer, audience, time and shape.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 use jsonwebtoken::{Algorithm, Validation};
-use sea_orm::{DatabaseConnection, DbErr};
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::{
     AccessToken, Claims, Email, IssuerUnavailable,
-    jwks::{Jwks, KeyError},
-    revocation,
+    jwks::{Jwks, KeyError, PublicKey},
 };
 use crate::clock::Clock;
 
@@ -18,6 +20,8 @@ use crate::clock::Clock;
 pub const LEEWAY: TimeDelta = TimeDelta::seconds(5);
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 const MAX_ID_CHARS: usize = 255;
+/// Tokens whose signatures are remembered, of at most 8 KiB each; the least recently used goes first.
+const MAX_VERIFIED: usize = 4_096;
 
 /// Why a token was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -28,9 +32,6 @@ pub enum TokenError {
     /// The token cannot be judged now because the issuer's keys cannot be read.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
-    /// The token cannot be judged now because the database does not answer.
-    #[error(transparent)]
-    Database(#[from] DbErr),
 }
 
 /// Verifies the access tokens of one issuer.
@@ -38,8 +39,9 @@ pub enum TokenError {
 pub struct Verifier {
     issuer: String,
     keys: Jwks,
-    db: DatabaseConnection,
     clock: Clock,
+    /// By the digest of the token.
+    verified: Arc<Mutex<LruCache<[u8; 32], Arc<Verified>>>>,
 }
 
 /// The header members we know. Unknown ones are ignored, as RFC 7515 asks; the hostile ones are named to be refused.
@@ -85,64 +87,96 @@ enum Audience {
     Many(Vec<String>),
 }
 
+/// A token whose signature is good, with what is judged anew at each request.
+struct Verified {
+    token: Arc<AccessToken>,
+    audience: Audience,
+    not_before: Option<DateTime<Utc>>,
+    kid: Option<String>,
+    key: Arc<PublicKey>,
+}
+
 impl Verifier {
-    /// Verifies tokens of the issuer of `keys` and asks `db` whether one was revoked.
+    /// Verifies tokens of the issuer of `keys`.
     #[must_use]
-    pub fn new(keys: Jwks, db: DatabaseConnection, clock: Clock) -> Self {
-        Self { issuer: keys.issuer().url().to_owned(), keys, db, clock }
+    pub fn new(keys: Jwks, clock: Clock) -> Self {
+        let verified = LruCache::builder().max_size(MAX_VERIFIED).build();
+        let verified = Mutex::new(verified.unwrap_or_else(|_| LruCache::new(MAX_VERIFIED)));
+        Self { issuer: keys.issuer().url().to_owned(), keys, clock, verified: Arc::new(verified) }
     }
 
-    /// Accepts `token` for the surface whose identifier is `audience`, or says why not.
-    pub async fn verify(&self, token: &str, audience: &str) -> Result<AccessToken, TokenError> {
-        let header = header_of(token)?;
-        let key = match self.keys.key(header.kid.as_deref()).await {
-            Ok(key) => key,
-            Err(KeyError::Unknown) => return Err(TokenError::Invalid("unknown signing key")),
-            Err(KeyError::Unavailable(error)) => return Err(error.into()),
+    /// Accepts `token` for the surface whose identifier is `audience`, or says why not. Revocations are judged elsewhere. A signature
+    /// is verified once while the token's key stays in the issuer's key set.
+    pub async fn verify(&self, token: &str, audience: &str) -> Result<Arc<AccessToken>, TokenError> {
+        let digest = Sha256::digest(token).into();
+        let known = self.verified().cache_get(&digest).cloned();
+        let verified = match known {
+            Some(known) if Arc::ptr_eq(&known.key, &self.key(known.kid.as_deref()).await?) => known,
+            _ => {
+                let verified = Arc::new(self.verify_signature(token, digest).await?);
+                self.verified().cache_set(digest, verified.clone());
+                verified
+            }
         };
+        self.judge(&verified, audience)?;
+        Ok(verified.token.clone())
+    }
+
+    async fn verify_signature(&self, token: &str, digest: [u8; 32]) -> Result<Verified, TokenError> {
+        let header = header_of(token)?;
+        let key = self.key(header.kid.as_deref()).await?;
         if !key.algorithms.contains(&header.alg) {
             return Err(TokenError::Invalid("algorithm is not the key's"));
         }
         let verified = jsonwebtoken::decode::<Body>(token, &key.key, &signature_only(header.alg));
         let body = verified.map_err(|_| TokenError::Invalid("signature or shape of the claims"))?.claims;
-        let token = self.judge(body, audience)?;
-        if revocation::is_revoked(&self.db, &token).await? {
-            return Err(TokenError::Invalid("revoked"));
-        }
-        Ok(token)
-    }
-
-    /// The claims of a token whose signature is good.
-    fn judge(&self, body: Body, audience: &str) -> Result<AccessToken, TokenError> {
         if body.iss != self.issuer {
             return Err(TokenError::Invalid("another issuer"));
         }
-        let addressed = match &body.aud {
-            Audience::One(one) => one == audience,
-            Audience::Many(many) => many.iter().any(|one| one == audience),
-        };
-        if !addressed {
-            return Err(TokenError::Invalid("another audience"));
-        }
-        let (now, expires_at, issued_at) = (self.clock.now(), instant(body.exp)?, instant(body.iat)?);
-        if now >= expires_at + LEEWAY {
-            return Err(TokenError::Invalid("expired"));
-        }
-        if let Some(not_before) = body.nbf
-            && now + LEEWAY < instant(not_before)?
-        {
-            return Err(TokenError::Invalid("not valid yet"));
-        }
-        if now + LEEWAY < issued_at {
-            return Err(TokenError::Invalid("issued in the future"));
-        }
+        let (issued_at, expires_at) = (instant(body.iat)?, instant(body.exp)?);
+        let not_before = body.nbf.map(instant).transpose()?;
         if !is_of_a_person(&body) {
             return Err(TokenError::Invalid("stands for a client, not for a person"));
         }
         if [&body.sub, &body.jti, &body.client_id].iter().any(|id| id.is_empty() || id.len() > MAX_ID_CHARS) {
             return Err(TokenError::Invalid("an identifier is empty or too long"));
         }
-        Ok(accepted(body, issued_at, expires_at))
+        let audience = body.aud.clone();
+        let token = Arc::new(accepted(body, digest, issued_at, expires_at));
+        Ok(Verified { token, audience, not_before, kid: header.kid, key })
+    }
+
+    async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKey>, TokenError> {
+        self.keys.key(kid).await.map_err(|error| match error {
+            KeyError::Unknown => TokenError::Invalid("unknown signing key"),
+            KeyError::Unavailable(error) => error.into(),
+        })
+    }
+
+    /// Audience and time.
+    fn judge(&self, verified: &Verified, audience: &str) -> Result<(), TokenError> {
+        let addressed = match &verified.audience {
+            Audience::One(one) => one == audience,
+            Audience::Many(many) => many.iter().any(|one| one == audience),
+        };
+        if !addressed {
+            return Err(TokenError::Invalid("another audience"));
+        }
+        let now = self.clock.now();
+        if now >= verified.token.expires_at + LEEWAY {
+            return Err(TokenError::Invalid("expired"));
+        }
+        if verified.not_before.is_some_and(|not_before| now + LEEWAY < not_before) {
+            return Err(TokenError::Invalid("not valid yet"));
+        }
+        if now + LEEWAY < verified.token.issued_at {
+            return Err(TokenError::Invalid("issued in the future"));
+        }
+        Ok(())
+    }
+
+    fn verified(&self) -> MutexGuard<'_, LruCache<[u8; 32], Arc<Verified>>> {
+        self.verified.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,11 +191,12 @@ fn is_of_a_person(body: &Body) -> bool {
     !is_client && !by_client && body.idtyp.as_ref().is_none_or(|kind| kind != "app")
 }
 
-fn accepted(body: Body, issued_at: DateTime<Utc>, expires_at: DateTime<Utc>) -> AccessToken {
+fn accepted(body: Body, digest: [u8; 32], issued_at: DateTime<Utc>, expires_at: DateTime<Utc>) -> AccessToken {
     let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
     AccessToken {
         claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name, issued_at },
         id: body.jti,
+        digest,
         client_id: body.client_id,
         scopes: body.scope.unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect(),
         issued_at,
@@ -238,7 +273,8 @@ mod tests {
                 "iss": "i", "sub": "s", "aud": "a", "exp": 1, "iat": 0, "jti": "j", "client_id": "c",
             });
             body.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
-            let token = accepted(serde_json::from_value(body).unwrap(), DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH);
+            let token =
+                accepted(serde_json::from_value(body).unwrap(), [0; 32], DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH);
             assert_eq!(token.claims.email.as_ref().map(|email| email.verified), expected, "{said}");
         }
     }

@@ -101,7 +101,7 @@ pub async fn create(
     let row = annotation::ActiveModel {
         id: Set(id),
         property_id: Set(property_id),
-        author_id: Set(access.user_id()),
+        author_id: Set(Some(access.user_id())),
         date: Set(days.0),
         end_date: Set(days.1),
         text: Set(input.text),

@@ -1,6 +1,5 @@
 //! What the service's own records have in common: tags of their state, limits of their number, names.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use entity::user;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter as _, QuerySelect, Select,
@@ -10,7 +9,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::{digest::opaque_tag_of, error::Error};
 
 /// The most bytes that the texts or conditions of all records of a kind take together, on a property or of a person: 4 MiB.
 const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
@@ -29,7 +28,7 @@ pub fn etag(row: &impl Serialize) -> String {
     // A digest takes every byte, and no row has keys that JSON has not.
     let written = serde_json::to_writer(&mut hash, row);
     debug_assert!(written.is_ok(), "a row that is no JSON: {written:?}");
-    format!("\"{}\"", URL_SAFE_NO_PAD.encode(&hash.finalize()[..16]))
+    format!("\"{}\"", opaque_tag_of(hash))
 }
 
 impl IfMatch {

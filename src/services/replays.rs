@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::{
         random::Random,
-        services::world::{World, noon},
+        testing::{World, noon},
     };
 
     fn of(text: &str) -> Vec<u8> {

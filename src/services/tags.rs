@@ -2,22 +2,24 @@
 //!
 //! Places are counted from 0 without gaps: a tag that takes a place, or leaves one, moves the others.
 
-use std::collections::{HashMap, HashSet};
+use std::{collections::HashSet, sync::LazyLock};
 
 use api::tags::{PropertyTags, Tag, TagInput, TaggedProperty};
 use chrono::{DateTime, Utc};
 use entity::{
     property_tag,
     tag::{self, Column, Entity},
+    user,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, ExprTrait as _, IntoActiveModel,
-    ModelTrait, PaginatorTrait as _, QueryFilter, QuerySelect as _, prelude::Expr,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, ExprTrait as _,
+    FromQueryResult as _, IntoActiveModel, ModelTrait, PaginatorTrait as _, QueryFilter, QuerySelect as _, Statement,
+    Value, prelude::Expr,
 };
 use uuid::Uuid;
 
 use super::{
-    access::PropertyAccess,
+    access::{PropertyAccess, facts::columns, verified_email_key},
     properties::{self, display_name},
     records::{AT_ONCE, IfMatch, check_name, check_room, etag, hold_user, insert_all, trimmed},
 };
@@ -30,15 +32,9 @@ const MOST: u64 = 10_000;
 const MOST_PROPERTIES: u64 = 1_000;
 
 /// A person's tags, in order.
-pub async fn list(
-    db: &impl ConnectionTrait,
-    config: &Config,
-    user_id: Uuid,
-    now: DateTime<Utc>,
-) -> Result<Vec<Tag>, Error> {
-    let counts = counts(db, config, user_id, now).await?;
-    let rows = Entity::of_user(user_id).all(db).await?;
-    beside(move || rows.iter().map(|row| wire(row, &counts)).collect()).await
+pub async fn list(db: &impl ConnectionTrait, user: &user::Model, now: DateTime<Utc>) -> Result<Vec<Tag>, Error> {
+    let found = counted(db, user, None, now).await?;
+    beside(move || found.iter().map(|(row, count)| wire(row, *count)).collect()).await
 }
 
 /// Makes a tag at the place asked for, or at the end.
@@ -63,18 +59,18 @@ pub async fn create(
         created_at: Set(now),
         updated_at: Set(now),
     };
-    Ok(wire(&row.insert(transaction).await?, &HashMap::new()))
+    Ok(wire(&row.insert(transaction).await?, 0))
 }
 
 /// Renames a tag and, where a place is asked for, moves it there.
 pub async fn replace(
     transaction: &impl ConnectionTrait,
-    config: &Config,
-    user_id: Uuid,
+    user: &user::Model,
     (id, if_match): (Uuid, &IfMatch),
     input: TagInput,
     now: DateTime<Utc>,
 ) -> Result<Tag, Error> {
+    let user_id = user.id;
     hold_user(transaction, user_id).await?;
     let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
     if_match.check(&state(&row))?;
@@ -94,7 +90,8 @@ pub async fn replace(
     row.position = Set(to);
     row.updated_at = Set(now);
     let row = row.update(transaction).await?;
-    Ok(wire(&row, &counts(transaction, config, user_id, now).await?))
+    let count = counted(transaction, user, Some(id), now).await?.pop().map_or(0, |(_, count)| count);
+    Ok(wire(&row, count))
 }
 
 /// Deletes a tag; the properties that carried it stay.
@@ -115,14 +112,14 @@ pub async fn delete(
 pub async fn properties(
     db: &impl ConnectionTrait,
     config: &Config,
-    user_id: Uuid,
+    user: &user::Model,
     id: Uuid,
     now: DateTime<Utc>,
 ) -> Result<Vec<TaggedProperty>, Error> {
-    Entity::one_of_user(user_id, id).one(db).await?.ok_or(Error::NotFound)?;
+    Entity::one_of_user(user.id, id).one(db).await?.ok_or(Error::NotFound)?;
     let carrying = property_tag::Entity::find().filter(property_tag::Column::TagId.eq(id)).all(db).await?;
     let carrying: HashSet<Uuid> = carrying.into_iter().map(|row| row.property_id).collect();
-    let visible = properties::visible(db, config, user_id, now).await?;
+    let visible = properties::visible(db, config, user, now).await?;
     let mut found: Vec<TaggedProperty> = visible
         .into_iter()
         .filter(|listed| carrying.contains(&listed.property.id))
@@ -143,19 +140,19 @@ pub async fn properties(
 pub async fn replace_properties(
     transaction: &impl ConnectionTrait,
     config: &Config,
-    user_id: Uuid,
+    user: &user::Model,
     id: Uuid,
     wanted: &[Uuid],
     now: DateTime<Utc>,
 ) -> Result<Vec<TaggedProperty>, Error> {
-    hold_user(transaction, user_id).await?;
-    Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    let visible = properties::visible(transaction, config, user_id, now).await?;
+    hold_user(transaction, user.id).await?;
+    Entity::one_of_user(user.id, id).one(transaction).await?.ok_or(Error::NotFound)?;
+    let visible = properties::visible(transaction, config, user, now).await?;
     let visible: HashSet<Uuid> = visible.into_iter().map(|listed| listed.property.id).collect();
     Error::check_named("propertyIds", wanted, &visible, "the properties that you can see")?;
     property_tag::Entity::delete_many().filter(property_tag::Column::TagId.eq(id)).exec(transaction).await?;
     attach(transaction, wanted.iter().map(|property| (id, *property))).await?;
-    self::properties(transaction, config, user_id, id, now).await
+    self::properties(transaction, config, user, id, now).await
 }
 
 /// Lets a property carry exactly the tags named, of the caller's, or changes nothing.
@@ -167,7 +164,7 @@ pub async fn replace_of_property(
     access: &PropertyAccess,
     wanted: &[Uuid],
 ) -> Result<PropertyTags, Error> {
-    let (user_id, property) = (access.user_id().ok_or(Error::NotFound)?, access.property().id);
+    let (user_id, property) = (access.user_id(), access.property().id);
     hold_user(transaction, user_id).await?;
     let own: Vec<Uuid> = Entity::of_user(user_id).all(transaction).await?.into_iter().map(|row| row.id).collect();
     Error::check_named("tagIds", wanted, &own.iter().copied().collect(), "your tags")?;
@@ -226,18 +223,38 @@ fn place(order: Option<u32>) -> Option<i32> {
     order.map(|order| i32::try_from(order).unwrap_or(i32::MAX))
 }
 
-/// How many properties that the person can see carry each of their tags.
-async fn counts(
+/// A person's (`$1`) tags, each with the number of properties that carry it and that the person can see: their own, and those of a
+/// grant to the person's verified e-mail (`$2`). The rule is that of [`properties::visible`].
+static COUNTED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT {}, (SELECT count(*) FROM property_tag c JOIN property p ON p.id = c.property_id AND p.tracked \
+         LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = $2 \
+         WHERE c.tag_id = t.id AND (p.user_id = $1 OR g.all_properties OR EXISTS (SELECT 1 FROM team_grant_property n \
+         WHERE n.grant_id = g.id AND n.property_id = p.id))) AS carried FROM tag t WHERE t.user_id = $1",
+        columns::<Entity>("t")
+    )
+});
+
+/// A person's tags, or the one with this id, and on how many properties each is that the person can see.
+async fn counted(
     db: &impl ConnectionTrait,
-    config: &Config,
-    user_id: Uuid,
+    user: &user::Model,
+    id: Option<Uuid>,
     now: DateTime<Utc>,
-) -> Result<HashMap<Uuid, u64>, Error> {
-    let mut counts = HashMap::new();
-    for tag in properties::visible(db, config, user_id, now).await?.into_iter().flat_map(|listed| listed.tag_ids) {
-        *counts.entry(tag).or_default() += 1;
-    }
-    Ok(counts)
+) -> Result<Vec<(tag::Model, u64)>, Error> {
+    let email_key = verified_email_key(user, now).unwrap_or_default();
+    let one = if id.is_some() { " AND t.id = $3" } else { "" };
+    let values: Vec<Value> = [user.id.into(), email_key.into()].into_iter().chain(id.map(Value::from)).collect();
+    let sql = format!("{}{one} ORDER BY t.position, t.name_key", *COUNTED);
+    let found = db.query_all_raw(Statement::from_sql_and_values(db.get_database_backend(), sql, values)).await?;
+    let counted: Result<_, DbErr> = found
+        .iter()
+        .map(|row| {
+            let carried: i64 = row.try_get("", "carried")?;
+            Ok((tag::Model::from_query_result(row, "t_")?, u64::try_from(carried).unwrap_or_default()))
+        })
+        .collect();
+    Ok(counted?)
 }
 
 /// What `If-Match` is about: not the place, which changes when other tags move.
@@ -245,12 +262,12 @@ fn state(row: &tag::Model) -> tag::Model {
     tag::Model { position: 0, ..row.clone() }
 }
 
-fn wire(row: &tag::Model, counts: &HashMap<Uuid, u64>) -> Tag {
+fn wire(row: &tag::Model, property_count: u64) -> Tag {
     Tag {
         id: row.id,
         name: row.name.clone(),
         order: u32::try_from(row.position).unwrap_or_default(),
-        property_count: counts.get(&row.id).copied().unwrap_or_default(),
+        property_count,
         etag: etag(&state(row)),
         created_at: row.created_at,
         updated_at: row.updated_at,

@@ -20,9 +20,9 @@ use uuid::Uuid;
 
 use super::{
     access::verified_email_key,
-    plans::Entitlement,
     records::{IfMatch, check_room, etag, hold_user, insert_all, trimmed},
-    share_links,
+    sharing,
+    users::plans::Entitlement,
 };
 use crate::{config::Config, error::Error};
 
@@ -121,7 +121,7 @@ pub async fn change_role(
     row.updated_at = Set(now);
     let row = row.update(transaction).await?;
     if role < GrantRole::Admin {
-        share_links::revoke_made_under(transaction, id, now).await?;
+        sharing::revoke_made_under(transaction, id, now).await?;
     }
     one(transaction, row).await
 }
@@ -142,7 +142,7 @@ pub async fn remove(
     let row = row.ok_or(Error::NotFound)?;
     if_match.check(&state(&row))?;
     row.delete(transaction).await?;
-    share_links::revoke_made_under(transaction, id, now).await
+    sharing::revoke_made_under(transaction, id, now).await
 }
 
 /// Notes that a grant is used, which counts as accepting it. Only the first time is kept.

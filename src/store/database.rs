@@ -161,16 +161,22 @@ pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr
 /// # Panics
 /// Where it cannot be made.
 #[cfg(test)]
-pub async fn for_a_test() -> DatabaseConnection {
+pub async fn opened_for_a_test() -> Opened {
     if let Some(fresh) = super::postgres::fresh().await {
-        let db = connect(&fresh.url, 2, |_| ()).await.unwrap();
+        let opened = open(&fresh.url, 2).await.unwrap();
         // The connection does not say when its test has ended: a later run drops the database.
         std::mem::forget(fresh);
-        return db;
+        return opened;
     }
-    let db = open("sqlite::memory:", 1).await.unwrap().writer;
-    migrate(&db).await.unwrap();
-    db
+    let opened = open("sqlite::memory:", 1).await.unwrap();
+    migrate(&opened.writer).await.unwrap();
+    opened
+}
+
+/// The write connection of [`opened_for_a_test`].
+#[cfg(test)]
+pub async fn for_a_test() -> DatabaseConnection {
+    opened_for_a_test().await.writer
 }
 
 #[cfg(test)]

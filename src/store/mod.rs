@@ -5,7 +5,7 @@ pub mod database;
 pub mod in_flight;
 pub mod places;
 #[cfg(test)]
-#[path = "../../tests/it/postgres.rs"]
+#[path = "../../tests/it/support/postgres.rs"]
 mod postgres;
 pub mod rate_limit;
 pub mod unit_of_work;

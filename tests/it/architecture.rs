@@ -35,8 +35,13 @@ fn analytics_is_pure() {
 
 #[test]
 fn services_know_no_http() {
-    let forbidden = ["poem", "handlers::", "middleware::"];
+    let forbidden = ["poem", "handlers::", "http::", "web::"];
     assert_free_of("src/services", &forbidden, "REST, shared dashboards and tools share the services");
+}
+
+#[test]
+fn identity_holds_no_endpoint() {
+    assert_free_of("src/identity", &["poem", "handlers::", "web::"], "what answers requests stands in src/web");
 }
 
 #[test]
@@ -49,7 +54,9 @@ fn what_lies_below_the_services_does_not_know_them() {
 
 #[test]
 fn handlers_reach_the_database_through_services() {
-    assert_free_of("src/handlers", &["use entity::", " entity::"], "handlers translate");
+    for folder in ["handlers", "web"] {
+        assert_free_of(&format!("src/{folder}"), &["use entity::", " entity::"], "handlers translate");
+    }
 }
 
 #[test]
@@ -60,8 +67,8 @@ fn entities_and_the_contract_do_not_know_each_other() {
 
 #[test]
 fn nothing_depends_on_the_simulator_or_the_embedded_issuer() {
-    for folder in ["analytics", "services", "handlers", "middleware", "identity", "search_engine", "store"] {
-        let forbidden = ["simulator::", "identity_provider::"];
+    for folder in ["analytics", "services", "handlers", "http", "web", "identity", "search_engine", "store"] {
+        let forbidden = ["simulator::", "embedded_issuer::"];
         assert_free_of(&format!("src/{folder}"), &forbidden, "they are reached over HTTP, like the real ones");
     }
 }

@@ -4,7 +4,7 @@ use poem::http::Method;
 use proptest::{prelude::*, strategy::ValueTree as _, test_runner::TestRunner};
 use serde_json::{Value, json};
 
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::shared,
 };

@@ -8,7 +8,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::actor::Actor;
+use crate::support::actor::Actor;
 
 /// The command with these settings and no others, working in an empty folder.
 pub fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {

@@ -12,8 +12,8 @@ use tokio::{
 };
 
 use crate::{
-    app::TestApp,
-    numbers::{Asker, SMALL},
+    analytics::performance::{Asker, SMALL},
+    support::app::TestApp,
 };
 
 /// How long a test waits for what must happen at all.

@@ -6,7 +6,7 @@ use api::{models::Role, operation};
 use poem::http::Method;
 use serde_json::Value;
 
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
     contract::DOCUMENT,

@@ -1,9 +1,9 @@
 //! Bearer tokens and the browser session at the API.
 
 use poem::http::Method;
-use sightline::{login::login, random::Random};
+use sightline::{cli::login::login, random::Random};
 
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
 };
@@ -43,7 +43,7 @@ async fn a_token_ends_with_its_lifetime() {
 /// An access token for `resource` alone, through the flow with PKCE.
 async fn token_for(base: &str, resource: &str) -> String {
     let (http, verifier) = (sightline::app::http_client().unwrap(), "v".repeat(64));
-    let challenge = sightline::identity::hashing::pkce_challenge(&verifier);
+    let challenge = sightline::digest::pkce_challenge(&verifier);
     let redirect = "http://127.0.0.1/callback";
     let question = [
         ("response_type", "code"),

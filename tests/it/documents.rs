@@ -1,41 +1,12 @@
-//! Health, metadata, the published document and its page.
+//! Faults, metadata, the published document and its page.
 
-use chrono::TimeDelta;
 use poem::http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::{
+use crate::support::{
     app::{TestApp, shared},
     contract::DOCUMENT,
 };
-
-fn dependency(health: &Value, name: &str) -> String {
-    let found = health["data"]["dependencies"].as_array().unwrap().iter().find(|part| part["name"] == name);
-    found.unwrap()["status"].as_str().unwrap().to_owned()
-}
-
-#[tokio::test]
-async fn health_says_which_part_is_away() {
-    let mut app = TestApp::start(|_| {}).await;
-    let well = app.anonymous().get("/api/health").await.expect(200).json;
-    assert_eq!(well["data"]["status"], "ok");
-    for name in ["database", "identityProvider", "searchEngine"] {
-        assert_eq!(dependency(&well, name), "ok");
-    }
-    app.service.simulator.take().unwrap().shutdown().await;
-    app.hand.advance(TimeDelta::seconds(2));
-    let ill = app.anonymous().get("/api/health").await.expect(200).json;
-    assert_eq!(
-        (ill["data"]["status"].as_str(), dependency(&ill, "searchEngine").as_str()),
-        (Some("degraded"), "degraded")
-    );
-    app.service.db.clone().close().await.unwrap();
-    app.hand.advance(TimeDelta::seconds(2));
-    let down = app.anonymous().get("/api/health").await.expect(503);
-    assert_eq!(down.json["data"]["status"], "down");
-    assert_eq!(dependency(&down.json, "database"), "down");
-    assert_eq!(down.header("cache-control"), "no-store");
-}
 
 #[tokio::test]
 async fn a_fault_names_the_request_and_nothing_else() {
@@ -139,18 +110,4 @@ async fn the_page_and_everything_it_asks_for_is_there() {
     assert!(start.contains("/openapi.json") && start.contains("sightline-docs"));
     let receiver = anonymous.get("/docs/oauth2-redirect.html").await.expect(200);
     assert!(receiver.header("content-type").starts_with("text/html"));
-}
-
-#[tokio::test]
-async fn the_index_lists_what_it_can_and_says_where_the_rest_stands() {
-    let owner = shared().actor("owner").await;
-    let index = owner.get("/api").await.expect(200).json["data"].clone();
-    let base = &shared().service.base_url;
-    assert_eq!(index["version"], "2026-09-14");
-    assert_eq!(index["openapiUrl"], format!("{base}/openapi.json"));
-    for operation in index["operations"].as_array().unwrap() {
-        let path = operation["url"].as_str().unwrap().strip_prefix(base.as_str()).unwrap();
-        let method = operation["method"].as_str().unwrap().to_lowercase();
-        assert_eq!(DOCUMENT["paths"][path][method.as_str()]["operationId"], operation["operationId"]);
-    }
 }

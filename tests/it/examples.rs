@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::{app::shared, contract::DOCUMENT};
+use crate::support::{app::shared, contract::DOCUMENT};
 
 /// The site that the examples are about, of the demo person `owner`.
 const SITE: &str = "tinyfern.test";

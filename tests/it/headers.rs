@@ -2,7 +2,7 @@
 
 use poem::http::Method;
 
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::shared,
 };

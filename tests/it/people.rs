@@ -2,10 +2,10 @@
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
-use sightline::{app::http_client, identity::hashing::pkce_challenge};
+use sightline::{app::http_client, digest::pkce_challenge};
 use url::Url;
 
-use crate::{
+use crate::support::{
     actor::Actor,
     app::{TestApp, shared},
 };

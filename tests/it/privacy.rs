@@ -6,9 +6,8 @@ use sea_orm::{ConnectionTrait, DatabaseBackend, QueryResult, Statement};
 use sightline::simulator::SearchType;
 
 use crate::{
-    app::TestApp,
-    numbers::{Asker, PAPER, SMALL},
-    oracle::Truth,
+    analytics::performance::{Asker, PAPER, SMALL},
+    support::{app::TestApp, oracle::Truth},
 };
 
 const DAY: &str = "2026-10-06";

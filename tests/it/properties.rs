@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use sightline::simulator::{Fault, FaultKind};
 
 use crate::{
-    actor::{Actor, Answer},
-    app::{TestApp, shared},
     coverage::{NOBODYS, untracked},
+    support::{
+        actor::{Actor, Answer},
+        app::{TestApp, shared},
+    },
 };
 
 fn column<'a>(answer: &'a Answer, name: &str) -> Vec<&'a str> {

@@ -5,7 +5,7 @@ use std::{fs, net::SocketAddr, path::Path};
 use sea_orm::{ConnectionTrait as _, Statement};
 use tempfile::TempDir;
 
-use crate::{actor::Actor, app::TestApp};
+use crate::support::{actor::Actor, app::TestApp};
 
 async fn start(folder: &Path, address: SocketAddr) -> TestApp {
     let data_dir = folder.display().to_string();

@@ -78,8 +78,9 @@ pub struct LinkFacts {
     pub property: Arc<PropertyFacts>,
 }
 
-/// The columns of an entity under `alias`, each named `alias` and its own name.
-fn columns<E: EntityTrait>(alias: &str) -> String {
+/// The columns of an entity under `alias`, each named `alias`, an underscore and its own name.
+#[must_use]
+pub fn columns<E: EntityTrait>(alias: &str) -> String {
     let column = |column: E::Column| {
         let name = column.as_str();
         format!("{alias}.\"{name}\" AS \"{alias}_{name}\"")

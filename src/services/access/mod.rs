@@ -14,7 +14,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use self::facts::{Caller, LinkFacts, PropertyFacts};
-use super::{addresses, plans::Entitlement};
+use super::users::{addresses, plans::Entitlement};
 use crate::{config::Config, error::Error};
 
 /// Characters of a UUID in its usual form; the others that parse are not how ids are written here.
@@ -256,17 +256,17 @@ mod tests {
 
     use super::*;
     use crate::{
-        services::world::{World, noon, person},
         store::database,
+        testing::{World, noon, person},
     };
 
     async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
-        let (config, user) = (Config::default(), people::by_id(&world.db, user).await?);
-        PropertyAccess::resolve(&world.db, &config, &user, property, needed, noon()).await.map(|access| access.role())
+        let config = Config::default();
+        PropertyAccess::resolve(&world.db, &config, user, property, needed, noon()).await.map(|access| access.role())
     }
 
     async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
-        crate::services::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
+        crate::services::users::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
     }
 
     #[test]
@@ -328,10 +328,10 @@ mod tests {
     async fn what_is_withdrawn_while_a_write_waits_is_not_written() {
         let world = World::new().await;
         let id = world.add_property(world.owner, "https://named.test/", true).await;
-        let editor = people::by_id(&world.db, world.add_person("editor", true).await).await.unwrap();
+        let editor = world.add_person("editor", true).await;
         world.grant("editor@demo.test", team_grant::Role::Editor, &[id]).await;
         let access =
-            PropertyAccess::resolve(&world.db, &Config::default(), &editor, &id.to_string(), Role::Editor, noon())
+            PropertyAccess::resolve(&world.db, &Config::default(), editor, &id.to_string(), Role::Editor, noon())
                 .await
                 .unwrap();
         let hold = async || {
@@ -371,7 +371,7 @@ mod tests {
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
         assert!(matches!(own, Error::SubscriptionRequired { owner_must: false, .. }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
-        let viewer = people::by_id(&world.db, viewer).await.unwrap();
-        assert_eq!(VisibleProperty::resolve(&world.db, &viewer, &id, noon()).await.unwrap().role(), Role::Viewer);
+        let seen = facts::of_caller(&world.db, Caller::User(viewer), parse_id(&id)).await.unwrap().unwrap();
+        assert_eq!(seen.property.unwrap().grant.clone().unwrap().role, team_grant::Role::Viewer);
     }
 }

@@ -8,17 +8,16 @@ use api::{
 };
 use futures_util::future::OptionFuture;
 
-use super::{Asked, WHOLE, check_has_queries, plan_with};
+use super::{
+    Asked, WHOLE, check_has_queries, plan_with, predicate,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::branded::{self, Traffic},
     error::Error,
     search_engine::{Condition, Dimension, Plan, Reading},
-    services::{
-        access::PropertyAccess,
-        predicate,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 /// What the split reads of one window, by day: all traffic, branded queries, identified queries that are not branded.
@@ -56,7 +55,7 @@ impl Days {
 /// The split as JSON of [`BrandedTrafficAnswer`].
 pub async fn branded_traffic(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &BrandedTrafficParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.question.slice)?;

@@ -7,16 +7,16 @@ use api::analytics::{
     CannibalizationThresholds,
 };
 
-use super::{Asked, Listed, check_has_queries, leave_brand_out};
+use super::{
+    Asked, Listed, check_has_queries, leave_brand_out,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::cannibalization::candidates,
     error::Error,
     search_engine::{Dimension, Reading},
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 /// What the analysis reads.
@@ -36,7 +36,7 @@ impl Readings {
 /// The analysis as JSON of [`CannibalizationAnswer`].
 pub async fn cannibalization(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &CannibalizationParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.slice)?;

@@ -11,7 +11,12 @@ use api::{
 };
 use futures_util::future::OptionFuture;
 
-use super::{Asked, Listed, table_cap, total};
+use super::{
+    Asked, Listed,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+    table_cap, total,
+};
 use crate::{
     analytics::{
         country_trends::{Countries, trends},
@@ -19,11 +24,7 @@ use crate::{
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 /// What both read.
@@ -51,7 +52,7 @@ async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> u
 /// The breakdown as JSON of [`CountriesAnswer`].
 pub async fn breakdown(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &CountriesParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
@@ -71,7 +72,7 @@ pub async fn breakdown(
 /// The daily trends as JSON of [`CountriesTimeseriesAnswer`]. Every country is read: they are few, and what is not named is summed.
 pub async fn timeseries(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;

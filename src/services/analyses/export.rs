@@ -15,7 +15,9 @@ use futures_util::{
 
 use super::{
     Asked, Listed, check_has, check_has_queries,
+    csv::{self, BLOCK, CsvFile, Rows},
     daily::{by_day, read_week, weeks},
+    search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
 };
@@ -28,11 +30,7 @@ use crate::{
     compute::beside,
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType},
-    services::{
-        access::PropertyAccess,
-        csv_file::{self, BLOCK, CsvFile, Rows},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
@@ -58,7 +56,7 @@ struct Table {
 }
 
 /// A breakdown table.
-pub async fn table(search: &SearchData, access: &PropertyAccess, params: &ExportParams) -> Result<CsvFile, Error> {
+pub async fn table(search: &SearchData, access: &ReadableProperty, params: &ExportParams) -> Result<CsvFile, Error> {
     let (slice, (dimension, what)) = (&params.question.slice, named(params.table));
     check_has(slice.search_type.into(), dimension, "table")?;
     let limit = match params.table {
@@ -136,7 +134,7 @@ const AHEAD: usize = 2;
 /// status; a longer file is read while it is sent, and where that fails, the stream ends with an error.
 pub async fn query_count_rows(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &QueryCountParams,
 ) -> Result<CsvFile, Error> {
     check_has_queries(&params.slice)?;
@@ -236,7 +234,7 @@ fn sent(
     stream::iter([Ok(header)]).chain(blocks)
 }
 
-fn file_name(access: &PropertyAccess, what: &str, window: Window, compared: Option<String>, slice: &Slice) -> String {
+fn file_name(access: &ReadableProperty, what: &str, window: Window, compared: Option<String>, slice: &Slice) -> String {
     let search_type = SearchType::from(slice.search_type);
     let search_type = (search_type != SearchType::Web).then(|| search_type.wire_name().to_owned());
     let classification = slice.classification.map(|classification| match classification {
@@ -247,5 +245,5 @@ fn file_name(access: &PropertyAccess, what: &str, window: Window, compared: Opti
     });
     let filtered = slice.filters.as_ref().filter(|filters| !filters.0.is_empty()).map(|_| "filtered".to_owned());
     let more: Vec<String> = compared.into_iter().chain(search_type).chain(classification).chain(filtered).collect();
-    csv_file::name(&access.property().site_url, what, window, &more)
+    csv::name(&access.property().site_url, what, window, &more)
 }

@@ -7,7 +7,11 @@ use api::analytics::{
 };
 use futures_util::future::OptionFuture;
 
-use super::{Asked, Listed, check_has_queries, leave_brand_out, plan_with};
+use super::{
+    Asked, Listed, check_has_queries, leave_brand_out, plan_with, predicate,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::{
         change::{change, wire},
@@ -18,12 +22,7 @@ use crate::{
     },
     error::Error,
     search_engine::{Condition, Dimension, Plan, Reading},
-    services::{
-        access::PropertyAccess,
-        predicate,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 /// The worst position that is page one.
@@ -48,7 +47,7 @@ impl Readings {
 /// The analysis as JSON of [`GrowthAnswer`].
 pub async fn growth(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &GrowthParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     let slice = &params.question.slice;
@@ -63,7 +62,7 @@ pub async fn growth(
 }
 
 /// What the own curve is read with: the question's conditions other than on queries, and no branded queries.
-async fn curve_plan(asked: &Asked, access: &PropertyAccess) -> Result<Plan, Error> {
+async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Result<Plan, Error> {
     match predicate::brand(&asked.search.db, access).await? {
         Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)).await,
         None => asked.settled.plan_without_queries().await,

@@ -13,7 +13,13 @@ use api::{
 use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, join_all, try_join};
 
-use super::{Listed, WHOLE, table_cap, total};
+use super::{
+    Listed, WHOLE,
+    question::{self, Settled, freshness, lacks},
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+    table_cap, total,
+};
 use crate::{
     analytics::{
         change,
@@ -24,12 +30,8 @@ use crate::{
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
     services::{
-        access::PropertyAccess,
+        access::{ReadableProperty, SharedProperty},
         properties::display_name,
-        question::{self, Settled, freshness, lacks},
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-        share_links::Shared,
     },
 };
 
@@ -71,7 +73,7 @@ impl Material {
 /// The performance of a property as JSON of [`PerformanceAnswer`].
 pub async fn performance(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &PerformanceParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     let asked = &params.question;
@@ -86,13 +88,13 @@ pub async fn performance(
 /// The same for the reader of a share link, as JSON of [`SharedPerformanceAnswer`].
 pub async fn shared(
     search: &SearchData,
-    shared: &Shared,
+    shared: &SharedProperty,
     params: &PerformanceParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     let asked = &params.question;
-    let settled = question::settle(search, &shared.access, (&asked.window, &asked.comparison, &asked.slice)).await?;
+    let settled = question::settle(search, shared, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;
-    let property = shared.access.property();
+    let property = shared.property();
     let key = format!("shared {} {:?} {:?} {params:?}", property.id, shared.name, shared.expires_at);
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let site = display_name(&property.site_url).to_owned();

@@ -4,22 +4,23 @@ use std::sync::Arc;
 
 use api::analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams};
 
-use super::{Asked, check_has_queries, daily::each_day};
+use super::{
+    Asked, check_has_queries,
+    daily::each_day,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+};
 use crate::{
     analytics::daily_queries::{DailyQueries, Distinct},
     error::Error,
     search_engine::ENGINE_CEILING,
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 /// The count as JSON of [`QueryCountAnswer`].
 pub async fn query_count(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &QueryCountParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.slice)?;

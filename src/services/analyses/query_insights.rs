@@ -17,17 +17,15 @@ use super::{
     branded_traffic::{SplitReadings, read_split},
     check_has_queries,
     daily::{DaysRead, each_day},
+    predicate,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
 };
 use crate::{
     analytics::{daily_queries::DailyQueries, movers::movers, positions::Distribution},
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading},
-    services::{
-        access::PropertyAccess,
-        predicate,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 /// The queries of one window, of the whole of it and of each day.
@@ -69,7 +67,7 @@ impl Readings {
 /// The insights as JSON of [`QueryInsightsAnswer`].
 pub async fn query_insights(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &QueryInsightsParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     check_has_queries(&params.question.slice)?;

@@ -14,16 +14,17 @@ use api::{
 use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, try_join_all};
 
-use super::{Asked, Listed, check_has, table_cap, total};
+use super::{
+    Asked, Listed, check_has,
+    rendered::{MadeOf, RenderedAnswer},
+    search_data::SearchData,
+    table_cap, total,
+};
 use crate::{
     analytics::{metrics::Metrics, series, table},
     error::Error,
     search_engine::{Aggregation, Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
-    services::{
-        access::PropertyAccess,
-        rendered::{MadeOf, RenderedAnswer},
-        search_data::SearchData,
-    },
+    services::access::ReadableProperty,
 };
 
 fn dimension(table: SparklineTable) -> Dimension {
@@ -63,7 +64,7 @@ impl Readings {
 /// The series as JSON of [`SparklinesAnswer`].
 pub async fn sparklines(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     params: &SparklinesParams,
 ) -> Result<Arc<RenderedAnswer>, Error> {
     let dimension = dimension(params.table);

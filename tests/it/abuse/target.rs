@@ -15,8 +15,8 @@ use tempfile::TempDir;
 
 use super::{Scale, attacks::Attack};
 use crate::{
-    actor::Actor,
     commands::{Running, sightline},
+    support::actor::Actor,
 };
 
 /// Pause between two requests of an honest person.

@@ -9,8 +9,8 @@ use sightline::config::Bytes;
 
 use super::{impatient, trouble};
 use crate::{
-    app::TestApp,
-    numbers::{Asker, SMALL},
+    analytics::performance::{Asker, SMALL},
+    support::app::TestApp,
 };
 
 /// What came over the wire until the connection ended: the file, and whether it said that it was whole.

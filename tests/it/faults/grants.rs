@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use sightline::simulator::Endpoint;
 
 use super::{app, impatient, requests, trouble};
-use crate::{app::TestApp, numbers::Asker};
+use crate::{analytics::performance::Asker, support::app::TestApp};
 
 const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-02")];
 

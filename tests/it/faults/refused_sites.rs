@@ -6,9 +6,8 @@ use sightline::simulator::Endpoint;
 
 use super::{impatient, requests, trouble};
 use crate::{
-    actor::Answer,
-    app::TestApp,
-    numbers::{Asker, SMALL},
+    analytics::performance::{Asker, SMALL},
+    support::{actor::Answer, app::TestApp},
 };
 
 const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-01")];

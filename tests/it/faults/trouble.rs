@@ -8,8 +8,8 @@ use sightline::simulator::Endpoint;
 
 use super::{app, impatient, requests, trouble, unavailable};
 use crate::{
-    app::TestApp,
-    numbers::{Asker, SMALL},
+    analytics::performance::{Asker, SMALL},
+    support::app::TestApp,
 };
 
 /// Days of October, each asked about in several ways.
@@ -27,7 +27,7 @@ fn questions() -> Vec<Vec<(&'static str, String)>> {
         .collect()
 }
 
-async fn ask(asker: &Asker, question: &[(&'static str, String)]) -> crate::actor::Answer {
+async fn ask(asker: &Asker, question: &[(&'static str, String)]) -> crate::support::actor::Answer {
     let query: Vec<(&str, &str)> = question.iter().map(|(name, value)| (*name, value.as_str())).collect();
     asker.ask(&query).await
 }

@@ -4,7 +4,7 @@ use poem::http::Method;
 use sightline::addresses::TrustedProxies;
 
 use super::{PUBLIC, behind_a_proxy, get_from, limit, limited, standing};
-use crate::app::TestApp;
+use crate::support::app::TestApp;
 
 #[tokio::test]
 async fn callers_behind_a_trusted_proxy_are_counted_by_their_own_addresses() {

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use sightline::simulator::Endpoint;
 
 use super::{behind_a_proxy, get_from, limited, link, standing};
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, start_of_test},
 };

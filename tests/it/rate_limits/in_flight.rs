@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use poem::http::Method;
 
 use super::{get_from, link};
-use crate::{actor::Actor, app::TestApp};
+use crate::support::{actor::Actor, app::TestApp};
 
 /// What all upstream questions say, so that each is held.
 const ANY: &str = "startDate";

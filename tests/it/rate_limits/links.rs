@@ -3,7 +3,7 @@
 use sightline::addresses::TrustedProxies;
 
 use super::{get_from, limit, link, standing};
-use crate::app::TestApp;
+use crate::support::app::TestApp;
 
 #[tokio::test]
 async fn a_link_has_the_limit_of_its_owner_whoever_reads_it() {

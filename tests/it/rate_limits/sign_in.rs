@@ -5,7 +5,7 @@ use poem::http::Method;
 use serde_json::json;
 
 use super::{behind_a_proxy, get_from};
-use crate::{actor::Answer, app::TestApp};
+use crate::support::{actor::Answer, app::TestApp};
 
 async fn post_from(app: &TestApp, address: &str, path: &str, body: &str, media_type: &str) -> Answer {
     let headers = [("x-forwarded-for", address), ("content-type", media_type)];

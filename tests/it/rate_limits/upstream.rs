@@ -7,7 +7,7 @@ use serde_json::json;
 use sightline::search_engine::Patience;
 
 use super::link;
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::TestApp,
 };

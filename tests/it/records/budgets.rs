@@ -5,7 +5,7 @@ use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::{
+use crate::support::{
     actor::Actor,
     app::{TestApp, start_of_test},
 };

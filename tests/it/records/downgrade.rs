@@ -3,10 +3,10 @@
 use chrono::TimeDelta;
 use entity::user::Plan;
 use serde_json::{Value, json};
-use sightline::services::subscriptions;
+use sightline::services::users::subscriptions;
 
 use super::column;
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, start_of_test},
 };

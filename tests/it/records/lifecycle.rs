@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use super::{column, contains};
 use crate::{
-    actor::{Actor, Answer},
-    app::TestApp,
     coverage::NOBODYS,
+    support::{
+        actor::{Actor, Answer},
+        app::TestApp,
+    },
 };
 
 /// A kind of record: where it stands, what makes one, and changes of it, each of another state.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::contains;
-use crate::{actor::Actor, app::TestApp};
+use crate::support::{actor::Actor, app::TestApp};
 
 /// Somebody who owns a property, and the paths of its records.
 struct Desk {
@@ -276,7 +276,7 @@ macro_rules! fill {
 
 /// Makes as many records of each kind as a property may have.
 async fn fill_property(desk: &Desk) {
-    let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
+    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
     let property_id: Uuid = desk.property.parse().unwrap();
     let conditions = json!([contains("a")]).to_string();
     let kept = async |path: &str| desk.owner.listed(path).await.len() as u128;
@@ -329,7 +329,7 @@ async fn fill_property(desk: &Desk) {
 
 /// Makes as many records of each kind as a person may have.
 async fn fill_person(desk: &Desk) {
-    let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
+    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
     let property = entity::property::Entity::find_by_id(desk.property.parse::<Uuid>().unwrap()).one(db).await;
     let owner_id = property.unwrap().unwrap().user_id;
     let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]).to_string();
@@ -368,7 +368,7 @@ async fn fill_person(desk: &Desk) {
 #[tokio::test]
 async fn each_kind_of_record_has_its_most() {
     let desk = Desk::new().await;
-    let (db, now) = (&desk.app.service.db, crate::app::start_of_test());
+    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
     fill_property(&desk).await;
     fill_person(&desk).await;
     let annotation = json!({ "date": "2026-11-01", "text": "x" });

@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 
 use super::grant_of;
 use crate::{
-    actor::Actor,
-    app::{TestApp, start_of_test},
     coverage::untracked,
+    support::{
+        actor::Actor,
+        app::{TestApp, start_of_test},
+    },
 };
 
 const RECEIVED: &str = "/api/team?received=true";

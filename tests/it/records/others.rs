@@ -4,7 +4,7 @@ use poem::http::Method;
 use serde_json::{Value, json};
 
 use super::contains;
-use crate::{actor::Actor, app::TestApp};
+use crate::support::{actor::Actor, app::TestApp};
 
 fn rule(name: &str) -> Value {
     json!({ "name": name, "conditions": [contains("a")] })

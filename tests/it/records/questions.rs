@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::contains;
-use crate::{
+use crate::support::{
     actor::{Actor, Answer},
     app::TestApp,
 };

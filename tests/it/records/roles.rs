@@ -8,9 +8,11 @@ use serde_json::{Value, json};
 
 use super::{contains, grant_of};
 use crate::{
-    actor::{Actor, Answer},
-    app::TestApp,
     coverage::{Documented, NOBODYS, documented},
+    support::{
+        actor::{Actor, Answer},
+        app::TestApp,
+    },
 };
 
 /// Someone who asks.

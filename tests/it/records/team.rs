@@ -4,13 +4,15 @@ use entity::user::{self, Plan};
 use poem::http::Method;
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, ColumnTrait, EntityTrait, IntoActiveModel, QueryFilter};
 use serde_json::{Value, json};
-use sightline::services::subscriptions;
+use sightline::services::users::subscriptions;
 
 use super::{column, contains, grant_of};
 use crate::{
-    actor::Actor,
-    app::{TestApp, start_of_test},
     coverage::{NOBODYS, untracked},
+    support::{
+        actor::Actor,
+        app::{TestApp, start_of_test},
+    },
 };
 
 fn segments(property: &str) -> String {

@@ -1,0 +1,188 @@
+//! The commands: what they are called, what they take, what they do.
+
+pub mod login;
+pub mod subscription;
+
+use std::net::SocketAddr;
+
+use chrono::NaiveDate;
+use clap::{Args, Parser, Subcommand};
+
+use self::{
+    login::{LoginError, login},
+    subscription::{Subscription, subscription},
+};
+use crate::{app, clock::Clock, config::Config, random::Random, simulator};
+
+/// Search-performance analytics server.
+#[derive(Debug, Parser)]
+#[command(name = "sightline", version)]
+pub struct Cli {
+    /// What to do; without a command, `serve`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What `sightline` can be told to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service (also what runs with no command).
+    Serve,
+    /// Sign in at the server at `base_url` and print an access token.
+    Login(Login),
+    /// Print the `OpenAPI` document.
+    Openapi {
+        /// Print the one-page table of operations instead.
+        #[arg(long)]
+        operations: bool,
+    },
+    /// Bring the database up to date.
+    Migrate,
+    /// Run the simulated search engine.
+    Simulator(Simulator),
+    /// Set or show a person's plan.
+    #[command(subcommand)]
+    Subscription(Subscription),
+}
+
+/// How to sign in.
+#[derive(Debug, Args)]
+pub struct Login {
+    /// The demo person to sign in; `owner` when left out.
+    #[arg(long = "as", value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// How the simulator behaves. What is left out comes from the settings.
+#[derive(Debug, Args)]
+pub struct Simulator {
+    /// Address to listen on.
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+    /// Seed of everything it makes up.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Its day.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub today: Option<NaiveDate>,
+    /// Delay of every answer, in milliseconds.
+    #[arg(long, value_name = "N")]
+    pub latency_ms: Option<u64>,
+    /// Trouble to inject; repeatable.
+    #[arg(long, value_name = "KIND:RATE")]
+    pub fail: Vec<String>,
+}
+
+impl Simulator {
+    /// The settings with what the command line says over them.
+    pub fn over(&self, settings: &mut crate::config::Simulator) {
+        settings.listen = self.listen.unwrap_or(settings.listen);
+        settings.seed = self.seed.unwrap_or(settings.seed);
+        settings.today = self.today.or(settings.today);
+        settings.latency_ms = self.latency_ms.unwrap_or(settings.latency_ms);
+        if !self.fail.is_empty() {
+            settings.fail.clone_from(&self.fail);
+        }
+    }
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// In words for the operator.
+pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
+    let clock = Clock::system();
+    match cli.command.unwrap_or(Command::Serve) {
+        Command::Openapi { operations: true } => print!("{}", api::operation::listing()),
+        Command::Openapi { operations: false } => print!("{}", api::document::committed_text()),
+        Command::Migrate => {
+            app::open_database(&Config::of_process()?).await?;
+        }
+        Command::Subscription(command) => {
+            println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);
+        }
+        Command::Serve => serve(Config::of_process()?, clock).await?,
+        Command::Login(options) => println!("{}", sign_in(&options, &Config::of_process()?).await?),
+        Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
+    }
+    Ok(())
+}
+
+/// Serves until told to stop (interrupt or terminate).
+async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
+    let service = app::start(config, clock, Random::system()).await?;
+    tracing::info!(address = %service.address, "accepting requests");
+    println!("listening on {}", service.base_url);
+    told_to_stop().await?;
+    tracing::info!("stopping");
+    service.shutdown().await;
+    Ok(())
+}
+
+/// Runs the simulator on its own until told to stop.
+async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
+    options.over(&mut config.simulator);
+    let simulator = simulator::start(app::simulator_settings(&config.simulator)?, clock).await?;
+    println!("listening on {}", simulator.url());
+    told_to_stop().await?;
+    simulator.shutdown().await;
+    Ok(())
+}
+
+/// Signs a demo person in at the running server; answers the access token.
+async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
+    let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
+    let name = options.name.as_deref().unwrap_or("owner");
+    let http = app::http_client().map_err(|error| LoginError::Failed(error.to_string()))?;
+    login(&base_url, name, http, &Random::system()).await
+}
+
+async fn told_to_stop() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            result = tokio::signal::ctrl_c() => result,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_understood() {
+        for line in [
+            "sightline",
+            "sightline serve",
+            "sightline login",
+            "sightline login --as viewer",
+            "sightline openapi",
+            "sightline migrate",
+            "sightline subscription show --user ann@test.example",
+            "sightline subscription set --user ann --plan agency",
+        ] {
+            assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
+        }
+        assert!(Cli::try_parse_from("sightline subscription set --user ann --plan gold".split(' ')).is_err());
+    }
+
+    #[test]
+    fn the_simulators_options_stand_over_its_settings() {
+        let line = "sightline simulator --listen 127.0.0.1:9 --seed 3 --today 2026-03-01 --latency-ms 5 \
+                    --fail slow:0.5 --fail rate429:1";
+        let Some(Command::Simulator(options)) = Cli::try_parse_from(line.split_whitespace()).unwrap().command else {
+            panic!("not the simulator")
+        };
+        let mut settings = crate::config::Simulator::default();
+        options.over(&mut settings);
+        assert_eq!((settings.seed, settings.latency_ms, settings.listen.port()), (3, 5, 9));
+        assert_eq!(settings.fail, ["slow:0.5", "rate429:1"]);
+        assert_eq!(settings.today.unwrap().to_string(), "2026-03-01");
+    }
+}

@@ -1,0 +1,85 @@
+//! The demo people of the embedded issuer: each connects a search account at first start, by the real code grant, and their
+//! sites are taken over as a sync would.
+
+mod consent;
+pub mod world;
+
+use entity::user;
+use sea_orm::DatabaseConnection;
+
+use self::world::KnownSite;
+use crate::{
+    error::Error,
+    handlers::App,
+    search_engine::Account,
+    services::{properties::sync::Site, search_accounts},
+    simulator::World,
+};
+
+/// Sites of the simulated search engine that the demo world tracks, with a topic of many of their queries.
+const TRACKED: [(&str, &str); 6] = [
+    ("sc-domain:northmoor.example", "jacket"),
+    ("https://www.ledgerline.example/", "invoice"),
+    ("sc-domain:harbourpost.example", "harbour"),
+    ("https://tinyfern.test/", "fern"),
+    ("https://www.oakandanvil.example/", "tent"),
+    ("sc-domain:quietmeadow.test", "plant"),
+];
+
+/// Makes the demo world where it is missing. A search engine that is away is no reason not to start.
+///
+/// `http` must not follow redirects.
+pub(crate) async fn seed(app: &App, db: &DatabaseConnection, http: &reqwest::Client) -> Result<(), Error> {
+    let people = world::people(db, &app.random, &app.base_url, app.clock.now()).await?;
+    for (person, row) in world::PEOPLE.iter().zip(people) {
+        if person.connected
+            && let Err(error) = connect(app, db, http, person.name, &row).await
+        {
+            tracing::warn!(person = person.name, %error, "a demo account could not be connected");
+        }
+    }
+    Ok(())
+}
+
+async fn connect(
+    app: &App,
+    db: &DatabaseConnection,
+    http: &reqwest::Client,
+    name: &str,
+    person: &user::Model,
+) -> Result<(), Error> {
+    let account = match search_accounts::of_user(db, person.id).await?.into_iter().next() {
+        Some(account) if account.synced_at.is_some() => return Ok(()),
+        Some(account) => account,
+        None => {
+            let connection = consent::grant(app, http, name).await.map_err(Error::internal)?;
+            let now = app.clock.now();
+            search_accounts::connect(db, &app.search.secrets, &app.random, now, person.id, &connection).await?
+        }
+    };
+    let refresh_token = search_accounts::refresh_token(&app.search.secrets, &account, false)?.into();
+    let credentials = Account { id: account.id, refresh_token };
+    let sites = app.search.reader.engine().sites(&credentials).await.map_err(Error::internal)?;
+    let sites: Vec<Site> = sites
+        .into_iter()
+        .map(|site| Site { site_url: site.site_url, permission_level: site.permission_level })
+        .collect();
+    world::account(db, &app.random, app.clock.now(), &account, &sites, &known_sites(app)).await?;
+    Ok(())
+}
+
+fn known_sites(app: &App) -> Vec<KnownSite> {
+    let settings = &app.config.simulator;
+    let world = World::new(settings.seed, settings.today.unwrap_or_else(|| app.clock.pacific_today()));
+    let known = TRACKED.iter().filter_map(|(url, topic)| {
+        let site = world.site(url)?;
+        let section = site.sections().next()?;
+        Some(KnownSite {
+            site_url: (*url).to_owned(),
+            brand_terms: site.brand_terms().iter().map(|term| (*term).to_owned()).collect(),
+            section: format!("/{section}/"),
+            topic: (*topic).to_owned(),
+        })
+    });
+    known.collect()
+}

@@ -1,0 +1,295 @@
+//! The demo world of the embedded issuer. Each step is made once: a second start changes nothing, also what people changed.
+
+use chrono::{DateTime, Utc};
+use entity::{
+    branded_keyword, property, search_account, segment, team_grant, team_grant_property, topic_cluster,
+    user::{self, Plan},
+};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{
+    error::Error,
+    identity::{Claims, Email},
+    random::Random,
+    services::{
+        properties::sync::{self, Site},
+        users,
+    },
+    store::database,
+};
+
+/// A demo person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Person {
+    /// The name to sign in by; the subject is `demo-` and the name.
+    pub name: &'static str,
+    /// The plan set at first start.
+    pub plan: Plan,
+    /// Whether a search account is connected at first start.
+    pub connected: bool,
+}
+
+/// The demo people.
+pub const PEOPLE: [Person; 5] = [
+    Person { name: "owner", plan: Plan::Pro, connected: true },
+    Person { name: "editor", plan: Plan::Free, connected: false },
+    Person { name: "viewer", plan: Plan::Free, connected: false },
+    Person { name: "stranger", plan: Plan::Pro, connected: true },
+    Person { name: "lapsed", plan: Plan::None, connected: true },
+];
+
+/// What the owner grants at first start: to whom, as what, on how many of the tracked properties.
+const GRANTS: [(&str, team_grant::Role, usize); 2] =
+    [("editor", team_grant::Role::Editor, 3), ("viewer", team_grant::Role::Viewer, 2)];
+
+impl Person {
+    /// The person's name at the embedded issuer.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        format!("demo-{}", self.name)
+    }
+
+    /// The person's address.
+    #[must_use]
+    pub fn email(&self) -> String {
+        address(self.name)
+    }
+
+    fn claims(&self, issuer: &str) -> Claims {
+        let mut name = self.name.to_owned();
+        name[..1].make_ascii_uppercase();
+        let email = Some(Email { address: self.email(), verified: true });
+        // No token has said so yet: each of them is later than this.
+        let issued_at = DateTime::UNIX_EPOCH;
+        Claims { issuer: issuer.to_owned(), subject: self.subject(), email, name: Some(name), issued_at }
+    }
+}
+
+/// What is known of a simulated site. Sites that are not told of stay untracked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownSite {
+    /// Its name at the search engine.
+    pub site_url: String,
+    /// Its brand.
+    pub brand_terms: Vec<String>,
+    /// A part of every path of some of its pages, such as `/guides/`.
+    pub section: String,
+    /// A word of many of its queries.
+    pub topic: String,
+}
+
+/// The demo people, in the order of [`PEOPLE`], made where they are missing.
+pub async fn people(
+    db: &impl ConnectionTrait,
+    random: &Random,
+    issuer: &str,
+    now: DateTime<Utc>,
+) -> Result<Vec<user::Model>, Error> {
+    let mut rows = Vec::with_capacity(PEOPLE.len());
+    for person in PEOPLE {
+        let fresh = users::fresh(random.id(now), &person.claims(issuer), person.plan, None, now);
+        users::insert_if_new(db, fresh).await?;
+        let row = user::Entity::known_as(issuer, &person.subject()).one(db).await?;
+        rows.push(row.ok_or_else(|| Error::internal("a demo person just inserted is not there"))?);
+    }
+    Ok(rows)
+}
+
+/// Fills a newly connected demo account: takes over the `listed` sites, tracks the `known` ones, classifies them, and grants
+/// some of the owner's. All in one transaction with the account's first sync, which marks it as done.
+///
+/// Answers whether there was anything to do.
+pub async fn account(
+    db: &DatabaseConnection,
+    random: &Random,
+    now: DateTime<Utc>,
+    account: &search_account::Model,
+    listed: &[Site],
+    known: &[KnownSite],
+) -> Result<bool, Error> {
+    let transaction = database::begin(db).await?;
+    let row = search_account::Entity::one_of_user(account.user_id, account.id).one(&transaction).await?;
+    if row.ok_or(Error::NotFound)?.synced_at.is_some() {
+        return Ok(false);
+    }
+    let found = sync::sync_within(&transaction, random, now, account, listed).await?.properties;
+    let mut tracked = Vec::new();
+    for site in known {
+        let Some(property) = found.iter().find(|property| property.site_url == site.site_url) else { continue };
+        classify(&transaction, random, now, property, site).await?;
+        tracked.push(property.id);
+    }
+    track(&transaction, &tracked, now).await?;
+    let owner = users::by_id(&transaction, account.user_id).await?;
+    if owner.subject == PEOPLE[0].subject() {
+        grant(&transaction, random, now, owner.id, &tracked).await?;
+    }
+    transaction.commit().await?;
+    Ok(true)
+}
+
+async fn track(db: &impl ConnectionTrait, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
+    let tracked_at = Set(Some(now));
+    let row = property::ActiveModel { tracked: Set(true), tracked_at, updated_at: Set(now), ..Default::default() };
+    let own = property::Column::Id.is_in(own.iter().copied());
+    property::Entity::update_many().set(row).filter(own).exec(db).await?;
+    Ok(())
+}
+
+async fn classify(
+    db: &impl ConnectionTrait,
+    random: &Random,
+    now: DateTime<Utc>,
+    property: &property::Model,
+    site: &KnownSite,
+) -> Result<(), Error> {
+    let property_id = Set(property.id);
+    for term in &site.brand_terms {
+        let keyword = branded_keyword::ActiveModel {
+            id: Set(random.id(now)),
+            property_id: property_id.clone(),
+            keyword: Set(term.clone()),
+            keyword_key: Set(entity::key(term)),
+            created_at: Set(now),
+        };
+        keyword.insert(db).await?;
+    }
+    let name = site.section.trim_matches('/');
+    let pages = segment::ActiveModel {
+        id: Set(random.id(now)),
+        property_id: property_id.clone(),
+        name: Set(name.to_owned()),
+        name_key: Set(entity::key(name)),
+        color: Set(None),
+        conditions: Set(contains(&site.section)),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    pages.insert(db).await?;
+    let queries = topic_cluster::ActiveModel {
+        id: Set(random.id(now)),
+        property_id,
+        name: Set(site.topic.clone()),
+        name_key: Set(entity::key(&site.topic)),
+        color: Set(None),
+        conditions: Set(contains(&site.topic)),
+        created_at: Set(now),
+        updated_at: Set(now),
+    };
+    queries.insert(db).await?;
+    Ok(())
+}
+
+fn contains(value: &str) -> String {
+    json!([{ "operator": "contains", "value": value }]).to_string()
+}
+
+async fn grant(
+    db: &impl ConnectionTrait,
+    random: &Random,
+    now: DateTime<Utc>,
+    owner_id: Uuid,
+    tracked: &[Uuid],
+) -> Result<(), Error> {
+    for (name, role, share) in GRANTS {
+        let email = address(name);
+        let grant = team_grant::ActiveModel {
+            id: Set(random.id(now)),
+            owner_id: Set(owner_id),
+            email_key: Set(entity::email_key(&email)),
+            email: Set(email),
+            role: Set(role),
+            all_properties: Set(false),
+            accepted_at: Set(None),
+            created_at: Set(now),
+            updated_at: Set(now),
+        };
+        let grant_id = grant.insert(db).await?.id;
+        for property_id in tracked.iter().take(share) {
+            let row = team_grant_property::ActiveModel { grant_id: Set(grant_id), property_id: Set(*property_id) };
+            team_grant_property::Entity::insert(row).exec_without_returning(db).await?;
+        }
+    }
+    Ok(())
+}
+
+fn address(name: &str) -> String {
+    format!("{name}@demo.test")
+}
+
+#[cfg(test)]
+mod tests {
+    use api::models::Role;
+
+    use super::*;
+    use crate::{
+        config::Config,
+        secrets::Secrets,
+        services::{
+            properties::{self, tracking},
+            records, search_accounts,
+        },
+        store::database::for_a_test,
+        testing::noon,
+    };
+
+    async fn start(db: &DatabaseConnection, known: &[KnownSite]) -> (Vec<user::Model>, bool) {
+        let (random, secrets) = (Random::seeded(5), Secrets::new([1; 32], Random::seeded(6)));
+        let rows = people(db, &random, "http://127.0.0.1", noon()).await.unwrap();
+        let connection =
+            search_accounts::Connection { subject: "sim-owner".into(), email: None, refresh_token: "token".into() };
+        let accounts = search_accounts::of_user(db, rows[0].id).await.unwrap();
+        let account = match accounts.into_iter().next() {
+            Some(account) => account,
+            None => search_accounts::connect(db, &secrets, &random, noon(), rows[0].id, &connection).await.unwrap(),
+        };
+        let site = |site_url: String| Site { site_url, permission_level: "siteOwner".into() };
+        let listed: Vec<Site> = (0..5).map(|number| site(format!("https://{number}.test/"))).collect();
+        let done = super::account(db, &random, noon(), &account, &listed, known).await.unwrap();
+        (rows, done)
+    }
+
+    #[tokio::test]
+    async fn the_first_start_makes_the_demo_world_and_the_second_leaves_it_alone() {
+        let (db, config) = (for_a_test().await, Config::default());
+        let known: Vec<KnownSite> = (0..4)
+            .map(|number| KnownSite {
+                site_url: format!("https://{number}.test/"),
+                brand_terms: vec![format!("brand {number}")],
+                section: "/guides/".into(),
+                topic: "tent".into(),
+            })
+            .collect();
+        let (rows, done) = start(&db, &known).await;
+        assert!(done);
+        // Grants count once a token has stated the address.
+        let stated_at = Some(noon());
+        let stated = user::ActiveModel { email_stated_at: Set(stated_at), ..Default::default() };
+        user::Entity::update_many().set(stated).exec(&db).await.unwrap();
+        let rows: Vec<_> = rows.into_iter().map(|row| user::Model { email_stated_at: stated_at, ..row }).collect();
+        assert_eq!(rows.iter().map(|row| row.plan).collect::<Vec<_>>(), PEOPLE.map(|person| person.plan));
+        let roles = async |person: usize| {
+            let listed = properties::visible(&db, &config, &rows[person], noon()).await.unwrap();
+            listed.iter().map(|listed| listed.role).collect::<Vec<_>>()
+        };
+        assert_eq!(roles(0).await, [Role::Owner; 4]);
+        assert_eq!(roles(1).await, [Role::Editor; 3]);
+        assert_eq!(roles(2).await, [Role::Viewer; 2]);
+        assert_eq!(roles(3).await, []);
+        let tracking = tracking::read(&db, &config, rows[0].id, noon()).await.unwrap();
+        assert_eq!((tracking.used(), tracking.properties.len()), (4, 5));
+        let property = tracking.properties[0].id;
+        assert_eq!(branded_keyword::Entity::of_property(property).all(&db).await.unwrap()[0].keyword, "brand 0");
+        let segments = segment::Entity::of_property(property).all(&db).await.unwrap();
+        assert_eq!(segments[0].conditions, r#"[{"operator":"contains","value":"/guides/"}]"#);
+        assert_eq!(topic_cluster::Entity::of_property(property).all(&db).await.unwrap().len(), 1);
+
+        tracking::replace(&db, &config, rows[0].id, (&[], &records::IfMatch::default()), noon()).await.unwrap();
+        assert_eq!(start(&db, &known).await, (rows.clone(), false));
+        assert_eq!(tracking::read(&db, &config, rows[0].id, noon()).await.unwrap().used(), 0);
+    }
+}

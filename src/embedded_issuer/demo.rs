@@ -1,0 +1,59 @@
+//! The people that the embedded issuer knows, and when one may sign in without a page.
+
+use http::HeaderMap;
+use url::{Host, Url};
+
+use super::Settings;
+use crate::urls::is_loopback;
+
+/// A demo person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// Name to sign in with.
+    pub name: &'static str,
+    /// Stable identifier (`sub`).
+    pub subject: &'static str,
+    /// Verified e-mail address.
+    pub email: &'static str,
+    /// Display name.
+    pub display_name: &'static str,
+}
+
+/// Everyone.
+pub const PEOPLE: [Person; 5] = [
+    Person { name: "owner", subject: "demo-owner", email: "owner@demo.test", display_name: "Demo Owner" },
+    Person { name: "editor", subject: "demo-editor", email: "editor@demo.test", display_name: "Demo Editor" },
+    Person { name: "viewer", subject: "demo-viewer", email: "viewer@demo.test", display_name: "Demo Viewer" },
+    Person { name: "stranger", subject: "demo-stranger", email: "stranger@demo.test", display_name: "Demo Stranger" },
+    Person { name: "lapsed", subject: "demo-lapsed", email: "lapsed@demo.test", display_name: "Demo Lapsed" },
+];
+
+/// The person with this name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static Person> {
+    PEOPLE.iter().find(|person| person.name == name)
+}
+
+/// The person with this subject.
+#[must_use]
+pub fn by_subject(subject: &str) -> Option<&'static Person> {
+    PEOPLE.iter().find(|person| person.subject == subject)
+}
+
+/// Whether `login_hint` may be answered without a page: everything stays on this machine, and no browser is asking.
+/// Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that was made to point at one; a request that was
+/// addressed to such a name does not come this far (`web::own_host`).
+pub(super) fn may_skip_page(settings: &Settings, redirect_uri: &str, headers: &HeaderMap) -> bool {
+    settings.demo_sign_in
+        && Url::parse(&settings.base_url).is_ok_and(|base| is_loopback(&base))
+        && Url::parse(redirect_uri).is_ok_and(|uri| is_loopback_literal(&uri))
+        && !headers.contains_key("sec-fetch-site")
+}
+
+fn is_loopback_literal(uri: &Url) -> bool {
+    match uri.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        _ => false,
+    }
+}

@@ -1,0 +1,45 @@
+//! The issuer's documents: discovery (`OpenID` Connect Discovery 1.0, RFC 8414) and the JWK set.
+
+use poem::{Response, handler, web::Data};
+use serde_json::json;
+
+use crate::{
+    embedded_issuer::{IdentityProvider, response::OAuthError},
+    web::well_known::json_document,
+};
+
+/// Both well-known paths answer the same document.
+#[handler]
+pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
+    let issuer = provider.issuer();
+    json_document(&json!({
+        "issuer": issuer,
+        "authorization_endpoint": format!("{issuer}/oauth/authorize"),
+        "token_endpoint": format!("{issuer}/oauth/token"),
+        "revocation_endpoint": format!("{issuer}/oauth/revoke"),
+        "registration_endpoint": format!("{issuer}/oauth/register"),
+        "userinfo_endpoint": format!("{issuer}/oauth/userinfo"),
+        "jwks_uri": format!("{issuer}/oauth/jwks"),
+        "scopes_supported": ["openid", "profile", "email", "offline_access"],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+        "claims_supported": ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "name", "email", "email_verified"],
+        "prompt_values_supported": ["none", "login", "consent", "select_account"],
+        "authorization_response_iss_parameter_supported": true,
+        "request_parameter_supported": false,
+        "request_uri_parameter_supported": false,
+        "claims_parameter_supported": false,
+    }))
+}
+
+/// The public key.
+#[handler]
+pub(super) async fn jwks(Data(provider): Data<&IdentityProvider>) -> Result<Response, OAuthError> {
+    Ok(json_document(&json!({ "keys": [provider.keys.public().await?] })))
+}

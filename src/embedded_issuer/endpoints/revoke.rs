@@ -1,0 +1,47 @@
+//! The revocation endpoint (RFC 7009). Revoking any token of a grant ends the grant, so its access tokens die at once.
+
+use entity::{oauth_grant::Model as Grant, refresh_token};
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+use sea_orm::EntityTrait;
+use serde_json::json;
+
+use crate::{
+    digest::sha256_hex,
+    embedded_issuer::{
+        IdentityProvider, grants,
+        issue::{ACCESS_TOKEN_TYPE, AccessClaims},
+        parameters::Parameters,
+        response::{OAuthError, private_json},
+    },
+};
+
+/// Revokes a token. Possession is proof enough; `client_id` says whose it has to be. Unknown tokens are answered alike.
+#[handler]
+pub(super) async fn revoke(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
+    let form = Parameters::form(request, body).await?;
+    let token = form.require("token", "token is missing.")?;
+    let client_id = provider.public_client(request, &form).await?;
+    if let Some(grant) = provider.grant_of(token).await?
+        && grant.client_id == client_id
+    {
+        grants::end(&provider.db, &grant, provider.clock.now()).await?;
+    }
+    Ok(private_json(StatusCode::OK, &json!({})))
+}
+
+impl IdentityProvider {
+    /// The grant a token hangs on. `token_type_hint` is not needed: the two kinds cannot be mistaken for each other.
+    async fn grant_of(&self, token: &str) -> Result<Option<Grant>, OAuthError> {
+        if let Some(claims) = self.keys.read::<AccessClaims>(ACCESS_TOKEN_TYPE, token).await? {
+            return Ok(grants::find(&self.db, claims.sightline_grant).await?);
+        }
+        match refresh_token::Entity::find_by_id(sha256_hex(token)).one(&self.db).await? {
+            Some(row) => Ok(grants::find(&self.db, row.grant_id).await?),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The token endpoint. Public clients name themselves by `client_id`; no other authentication exists here.
+
+use entity::oauth_grant;
+use poem::{Body, Request, Response, handler, http::header, web::Data};
+
+use crate::embedded_issuer::{
+    IdentityProvider,
+    parameters::Parameters,
+    request::{self, Refusal},
+    response::{OAuthError, refused},
+};
+
+/// Exchanges a code or a refresh token for tokens.
+#[handler]
+pub(super) async fn token(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
+    let form = Parameters::form(request, body).await?;
+    let grant_type = form.require("grant_type", "grant_type is missing.")?;
+    if !["authorization_code", "refresh_token"].contains(&grant_type) {
+        return Err(refused("unsupported_grant_type", "Grants are authorization_code and refresh_token."));
+    }
+    let client_id = provider.public_client(request, &form).await?;
+    match grant_type {
+        "authorization_code" => provider.redeem(&client_id, &form).await,
+        _ => provider.refresh(&client_id, &form).await,
+    }
+}
+
+impl IdentityProvider {
+    /// The client that names itself by `client_id`. One that tries to authenticate is not one of ours.
+    pub(super) async fn public_client(&self, request: &Request, form: &Parameters) -> Result<String, OAuthError> {
+        let authenticates = request.headers().contains_key(header::AUTHORIZATION)
+            || ["client_secret", "client_assertion"].iter().any(|name| form.get(name).is_some());
+        if authenticates {
+            return Err(refused("invalid_client", "Clients are public: send client_id and no secret."));
+        }
+        let id = form.require("client_id", "client_id is missing.")?;
+        match self.client(id).await? {
+            Some(client) => Ok(client.id),
+            None => Err(refused("invalid_client", "The client is not known.")),
+        }
+    }
+
+    /// The resources for a new access token: those of the grant, or those named now if they are among them (RFC 8707).
+    pub(in crate::embedded_issuer) fn narrowed(
+        &self,
+        grant: &oauth_grant::Model,
+        form: &Parameters,
+    ) -> Result<Vec<String>, OAuthError> {
+        let mut granted: Vec<String> = serde_json::from_str(&grant.resources).unwrap_or_default();
+        if granted.is_empty() {
+            granted.clone_from(&self.settings.audiences);
+        }
+        let asked = request::resources(form, &granted).map_err(|Refusal(code, why)| refused(code, why))?;
+        Ok(if asked.is_empty() { granted } else { asked })
+    }
+}

@@ -1,0 +1,82 @@
+//! Refresh tokens: each is spent once and replaced; a spent one that comes back ends the grant (RFC 9700 section 4.14).
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::{
+    oauth_grant,
+    refresh_token::{ActiveModel, Column, Entity},
+};
+use poem::Response;
+use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
+
+use super::{
+    IdentityProvider, grants,
+    issue::has_scope,
+    parameters::Parameters,
+    request::scopes,
+    response::{OAuthError, refused},
+};
+use crate::digest::sha256_hex;
+
+/// How long a refresh token waits to be used.
+const LIFETIME: TimeDelta = TimeDelta::days(30);
+
+impl IdentityProvider {
+    /// Exchanges a refresh token (`grant_type=refresh_token`).
+    pub(super) async fn refresh(&self, client_id: &str, form: &Parameters) -> Result<Response, OAuthError> {
+        let token = form.require("refresh_token", "refresh_token is missing.")?;
+        let (hash, now) = (sha256_hex(token), self.clock.now());
+        let row = Entity::find_by_id(&hash).one(&self.db).await?.ok_or_else(unusable)?;
+        let grant = grants::find(&self.db, row.grant_id).await?.ok_or_else(unusable)?;
+        if grant.client_id != client_id || grant.ended_at.is_some() || now >= row.expires_at {
+            return Err(unusable());
+        }
+        let resources = self.narrowed(&grant, form)?;
+        let scope = narrowed_scope(&grant.scope, form.get("scope"))?;
+        if !self.spend_refresh_token(&hash, now).await? {
+            grants::end(&self.db, &grant, now).await?;
+            return Err(unusable());
+        }
+        self.answer(&grant, (&scope, &resources), None, true).await
+    }
+
+    /// A new refresh token for the grant.
+    pub(super) async fn issue_refresh_token(&self, grant: &oauth_grant::Model) -> Result<String, DbErr> {
+        let (token, expires_at) = (self.random.token(), self.clock.now() + LIFETIME);
+        let row = ActiveModel {
+            hash: Set(sha256_hex(&token)),
+            grant_id: Set(grant.id),
+            expires_at: Set(expires_at),
+            spent_at: Set(None),
+        };
+        Entity::insert(row).exec_without_returning(&self.db).await?;
+        oauth_grant::Entity::update_many()
+            .col_expr(oauth_grant::Column::ExpiresAt, Expr::value(expires_at))
+            .filter(oauth_grant::Column::Id.eq(grant.id))
+            .exec(&self.db)
+            .await?;
+        Ok(token)
+    }
+
+    /// Whether this request is the one that spends the token; one statement decides between two.
+    async fn spend_refresh_token(&self, hash: &str, now: DateTime<Utc>) -> Result<bool, DbErr> {
+        let spent = Entity::update_many()
+            .col_expr(Column::SpentAt, Expr::value(now))
+            .filter(Column::Hash.eq(hash))
+            .filter(Column::SpentAt.is_null())
+            .exec(&self.db)
+            .await?;
+        Ok(spent.rows_affected == 1)
+    }
+}
+
+/// The scope of the new access token: what is asked for, if it was granted. The refresh token keeps the whole (RFC 6749 section 6).
+fn narrowed_scope(granted: &str, asked: Option<&str>) -> Result<String, OAuthError> {
+    let Some(asked) = asked else { return Ok(granted.to_owned()) };
+    let narrowed = scopes(asked).filter(|scopes| scopes.iter().all(|scope| has_scope(granted, scope)));
+    let narrowed = narrowed.ok_or_else(|| refused("invalid_scope", "A refresh cannot widen the scope."))?;
+    Ok(if narrowed.is_empty() { granted.to_owned() } else { narrowed.join(" ") })
+}
+
+fn unusable() -> OAuthError {
+    refused("invalid_grant", "The refresh token is unknown, expired, used or revoked, or belongs to another client.")
+}

@@ -1,0 +1,90 @@
+//! Dynamic client registration.
+
+use chrono::TimeDelta;
+use entity::oauth_client::{ActiveModel, Entity};
+use sea_orm::{ActiveValue::Set, EntityTrait as _};
+use serde_json::{Value, json};
+
+use super::{Answer, REDIRECT_URI, TestIssuer, start_time};
+use crate::embedded_issuer::endpoints::registration::MAX_CLIENTS;
+
+async fn register(issuer: &TestIssuer, metadata: &Value) -> Answer {
+    Answer::of(issuer.http.post(format!("{}/oauth/register", issuer.base)).json(metadata)).await
+}
+
+#[tokio::test]
+async fn a_public_client_is_registered_with_defaults_filled_in() {
+    let issuer = TestIssuer::start().await;
+    let answer = register(&issuer, &json!({ "redirect_uris": [REDIRECT_URI], "unknown": { "a": 1 } })).await;
+    assert_eq!((answer.status, answer.header("cache-control")), (201, "no-store"));
+    let client = answer.json();
+    assert_eq!(client["token_endpoint_auth_method"], "none");
+    assert_eq!(client["grant_types"], json!(["authorization_code"]));
+    assert_eq!(client["response_types"], json!(["code"]));
+    assert_eq!(client["redirect_uris"], json!([REDIRECT_URI]));
+    assert_eq!(client["client_id_issued_at"], super::start_time().timestamp());
+    assert!(client.get("client_secret").is_none() && client.get("unknown").is_none());
+    // Without the refresh_token grant, offline_access is left out.
+    let id = client["client_id"].as_str().unwrap();
+    let code = issuer.code(id, &[]).await;
+    let tokens = issuer.redeem(id, &code, &[]).await.json();
+    assert_eq!(tokens["scope"], "openid profile email");
+    assert!(tokens.get("refresh_token").is_none());
+}
+
+#[tokio::test]
+async fn bad_metadata_is_refused() {
+    let issuer = TestIssuer::start().await;
+    for uris in [json!(null), json!([]), json!("https://a.example"), json!(["javascript:alert(1)"]), json!([1])] {
+        register(&issuer, &json!({ "redirect_uris": uris })).await.refused("invalid_redirect_uri");
+    }
+    let many: Vec<_> = (0..11).map(|number| format!("https://a.example/{number}")).collect();
+    register(&issuer, &json!({ "redirect_uris": many })).await.refused("invalid_redirect_uri");
+    for (member, value) in [
+        ("grant_types", json!(["implicit"])),
+        ("grant_types", json!([])),
+        ("response_types", json!(["token"])),
+        ("token_endpoint_auth_method", json!("client_secret_basic")),
+        ("client_name", json!("x".repeat(101))),
+        ("client_name", json!(7)),
+        ("client_name", json!("Bank\u{202e}gpj.exe")),
+        ("client_name", json!("a\u{2066}b")),
+        ("client_name", json!("a\u{85}b")),
+        ("client_name", json!("\u{200b}\u{2060}")),
+        ("application_type", json!("other")),
+    ] {
+        let mut metadata = json!({ "redirect_uris": [REDIRECT_URI] });
+        metadata[member] = value;
+        register(&issuer, &metadata).await.refused("invalid_client_metadata");
+    }
+    register(&issuer, &json!({ "x": "x".repeat(20_000) })).await.refused("invalid_client_metadata");
+    register(&issuer, &json!([])).await.refused("invalid_client_metadata");
+}
+
+/// Clients of two days ago to which nobody has signed in.
+async fn flood(issuer: &TestIssuer, clients: u64) {
+    let row = |number: u64| ActiveModel {
+        id: Set(format!("flood-{number}")),
+        name: Set(None),
+        redirect_uris: Set(json!([REDIRECT_URI]).to_string()),
+        refreshes: Set(false),
+        created_at: Set(start_time() - TimeDelta::days(2)),
+    };
+    for start in (0..clients).step_by(1_000) {
+        let rows = (start..clients.min(start + 1_000)).map(row);
+        Entity::insert_many(rows).exec_without_returning(&issuer.db).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn unused_clients_go_early_when_there_are_many() {
+    let issuer = TestIssuer::start().await;
+    let (used, _) = issuer.tokens().await;
+    flood(&issuer, MAX_CLIENTS / 2 - 1).await;
+    assert_eq!(issuer.provider.sweep().await.unwrap(), 0, "half the room is left");
+    let unused = issuer.client().await;
+    assert_eq!(issuer.provider.sweep().await.unwrap(), MAX_CLIENTS / 2 - 1);
+    for kept in [used, unused] {
+        assert!(Entity::find_by_id(kept).one(&issuer.db).await.unwrap().is_some());
+    }
+}

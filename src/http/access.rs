@@ -1,0 +1,108 @@
+//! Refuses what the caller may not do before parameters or body are looked at, so that a refusal of input never tells a stranger that
+//! a property exists. The role and the plan an operation needs stand in the table of operations.
+
+use std::sync::Arc;
+
+use api::{
+    error::{ApiError, Code},
+    operation::{Access, Operation},
+};
+use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
+use sea_orm::DatabaseConnection;
+
+use super::{failures::Failures, methods, operation};
+use crate::{
+    admission::{Admissions, Admitted},
+    clock::Clock,
+    config::Config,
+    digest::sha256_hex,
+    error,
+    services::{access::SharedProperty, team},
+    store::rate_limit::RateLimits,
+};
+
+/// What resolving needs.
+#[derive(Clone)]
+pub struct Authorize {
+    /// Opens share links.
+    pub admissions: Admissions,
+    /// The write connection, for the first use of a grant.
+    pub writer: DatabaseConnection,
+    /// Features and limits of each plan.
+    pub config: Arc<Config>,
+    /// Tells the time.
+    pub clock: Clock,
+    /// Counts readers of a share link together; none where nothing is counted.
+    pub limits: Option<Arc<RateLimits>>,
+    /// Counts guessed tokens.
+    pub failures: Failures,
+}
+
+/// The layer. It puts the [`PropertyAccess`](crate::services::access::PropertyAccess) or the [`SharedProperty`] of the path into the
+/// request.
+///
+/// # Errors
+/// 404, 402 or 403, in this order, and those of the layers inside.
+pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
+    let Some(operation) = operation::of(&request) else {
+        // The router is more lenient about empty segments than the table. What the table does not know is not there.
+        return if methods::allow(request.uri().path(), &[]).is_empty() {
+            Err(ApiError::new(Code::NotFound).into())
+        } else {
+            next.call(request).await.map(IntoResponse::into_response)
+        };
+    };
+    if operation.access == Access::ShareToken {
+        let shared = settings.open(&request, operation).await?;
+        request.set_data(shared);
+    } else if let Some(admitted) = request.data::<Admitted>().cloned() {
+        settings.check(&mut request, operation, &admitted).await?;
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+impl Authorize {
+    /// The plan is judged before the idempotency key is, or a stored answer would outlive the plan.
+    async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
+        if !operation.is_property_scoped() {
+            if let Some(feature) = operation.feature {
+                admitted.member.entitlement.require(feature, false)?;
+            }
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let access = admitted.access(&self.config, operation.role, now)?;
+        if let Some(feature) = operation.feature {
+            access.require_feature(feature)?;
+        }
+        if let Some(grant) = access.new_grant()
+            && let Err(error) = team::note_use(&self.writer, grant, now).await
+        {
+            tracing::warn!(%error, "the first use of a grant could not be noted");
+        }
+        request.set_data(access);
+        Ok(())
+    }
+
+    /// Opens a share link. Its readers together have the rate of the property's owner, however many they are.
+    async fn open(&self, request: &Request, operation: &Operation) -> Result<SharedProperty> {
+        let token = operation.value("token", request.uri().path()).unwrap_or_default();
+        let shared = match self.admissions.open(token).await {
+            Ok(shared) => shared,
+            Err(error::Error::NotFound) => {
+                return Err(self.failures.counted(request, ApiError::new(Code::NotFound).into()));
+            }
+            Err(error) => return Err(ApiError::from(error).into()),
+        };
+        let rate = shared.entitlement().rate;
+        let standing = self.limits.as_ref().map(|limits| limits.count(&format!("share/{}", sha256_hex(token)), rate));
+        if let Some(standing) = standing
+            && let Some(seconds) = standing.retry_after
+        {
+            let mut refusal = Error::from(ApiError::new(Code::RateLimited).retry_after(seconds));
+            refusal.set_data(standing);
+            return Err(refusal);
+        }
+        Ok(shared)
+    }
+}

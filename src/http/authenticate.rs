@@ -1,0 +1,128 @@
+//! Judges the credentials of a request and puts the caller, a [`Member`](crate::services::users::Member), into it.
+//!
+//! Which operations need a caller stands in the table of operations. An unknown path below `/api` needs one too, so that
+//! the API says nothing about itself to strangers beyond how to sign in.
+
+use std::sync::Arc;
+
+use api::{
+    error::{ApiError, Code},
+    operation::Access,
+};
+use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
+
+use super::{client_address, failures::Failures, operation, rate_limit::CountedAs};
+use crate::{
+    admission::{AdmissionError, Admissions},
+    config::Config,
+    digest::sha256_hex,
+    identity::credentials::{challenge, presents_token},
+    services::access::parse_id,
+    store::rate_limit::Rate,
+    web::well_known,
+};
+
+const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
+const NO_BEARER: &str = "Authorization: must be Bearer and the access token, with one space between.";
+const BAD_TOKEN: &str = "The access token is expired, revoked or not for this service; refresh it or sign in again.";
+
+/// What authentication needs.
+#[derive(Clone)]
+pub struct Authenticate {
+    /// Admits callers.
+    pub admissions: Admissions,
+    /// The audience that access tokens must name.
+    pub audience: String,
+    /// The service's public root, where the metadata stands.
+    pub base_url: String,
+    /// The base rate of share links.
+    pub config: Arc<Config>,
+    /// Counts failed sign-ins.
+    pub failures: Failures,
+}
+
+/// The value of `WWW-Authenticate` that goes with a refusal, as error data; the envelope writes it.
+#[derive(Debug, Clone)]
+pub struct Challenge(pub String);
+
+/// The layer.
+///
+/// # Errors
+/// 401 where the credentials are missing or not good, and those of the layers inside.
+pub async fn authenticate<E: Endpoint>(
+    settings: Arc<Authenticate>,
+    next: Arc<E>,
+    mut request: Request,
+) -> Result<Response> {
+    match operation::of(&request).map(|operation| operation.access) {
+        Some(Access::Public) => {}
+        Some(Access::ShareToken) => settings.count_share_reader(&mut request),
+        Some(Access::SessionOrOauth) | None => settings.admit(&mut request).await?,
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+impl Authenticate {
+    async fn admit(&self, request: &mut Request) -> Result<()> {
+        let property = operation::of(request).filter(|operation| operation.is_property_scoped());
+        let property = property.and_then(|operation| parse_id(operation.value("id", request.uri().path())?));
+        let admitted = self.admissions.admit(request.method(), request.headers(), &self.audience, property).await;
+        let admitted = match admitted {
+            Ok(Some(admitted)) => admitted,
+            Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN))),
+            Err(error) => return Err(self.failed(request, error)),
+        };
+        let key = format!("user/{}", admitted.member.user.id);
+        request.set_data(CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate });
+        request.set_data(admitted.member.clone());
+        request.set_data(admitted);
+        Ok(())
+    }
+
+    /// A client whose token has expired is told so whatever others of its address do: otherwise it would not refresh. That the issuer
+    /// or the database is away is nobody's failure.
+    fn failed(&self, request: &Request, error: AdmissionError) -> Error {
+        let expired = matches!(error, AdmissionError::InvalidToken(_)) && presents_token(request.headers());
+        let refusal = self.failure(error);
+        if refusal.status().is_server_error() {
+            refusal
+        } else if expired {
+            self.failures.told(request, refusal)
+        } else {
+            self.failures.counted(request, refusal)
+        }
+    }
+
+    /// A share link is counted by its token and by who reads it; what is under way, by its token.
+    fn count_share_reader(&self, request: &mut Request) {
+        let path = request.uri().path();
+        let token = operation::of(request).and_then(|operation| operation.value("token", path)).unwrap_or_default();
+        let under_way = format!("share/{}", sha256_hex(token));
+        let key = format!("{under_way}/{}", client_address::of(request));
+        let base = &self.config.rate_limit;
+        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way });
+    }
+
+    fn failure(&self, error: AdmissionError) -> Error {
+        match error {
+            AdmissionError::InvalidToken(_) => self.refusal(Some("invalid_token"), BAD_TOKEN),
+            AdmissionError::NotBearer => self.refusal(Some("invalid_token"), NO_BEARER),
+            AdmissionError::InvalidRequest => ApiError::invalid("Authorization", "present one credential, once").into(),
+            AdmissionError::ForeignOrigin => {
+                ApiError::new(Code::Forbidden).hint(format!("Origin: must be the origin of {}", self.base_url)).into()
+            }
+            AdmissionError::IssuerUnavailable(error) => {
+                tracing::warn!(%error, "the issuer is away");
+                ApiError::new(Code::Unavailable).retry_after(5).into()
+            }
+            AdmissionError::Database(error) => ApiError::from(crate::error::Error::from(error)).into(),
+        }
+    }
+
+    fn refusal(&self, problem: Option<&str>, hint: &str) -> Error {
+        let metadata = format!("{}{}", self.base_url, well_known::API_PATH);
+        let mut error = Error::from(ApiError::new(Code::Unauthorized).hint(hint));
+        error.set_data(Challenge(challenge(&metadata, problem)));
+        error
+    }
+}

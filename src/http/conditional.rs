@@ -1,0 +1,120 @@
+//! `ETag` and `304 Not Modified` on successful reads, and who may keep them.
+
+use api::operation::EtagKind;
+use poem::{
+    Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    http::{HeaderValue, Method, StatusCode, header},
+};
+
+use super::operation;
+use crate::digest::opaque_tag;
+
+/// The middleware. It stands inside compression, so that a tag names the answer and not one coding of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Conditional;
+
+/// See [`Conditional`].
+pub struct ConditionalEndpoint<E>(E);
+
+impl<E: Endpoint> Middleware<E> for Conditional {
+    type Output = ConditionalEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        ConditionalEndpoint(inner)
+    }
+}
+
+impl<E: Endpoint> Endpoint for ConditionalEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let read = matches!(*request.method(), Method::GET | Method::HEAD);
+        let operation = operation::of(&request).filter(|_| read);
+        let Some(operation) = operation else {
+            return self.0.call(request).await.map(IntoResponse::into_response);
+        };
+        let known = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect::<Vec<_>>();
+        // The router would answer HEAD with an empty body, whose tag is not the answer's; the HTTP layer leaves the body out.
+        request.set_method(Method::GET);
+        let response = self.0.call(request).await?.into_response();
+        if response.status() != StatusCode::OK {
+            return Ok(response);
+        }
+        let mut response = tagged(response, operation.etag).await?;
+        let headers = response.headers_mut();
+        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private"));
+        headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
+        let unchanged = headers.get(header::ETAG).is_some_and(|tag| known.iter().any(|list| names(list, tag)));
+        if unchanged {
+            response.set_status(StatusCode::NOT_MODIFIED);
+            response.headers_mut().remove(header::CONTENT_TYPE);
+            response.set_body(());
+        }
+        Ok(response)
+    }
+}
+
+/// Adds a tag made of the body, unless the operation has none or gave one itself.
+async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
+    if kind == EtagKind::None || response.headers().contains_key(header::ETAG) {
+        return Ok(response);
+    }
+    let body = response.take_body().into_bytes().await?;
+    let digest = opaque_tag(&body);
+    let tag = if kind == EtagKind::Weak { format!("W/\"{digest}\"") } else { format!("\"{digest}\"") };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response.set_body(body);
+    Ok(response)
+}
+
+/// Whether a list of tags names `tag`; reads compare weakly (RFC 9110, 13.1.2). The tags made here hold no commas.
+fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
+    let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    list.trim() == "*" || list.split(',').any(|listed| opaque(listed) == opaque(tag))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
+
+    use super::*;
+
+    fn client() -> TestClient<impl Endpoint> {
+        let app = make_sync(|request: Request| match request.uri().path() {
+            "/api/properties/tracking" => Response::builder().content_type("application/json").body("{}"),
+            "/api/properties" => Response::builder().content_type("application/json").body("{\"data\":[]}"),
+            _ => Response::builder().status(StatusCode::NOT_FOUND).finish(),
+        });
+        TestClient::new(app.with(Conditional))
+    }
+
+    #[tokio::test]
+    async fn a_known_answer_is_not_sent_again() {
+        for (path, weak) in [("/api/properties", true), ("/api/properties/tracking", false)] {
+            let first = client().get(path).send().await.0;
+            assert_eq!(first.header("cache-control"), Some("private"));
+            assert_eq!(first.header("vary"), Some("Accept-Encoding, Authorization, Cookie"));
+            let tag = first.header("etag").unwrap().to_owned();
+            assert_eq!(tag.starts_with("W/"), weak);
+            let opaque = tag.trim_start_matches("W/").to_owned();
+            for known in [tag.clone(), format!("W/{opaque}"), format!("\"x\", {opaque}"), "*".into()] {
+                let again = client().get(path).header("if-none-match", &known).send().await.0;
+                assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{known}");
+                assert_eq!(again.header("etag"), Some(tag.as_str()));
+                assert_eq!(again.into_body().into_vec().await.unwrap().len(), 0);
+            }
+            let changed = client().get(path).header("if-none-match", "\"x\"").send().await.0;
+            assert_eq!(changed.status(), StatusCode::OK);
+        }
+    }
+
+    #[tokio::test]
+    async fn refusals_and_writes_have_no_tag() {
+        let missing = client().get("/api/team").send().await.0;
+        assert_eq!((missing.status(), missing.header("etag")), (StatusCode::NOT_FOUND, None));
+        assert_eq!(client().put("/api/properties/tracking").send().await.0.header("etag"), None);
+    }
+}

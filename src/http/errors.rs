@@ -1,0 +1,244 @@
+//! Every failure leaves in the one shape `{ error, code?, hint?, correlationId? }`: typed errors, the HTTP layer's own, panics.
+
+use std::panic::AssertUnwindSafe;
+
+use api::error::{ApiError, Code};
+use futures_util::FutureExt;
+use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result, http::header};
+
+use super::{
+    authenticate::Challenge,
+    error_map,
+    methods::{self, OtherPaths},
+    rate_limit,
+    request_id::CorrelationId,
+};
+use crate::store::rate_limit::Standing;
+
+/// The middleware.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Envelope {
+    other: OtherPaths,
+}
+
+impl Envelope {
+    /// `other` are paths outside the table of operations, such as the token endpoint, with what `Allow` says for them.
+    #[must_use]
+    pub fn new(other: OtherPaths) -> Self {
+        Self { other }
+    }
+}
+
+/// See [`Envelope`].
+pub struct EnvelopeEndpoint<E> {
+    inner: E,
+    other: OtherPaths,
+}
+
+impl<E: Endpoint> Middleware<E> for Envelope {
+    type Output = EnvelopeEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        EnvelopeEndpoint { inner, other: self.other }
+    }
+}
+
+impl<E: Endpoint> Endpoint for EnvelopeEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let path = request.uri().path().to_owned();
+        let id = request.data::<CorrelationId>().cloned();
+        let answer = match AssertUnwindSafe(self.inner.call(request)).catch_unwind().await {
+            Ok(answer) => answer.map(IntoResponse::into_response),
+            Err(panic) => {
+                tracing::error!("panic: {}", panic_text(panic.as_ref()));
+                Err(ApiError::new(Code::Internal).into())
+            }
+        };
+        Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), self.other)))
+    }
+}
+
+fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: OtherPaths) -> Response {
+    let standing = error.data::<Standing>().copied();
+    let challenge = error.data::<Challenge>().cloned();
+    let mut response = if error.is_from_response() {
+        error.into_response()
+    } else {
+        let not_allowed = error_map::of(&error).code == Code::MethodNotAllowed;
+        let mut response = response_of(error, id);
+        if not_allowed && let Ok(allow) = methods::allow(path, other).parse() {
+            response.headers_mut().insert(header::ALLOW, allow);
+        }
+        response
+    };
+    if let Some(standing) = standing {
+        rate_limit::tell(&mut response, &standing);
+    }
+    if let Some(value) = challenge.and_then(|Challenge(text)| text.parse().ok()) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}
+
+/// An error as it leaves the service, without headers that other layers add.
+pub(super) fn response_of(error: poem::Error, id: Option<&CorrelationId>) -> Response {
+    if error.is_from_response() { error.into_response() } else { finished(error_map::of(&error), id).into_response() }
+}
+
+/// On 5xx: adds the request's name; a fault's hint, which is for us, goes to the log.
+fn finished(mut refusal: ApiError, id: Option<&CorrelationId>) -> ApiError {
+    if refusal.code.status().is_server_error() {
+        refusal.correlation_id = id.map(|CorrelationId(id)| id.to_string());
+    }
+    if refusal.code == Code::Internal
+        && let Some(hint) = refusal.hint.take()
+    {
+        tracing::error!("internal error: {hint}");
+    }
+    refusal
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("(no text)")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use poem::{EndpointExt, Route, error::ReadBodyError, get, handler, test::TestClient};
+
+    use super::*;
+    use crate::{
+        clock::Clock,
+        http::{headers::StandingHeaders, request_id::Correlation, version::ApiVersion},
+        random::Random,
+    };
+
+    #[handler]
+    fn panics() -> &'static str {
+        panic!("secret detail")
+    }
+
+    #[handler]
+    fn faults() -> Result<&'static str> {
+        Err(ApiError::from(crate::error::Error::internal("secret detail")).into())
+    }
+
+    #[handler]
+    fn refuses() -> Result<&'static str> {
+        Err(ApiError::invalid("days", "1 to 480").into())
+    }
+
+    #[handler]
+    fn too_large() -> Result<&'static str> {
+        Err(ReadBodyError::PayloadTooLarge.into())
+    }
+
+    #[handler]
+    fn unnamed() -> Result<&'static str> {
+        Err(poem::Error::from_string("secret detail", poem::http::StatusCode::BAD_GATEWAY))
+    }
+
+    fn client() -> TestClient<impl Endpoint> {
+        let (clock, _) = Clock::manual(crate::testing::noon());
+        let routes = Route::new()
+            .at("/panics", get(panics))
+            .at("/faults", get(faults))
+            .at("/refuses", get(refuses))
+            .at("/large", get(too_large))
+            .at("/unnamed", get(unnamed))
+            .at("/api/properties/tracking", get(refuses));
+        let app = routes
+            .with(Envelope::new(&[("/panics", "GET, HEAD")]))
+            .with(ApiVersion)
+            .with(StandingHeaders::default())
+            .with(Correlation { clock, random: Random::seeded(1) });
+        TestClient::new(Arc::new(app))
+    }
+
+    #[tokio::test]
+    async fn every_failure_has_the_one_shape() {
+        let unexpected = "An unexpected error occurred.";
+        let cases = [
+            ("/panics", 500, unexpected, None, true),
+            ("/faults", 500, unexpected, None, true),
+            ("/unnamed", 500, unexpected, None, true),
+            ("/refuses", 400, "Invalid request", Some("days: 1 to 480"), false),
+            ("/large", 413, "Payload too large", None, false),
+            ("/nowhere", 404, "Not found", None, false),
+        ];
+        for (path, status, error, hint, named) in cases {
+            let response = client().get(path).header("x-correlation-id", "abc-1").send().await;
+            assert_eq!(response.0.status().as_u16(), status, "{path}");
+            assert_eq!(response.0.header("x-correlation-id"), Some("abc-1"));
+            assert_eq!(response.0.header("x-api-version"), Some("2026-09-14"));
+            assert_eq!(response.0.header("cache-control"), Some("no-store"));
+            assert_eq!(response.0.header("x-content-type-options"), Some("nosniff"));
+            let text = response.0.into_body().into_string().await.unwrap();
+            let body: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(body["error"], error, "{path}");
+            assert_eq!(body["hint"].as_str(), hint, "{path}");
+            assert_eq!(body.get("correlationId").is_some(), named, "{path}");
+            assert!(!text.contains("secret"), "{path}: {text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wrong_method_is_told_the_right_ones() {
+        for (path, allow) in [("/panics", "GET, HEAD"), ("/api/properties/tracking", "GET, HEAD, OPTIONS, PUT")] {
+            let response = client().delete(path).send().await;
+            assert_eq!(response.0.status().as_u16(), 405);
+            assert_eq!(response.0.header("allow"), Some(allow));
+        }
+    }
+
+    /// A query string of 60 kB passes the HTTP layer and is refused, if at all, by an operation. Beyond 64 KB the layer itself
+    /// answers 414.
+    #[tokio::test]
+    async fn long_addresses_reach_the_operations() {
+        use poem::listener::{Acceptor as _, Listener as _, TcpListener};
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+        let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
+        let address = *acceptor.local_addr()[0].as_socket_addr().unwrap();
+        let app = Route::new().at("/refuses", get(refuses)).with(Envelope::default());
+        let server = tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
+        for (length, status, ours) in [(60_000, "400", true), (70_000, "414", false)] {
+            let filters = "x".repeat(length);
+            let request = format!("GET /refuses?filters={filters} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+            let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await.unwrap();
+            assert_eq!(answer.split(' ').nth(1), Some(status), "{length}: {answer}");
+            assert_eq!(answer.contains("days: 1 to 480"), ours);
+        }
+        server.abort();
+    }
+
+    #[tokio::test]
+    async fn a_name_that_is_not_plain_is_replaced() {
+        let response = client().get("/refuses").header("x-correlation-id", "a b").send().await;
+        assert_eq!(response.0.header("x-correlation-id").unwrap().len(), 36);
+    }
+
+    #[tokio::test]
+    async fn only_the_current_version_is_served() {
+        for (version, path, status) in [
+            ("2026-09-14", "/api/properties/tracking", 400),
+            ("2020-01-01", "/refuses", 400),
+            ("2020-01-01", "/nowhere", 404),
+            ("2020-01-01", "/api/nowhere", 400),
+        ] {
+            let response = client().get(path).header("x-api-version", version).send().await;
+            assert_eq!(response.0.status().as_u16(), status, "{path} {version}");
+            let refused = version == "2020-01-01" && path.starts_with("/api");
+            let text = response.0.into_body().into_string().await.unwrap();
+            assert_eq!(text.contains("unsupported_api_version"), refused, "{text}");
+        }
+    }
+}

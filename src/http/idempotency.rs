@@ -1,0 +1,321 @@
+//! Writes that happen once: each runs in one transaction, and what is answered to an `Idempotency-Key` is committed with it.
+//!
+//! The layer stands behind the judgement of who asks, so whoever lost access never sees a replay, and before the operation's own look
+//! at parameters and body. Answers of the operation itself carry `Idempotency-Replayed`.
+
+use std::sync::Arc;
+
+use api::{
+    body::check_content_type,
+    error::{ApiError, Code},
+    operation::Idempotency,
+};
+use poem::{
+    Body, Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    http::{HeaderValue, StatusCode, header},
+};
+use sea_orm::DatabaseConnection;
+
+use super::{errors, operation, request_id::CorrelationId};
+use crate::{
+    clock::Clock,
+    config::ReplayStore,
+    error::Error,
+    random::Random,
+    secrets::Secrets,
+    services::records::IfMatch,
+    services::replays::{self, Known, Outcome, Running, Scope, Stored},
+    services::users::Member,
+    store::unit_of_work::UnitOfWork,
+};
+
+const KEY: &str = "idempotency-key";
+const REPLAYED: &str = "idempotency-replayed";
+const STORAGE: &str = "idempotency-storage";
+
+/// The longest key.
+const LONGEST_KEY: usize = 255;
+
+/// The middleware.
+#[derive(Clone)]
+pub struct Writes {
+    /// Where answers to keys are looked up.
+    pub db: DatabaseConnection,
+    /// What is written through.
+    pub writer: DatabaseConnection,
+    /// Whether answers are stored.
+    pub store: ReplayStore,
+    /// How many bytes the stored answers of a person may take.
+    pub max_bytes_per_user: u64,
+    /// Seals stored answers, which may hold secrets.
+    pub secrets: Secrets,
+    /// The keys in use.
+    pub running: Running,
+    /// What time it is.
+    pub clock: Clock,
+    /// For new ids.
+    pub random: Random,
+}
+
+/// See [`Writes`].
+pub struct WritesEndpoint<E> {
+    inner: E,
+    settings: Writes,
+}
+
+impl<E: Endpoint> Middleware<E> for Writes {
+    type Output = WritesEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        WritesEndpoint { inner, settings: self.clone() }
+    }
+}
+
+impl<E: Endpoint> Endpoint for WritesEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        let if_match = request.headers().get_all(header::IF_MATCH).iter();
+        let if_match = if_match.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        request.set_data(IfMatch(if_match.collect()));
+        let operation = operation::of(&request);
+        match operation.and_then(|operation| operation.idempotency) {
+            None => self.inner.call(request).await.map(IntoResponse::into_response),
+            Some(Idempotency::Ignored) => self.once(request).await,
+            Some(Idempotency::Enforced) => match key(&request)? {
+                None => self.once(request).await,
+                Some(_) if self.settings.store == ReplayStore::None => {
+                    let id = request.data::<CorrelationId>().cloned();
+                    let answer = self.once(request).await;
+                    Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))))
+                }
+                Some(key) => match json(&mut request).await? {
+                    // What is no JSON is refused before it has anything to do with a key.
+                    None => self.once(request).await,
+                    Some(value) => self.keyed(request, key, replays::hash(&value)).await,
+                },
+            },
+        }
+    }
+}
+
+/// `Idempotency-Key`, 1 to 255 printable ASCII characters.
+fn key(request: &Request) -> Result<Option<String>, ApiError> {
+    let mut values = request.headers().get_all(KEY).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return if request.headers().contains_key(KEY) { Err(bad_key("was sent twice; send one")) } else { Ok(None) };
+    };
+    let printable = value.as_bytes().iter().all(|byte| (0x20..=0x7e).contains(byte));
+    let text = value.to_str().unwrap_or_default();
+    if printable && (1..=LONGEST_KEY).contains(&text.len()) {
+        Ok(Some(text.to_owned()))
+    } else {
+        Err(bad_key(&format!("must be 1 to {LONGEST_KEY} printable ASCII characters")))
+    }
+}
+
+/// The body's JSON value; none where it is not JSON or not said to be. The body can be read again.
+async fn json(request: &mut Request) -> Result<Option<serde_json::Value>> {
+    let bytes = request.take_body().into_vec().await?;
+    let said = check_content_type(request.content_type()).is_ok();
+    let value = if said { serde_json::from_slice(&bytes).ok() } else { None };
+    request.set_body(Body::from(bytes));
+    Ok(value)
+}
+
+fn bad_key(problem: &str) -> ApiError {
+    ApiError::new(Code::InvalidIdempotencyKey).hint(format!("Idempotency-Key: {problem}"))
+}
+
+fn unstored(mut response: Response) -> Response {
+    response.headers_mut().insert(STORAGE, HeaderValue::from_static("unavailable"));
+    response
+}
+
+fn replayed(mut response: Response, replayed: bool) -> Response {
+    let value = HeaderValue::from_static(if replayed { "true" } else { "false" });
+    response.headers_mut().insert(REPLAYED, value);
+    response
+}
+
+impl<E: Endpoint> WritesEndpoint<E> {
+    /// Runs the operation in a transaction of its own, which is committed unless it refuses.
+    async fn once(&self, mut request: Request) -> Result<Response> {
+        let unit = Arc::new(UnitOfWork::new(self.settings.writer.clone()));
+        request.set_data(unit.clone());
+        let answer = self.inner.call(request).await.map(IntoResponse::into_response);
+        let unit = alone(unit)?;
+        match answer {
+            Ok(response) if response.status().is_success() => {
+                unit.commit().await.map_err(ApiError::from)?;
+                Ok(response)
+            }
+            refused => {
+                unit.roll_back().await.map_err(ApiError::from)?;
+                refused
+            }
+        }
+    }
+
+    /// The same for a request with a key: answered from what is stored, or run and stored.
+    async fn keyed(&self, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
+        let settings = &self.settings;
+        let Some(member) = request.data::<Member>() else { return self.once(request).await };
+        // An id in capitals is the same id; nothing else in these paths tells them apart.
+        let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
+        let scope = Scope { user_id: member.user.id, method, path, key };
+        let Some(_claim) = settings.running.claim(&scope) else { return Err(in_progress().into()) };
+        let mut unit = UnitOfWork::new(settings.writer.clone());
+        if !replays::lock(&unit, &scope).await.map_err(ApiError::from)? {
+            return Err(in_progress().into());
+        }
+        let (secrets, now) = (&settings.secrets, settings.clock.now());
+        let known = match unit.begun() {
+            Some(transaction) => replays::find(transaction, secrets, &scope, &hash, now).await,
+            None => replays::find(&settings.db, secrets, &scope, &hash, now).await,
+        };
+        if let Some(known) = known.map_err(ApiError::from)? {
+            // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
+            unit.roll_back().await.map_err(ApiError::from)?;
+            return answer_to(known);
+        }
+        unit.mark().await.map_err(ApiError::from)?;
+        let unit = Arc::new(unit);
+        request.set_data(unit.clone());
+        let id = request.data::<CorrelationId>().cloned();
+        match self.inner.call(request).await.map(IntoResponse::into_response) {
+            // A plan that has run out meanwhile: what a plan refuses has nothing to do with keys.
+            Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => {
+                alone(unit)?.roll_back().await.map_err(ApiError::from)?;
+                Err(error)
+            }
+            Err(error) => self.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
+            Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
+        }
+    }
+
+    /// Commits what a request with a key wrote together with its answer; a refusal is stored without what it had written.
+    async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hash: Vec<u8>) -> Result<Response> {
+        let status = response.status();
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            unit.roll_back().await.map_err(ApiError::from)?;
+            return Ok(replayed(response, false));
+        }
+        let unit = if status.is_success() { unit } else { unit.undo().await.map_err(ApiError::from)? };
+        let (response, stored) = stored_of(response).await?;
+        let settings = &self.settings;
+        let now = settings.clock.now();
+        let (made, max_bytes) = ((settings.random.id(now), now), settings.max_bytes_per_user);
+        let transaction = unit.transaction().await.map_err(ApiError::from)?;
+        let outcome = replays::store(transaction, &settings.secrets, made, scope, hash, stored, max_bytes).await;
+        let outcome = outcome.map_err(ApiError::from)?;
+        if outcome == Outcome::KeyTaken {
+            // The same request, whose client had hung up, was being committed while the key was looked up.
+            unit.roll_back().await.map_err(ApiError::from)?;
+            return Err(in_progress().into());
+        }
+        unit.commit().await.map_err(ApiError::from)?;
+        let response = replayed(response, false);
+        Ok(if outcome == Outcome::NoRoom { unstored(response) } else { response })
+    }
+}
+
+/// The answer to a key that was used before.
+fn answer_to(known: Known) -> Result<Response> {
+    match known {
+        Known::Answered(stored) => Ok(replayed(response_of(stored), true)),
+        Known::OtherBody => {
+            let way_out = "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
+            Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
+        }
+    }
+}
+
+fn in_progress() -> ApiError {
+    ApiError::new(Code::IdempotencyInProgress).retry_after(1)
+}
+
+/// The unit of work, which nobody holds any more once the operation has answered.
+fn alone(unit: Arc<UnitOfWork>) -> Result<UnitOfWork, ApiError> {
+    Arc::into_inner(unit).ok_or_else(|| ApiError::from(Error::internal("an operation kept its unit of work")))
+}
+
+/// An answer, and what is stored of it.
+async fn stored_of(mut response: Response) -> Result<(Response, Stored)> {
+    let body = response.take_body().into_vec().await?;
+    let text = |name: header::HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
+    let stored = Stored {
+        status: response.status().as_u16(),
+        content_type: text(header::CONTENT_TYPE),
+        location: text(header::LOCATION),
+        etag: text(header::ETAG),
+        body: body.clone(),
+    };
+    response.set_body(body);
+    Ok((response, stored))
+}
+
+fn response_of(stored: Stored) -> Response {
+    let mut response = Response::builder().status(StatusCode::from_u16(stored.status).unwrap_or_default());
+    let headers =
+        [(header::CONTENT_TYPE, stored.content_type), (header::LOCATION, stored.location), (header::ETAG, stored.etag)];
+    for (name, value) in headers.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        response = response.header(name, value);
+    }
+    response.body(stored.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use poem::{EndpointExt as _, endpoint::make_sync, test::TestClient};
+
+    use super::*;
+    use crate::{
+        config::Config,
+        services::users::{self, plans::Entitlement},
+        testing::{World, noon},
+    };
+
+    /// How often an operation that answers with so many bytes ran for one key, asked twice, and what its last answer says of storage.
+    async fn asked_twice(bytes: usize) -> (usize, Option<String>) {
+        let (world, runs) = (World::new().await, Arc::new(AtomicUsize::new(0)));
+        let user = users::by_id(&world.db, world.owner).await.unwrap();
+        let writes = Writes {
+            db: world.db.clone(),
+            writer: world.db.clone(),
+            store: ReplayStore::Database,
+            max_bytes_per_user: 1 << 20,
+            secrets: Secrets::new([7; 32], Random::seeded(1)),
+            running: Running::default(),
+            clock: Clock::manual(noon()).0,
+            random: Random::seeded(2),
+        };
+        let counted = runs.clone();
+        let operation = make_sync(move |_: Request| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Response::builder().status(StatusCode::CREATED).content_type("application/json").body("x".repeat(bytes))
+        });
+        let entitlement = Entitlement::of(&Config::default(), &user, noon());
+        let member = Member { user: Arc::new(user), entitlement };
+        let client = TestClient::new(operation.with(writes).data(member));
+        let send = async || {
+            let request = client.post("/api/tags").header(KEY, "a").content_type("application/json").body("{}");
+            let answer = request.send().await.0;
+            assert_eq!(answer.status(), StatusCode::CREATED);
+            let storage = answer.header(STORAGE).map(str::to_owned);
+            assert_eq!(answer.into_body().into_vec().await.unwrap().len(), bytes);
+            storage
+        };
+        send().await;
+        let storage = send().await;
+        (runs.load(Ordering::SeqCst), storage)
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_large_to_keep_is_given_and_forgotten() {
+        assert_eq!(asked_twice(256 * 1024).await, (1, None));
+        assert_eq!(asked_twice(256 * 1024 + 1).await, (2, Some("unavailable".to_owned())));
+    }
+}

@@ -1,0 +1,56 @@
+//! The methods of a path: `Allow` on 405, and the answer to `OPTIONS`, for anyone. Scripts of other origins get no permission by it.
+
+use api::operation;
+use poem::{
+    Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    http::{Method, StatusCode, header},
+};
+
+/// Paths outside the table of operations with the methods they answer, for `Allow`.
+pub type OtherPaths = &'static [(&'static str, &'static str)];
+
+/// The middleware. It stands in front of authentication.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options;
+
+/// See [`Options`].
+pub struct OptionsEndpoint<E>(E);
+
+impl<E: Endpoint> Middleware<E> for Options {
+    type Output = OptionsEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        OptionsEndpoint(inner)
+    }
+}
+
+impl<E: Endpoint> Endpoint for OptionsEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let allow = allow(request.uri().path(), &[]);
+        if *request.method() != Method::OPTIONS || allow.is_empty() {
+            return self.0.call(request).await.map(IntoResponse::into_response);
+        }
+        Ok(Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish())
+    }
+}
+
+/// The methods that `path` answers, for `Allow`; empty where it is no path of ours.
+#[must_use]
+pub fn allow(path: &str, other: OtherPaths) -> String {
+    if let Some((_, methods)) = other.iter().find(|(known, _)| *known == path) {
+        return (*methods).to_owned();
+    }
+    let here = operation::all().iter().filter(|operation| operation.matches(path).is_some());
+    let mut methods: Vec<&str> = here.map(|operation| operation.method.as_str()).collect();
+    if methods.contains(&Method::GET.as_str()) {
+        methods.push(Method::HEAD.as_str());
+    }
+    if !methods.is_empty() {
+        methods.push(Method::OPTIONS.as_str());
+    }
+    methods.sort_unstable();
+    methods.dedup();
+    methods.join(", ")
+}

@@ -1,0 +1,267 @@
+//! Counts requests per caller and tells each answer's reader what is left; bounds how many of a caller are under way.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use api::error::{ApiError, Code};
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use http_body_util::combinators::BoxBody;
+use poem::{
+    Body, Endpoint, Error, IntoResponse, Middleware, Request, Response, Result,
+    http::{Method, StatusCode},
+};
+use serde_json::json;
+
+use super::client_address;
+use crate::store::{
+    in_flight::{InFlight, Place},
+    rate_limit::{Rate, RateLimits, Standing},
+};
+
+/// Requests to the embedded issuer that one address may send in a minute, all at once if it likes: many people may share it, and
+/// each needs a few to sign in and one an hour to stay signed in.
+const ISSUER_REQUESTS: u32 = 300;
+
+/// Seconds after which whoever has too many requests under way may try again.
+const SOON: u64 = 1;
+
+/// Who is counted, as request data. Authentication sets it; a request without it is counted by its address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedAs {
+    /// Names the caller among all callers, e.g. `user/ID` or `share/DIGEST/ADDRESS`.
+    pub key: String,
+    /// The caller's rate.
+    pub rate: Rate,
+    /// Names those whose requests under way are bounded together, e.g. `user/ID` or `share/DIGEST`.
+    pub under_way: String,
+}
+
+/// The middleware. Where `limits` is none nothing is counted.
+#[derive(Debug, Clone)]
+pub struct RateLimit {
+    /// The counters.
+    pub limits: Option<Arc<RateLimits>>,
+    /// What is under way.
+    pub in_flight: InFlight,
+    /// The rate of callers that are known by address only.
+    pub anonymous: Rate,
+}
+
+/// See [`RateLimit`].
+pub struct RateLimitEndpoint<E> {
+    inner: E,
+    settings: RateLimit,
+}
+
+impl<E: Endpoint> Middleware<E> for RateLimit {
+    type Output = RateLimitEndpoint<E>;
+
+    fn transform(&self, inner: E) -> Self::Output {
+        RateLimitEndpoint { inner, settings: self.clone() }
+    }
+}
+
+impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> Result<Response> {
+        let RateLimit { limits, in_flight, .. } = &self.settings;
+        let Some(caller) = self.settings.caller(&request) else {
+            return self.inner.call(request).await.map(IntoResponse::into_response);
+        };
+        let standing = limits.as_ref().map(|limits| limits.count(&caller.key, caller.rate));
+        let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
+            Err(too_many(request.uri().path(), seconds))
+        } else if let Some(place) = in_flight.enter(&caller.under_way) {
+            let answer = self.inner.call(request).await;
+            answer.map(|answer| under_way_until_read(answer.into_response(), place))
+        } else {
+            Err(too_many(request.uri().path(), SOON))
+        };
+        let Some(standing) = standing else { return answer };
+        match answer {
+            Ok(mut response) => {
+                tell(&mut response, &standing);
+                Ok(response)
+            }
+            Err(mut error) => {
+                // A refusal by another limit tells of that one.
+                if error.data::<Standing>().is_none() {
+                    error.set_data(standing);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+impl RateLimit {
+    /// Who is counted; none for what is open to everyone and made once for all.
+    fn caller(&self, request: &Request) -> Option<CountedAs> {
+        if let Some(caller) = request.data::<CountedAs>() {
+            return Some(caller.clone());
+        }
+        let (kind, rate) = match request.uri().path() {
+            _ if *request.method() == Method::OPTIONS => return None,
+            "/api/health" | "/oauth/jwks" => return None,
+            path if path.starts_with("/oauth/") => ("issuer", Rate::new(ISSUER_REQUESTS, ISSUER_REQUESTS)),
+            path if path.starts_with("/api") || path.starts_with("/auth/") => ("address", self.anonymous),
+            _ => return None,
+        };
+        let key = format!("{kind}/{}", client_address::of(request));
+        Some(CountedAs { under_way: key.clone(), key, rate })
+    }
+}
+
+/// 429. Endpoints of the issuer that answer in JSON say it as their clients read it (RFC 6749 section 5.2), to scripts of any origin.
+fn too_many(path: &str, seconds: u64) -> Error {
+    if !path.starts_with("/oauth/") || path == "/oauth/authorize" {
+        return ApiError::new(Code::RateLimited).retry_after(seconds).into();
+    }
+    let body =
+        json!({ "error": "temporarily_unavailable", "error_description": "Too many requests; try again later." });
+    let response = Response::builder()
+        .status(StatusCode::TOO_MANY_REQUESTS)
+        .content_type("application/json")
+        .header("retry-after", seconds)
+        .header("access-control-allow-origin", "*");
+    Error::from_response(response.body(body.to_string()))
+}
+
+/// Keeps the request's place until its answer has been sent or given up.
+fn under_way_until_read(mut response: Response, place: Place) -> Response {
+    let inner: BoxBody<Bytes, std::io::Error> = response.take_body().into();
+    response.set_body(Body::from(BoxBody::new(Sent { inner, place: Some(place) })));
+    response
+}
+
+/// A body that leaves its place when its end has been read.
+struct Sent {
+    inner: BoxBody<Bytes, std::io::Error>,
+    place: Option<Place>,
+}
+
+impl http_body::Body for Sent {
+    type Data = Bytes;
+    type Error = std::io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        let frame = Pin::new(&mut self.inner).poll_frame(context);
+        if matches!(frame, Poll::Ready(None)) {
+            self.place = None;
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+/// Writes the `X-RateLimit-*` headers.
+pub fn tell(response: &mut Response, standing: &Standing) {
+    let values = [
+        ("x-ratelimit-limit", i64::from(standing.limit)),
+        ("x-ratelimit-remaining", i64::from(standing.remaining)),
+        ("x-ratelimit-reset", standing.reset),
+    ];
+    for (name, value) in values {
+        response.headers_mut().insert(name, value.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use http_body::Body as _;
+    use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
+
+    use super::*;
+    use crate::{clock::Clock, http::errors::Envelope, testing::noon};
+
+    fn answer(path: &str) -> Result<Response> {
+        match path {
+            "/api/missing" => Err(ApiError::new(Code::NotFound).into()),
+            "/api/export" => {
+                let rows = stream::iter([Ok::<_, std::io::Error>("row\n"), Ok("row\n")]);
+                Ok(Response::builder().body(Body::from_bytes_stream(rows)))
+            }
+            _ => Ok("fine".into_response()),
+        }
+    }
+
+    fn client(limits: Option<Arc<RateLimits>>, max_in_flight: u32) -> TestClient<impl Endpoint> {
+        let in_flight = InFlight::new(max_in_flight);
+        let layer = RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) };
+        TestClient::new(
+            make_sync(|request: Request| answer(request.uri().path())).with(layer).with(Envelope::default()),
+        )
+    }
+
+    #[tokio::test]
+    async fn answers_and_refusals_tell_what_is_left() {
+        let (clock, _) = Clock::manual(noon());
+        let client = client(Some(Arc::new(RateLimits::new(clock))), 1);
+        let reset = noon().timestamp();
+        for (path, status, remaining, full, retry) in [
+            ("/api", 200, "1", reset + 1, None),
+            ("/api/missing", 404, "0", reset + 2, None),
+            ("/api", 429, "0", reset + 2, Some("1")),
+        ] {
+            let response = client.get(path).send().await.0;
+            assert_eq!(response.status().as_u16(), status);
+            assert_eq!(response.header("x-ratelimit-limit"), Some("2"));
+            assert_eq!(response.header("x-ratelimit-remaining"), Some(remaining));
+            assert_eq!(response.header("x-ratelimit-reset"), Some(full.to_string().as_str()));
+            assert_eq!(response.header("retry-after"), retry);
+        }
+        for open in ["/api/health", "/oauth/jwks", "/docs"] {
+            let response = client.get(open).send().await.0;
+            assert_eq!((response.status().as_u16(), response.header("x-ratelimit-limit")), (200, None), "{open}");
+        }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_counted_when_switched_off() {
+        let client = client(None, 0);
+        for _ in 0..5 {
+            let response = client.get("/api").send().await.0;
+            assert_eq!((response.status().as_u16(), response.header("x-ratelimit-limit")), (200, None));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_is_under_way_until_its_answer_has_been_read_or_given_up() {
+        let client = client(None, 1);
+        let status = async || client.get("/api").send().await.0.status().as_u16();
+        let unread = client.get("/api/export").send().await.0;
+        assert_eq!(status().await, 429);
+        drop(unread);
+        assert_eq!(status().await, 200);
+        let mut body = BoxBody::from(client.get("/api/export").send().await.0.into_body());
+        for _ in 0..2 {
+            assert!(http_body_util::BodyExt::frame(&mut body).await.is_some());
+            assert_eq!(status().await, 429, "a row is not the end");
+        }
+        assert!(http_body_util::BodyExt::frame(&mut body).await.is_none());
+        assert_eq!(status().await, 200, "it has been read, though its body is still there");
+    }
+
+    #[tokio::test]
+    async fn the_length_of_an_answer_is_still_known() {
+        let client = client(None, 1);
+        let body = BoxBody::from(client.get("/api").send().await.0.into_body());
+        assert_eq!(body.size_hint().exact(), Some(4));
+    }
+}

@@ -1,0 +1,215 @@
+//! The analyses of search data: which readings each needs, and what they say together.
+//!
+//! Each settles its question (`Asked::settle`), reads side by side, and hands the rows to the pure functions of
+//! [`crate::analytics`].
+
+pub mod branded_traffic;
+pub mod cannibalization;
+pub mod countries;
+pub mod csv;
+mod daily;
+pub mod export;
+pub mod growth;
+pub mod performance;
+pub mod predicate;
+pub mod query_count;
+pub mod query_insights;
+pub mod question;
+pub mod rendered;
+pub mod search_data;
+pub mod sparklines;
+pub mod weeks;
+
+use std::sync::Arc;
+
+use api::{
+    analytics::AnswerMeta,
+    models::{AnalysisStatus, Classification, Comparison, Question, Slice, TableCoverage, Window, WindowParams},
+};
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use self::{
+    question::{Settled, freshness, lacks},
+    search_data::SearchData,
+};
+use super::access::ReadableProperty;
+use crate::{
+    analytics::{
+        metrics::Metrics,
+        table::{self, Listing},
+    },
+    error::Error,
+    search_engine::{
+        Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
+        SearchType,
+    },
+};
+
+/// Query and page tables read this many rows, whatever the limit.
+const FETCH_CEILING: usize = 5_000;
+
+/// Tables whose rows are few by nature are read whole.
+const WHOLE: usize = 25_000;
+
+/// The most rows that a breakdown table reads.
+fn table_cap(table: Dimension) -> usize {
+    if matches!(table, Dimension::Query | Dimension::Page) { FETCH_CEILING } else { WHOLE }
+}
+
+/// A question that can be read.
+#[derive(Clone)]
+struct Asked {
+    search: SearchData,
+    settled: Settled,
+    freshness: LastFinal,
+    /// Who holds the weeks of rows that are read.
+    person: Uuid,
+}
+
+impl Asked {
+    /// Settles a question with a comparison.
+    async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Question) -> Result<Self, Error> {
+        Self::settle_parts(search, access, (&asked.window, &asked.comparison, &asked.slice)).await
+    }
+
+    /// Settles a question without one.
+    async fn settle_alone(
+        search: &SearchData,
+        access: &ReadableProperty,
+        window: &WindowParams,
+        slice: &Slice,
+    ) -> Result<Self, Error> {
+        Self::settle_parts(search, access, (window, &Comparison::default(), slice)).await
+    }
+
+    async fn settle_parts(
+        search: &SearchData,
+        access: &ReadableProperty,
+        parts: (&WindowParams, &Comparison, &Slice),
+    ) -> Result<Self, Error> {
+        let settled = question::settle(search, access, parts).await?;
+        let freshness = search.last_final(&settled.site).await?;
+        // The readers of a share link are one person.
+        let person = access.reader().unwrap_or(access.property().id);
+        Ok(Self { search: search.clone(), settled, freshness, person })
+    }
+
+    /// The window without the days that are not final yet.
+    fn final_days(&self, window: Window) -> Window {
+        Window { end_date: window.end_date.min(self.freshness.last_final_date), ..window }
+    }
+
+    /// What the search engine says to a part of the question that `plan` answers.
+    async fn read(
+        &self,
+        window: Window,
+        dimensions: &[Dimension],
+        cap: usize,
+        plan: &Plan,
+    ) -> Result<Arc<Reading>, Error> {
+        let part = self.settled.part(window, dimensions, cap);
+        // An answer waits for many readings at once; boxed, they do not make its future a giant.
+        Box::pin(self.search.read(&self.settled.site, &part, plan)).await
+    }
+
+    /// Every row by `dimensions` that the search engine exposes.
+    async fn read_all(&self, window: Window, dimensions: &[Dimension], plan: &Plan) -> Result<Arc<Reading>, Error> {
+        self.read(window, dimensions, ENGINE_CEILING, plan).await
+    }
+
+    /// The whole of the question without its query conditions: what shares of clicks divide by.
+    async fn read_whole(&self, by_page: bool) -> Result<Arc<Reading>, Error> {
+        let plan = self.settled.plan_without_queries().await?;
+        let part = self.settled.part(self.settled.window, &[], 1);
+        let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
+        Box::pin(self.search.read(&self.settled.site, &part, &plan)).await
+    }
+
+    /// What every answer says about itself. `read_at` are the times of its readings.
+    fn meta(&self, read_at: impl IntoIterator<Item = DateTime<Utc>>, analysed: bool) -> AnswerMeta {
+        let oldest = read_at.into_iter().min();
+        AnswerMeta {
+            window: self.settled.window,
+            compare_window: self.settled.compare,
+            search_type: self.settled.search_type.into(),
+            aggregation: self.settled.aggregation().into(),
+            freshness: freshness(&self.freshness),
+            cached_at: oldest.unwrap_or(self.freshness.read_at),
+            status: if analysed { AnalysisStatus::Analysed } else { AnalysisStatus::NoSearchData },
+        }
+    }
+
+    /// Coverage of an analysis of all rows of a listing.
+    fn coverage(&self, rows: &Listed<'_>, by_page: bool, whole: &Reading) -> TableCoverage {
+        let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
+        table::coverage(rows.listing(), usize::MAX, aggregation.into(), Some(total(whole).clicks))
+    }
+}
+
+/// Refuses a search type that lacks `dimension`, which `parameter` asks for.
+fn check_has(search_type: SearchType, dimension: Dimension, parameter: &str) -> Result<(), Error> {
+    if search_type.has(dimension) {
+        return Ok(());
+    }
+    Err(Error::NotAvailableForSearchType(format!("{parameter}: {}", lacks(search_type, dimension))))
+}
+
+/// Refuses a search type without queries, for analyses of queries.
+fn check_has_queries(slice: &Slice) -> Result<(), Error> {
+    check_has(SearchType::from(slice.search_type), Dimension::Query, "searchType")
+}
+
+/// Leaves branded queries out of a question, where the property has branded keywords, unless the caller wants them. Says whether
+/// it did.
+async fn leave_brand_out(
+    asked: &mut Asked,
+    access: &ReadableProperty,
+    slice: &Slice,
+    include: bool,
+) -> Result<bool, Error> {
+    if include || slice.classification == Some(Classification::Branded) {
+        return Ok(false);
+    }
+    let Some(brand) = predicate::brand(&asked.search.db, access).await? else { return Ok(false) };
+    asked.settled.predicate = narrowed(&asked.settled.predicate, Condition::NonBranded(brand));
+    Ok(true)
+}
+
+/// A predicate that holds where `predicate` and `condition` do.
+fn narrowed(predicate: &Predicate, condition: Condition) -> Predicate {
+    let mut narrowed = predicate.clone();
+    narrowed.0.push(Expression(vec![vec![condition]]));
+    narrowed
+}
+
+/// The plan for a predicate and one more condition.
+async fn plan_with(predicate: &Predicate, condition: Condition) -> Result<Plan, Error> {
+    question::planned(narrowed(predicate, condition)).await
+}
+
+/// A reading's rows, added up.
+fn total(reading: &Reading) -> Metrics {
+    reading.rows.iter().map(|row| row.metrics).sum()
+}
+
+/// A reading as a listing of borrowed keys.
+struct Listed<'r> {
+    rows: Vec<(&'r str, Metrics)>,
+    capped: bool,
+}
+
+impl<'r> Listed<'r> {
+    fn of(reading: &'r Reading) -> Self {
+        Self { rows: reading.rows.iter().map(|row| (row.key(), row.metrics)).collect(), capped: reading.capped }
+    }
+
+    /// No rows where nothing was read.
+    fn maybe(reading: Option<&'r Reading>) -> Self {
+        reading.map_or(Self { rows: Vec::new(), capped: false }, Self::of)
+    }
+
+    fn listing(&self) -> Listing<'_> {
+        Listing { rows: &self.rows, capped: self.capped }
+    }
+}

@@ -1,0 +1,95 @@
+//! Branded keywords, segments and topic clusters, as predicates over search data.
+
+use api::models::{Classification, FilterCondition, FilterDimension, Slice};
+use entity::{branded_keyword, segment, topic_cluster};
+use sea_orm::ConnectionTrait;
+
+use crate::{
+    compute::beside,
+    error::Error,
+    search_engine::{Condition, Expression, Predicate, brand, filter},
+    services::{access::ReadableProperty, classifications::conditions},
+};
+
+/// The predicate of a slice: the classification and the filters, each bracketed.
+pub async fn of(db: &impl ConnectionTrait, access: &ReadableProperty, slice: &Slice) -> Result<Predicate, Error> {
+    let mut expressions = Vec::new();
+    if let Some(classification) = slice.classification {
+        expressions.push(classified(db, access, classification).await?);
+    }
+    let filters = slice.filters.as_ref().map_or(&[][..], |filters| &filters.0);
+    if !filters.is_empty() {
+        let filters = filters.to_vec();
+        expressions.push(beside(move || checked(&filters)).await??);
+    }
+    Ok(Predicate(expressions))
+}
+
+/// Filters that mean something; regular expressions take time to read.
+fn checked(filters: &[FilterCondition]) -> Result<Expression, Error> {
+    for (index, condition) in filters.iter().enumerate() {
+        filter::check(condition)
+            .map_err(|allowed| Error::invalid(format!("filters: condition {}: {allowed}", index + 1)))?;
+    }
+    Ok(Expression::of(filters))
+}
+
+async fn classified(
+    db: &impl ConnectionTrait,
+    access: &ReadableProperty,
+    classification: Classification,
+) -> Result<Expression, Error> {
+    let property = access.property().id;
+    match classification {
+        Classification::Branded => Ok(Expression(vec![vec![Condition::Branded(needed_brand(db, access).await?)]])),
+        Classification::NonBranded => {
+            Ok(Expression(vec![vec![Condition::NonBranded(needed_brand(db, access).await?)]]))
+        }
+        Classification::Segment(id) => {
+            let found =
+                segment::Entity::one_of_property(property, id).one(db).await?.ok_or_else(|| no_such("segment"))?;
+            saved(FilterDimension::Page, &found.conditions)
+        }
+        Classification::TopicCluster(id) => {
+            let found = topic_cluster::Entity::one_of_property(property, id)
+                .one(db)
+                .await?
+                .ok_or_else(|| no_such("topic cluster"))?;
+            saved(FilterDimension::Query, &found.conditions)
+        }
+    }
+}
+
+fn no_such(what: &str) -> Error {
+    Error::NoSuch { hint: format!("classification: the property has no {what} with this id") }
+}
+
+/// The expression that finds the property's branded queries; `None` on a property without branded keywords.
+pub async fn brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Result<Option<String>, Error> {
+    let keywords = branded_keyword::Entity::of_property(access.property().id).all(db).await?;
+    let terms: Vec<String> = keywords.into_iter().map(|row| row.keyword).collect();
+    if terms.is_empty() {
+        return Ok(None);
+    }
+    let expression = brand::expression(&terms).ok_or_else(|| {
+        Error::FilterTooComplex("classification: the branded keywords make too long an expression".to_owned())
+    })?;
+    Ok(Some(expression))
+}
+
+/// The same for what cannot do without.
+pub async fn needed_brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Result<String, Error> {
+    brand(db, access).await?.ok_or_else(|| {
+        Error::invalid(
+            "classification: the property has no branded keywords; add some at /api/properties/{id}/branded-keywords",
+        )
+    })
+}
+
+fn saved(dimension: FilterDimension, json: &str) -> Result<Expression, Error> {
+    let conditions = conditions::on(dimension, &conditions::wire(json)?);
+    if conditions.is_empty() {
+        return Err(Error::internal("a stored classification without conditions"));
+    }
+    Ok(Expression::of(&conditions))
+}

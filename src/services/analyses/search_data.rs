@@ -1,0 +1,172 @@
+//! Reading search data for people: with whose account, and what the search engine's failures mean to them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::Utc;
+use entity::{property, search_account};
+use sea_orm::{DatabaseConnection, EntityTrait};
+use secrecy::{ExposeSecret, SecretString};
+use uuid::Uuid;
+
+use super::{rendered::Answers, weeks::Weeks};
+use crate::{
+    clock::Clock,
+    error::Error,
+    search_engine::{
+        Account, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
+        last_final,
+    },
+    secrets::Secrets,
+    services::{access::ReadableProperty, search_accounts},
+};
+
+/// What reading search data needs.
+#[derive(Clone)]
+pub struct SearchData {
+    /// Where accounts are.
+    pub db: DatabaseConnection,
+    /// Where their state is noted.
+    pub writer: DatabaseConnection,
+    /// Opens stored grants.
+    pub secrets: Secrets,
+    /// What time it is.
+    pub clock: Clock,
+    /// Reads through the cache.
+    pub reader: Reader,
+    /// Answers rendered before.
+    pub answers: Answers,
+    /// Permits for weeks of queries by day, which are in memory besides the cache.
+    pub weeks: Weeks,
+}
+
+/// A site, and the account that reads it.
+#[derive(Debug, Clone)]
+pub struct SearchSite {
+    url: SiteUrl,
+    credentials: Account,
+    account: search_account::Model,
+    property_id: Uuid,
+    owner_must: bool,
+    lane: Lane,
+}
+
+impl SearchSite {
+    /// A property's site, read with `account`. Whether the account may read it is for the search engine to say, also of a site
+    /// that the last sync did not find.
+    pub fn new(
+        secrets: &Secrets,
+        property: &property::Model,
+        account: search_account::Model,
+        owner_must: bool,
+    ) -> Result<Self, Error> {
+        let refresh_token = search_accounts::refresh_token(secrets, &account, owner_must)?;
+        Ok(Self {
+            url: SiteUrl(property.site_url.clone()),
+            credentials: Account { id: account.id, refresh_token: refresh_token.into() },
+            account,
+            property_id: property.id,
+            owner_must,
+            lane: Lane::Own,
+        })
+    }
+}
+
+impl SearchData {
+    /// The site of a property, with its owner's account. Readers of a share link, who are nobody's user, have a lane of their own.
+    pub fn site(&self, access: &ReadableProperty) -> Result<SearchSite, Error> {
+        let account = access.account().clone();
+        let site = SearchSite::new(&self.secrets, access.property(), account, access.owner_must())?;
+        let lane = if access.reader().is_some() { Lane::Own } else { Lane::Shared };
+        Ok(SearchSite { lane, ..site })
+    }
+
+    /// What the search engine says to one part of a question.
+    pub async fn read(&self, site: &SearchSite, part: &Part, plan: &Plan) -> Result<Arc<Reading>, Error> {
+        match self.reader.of_lane(site.lane).read(&site.credentials, &site.url, part, plan).await {
+            Ok(reading) => Ok(reading),
+            Err(error) => Err(self.explain(site, error).await),
+        }
+    }
+
+    /// Which day is the site's last final one.
+    pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
+        match last_final(&self.reader.of_lane(site.lane), &self.clock, &site.credentials, &site.url).await {
+            Ok(found) => Ok(found),
+            Err(error) => Err(self.explain(site, error).await),
+        }
+    }
+
+    /// What a failure means to the person who asked; a dead grant is noted.
+    async fn explain(&self, site: &SearchSite, error: ReadError) -> Error {
+        let error = match error {
+            ReadError::TooComplex(hint) => return Error::FilterTooComplex(hint),
+            ReadError::SearchEngine(error) => error,
+        };
+        if let SearchEngineError::SiteRefused { detail, .. } = &error {
+            tracing::info!(property = %site.property_id, detail, "the search engine refuses the site");
+        }
+        explain(self, &site.account, site.owner_must, error).await
+    }
+}
+
+/// What a failure of the search engine means to the person whose account, or whose owner's account, was used.
+pub async fn explain(
+    search: &SearchData,
+    account: &search_account::Model,
+    owner_must: bool,
+    error: SearchEngineError,
+) -> Error {
+    match error {
+        SearchEngineError::Disconnected(said) | SearchEngineError::ScopeMissing(said) => {
+            let noted =
+                search_accounts::mark_reconnect_required(&search.writer, account, &said, search.clock.now()).await;
+            noted.err().unwrap_or(Error::SearchAccountDisconnected { owner_must })
+        }
+        SearchEngineError::Unavailable { retry_after, detail } => {
+            tracing::warn!(detail, "the search engine is unavailable");
+            Error::SearchEngineUnavailable { retry_after: retry_after.as_secs().max(1) }
+        }
+        SearchEngineError::Misconfigured(said) => {
+            tracing::error!(said, "the search engine refuses this deployment");
+            Error::SearchEngineUnavailable { retry_after: 60 }
+        }
+        // To others the site is as one that does not exist: the account is none of their business.
+        SearchEngineError::SiteRefused { .. } if owner_must => Error::NotFound,
+        SearchEngineError::SiteRefused { retry_after, .. } => {
+            Error::SearchSiteRefused { retry_after: retry_after.as_secs().max(1) }
+        }
+        SearchEngineError::PermissionLost(said) => {
+            tracing::warn!(said, "the search engine refuses the account");
+            Error::SearchEngineUnavailable { retry_after: 60 }
+        }
+        SearchEngineError::InvalidRequest(said) => {
+            Error::internal(format!("the search engine refused a request: {said}"))
+        }
+    }
+}
+
+/// Keeps grants that the search engine replaced.
+pub struct StoredGrants {
+    /// Where accounts are.
+    pub db: DatabaseConnection,
+    /// Seals the new grant.
+    pub secrets: Secrets,
+    /// What time it is.
+    pub clock: Clock,
+}
+
+#[async_trait]
+impl GrantSink for StoredGrants {
+    async fn replaced(&self, account: Uuid, refresh_token: SecretString) {
+        let now: chrono::DateTime<Utc> = self.clock.now();
+        let stored = async {
+            let found = search_account::Entity::find_by_id(account).one(&self.db).await?.ok_or(Error::NotFound)?;
+            search_accounts::replace_refresh_token(&self.db, &self.secrets, &found, refresh_token.expose_secret(), now)
+                .await
+        };
+        if let Err(error) = stored.await {
+            tracing::error!(%account, %error, "a replaced grant could not be stored");
+        }
+    }
+}

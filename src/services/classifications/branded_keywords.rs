@@ -1,0 +1,80 @@
+//! Branded keywords: the terms that make a query a branded one.
+
+use std::collections::HashSet;
+
+use api::classifications::{BrandedKeyword, BrandedKeywordsInput};
+use chrono::{DateTime, Utc};
+use entity::branded_keyword::{self, Column, Entity};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+
+use crate::{
+    error::Error,
+    random::Random,
+    search_engine::brand,
+    services::{access::PropertyAccess, records::trimmed},
+};
+
+/// The most keywords of a property.
+const MOST: usize = 200;
+
+/// A property's keywords, in order.
+pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<BrandedKeyword>, Error> {
+    let rows = Entity::of_property(access.property().id).all(db).await?;
+    Ok(rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at }).collect())
+}
+
+/// Adds the keywords that are not there yet, and answers all of them.
+pub async fn add(
+    transaction: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    input: BrandedKeywordsInput,
+    random: &Random,
+    now: DateTime<Utc>,
+) -> Result<Vec<BrandedKeyword>, Error> {
+    if let Some(index) = input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
+        return Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit")));
+    }
+    let property_id = access.hold(transaction).await?;
+    let before = Entity::of_property(property_id).all(transaction).await?;
+    let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
+    let fresh = input.keywords.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
+    let fresh: Vec<branded_keyword::Model> = fresh
+        .map(|keyword| branded_keyword::Model {
+            id: random.id(now),
+            property_id,
+            keyword_key: entity::key(&keyword),
+            keyword: trimmed(&keyword),
+            created_at: now,
+        })
+        .collect();
+    let all: Vec<&str> = before.iter().chain(&fresh).map(|row| row.keyword.as_str()).collect();
+    if all.len() > MOST {
+        return Err(Error::invalid(format!("keywords: these would make {}, and at most {MOST} are kept", all.len())));
+    }
+    if brand::expression(&all).is_none() {
+        return Err(Error::FilterTooComplex(
+            "keywords: together they are longer than the search engine takes; use fewer or shorter ones".to_owned(),
+        ));
+    }
+    let rows = fresh.into_iter().map(|row| branded_keyword::ActiveModel {
+        id: Set(row.id),
+        property_id: Set(row.property_id),
+        keyword: Set(row.keyword),
+        keyword_key: Set(row.keyword_key),
+        created_at: Set(row.created_at),
+    });
+    let rows: Vec<_> = rows.collect();
+    if !rows.is_empty() {
+        Entity::insert_many(rows).exec_without_returning(transaction).await?;
+    }
+    list(transaction, access).await
+}
+
+/// Removes a keyword, ignoring case.
+pub async fn remove(transaction: &impl ConnectionTrait, access: &PropertyAccess, keyword: &str) -> Result<(), Error> {
+    let property_id = access.hold(transaction).await?;
+    let named = Column::KeywordKey.eq(entity::key(keyword));
+    let removed =
+        Entity::delete_many().filter(Column::PropertyId.eq(property_id)).filter(named).exec(transaction).await?;
+    if removed.rows_affected == 0 { Err(Error::NotFound) } else { Ok(()) }
+}

@@ -1,0 +1,264 @@
+//! Properties as a person sees them, and the person's own marks on them.
+
+pub mod headlines;
+pub mod sync;
+pub mod tracking;
+
+use std::{collections::HashMap, sync::LazyLock};
+
+use api::{
+    models::Role,
+    properties::{OwnedProperty, PropertyPreference, SitePermission},
+};
+use chrono::{DateTime, Utc};
+use entity::{property, property_preference, property_tag, search_account, tag, team_grant, user};
+use sea_orm::{
+    ActiveValue::Set, ConnectionTrait, DbErr, EntityTrait, FromQueryResult as _, QueryOrder, QueryResult, Statement,
+    sea_query::OnConflict,
+};
+use uuid::Uuid;
+
+use super::{
+    access::{PropertyAccess, facts::columns, role_of, verified_email_key},
+    users::plans::Entitlement,
+};
+use crate::{
+    config::Config,
+    error::{Error, Lack},
+};
+
+/// A tracked property in a person's list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The property.
+    pub property: property::Model,
+    /// The person's role on it.
+    pub role: Role,
+    /// The person's mark.
+    pub favorite: bool,
+    /// The person's mark.
+    pub hidden: bool,
+    /// The person's tags on it, in the person's order.
+    pub tag_ids: Vec<Uuid>,
+    /// What its owner's plan lacks to open it to the person.
+    pub lack: Option<Lack>,
+    /// The search account it is read with.
+    pub account: search_account::Model,
+}
+
+/// The tracked properties that a person can see: favourites first, then by site. Two statements.
+pub async fn visible(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    user: &user::Model,
+    now: DateTime<Utc>,
+) -> Result<Vec<Listed>, Error> {
+    let email_key = verified_email_key(user, now).unwrap_or_default();
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), &*VISIBLE, [user.id.into(), email_key.into()]);
+    let found: Result<Vec<Found>, DbErr> = db.query_all_raw(ask).await?.iter().map(Found::of).collect();
+    let found = found?;
+    let (longer, mut tags) = (tracked_longer(&found), tags_of(db, user.id).await?);
+    let mut plans = HashMap::new();
+    let mut listed: Vec<_> = found
+        .into_iter()
+        .filter_map(|found| {
+            let property = found.property;
+            let role = if property.user_id == user.id { Role::Owner } else { found.role? };
+            let plan = plans.entry(property.user_id).or_insert_with(|| Entitlement::of(config, &found.owner, now));
+            Some(Listed {
+                role,
+                favorite: found.favorite,
+                hidden: found.hidden,
+                tag_ids: tags.remove(&property.id).unwrap_or_default(),
+                lack: plan.lack(role != Role::Owner, *longer.get(&property.id)?),
+                account: found.account,
+                property,
+            })
+        })
+        .collect();
+    listed.sort_by(|a, b| order(a).cmp(&order(b)));
+    Ok(listed)
+}
+
+fn order(listed: &Listed) -> (bool, &str, &str, Uuid) {
+    (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
+}
+
+/// The site in short: without `sc-domain:`, scheme, and the slash at the end.
+#[must_use]
+pub fn display_name(site_url: &str) -> &str {
+    let name = ["sc-domain:", "https://", "http://"].iter().find_map(|prefix| site_url.strip_prefix(prefix));
+    name.unwrap_or(site_url).trim_end_matches('/')
+}
+
+/// A person's own property, as answers say it.
+pub(super) fn owned(property: property::Model) -> OwnedProperty {
+    OwnedProperty {
+        id: property.id,
+        name: display_name(&property.site_url).to_owned(),
+        permission: match property.permission_level.as_str() {
+            "siteOwner" => SitePermission::Owner,
+            "siteFullUser" => SitePermission::Full,
+            _ => SitePermission::Restricted,
+        },
+        tracked: property.tracked,
+        lost_at: property.lost_at,
+        site_url: property.site_url,
+    }
+}
+
+/// Marks or unmarks a favourite. Answers the person's marks on the property.
+pub async fn set_favorite(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    favorite: bool,
+) -> Result<PropertyPreference, Error> {
+    mark(db, access, (favorite, false), property_preference::Column::Favorite).await
+}
+
+/// Hides or shows a property in the person's list. Answers the person's marks on the property.
+pub async fn set_hidden(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    hidden: bool,
+) -> Result<PropertyPreference, Error> {
+    mark(db, access, (false, hidden), property_preference::Column::Hidden).await
+}
+
+async fn mark(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    (favorite, hidden): (bool, bool),
+    changed: property_preference::Column,
+) -> Result<PropertyPreference, Error> {
+    use property_preference::{ActiveModel, Column, Entity};
+    let row = ActiveModel {
+        user_id: Set(access.user_id()),
+        property_id: Set(access.property().id),
+        favorite: Set(favorite),
+        hidden: Set(hidden),
+    };
+    let known = OnConflict::columns([Column::UserId, Column::PropertyId]).update_column(changed).to_owned();
+    let marks = Entity::insert(row).on_conflict(known).exec_with_returning(db).await?;
+    Ok(PropertyPreference { id: marks.property_id, favorite: marks.favorite, hidden: marks.hidden })
+}
+
+/// The tracked properties of a person (`$1`) and of everybody who granted something to the person's verified e-mail (`$2`).
+static VISIBLE: LazyLock<String> = LazyLock::new(|| {
+    let (property, owner, account, grant) = (
+        columns::<property::Entity>("p"),
+        columns::<user::Entity>("o"),
+        columns::<search_account::Entity>("a"),
+        columns::<team_grant::Entity>("g"),
+    );
+    format!(
+        "SELECT {property}, {owner}, {account}, {grant}, f.favorite, f.hidden, \
+         EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id) AS covered \
+         FROM property p JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id \
+         LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = $2 \
+         LEFT JOIN property_preference f ON f.property_id = p.id AND f.user_id = $1 \
+         WHERE p.tracked AND (p.user_id = $1 OR g.id IS NOT NULL)"
+    )
+});
+
+/// A row of [`VISIBLE`].
+struct Found {
+    property: property::Model,
+    owner: user::Model,
+    account: search_account::Model,
+    /// The role that the owner's grant gives, where it covers the property.
+    role: Option<Role>,
+    favorite: bool,
+    hidden: bool,
+}
+
+impl Found {
+    fn of(row: &QueryResult) -> Result<Self, DbErr> {
+        let mut role = None;
+        if row.try_get::<Option<Uuid>>("g_", "id")?.is_some() {
+            let grant = team_grant::Model::from_query_result(row, "g_")?;
+            let covers = grant.all_properties || row.try_get("", "covered")?;
+            role = covers.then(|| role_of(grant.role));
+        }
+        Ok(Self {
+            property: property::Model::from_query_result(row, "p_")?,
+            owner: user::Model::from_query_result(row, "o_")?,
+            account: search_account::Model::from_query_result(row, "a_")?,
+            role,
+            favorite: row.try_get::<Option<bool>>("", "favorite")?.unwrap_or_default(),
+            hidden: row.try_get::<Option<bool>>("", "hidden")?.unwrap_or_default(),
+        })
+    }
+}
+
+/// A person's tags on each property, in the person's order.
+async fn tags_of(db: &impl ConnectionTrait, user_id: Uuid) -> Result<HashMap<Uuid, Vec<Uuid>>, Error> {
+    let tagged = property_tag::Entity::of_user(user_id)
+        .order_by_asc(tag::Column::Position)
+        .order_by_asc(tag::Column::NameKey)
+        .all(db)
+        .await?;
+    let mut tags: HashMap<Uuid, Vec<Uuid>> = HashMap::new();
+    for row in tagged {
+        tags.entry(row.property_id).or_default().push(row.tag_id);
+    }
+    Ok(tags)
+}
+
+/// For each property, how many of its owner's have been tracked for longer. `found` holds all that are tracked of each owner.
+fn tracked_longer(found: &[Found]) -> HashMap<Uuid, u64> {
+    let mut ordered: Vec<&property::Model> = found.iter().map(|found| &found.property).collect();
+    ordered.sort_by_key(|property| (property.user_id, property.tracked_at, property.id));
+    let by_owner = ordered.chunk_by(|a, b| a.user_id == b.user_id);
+    by_owner.flat_map(|own| own.iter().map(|property| property.id).zip(0..)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::services::users;
+    use crate::testing::{World, noon};
+
+    #[tokio::test]
+    async fn lists_what_is_tracked_and_visible_in_a_total_order() {
+        let world = World::new().await;
+        let b = world.add_property(world.owner, "https://b.test/", true).await;
+        let a = world.add_property(world.owner, "sc-domain:a.test", true).await;
+        let c = world.add_property(world.owner, "https://c.test/", true).await;
+        world.add_property(world.owner, "https://untracked.test/", false).await;
+        world.add_property(world.stranger, "https://foreign.test/", true).await;
+        let editor = world.add_person("editor", true).await;
+        world.grant("editor@demo.test", team_grant::Role::Editor, &[a, c]).await;
+
+        let config = Config::default();
+        let ids = async |user| {
+            let user = users::by_id(&world.db, user).await.unwrap();
+            let listed = visible(&world.db, &config, &user, noon()).await.unwrap();
+            listed.iter().map(|listed| listed.property.id).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(world.owner).await, [a, b, c]);
+        assert_eq!(ids(editor).await, [a, c]);
+
+        let (c_id, role) = (c.to_string(), Role::Viewer);
+        let proof = PropertyAccess::resolve(&world.db, &config, editor, &c_id, role, noon()).await.unwrap();
+        assert!(set_favorite(&world.db, &proof, true).await.unwrap().favorite);
+        let marks = set_hidden(&world.db, &proof, true).await.unwrap();
+        assert_eq!((marks.favorite, marks.hidden), (true, true));
+        assert!(!set_favorite(&world.db, &proof, false).await.unwrap().favorite);
+        assert!(set_favorite(&world.db, &proof, true).await.unwrap().hidden);
+        assert_eq!(ids(editor).await, [c, a]);
+        assert_eq!(ids(world.owner).await, [a, b, c], "marks are each person's own");
+    }
+
+    #[test]
+    fn the_display_name_is_derived() {
+        let cases = [
+            ("sc-domain:a.test", "a.test"),
+            ("https://www.a.test/", "www.a.test"),
+            ("http://a.test/shop/", "a.test/shop"),
+        ];
+        for (site, name) in cases {
+            assert_eq!(display_name(site), name);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Brings a search account's properties in line with the sites that the search engine lists for it.
+//!
+//! The search engine is asked before a transaction begins, so that nobody waits for it with a lock held: each account's properties
+//! change at once, several accounts one after the other.
+
+use std::collections::HashMap;
+
+use api::properties::SyncResult;
+use chrono::{DateTime, Utc};
+use entity::{property, search_account};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, IntoActiveModel, QuerySelect,
+    sea_query::LockType,
+};
+use uuid::Uuid;
+
+use super::owned;
+use crate::{
+    error::Error,
+    random::Random,
+    search_engine::{Account, SiteUrl},
+    services::{
+        analyses::search_data::{SearchData, explain},
+        search_accounts,
+    },
+    store::database,
+};
+
+/// A site as the search engine lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// Its name there, byte for byte.
+    pub site_url: String,
+    /// The account's permission: `siteOwner`, `siteFullUser`, `siteRestrictedUser` or `siteUnverifiedUser`.
+    pub permission_level: String,
+}
+
+/// What a sync did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Properties that are new.
+    pub added: u64,
+    /// Properties whose permission changed, or that came back.
+    pub updated: u64,
+    /// Properties that the account lost just now.
+    pub lost: u64,
+    /// All properties of the account, by site, lost ones included.
+    pub properties: Vec<property::Model>,
+}
+
+/// Reads the sites of a person's search accounts and brings the properties in line with them.
+pub async fn of_user(search: &SearchData, random: &Random, user_id: Uuid) -> Result<SyncResult, Error> {
+    let accounts = search_accounts::of_user(&search.db, user_id).await?;
+    if accounts.is_empty() {
+        return Err(Error::SearchAccountDisconnected { owner_must: false });
+    }
+    let mut result = SyncResult { added: 0, updated: 0, lost: 0, properties: Vec::new() };
+    for account in accounts {
+        let refresh_token = search_accounts::refresh_token(&search.secrets, &account, false)?.into();
+        let credentials = Account { id: account.id, refresh_token };
+        let sites = match search.reader.engine().sites(&credentials).await {
+            Ok(sites) => sites,
+            Err(error) => return Err(explain(search, &account, false, error).await),
+        };
+        let sites: Vec<Site> = sites
+            .into_iter()
+            .map(|site| Site { site_url: site.site_url, permission_level: site.permission_level })
+            .collect();
+        for site in &sites {
+            search.reader.engine().is_listed(account.id, &SiteUrl(site.site_url.clone()));
+        }
+        let outcome = sync(&search.db, random, search.clock.now(), &account, &sites).await?;
+        result.added += outcome.added;
+        result.updated += outcome.updated;
+        result.lost += outcome.lost;
+        result.properties.extend(outcome.properties.into_iter().map(owned));
+    }
+    Ok(result)
+}
+
+/// Adds sites that are new, updates permissions, marks those that are gone. Doing it twice changes nothing more. Sites that
+/// the account has not verified are left out: the search engine gives no data for them.
+pub async fn sync(
+    db: &DatabaseConnection,
+    random: &Random,
+    now: DateTime<Utc>,
+    account: &search_account::Model,
+    sites: &[Site],
+) -> Result<Outcome, Error> {
+    let transaction = database::begin(db).await?;
+    let outcome = sync_within(&transaction, random, now, account, sites).await?;
+    transaction.commit().await?;
+    Ok(outcome)
+}
+
+/// [`sync`] inside the caller's transaction.
+pub(crate) async fn sync_within(
+    db: &impl ConnectionTrait,
+    random: &Random,
+    now: DateTime<Utc>,
+    account: &search_account::Model,
+    sites: &[Site],
+) -> Result<Outcome, Error> {
+    lock(db, account, now).await?;
+    let known = property::Entity::of_account(account.id).all(db).await?;
+    let mut known: HashMap<String, property::Model> =
+        known.into_iter().map(|property| (property.site_url.clone(), property)).collect();
+    let mut outcome = Outcome::default();
+    for site in sites.iter().filter(|site| site.permission_level != "siteUnverifiedUser") {
+        match known.remove(&site.site_url) {
+            None => {
+                fresh(random, now, account, site).insert(db).await?;
+                outcome.added += 1;
+            }
+            Some(property) => outcome.updated += u64::from(refresh(db, property, site, now).await?),
+        }
+    }
+    for gone in known.into_values().filter(|property| property.lost_at.is_none()) {
+        let mut row = gone.into_active_model();
+        row.lost_at = Set(Some(now));
+        row.updated_at = Set(now);
+        row.update(db).await?;
+        outcome.lost += 1;
+    }
+    outcome.properties = property::Entity::of_account(account.id).all(db).await?;
+    outcome.properties.sort_by(|a, b| a.site_url.cmp(&b.site_url));
+    Ok(outcome)
+}
+
+/// One sync of an account at a time; notes when it happened.
+async fn lock(db: &impl ConnectionTrait, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
+    let row =
+        search_account::Entity::one_of_user(account.user_id, account.id).lock(LockType::NoKeyUpdate).one(db).await?;
+    let mut row = row.ok_or(Error::NotFound)?.into_active_model();
+    row.synced_at = Set(Some(now));
+    row.update(db).await?;
+    Ok(())
+}
+
+fn fresh(random: &Random, now: DateTime<Utc>, account: &search_account::Model, site: &Site) -> property::ActiveModel {
+    property::ActiveModel {
+        id: Set(random.id(now)),
+        account_id: Set(account.id),
+        user_id: Set(account.user_id),
+        site_url: Set(site.site_url.clone()),
+        permission_level: Set(site.permission_level.clone()),
+        tracked: Set(false),
+        tracked_at: Set(None),
+        lost_at: Set(None),
+        created_at: Set(now),
+        updated_at: Set(now),
+    }
+}
+
+async fn refresh(
+    db: &impl ConnectionTrait,
+    property: property::Model,
+    site: &Site,
+    now: DateTime<Utc>,
+) -> Result<bool, Error> {
+    let mut row = property.into_active_model();
+    row.permission_level.set_if_not_equals(site.permission_level.clone());
+    row.lost_at.set_if_not_equals(None);
+    if !row.is_changed() {
+        return Ok(false);
+    }
+    row.updated_at = Set(now);
+    row.update(db).await?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{World, noon};
+
+    type Listed<'a> = &'a [(&'a str, &'a str)];
+
+    fn sites(listed: Listed) -> Vec<Site> {
+        let site = |(url, level): &(&str, &str)| Site { site_url: (*url).into(), permission_level: (*level).into() };
+        listed.iter().map(site).collect()
+    }
+
+    #[tokio::test]
+    async fn adds_updates_loses_and_is_idempotent() {
+        let world = World::new().await;
+        let account = world.account(world.owner).await;
+        let steps: [(Listed, [u64; 3], &[&str]); 5] = [
+            (
+                &[("https://b/", "siteOwner"), ("sc-domain:a", "siteFullUser"), ("u", "siteUnverifiedUser")],
+                [2, 0, 0],
+                &[],
+            ),
+            (&[("https://b/", "siteOwner"), ("sc-domain:a", "siteFullUser")], [0, 0, 0], &[]),
+            (&[("https://b/", "siteRestrictedUser")], [0, 1, 1], &["sc-domain:a"]),
+            (&[("https://b/", "siteRestrictedUser")], [0, 0, 0], &["sc-domain:a"]),
+            (&[("https://b/", "siteUnverifiedUser"), ("sc-domain:a", "siteFullUser")], [0, 1, 1], &["https://b/"]),
+        ];
+        for (listed, counts, lost) in steps {
+            let done = sync(&world.db, &world.random, noon(), &account, &sites(listed)).await.unwrap();
+            assert_eq!([done.added, done.updated, done.lost], counts, "{listed:?}");
+            let gone = done.properties.iter().filter(|property| property.lost_at.is_some());
+            assert_eq!(gone.map(|property| property.site_url.as_str()).collect::<Vec<_>>(), lost);
+            assert_eq!(done.properties.len(), 2);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lost_property_stays_tracked() {
+        let world = World::new().await;
+        let id = world.add_property(world.owner, "https://b/", true).await;
+        let account = world.account(world.owner).await;
+        let done = sync(&world.db, &world.random, noon(), &account, &[]).await.unwrap();
+        assert_eq!((done.lost, done.properties[0].id, done.properties[0].tracked), (1, id, true));
+    }
+}

@@ -1,0 +1,141 @@
+//! Which of a person's own properties are tracked, within what the plan allows.
+
+use std::collections::HashSet;
+
+use api::properties;
+use chrono::{DateTime, Utc};
+use entity::property;
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::owned;
+use crate::{
+    config::Config,
+    error::Error,
+    services::{
+        records::{IfMatch, etag, hold_user},
+        users::{self, plans::Entitlement},
+    },
+};
+
+/// A person's own properties and how many of them may be tracked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Tracking {
+    /// The most that the plan allows.
+    pub quota: u32,
+    /// All own properties, by site.
+    pub properties: Vec<property::Model>,
+}
+
+impl Tracking {
+    /// How many are tracked.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.properties.iter().filter(|property| property.tracked).count()
+    }
+
+    /// The same, as answers say it.
+    #[must_use]
+    pub fn wire(self) -> properties::Tracking {
+        properties::Tracking {
+            used: self.used() as u64,
+            quota: self.quota.into(),
+            etag: etag(&self),
+            properties: self.properties.into_iter().map(owned).collect(),
+        }
+    }
+}
+
+/// A person's own properties and how many of them may be tracked.
+pub async fn read(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<Tracking, Error> {
+    let user = users::by_id(db, user_id).await?;
+    let mut properties = property::Entity::of_owner(user_id).all(db).await?;
+    properties.sort_by(|a, b| (&a.site_url, a.id).cmp(&(&b.site_url, b.id)));
+    Ok(Tracking { quota: Entitlement::of(config, &user, now).tracked_properties, properties })
+}
+
+/// Tracks exactly the properties `wanted`, or changes nothing.
+///
+/// # Errors
+/// [`Error::NoSuch`] where one of them is not the person's own; [`Error::PropertyQuotaExceeded`];
+/// [`Error::PreconditionFailed`] where the selection is not the one that `if_match` names.
+pub async fn replace(
+    transaction: &impl ConnectionTrait,
+    config: &Config,
+    user_id: Uuid,
+    (wanted, if_match): (&[Uuid], &IfMatch),
+    now: DateTime<Utc>,
+) -> Result<Tracking, Error> {
+    hold_user(transaction, user_id).await?;
+    let before = read(transaction, config, user_id, now).await?;
+    if_match.check(&before)?;
+    let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).collect();
+    Error::check_named("propertyIds", wanted, &own, "your own properties")?;
+    let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
+    if wanted.len() > usize::try_from(before.quota).unwrap_or(usize::MAX) {
+        return Err(Error::PropertyQuotaExceeded { allowed: before.quota, asked: wanted.len() });
+    }
+    for tracked in [false, true] {
+        let changed = before.properties.iter().filter(|p| p.tracked != tracked && wanted.contains(&p.id) == tracked);
+        set(transaction, changed.map(|property| property.id).collect(), tracked, now).await?;
+    }
+    read(transaction, config, user_id, now).await
+}
+
+async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {
+    if own.is_empty() {
+        return Ok(());
+    }
+    let tracked_at = Set(tracked.then_some(now));
+    let row = property::ActiveModel { tracked: Set(tracked), tracked_at, updated_at: Set(now), ..Default::default() };
+    property::Entity::update_many().set(row).filter(property::Column::Id.is_in(own)).exec(db).await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        store::database,
+        testing::{World, noon},
+    };
+
+    #[tokio::test]
+    async fn replaces_the_selection_or_changes_nothing() {
+        let world = World::new().await;
+        let mut config = Config::default();
+        config.plans.pro.tracked_properties = 2;
+        let a = world.add_property(world.owner, "https://a.test/", true).await;
+        let b = world.add_property(world.owner, "https://b.test/", false).await;
+        let c = world.add_property(world.owner, "https://c.test/", false).await;
+        let foreign = world.add_property(world.stranger, "https://foreign.test/", false).await;
+        let tracked = async || {
+            let tracking = read(&world.db, &config, world.owner, noon()).await.unwrap();
+            assert_eq!((tracking.quota, tracking.properties.len()), (2, 3));
+            let tracked = tracking.properties.into_iter().filter(|property| property.tracked);
+            tracked.map(|property| property.id).collect::<Vec<_>>()
+        };
+        let replace = async |wanted: &[Uuid]| {
+            let transaction = database::begin(&world.db).await?;
+            let wanted = (wanted, &IfMatch::default());
+            let done = super::replace(&transaction, &config, world.owner, wanted, noon()).await?;
+            transaction.commit().await?;
+            Ok::<_, Error>(done)
+        };
+
+        assert_eq!(replace(&[c, b, b]).await.unwrap().used(), 2);
+        assert_eq!(tracked().await, [b, c]);
+        assert!(matches!(replace(&[a, foreign]).await, Err(Error::NoSuch { .. })));
+        assert!(matches!(replace(&[Uuid::nil()]).await, Err(Error::NoSuch { .. })));
+        let over = replace(&[a, b, c]).await.unwrap_err();
+        assert!(matches!(over, Error::PropertyQuotaExceeded { allowed: 2, asked: 3 }), "{over}");
+        assert_eq!(tracked().await, [b, c]);
+        assert_eq!(replace(&[]).await.unwrap().used(), 0);
+    }
+}

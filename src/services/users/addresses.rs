@@ -1,0 +1,84 @@
+//! E-mail addresses of people: which statement about one counts, for how long, and whose an address is.
+
+use std::cmp::Reverse;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::user::{self, Column, Entity};
+use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, sea_query::Expr};
+
+use crate::error::Error;
+
+/// How long grants to an address count after a token last stated it: as long as a browser's session, which is the longest that somebody
+/// goes on without a new token.
+pub const COUNTS_FOR: TimeDelta = TimeDelta::days(7);
+
+/// Whether what a token that was issued at `issued_at` says about the address counts: it must be later than what is known. Of two tokens
+/// of one second the one counts that takes the address back.
+pub(super) fn counts(known: &user::Model, verified: bool, issued_at: DateTime<Utc>) -> bool {
+    known.email_stated_at.is_none_or(|stated_at| stated_at < issued_at || (stated_at == issued_at && !verified))
+}
+
+/// Sees to it that one person at most has the address of `person` as verified: whom it was stated of last. Answers whether that changed
+/// any row.
+///
+/// The statement of `person` is written by now, so of two that are settled at once each sees the other, and both find the same answer.
+pub(super) async fn settle(db: &impl ConnectionTrait, person: &user::Model, now: DateTime<Utc>) -> Result<bool, Error> {
+    let Some(key) = person.email_key.as_deref().filter(|_| person.email_verified) else { return Ok(false) };
+    let holders = Entity::verified_holders(key).all(db).await?;
+    let last = holders.iter().max_by_key(|holder| (holder.email_stated_at, Reverse(holder.id))).map(|holder| holder.id);
+    for former in holders.iter().filter(|holder| Some(holder.id) != last) {
+        withdraw(db, former, now).await?;
+    }
+    Ok(holders.len() > 1)
+}
+
+/// Takes the issuer's word for an address from whoever has it no longer, unless it has been given anew meanwhile.
+async fn withdraw(db: &impl ConnectionTrait, former: &user::Model, now: DateTime<Utc>) -> Result<(), Error> {
+    let same_statement = match former.email_stated_at {
+        Some(stated_at) => Column::EmailStatedAt.eq(stated_at),
+        None => Column::EmailStatedAt.is_null(),
+    };
+    Entity::update_many()
+        .col_expr(Column::EmailVerified, Expr::value(false))
+        .col_expr(Column::UpdatedAt, Expr::value(now))
+        .filter(Column::Id.eq(former.id))
+        .filter(same_statement)
+        .exec(db)
+        .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        services::users,
+        testing::{World, noon, person},
+    };
+
+    /// Rows of before it was known when an address was stated, and rows written at once.
+    #[tokio::test]
+    async fn an_address_goes_to_whom_it_was_stated_of_last() {
+        let world = World::new().await;
+        let stated = |minutes: Option<i64>, subject: &str| user::Model {
+            subject: subject.into(),
+            email_stated_at: minutes.map(|minutes| noon() + TimeDelta::minutes(minutes)),
+            ..person("seat")
+        };
+        let mut holders = Vec::new();
+        for (minutes, subject) in [(None, "a"), (Some(2), "b"), (Some(2), "c"), (Some(1), "d")] {
+            holders.push(world.insert(stated(minutes, subject)).await);
+        }
+        let load = async |id: Uuid| users::by_id(&world.db, id).await.unwrap();
+        for settled in &holders {
+            settle(&world.db, &load(*settled).await, noon()).await.unwrap();
+            let mut verified = Vec::new();
+            for id in &holders {
+                verified.push(load(*id).await.email_verified);
+            }
+            assert_eq!(verified, [false, true, false, false], "of two of one moment, who was here first");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! People: who signs in, under (issuer, subject).
+
+pub mod addresses;
+pub mod plans;
+pub mod subscriptions;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::user::{self, Plan};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait,
+    IntoActiveModel,
+};
+use uuid::Uuid;
+
+use self::plans::Entitlement;
+use crate::{
+    clock::Clock,
+    error::Error,
+    identity::{Claims, Users},
+    random::Random,
+};
+
+/// A statement that says nothing new is written down at most this often: requests come more often than that.
+const RESTATED_EVERY: TimeDelta = TimeDelta::hours(1);
+
+/// A user who makes a request, with the plan in effect.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// The user, as the record is at this request.
+    pub user: Arc<user::Model>,
+    /// Features and limits of the user's plan.
+    pub entitlement: Entitlement,
+}
+
+/// The users in the database.
+pub struct StoredUsers {
+    /// The write connection.
+    pub db: DatabaseConnection,
+    /// Makes ids.
+    pub random: Random,
+    /// Tells the time.
+    pub clock: Clock,
+    /// Days of a new user's trial.
+    pub trial_days: u32,
+}
+
+#[async_trait]
+impl Users for StoredUsers {
+    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
+        let signed_in = sign_in(&self.db, &self.random, self.clock.now(), self.trial_days, claims).await;
+        signed_in.map_err(|error| match error {
+            // Stays what it was: the service is busy, not broken.
+            Error::Overloaded(_) => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
+            error => DbErr::Custom(error.to_string()),
+        })
+    }
+
+    fn is_up_to_date(&self, known: &user::Model, claims: &Claims) -> bool {
+        !change(known, claims).is_changed()
+    }
+}
+
+/// The person behind `claims`, created on first sign-in with a trial of `trial_days`, else brought up to date.
+///
+/// Each claim is taken from a token that was issued after the one it was last taken from. Grants to a verified e-mail need no binding
+/// here: they are matched by address whenever access is asked for.
+pub async fn sign_in(
+    db: &impl ConnectionTrait,
+    random: &Random,
+    now: DateTime<Utc>,
+    trial_days: u32,
+    claims: &Claims,
+) -> Result<user::Model, Error> {
+    if let Some(known) = find(db, claims).await? {
+        return refresh(db, known, claims, now).await;
+    }
+    let trial_ends_at = now + TimeDelta::days(trial_days.into());
+    let row = fresh(random.id(now), claims, Plan::None, Some(trial_ends_at), now);
+    insert_if_new(db, row).await?;
+    let person = find(db, claims).await?.ok_or_else(|| Error::internal("a person just inserted is not there"))?;
+    settled(db, person, now).await
+}
+
+/// The person, once it is settled whose the address is.
+async fn settled(db: &impl ConnectionTrait, person: user::Model, now: DateTime<Utc>) -> Result<user::Model, Error> {
+    if addresses::settle(db, &person, now).await? { by_id(db, person.id).await } else { Ok(person) }
+}
+
+/// The person with this id.
+pub async fn by_id(db: &impl ConnectionTrait, id: Uuid) -> Result<user::Model, Error> {
+    user::Entity::find_by_id(id).one(db).await?.ok_or(Error::NotFound)
+}
+
+async fn find(db: &impl ConnectionTrait, claims: &Claims) -> Result<Option<user::Model>, Error> {
+    Ok(user::Entity::known_as(&claims.issuer, &claims.subject).one(db).await?)
+}
+
+/// A row for a person seen for the first time.
+pub(crate) fn fresh(
+    id: Uuid,
+    claims: &Claims,
+    plan: Plan,
+    trial_ends_at: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> user::ActiveModel {
+    let email = claims.email.as_ref();
+    user::ActiveModel {
+        id: Set(id),
+        issuer: Set(claims.issuer.clone()),
+        subject: Set(claims.subject.clone()),
+        email: Set(email.map(|email| email.address.clone())),
+        email_key: Set(email.map(|email| entity::email_key(&email.address))),
+        email_verified: Set(email.is_some_and(|email| email.verified)),
+        email_stated_at: Set(email.map(|_| claims.issued_at)),
+        name: Set(claims.name.clone()),
+        name_stated_at: Set(claims.name.as_ref().map(|_| claims.issued_at)),
+        plan: Set(plan),
+        trial_ends_at: Set(trial_ends_at),
+        created_at: Set(now),
+        updated_at: Set(now),
+    }
+}
+
+/// Inserts the row unless (issuer, subject) is known: two first requests of one person may come at once.
+pub(crate) async fn insert_if_new(db: &impl ConnectionTrait, row: user::ActiveModel) -> Result<(), Error> {
+    user::Entity::insert(row)
+        .on_conflict_do_nothing_on([user::Column::Issuer, user::Column::Subject])
+        .exec_without_returning(db)
+        .await?;
+    Ok(())
+}
+
+async fn refresh(
+    db: &impl ConnectionTrait,
+    known: user::Model,
+    claims: &Claims,
+    now: DateTime<Utc>,
+) -> Result<user::Model, Error> {
+    let mut row = change(&known, claims);
+    if !row.is_changed() {
+        return Ok(known);
+    }
+    let states_address = row.email_stated_at.is_set();
+    row.updated_at = Set(now);
+    let person = row.update(db).await?;
+    if states_address { settled(db, person, now).await } else { Ok(person) }
+}
+
+/// What newer claims change about a person.
+fn change(known: &user::Model, claims: &Claims) -> user::ActiveModel {
+    let mut row = known.clone().into_active_model();
+    if let Some(email) = &claims.email
+        && addresses::counts(known, email.verified, claims.issued_at)
+    {
+        row.email.set_if_not_equals(Some(email.address.clone()));
+        row.email_key.set_if_not_equals(Some(entity::email_key(&email.address)));
+        row.email_verified.set_if_not_equals(email.verified);
+        if row.is_changed() || is_restated(known.email_stated_at, claims.issued_at) {
+            row.email_stated_at = Set(Some(claims.issued_at));
+        }
+    }
+    if known.name_stated_at.is_none_or(|stated_at| stated_at < claims.issued_at)
+        && claims.name.is_some()
+        && claims.name != known.name
+    {
+        row.name = Set(claims.name.clone());
+        row.name_stated_at = Set(Some(claims.issued_at));
+    }
+    row
+}
+
+/// Whether what was stated at `known` is worth being written down again, although it says nothing new.
+fn is_restated(known: Option<DateTime<Utc>>, issued_at: DateTime<Utc>) -> bool {
+    known.is_none_or(|stated_at| issued_at - stated_at >= RESTATED_EVERY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Email;
+    use crate::{store::database::for_a_test, testing::noon};
+
+    fn ann(email: Option<(&str, bool)>, name: Option<&str>, issued_at: DateTime<Utc>) -> Claims {
+        Claims {
+            issuer: "https://issuer.test".into(),
+            subject: "ann".into(),
+            email: email.map(|(address, verified)| Email { address: address.into(), verified }),
+            name: name.map(Into::into),
+            issued_at,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_new_person_gets_a_trial_and_keeps_what_later_tokens_leave_out() {
+        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let said = ann(Some(("Ann@Test.Example", true)), Some("Ann"), now);
+        let first = sign_in(&db, &random, now, 14, &said).await.unwrap();
+        assert_eq!((first.plan, first.trial_ends_at), (Plan::None, Some(now + TimeDelta::days(14))));
+        assert_eq!(first.email_key.as_deref(), Some("ann@test.example"));
+
+        let later = now + TimeDelta::days(1);
+        assert_eq!(sign_in(&db, &random, later, 14, &ann(None, None, later)).await.unwrap(), first);
+
+        let said = ann(Some(("new@test.example", false)), None, later);
+        let changed = sign_in(&db, &random, later, 14, &said).await.unwrap();
+        assert_eq!((changed.id, changed.updated_at, changed.trial_ends_at), (first.id, later, first.trial_ends_at));
+        assert_eq!((changed.email_key.as_deref(), changed.email_verified), (Some("new@test.example"), false));
+        assert_eq!(changed.name.as_deref(), Some("Ann"));
+    }
+
+    #[tokio::test]
+    async fn the_same_subject_of_two_issuers_is_two_people() {
+        let (db, random) = (for_a_test().await, Random::seeded(1));
+        let one = sign_in(&db, &random, noon(), 14, &ann(None, None, noon())).await.unwrap();
+        let other = Claims { issuer: "https://other.test".into(), ..ann(None, None, noon()) };
+        assert_ne!(sign_in(&db, &random, noon(), 14, &other).await.unwrap().id, one.id);
+    }
+
+    #[tokio::test]
+    async fn what_says_nothing_new_is_written_once_an_hour() {
+        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let seen = async |minutes: i64| {
+            let at = now + TimeDelta::minutes(minutes);
+            let said = ann(Some(("ann@test.example", true)), Some("Ann"), at);
+            let person = sign_in(&db, &random, at, 14, &said).await.unwrap();
+            (person.updated_at, person.email_stated_at.unwrap())
+        };
+        let (written, hour) = ((now, now), now + TimeDelta::hours(1));
+        assert_eq!((seen(0).await, seen(1).await, seen(59).await), (written, written, written));
+        assert_eq!((seen(60).await, seen(61).await, seen(30).await), ((hour, hour), (hour, hour), (hour, hour)));
+    }
+
+    #[tokio::test]
+    async fn a_name_is_taken_from_the_later_token() {
+        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let named = async |name: &str, minutes: i64| {
+            let said = ann(None, Some(name), now + TimeDelta::minutes(minutes));
+            sign_in(&db, &random, now, 14, &said).await.unwrap().name.unwrap()
+        };
+        assert_eq!(
+            (named("Ann", 0).await, named("Anne", 2).await, named("Ann", 1).await),
+            ("Ann".into(), "Anne".into(), "Anne".into())
+        );
+    }
+}

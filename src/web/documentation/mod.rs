@@ -1,0 +1,86 @@
+//! `/openapi.json` and its rendering as Swagger UI at `/docs`.
+//!
+//! Swagger UI comes with poem-openapi, which can only show its own 3.0 output; so its script, style and OAuth receiver are
+//! taken out of its page once, and a page of ours shows the finished document.
+
+use bytes::Bytes;
+use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::make_sync, get, http::Uri};
+use poem_openapi::OpenApiService;
+use serde_json::Value;
+
+const PAGE: &str = include_str!("page.html");
+const START: &str = include_str!("start.js");
+
+/// The client that the Authorize button signs in with; the embedded issuer knows it.
+pub const DOCS_CLIENT: &str = "sightline-docs";
+
+/// Swagger UI's parts as poem-openapi ships them.
+struct SwaggerUi {
+    script: String,
+    style: String,
+    receiver: String,
+}
+
+impl SwaggerUi {
+    async fn load() -> Option<Self> {
+        let shipped = OpenApiService::new((), "", "").swagger_ui();
+        let page = text(&shipped, "/").await?;
+        let receiver = text(&shipped, "/oauth-receiver.html").await?;
+        let style = between(&page, "<style charset=\"UTF-8\">", "</style>")?.to_owned();
+        let script = between(&page, "<script charset=\"UTF-8\">", "</script>\n</head>")?.to_owned();
+        Some(Self { script, style, receiver })
+    }
+}
+
+async fn text(endpoint: &impl Endpoint, path: &'static str) -> Option<String> {
+    let request = Request::builder().uri(Uri::from_static(path)).finish();
+    endpoint.get_response(request).await.into_body().into_string().await.ok()
+}
+
+fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(start)?;
+    Some(rest.split_once(end)?.0)
+}
+
+/// Adds the document and its rendering. Fails only if poem-openapi's page has changed its shape.
+pub async fn mount(routes: Route, document: &Value) -> Option<Route> {
+    let ui = SwaggerUi::load().await?;
+    let json = Bytes::from(serde_json::to_vec(document).ok()?);
+    let page_policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                       connect-src 'self'; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+    let receiver_policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'";
+    Some(
+        routes
+            .at("/openapi.json", fixed("application/json", json).with(poem::middleware::Cors::new()))
+            .at("/docs", fixed("text/html; charset=utf-8", PAGE).with(policy(page_policy)))
+            .at("/docs/start.js", fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS_CLIENT)))
+            .at("/docs/swagger-ui.js", fixed("text/javascript; charset=utf-8", ui.script))
+            .at("/docs/swagger-ui.css", fixed("text/css; charset=utf-8", ui.style))
+            .at(
+                "/docs/oauth2-redirect.html",
+                fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy)),
+            ),
+    )
+}
+
+fn policy(value: &'static str) -> poem::middleware::SetHeader {
+    poem::middleware::SetHeader::new().overriding("content-security-policy", value)
+}
+
+fn fixed(content_type: &'static str, body: impl Into<Bytes>) -> impl Endpoint<Output = Response> {
+    let body = body.into();
+    get(make_sync(move |_| Response::builder().content_type(content_type).body(body.clone()))).map_to_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn swagger_ui_is_found_in_the_page_that_poem_openapi_ships() {
+        let ui = SwaggerUi::load().await.expect("the page has the expected shape");
+        assert!(ui.script.contains("SwaggerUIBundle") && ui.script.len() > 100_000);
+        assert!(ui.style.contains(".swagger-ui"));
+        assert!(ui.receiver.contains("oauth2"));
+    }
+}

@@ -1,0 +1,7 @@
+//! Pages and documents for people, browsers and agents, beside the operations of the API.
+
+mod attempts;
+pub mod documentation;
+pub mod own_host;
+pub mod sign_in;
+pub mod well_known;

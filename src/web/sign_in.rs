@@ -1,0 +1,254 @@
+//! Browser sign-in: authorization code with PKCE against the configured issuer, then a session cookie.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use chrono::{DateTime, TimeDelta, Utc};
+use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
+use poem::{
+    EndpointExt, IntoResponse, Request, Response, Route, RouteMethod, get, handler,
+    http::{HeaderValue, StatusCode},
+    post,
+    web::{Data, Query},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    attempts::{self, SpentAttempts},
+    own_host::on_own_host,
+};
+use crate::{
+    clock::Clock,
+    identity::{
+        Users,
+        credentials::is_same_origin,
+        credentials::{SESSION_COOKIE, cookies, host_cookie},
+        relying_party::{Attempt, RelyingParty, SignInError},
+        session::{LIFETIME, Sessions},
+    },
+    random::Random,
+    secrets::Secrets,
+    urls::is_https,
+};
+
+/// Carries the state of one attempt through the issuer and back, sealed.
+const ATTEMPT_COOKIE: &str = "sightline_attempt";
+
+/// The three endpoints under `/auth`.
+#[derive(Clone)]
+pub struct BrowserSignIn {
+    relying_party: RelyingParty,
+    sessions: Sessions,
+    users: Arc<dyn Users>,
+    secrets: Secrets,
+    clock: Clock,
+    random: Random,
+    base_url: String,
+    spent: SpentAttempts,
+    session_cookie: String,
+    attempt_cookie: String,
+}
+
+/// What has to be remembered between leaving for the issuer and coming back.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    state: String,
+    nonce: String,
+    verifier: String,
+    return_to: String,
+    expires_at: DateTime<Utc>,
+}
+
+#[derive(Deserialize)]
+struct Begin {
+    return_to: Option<String>,
+    login_hint: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    code: Option<String>,
+    state: Option<String>,
+    error: Option<String>,
+    iss: Option<String>,
+}
+
+impl BrowserSignIn {
+    /// Signs browsers in to the service at `base_url`.
+    #[must_use]
+    pub fn new(
+        relying_party: RelyingParty,
+        sessions: Sessions,
+        users: Arc<dyn Users>,
+        secrets: Secrets,
+        (clock, random): (Clock, Random),
+        base_url: &str,
+    ) -> Self {
+        Self {
+            relying_party,
+            sessions,
+            users,
+            secrets,
+            clock,
+            random,
+            base_url: base_url.to_owned(),
+            spent: SpentAttempts::default(),
+            session_cookie: host_cookie(SESSION_COOKIE, base_url),
+            attempt_cookie: host_cookie(ATTEMPT_COOKIE, base_url),
+        }
+    }
+
+    /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout` to `routes`.
+    #[must_use]
+    pub fn mount(&self, routes: Route) -> Route {
+        let own = |endpoint: RouteMethod| on_own_host(endpoint.data(self.clone()), &self.base_url);
+        routes
+            .at("/auth/login", own(get(login)))
+            .at("/auth/callback", own(get(callback)))
+            .at("/auth/logout", own(post(logout)))
+    }
+
+    async fn leave(&self, begin: Begin) -> Result<Response, SignInError> {
+        let remembered = Remembered {
+            state: self.random.token(),
+            nonce: self.random.token(),
+            verifier: self.random.token(),
+            return_to: begin.return_to.filter(|path| is_own_path(path)).unwrap_or_else(|| "/docs".to_owned()),
+            expires_at: self.clock.now() + attempts::LIFETIME,
+        };
+        let address = self.relying_party.authorize_url(&attempt(&remembered), begin.login_hint).await?;
+        let json = serde_json::to_vec(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
+        let sealed = URL_SAFE_NO_PAD.encode(self.secrets.seal(&json, ATTEMPT_COOKIE));
+        let mut response = redirect(address.as_str());
+        self.set_cookie(&mut response, &self.attempt_cookie, &sealed, attempts::LIFETIME);
+        Ok(response)
+    }
+
+    /// What the callback answers. The first one of an attempt spends it, and whatever it comes to takes the cookie with it; so an
+    /// attempt makes at most one request to the issuer. The callback of another attempt leaves the one under way alone.
+    async fn come_back(&self, request: &Request, answer: Answer) -> Response {
+        let attempted = match self.remembered(request) {
+            None => Err(SignInError::Lost),
+            Some(remembered) if answer.state.as_deref() != Some(&remembered.state) => return page(&SignInError::Lost),
+            Some(remembered) if !self.spent.spend(&remembered.state, self.clock.now()) => Err(SignInError::Lost),
+            Some(remembered) => self.finish(request, answer, &remembered).await,
+        };
+        let mut response = attempted.unwrap_or_else(|error| page(&error));
+        if cookies(request.headers(), &self.attempt_cookie).next().is_some() {
+            self.set_cookie(&mut response, &self.attempt_cookie, "", TimeDelta::zero());
+        }
+        response
+    }
+
+    async fn finish(
+        &self,
+        request: &Request,
+        answer: Answer,
+        remembered: &Remembered,
+    ) -> Result<Response, SignInError> {
+        if answer.iss.is_some_and(|iss| iss != self.relying_party.issuer().url()) {
+            return Err(SignInError::Failed("the answer names another issuer".to_owned()));
+        }
+        let code = answer.code.filter(|_| answer.error.is_none()).ok_or(SignInError::Refused)?;
+        let claims = self.relying_party.redeem(code, attempt(remembered)).await?;
+        let user = self.users.resolve(&claims).await?;
+        for former in cookies(request.headers(), &self.session_cookie) {
+            self.sessions.end(former).await?;
+        }
+        let value = self.sessions.start(user.id).await?;
+        let mut response = redirect(&remembered.return_to);
+        self.set_cookie(&mut response, &self.session_cookie, &value, LIFETIME);
+        Ok(response)
+    }
+
+    fn remembered(&self, request: &Request) -> Option<Remembered> {
+        let sealed = URL_SAFE_NO_PAD.decode(cookies(request.headers(), &self.attempt_cookie).next()?).ok()?;
+        let json = self.secrets.open(&sealed, ATTEMPT_COOKIE).ok()?;
+        let remembered: Remembered = serde_json::from_slice(&json).ok()?;
+        (self.clock.now() < remembered.expires_at).then_some(remembered)
+    }
+
+    fn set_cookie(&self, response: &mut Response, name: &str, value: &str, lifetime: TimeDelta) {
+        let secure = if is_https(&self.base_url) { "; Secure" } else { "" };
+        let seconds = lifetime.num_seconds();
+        let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            response.headers_mut().append("Set-Cookie", cookie);
+        }
+    }
+}
+
+fn attempt(remembered: &Remembered) -> Attempt {
+    Attempt {
+        state: CsrfToken::new(remembered.state.clone()),
+        nonce: Nonce::new(remembered.nonce.clone()),
+        verifier: PkceCodeVerifier::new(remembered.verifier.clone()),
+    }
+}
+
+#[handler]
+async fn login(Data(sign_in): Data<&BrowserSignIn>, Query(begin): Query<Begin>) -> Response {
+    sign_in.leave(begin).await.unwrap_or_else(|error| page(&error))
+}
+
+#[handler]
+async fn callback(Data(sign_in): Data<&BrowserSignIn>, request: &Request, Query(answer): Query<Answer>) -> Response {
+    sign_in.come_back(request, answer).await
+}
+
+#[handler]
+async fn logout(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> Response {
+    let origin = url::Url::parse(&sign_in.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+    if !is_same_origin(request.headers(), &origin) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    for value in cookies(request.headers(), &sign_in.session_cookie) {
+        if let Err(error) = sign_in.sessions.end(value).await {
+            return page(&error.into());
+        }
+    }
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    sign_in.set_cookie(&mut response, &sign_in.session_cookie, "", TimeDelta::zero());
+    response
+}
+
+/// A path of this service, so that sign-in sends nobody elsewhere.
+fn is_own_path(path: &str) -> bool {
+    path.starts_with('/')
+        && !path.starts_with("//")
+        && !path.contains('\\')
+        && path.bytes().all(|b| b.is_ascii_graphic())
+}
+
+fn redirect(to: &str) -> Response {
+    let response = Response::builder().status(StatusCode::SEE_OTHER).header("Location", to);
+    response.header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer").finish()
+}
+
+/// A plain page for a person whose sign-in failed; what exactly failed goes to the log.
+fn page(error: &SignInError) -> Response {
+    let (status, text) = match error {
+        SignInError::Lost => (StatusCode::BAD_REQUEST, "This sign-in has expired. Please start again."),
+        SignInError::Refused => (StatusCode::FORBIDDEN, "The sign-in was cancelled."),
+        SignInError::IssuerUnavailable(_) => {
+            (StatusCode::SERVICE_UNAVAILABLE, "Sign-in is not available at the moment.")
+        }
+        SignInError::Failed(_) => (StatusCode::BAD_GATEWAY, "The sign-in failed. Please start again."),
+        SignInError::Database(_) => (StatusCode::INTERNAL_SERVER_ERROR, "An unexpected error occurred."),
+    };
+    tracing::warn!(%error, "browser sign-in failed");
+    let response = Response::builder().status(status).content_type("text/plain; charset=utf-8");
+    let response = if status == StatusCode::SERVICE_UNAVAILABLE { response.header("Retry-After", 5) } else { response };
+    response.header("Cache-Control", "no-store").body(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_paths_of_this_service_are_returned_to() {
+        assert!(super::is_own_path("/") && super::is_own_path("/properties?x=1"));
+        for bad in ["", "https://evil.example/", "//evil.example", "/\\evil.example", "/a b", "javascript:alert(1)"] {
+            assert!(!super::is_own_path(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Questions that can work out their own answers.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, LazyLock, Mutex},
+};
+
+use chrono::NaiveDate;
+use entity::{segment, topic_cluster};
+use serde_json::Value;
+use sightline::simulator::{SearchType, Site};
+
+use super::{LAST_FINAL, People, TOPICS};
+use crate::{
+    analytics::performance::{Asker, site},
+    support::{
+        actor::Answer,
+        app::shared,
+        oracle::{
+            Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_page, by_query, counts,
+            day, holds,
+        },
+    },
+};
+
+/// First and last day.
+pub type Window = (&'static str, &'static str);
+
+/// A part of the traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    Branded,
+    NonBranded,
+    Segment,
+    Topic,
+}
+
+/// A question, whose answer it can work out.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub site: &'static str,
+    pub search_type: SearchType,
+    pub window: Window,
+    pub before: Option<Window>,
+    pub class: Option<Class>,
+    pub wishes: Vec<Wish>,
+}
+
+impl Case {
+    pub fn web(site: &'static str, window: Window) -> Self {
+        Self { site, search_type: SearchType::Web, window, before: None, class: None, wishes: Vec::new() }
+    }
+
+    pub fn kind(self, search_type: SearchType) -> Self {
+        Self { search_type, ..self }
+    }
+
+    pub fn against(self, before: Window) -> Self {
+        Self { before: Some(before), ..self }
+    }
+
+    pub fn class(self, class: Class) -> Self {
+        Self { class: Some(class), ..self }
+    }
+
+    pub fn and(mut self, dimension: &'static str, operator: &'static str, value: &str) -> Self {
+        self.wishes.push(Wish { dimension, operator, value: value.to_owned(), or: false });
+        self
+    }
+
+    pub fn or(mut self, dimension: &'static str, operator: &'static str, value: &str) -> Self {
+        self.wishes.push(Wish { dimension, operator, value: value.to_owned(), or: true });
+        self
+    }
+
+    fn site(&self) -> &'static Site {
+        site(self.site)
+    }
+
+    /// The name of the search type in the API.
+    pub fn kind_name(&self) -> &'static str {
+        match self.search_type {
+            SearchType::Web => "web",
+            SearchType::Image => "image",
+            SearchType::Video => "video",
+            SearchType::Discover => "discover",
+            SearchType::GoogleNews => "googleNews",
+            SearchType::News => unreachable!("the API does not offer it"),
+        }
+    }
+
+    /// The answer of `GET /api/properties/{id}/{what}`.
+    pub async fn ask(&self, people: &People, what: &str, more: &[(&str, &str)]) -> Answer {
+        let asker = &people.0[self.site];
+        let mut query = vec![("startDate", self.window.0), ("endDate", self.window.1)];
+        query.extend(self.before.into_iter().flat_map(|(start, end)| [("compareStart", start), ("compareEnd", end)]));
+        if self.search_type != SearchType::Web {
+            query.push(("searchType", self.kind_name()));
+        }
+        let class = self.classification(asker).await;
+        query.extend(class.as_deref().map(|class| ("classification", class)));
+        let filters = Value::from(self.wishes.iter().map(Wish::json).collect::<Vec<_>>()).to_string();
+        if !self.wishes.is_empty() {
+            query.push(("filters", &filters));
+        }
+        query.extend_from_slice(more);
+        asker.actor.ask(&format!("/api/properties/{}/{what}", asker.property), &query).await
+    }
+
+    async fn classification(&self, asker: &Asker) -> Option<String> {
+        let (db, property) = (&shared().service.db, asker.property.parse().unwrap());
+        Some(match self.class? {
+            Class::Branded => "branded".to_owned(),
+            Class::NonBranded => "nonBranded".to_owned(),
+            Class::Segment => {
+                format!("segment:{}", segment::Entity::of_property(property).one(db).await.unwrap().unwrap().id)
+            }
+            Class::Topic => {
+                let found = topic_cluster::Entity::of_property(property).one(db).await.unwrap();
+                format!("topicCluster:{}", found.unwrap().id)
+            }
+        })
+    }
+
+    fn wanted(&self, counted: Counted<'_>) -> bool {
+        self.classified(counted) && holds(&self.wishes, counted)
+    }
+
+    fn classified(&self, counted: Counted<'_>) -> bool {
+        let known = !counted.cell.anonymised;
+        match self.class {
+            None => true,
+            Some(Class::Branded) => known && self.names_the_brand(&counted.cell.query),
+            Some(Class::NonBranded) => known && !self.names_the_brand(&counted.cell.query),
+            Some(Class::Topic) => known && counted.cell.query.to_lowercase().contains(self.topic()),
+            Some(Class::Segment) => {
+                counted.part.unwrap().url.contains(&format!("/{}/", self.site().sections().next().unwrap()))
+            }
+        }
+    }
+
+    fn topic(&self) -> &'static str {
+        TOPICS.iter().find(|(site, _)| *site == self.site).unwrap().1
+    }
+
+    /// Whether a row of whole words makes a brand term.
+    fn names_the_brand(&self, query: &str) -> bool {
+        let split = |text: &str| {
+            let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect::<Vec<_>>()
+        };
+        let words = split(query);
+        self.site().brand_terms().iter().any(|term| {
+            let term = split(term).concat();
+            (0..words.len()).any(|from| (from..words.len()).any(|to| words[from..=to].concat() == term))
+        })
+    }
+
+    /// The same question without conditions on queries.
+    pub fn of_any_query(&self) -> Self {
+        let wishes = self.wishes.iter().filter(|wish| wish.dimension != "query").cloned().collect();
+        let class = self.class.filter(|class| *class == Class::Segment);
+        Self { class, wishes, ..self.clone() }
+    }
+
+    /// How the question counts.
+    pub fn count(&self) -> Count {
+        let by_page = self.search_type.is_feed() || self.class == Some(Class::Segment);
+        if by_page { Count::ByPage } else { counts(&self.wishes) }
+    }
+
+    /// How a table of the question counts.
+    pub fn count_of(&self, table: &str) -> Count {
+        if matches!(table, "pages" | "searchAppearances") { Count::ByPage } else { self.count() }
+    }
+
+    /// The days of a window that have final numbers.
+    pub fn days((start, end): Window) -> Vec<NaiveDate> {
+        day(start).iter_days().take_while(|date| *date <= day(end) && *date <= day(LAST_FINAL)).collect()
+    }
+
+    /// The cells of a window.
+    fn truth(&self, window: Window) -> Arc<Truth> {
+        type Known = HashMap<(&'static str, SearchType, Window), Arc<Truth>>;
+        static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+        let of = |(start, end): Window| {
+            let end = day(end).min(day(LAST_FINAL)).to_string();
+            Arc::new(Truth::of(self.site(), self.search_type, start, &end))
+        };
+        let mut known = KNOWN.lock().unwrap();
+        Arc::clone(known.entry((self.site, self.search_type, window)).or_insert_with(|| of(window)))
+    }
+
+    /// The sums of a window by the keys of a table.
+    pub fn table(&self, table: &str, window: Window) -> BTreeMap<String, Sum> {
+        let sums = self.truth(window).by(self.count_of(table), &|counted| self.wanted(counted), keys_of(table));
+        sums.into_iter().map(|(key, sum)| (key, self.seen(sum))).collect()
+    }
+
+    /// The sums of a window by the keys of a table, then by day.
+    pub fn daily(&self, table: &str, window: Window) -> BTreeMap<String, BTreeMap<NaiveDate, Sum>> {
+        let keys = |counted: Counted<'_>| {
+            let keys = keys_of(table)(counted).into_iter();
+            keys.map(|key| format!("{}{key}", counted.date)).collect()
+        };
+        let sums = self.truth(window).by(self.count_of(table), &|counted| self.wanted(counted), &keys);
+        let mut daily = BTreeMap::<String, BTreeMap<NaiveDate, Sum>>::new();
+        for (key, sum) in sums {
+            daily.entry(key[10..].to_owned()).or_default().insert(day(&key[..10]), self.seen(sum));
+        }
+        daily
+    }
+
+    /// The sum of a window.
+    pub fn total(&self, count: Count, window: Window) -> Sum {
+        self.seen(self.truth(window).total(count, &|counted| self.wanted(counted)))
+    }
+
+    /// Feeds show no positions.
+    pub fn seen(&self, sum: Sum) -> Sum {
+        if self.search_type.is_feed() { sum.unplaced() } else { sum }
+    }
+}
+
+fn keys_of(table: &str) -> Keys<'static> {
+    match table {
+        "queries" => &by_query,
+        "pages" => &by_page,
+        "countries" => &by_country,
+        "devices" => &by_device,
+        "searchAppearances" => &by_appearance,
+        other => panic!("{other}"),
+    }
+}
+
+/// Most clicks first, then most impressions, then by key.
+pub fn ordered(sums: BTreeMap<String, Sum>) -> Vec<(String, Sum)> {
+    let mut rows: Vec<_> = sums.into_iter().collect();
+    rows.sort_by(|(a, x), (b, y)| (y.clicks, y.impressions).cmp(&(x.clicks, x.impressions)).then_with(|| a.cmp(b)));
+    rows
+}

@@ -1,0 +1,205 @@
+//! A breakdown table as CSV.
+
+use serde_json::Value;
+use sightline::simulator::SearchType;
+
+use super::{
+    Case, Class, PAPER, People, SHOP, SMALL, SOFTWARE, Window, YOUNG,
+    csv::{Sheet, defused, file_name},
+};
+use crate::support::oracle::Sum;
+
+const WEEK: Window = ("2026-10-05", "2026-10-11");
+const DAY: Window = ("2026-10-06", "2026-10-06");
+const TABLES: [&str; 5] = ["queries", "pages", "countries", "devices", "searchAppearances"];
+
+const PLAIN: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
+const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
+
+impl Case {
+    /// Asks for the file of a table and holds every cell.
+    pub async fn has_true_export(&self, people: &People, table: &str, limit: Option<usize>) -> Sheet {
+        let text = limit.unwrap_or_default().to_string();
+        let mut more = vec![("table", table)];
+        match (limit, table) {
+            (Some(_), "queries") => more.push(("queryLimit", &text)),
+            (Some(_), "pages") => more.push(("pageLimit", &text)),
+            _ => {}
+        }
+        let answer = self.ask(people, "export", &more).await.expect(200);
+        let sheet = Sheet::of(&answer);
+        let limited = matches!(table, "queries" | "pages");
+        let expected = self.rows(table, if limited { limit.unwrap_or(super::CEILING) } else { usize::MAX });
+        let capped = limited && expected.known == super::CEILING;
+        assert_eq!(answer.header("x-total-rows-capped"), capped.to_string(), "{table} of {self:?}");
+
+        let compared = if self.before.is_some() { &COMPARED[..] } else { &[] };
+        assert_eq!(sheet.header, [&PLAIN, compared].concat());
+        let keys: Vec<&str> = sheet.rows.iter().map(|row| row[0].as_str()).collect();
+        let right: Vec<String> = expected.rows.iter().map(|row| defused(&row.key)).collect();
+        assert!(keys == right, "{table} of {self:?}:\n{}\ninstead of\n{}", keys.join("\n"), right.join("\n"));
+        for (cells, row) in sheet.rows.iter().zip(&expected.rows) {
+            self.cells(&cells[1..5], row.now);
+            if self.before.is_some() {
+                self.cells(&cells[5..9], row.before);
+                assert_eq!(Some(cells[9].as_str()), row.presence, "{cells:?} in {self:?}");
+            }
+        }
+        sheet
+    }
+
+    /// Holds clicks, impressions, CTR and position; undefined is empty.
+    #[track_caller]
+    pub fn cells(&self, said: &[String], sum: Option<Sum>) {
+        let number = |of: fn(Sum) -> u64| sum.map(|sum| of(sum).to_string()).unwrap_or_default();
+        assert_eq!(said[..2], [number(|sum| sum.clicks), number(|sum| sum.impressions)], "{said:?} in {self:?}");
+        let value = |text: &String| (!text.is_empty()).then(|| text.parse::<f64>().unwrap());
+        let bits = |ratio: Option<f64>| ratio.map(f64::to_bits);
+        assert_eq!(bits(value(&said[2])), bits(sum.and_then(Sum::ctr)), "{said:?} in {self:?}");
+        let (position, right) = (value(&said[3]), sum.and_then(|sum| self.position(sum)));
+        assert_eq!(position.is_some(), right.is_some(), "{said:?} in {self:?}");
+        let off = position.zip(right).map_or(0.0, |(position, right)| (position / right - 1.0).abs());
+        assert!(off <= 1e-9, "{said:?} is not {right:?} in {self:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_cell_is_the_sum_of_its_cells() {
+    let people = People::new().await;
+    let beyond = ("2026-11-16", "2026-11-21");
+    let month = ("2026-10-01", "2026-10-28");
+    for (site, window) in [(SMALL, WEEK), (SMALL, month), (YOUNG, beyond), (SOFTWARE, DAY), (PAPER, DAY)] {
+        for table in TABLES {
+            let sheet = Case::web(site, window).has_true_export(&people, table, None).await;
+            assert!(!sheet.rows.is_empty(), "{site} {table}");
+        }
+    }
+    for limit in [1, 7] {
+        for table in ["queries", "pages"] {
+            let sheet = Case::web(SMALL, WEEK).has_true_export(&people, table, Some(limit)).await;
+            assert_eq!(sheet.rows.len(), limit);
+        }
+    }
+}
+
+#[tokio::test]
+async fn compared_rows_have_both_windows_and_say_where_they_are() {
+    let people = People::new().await;
+    let cases = [
+        Case::web(SMALL, WEEK).against(("2026-09-30", "2026-10-04")),
+        Case::web(SMALL, DAY).against(("2026-09-01", "2026-09-28")),
+        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::web(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-12", "2026-11-16")),
+        Case::web(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
+    ];
+    for case in &cases {
+        for table in TABLES {
+            case.has_true_export(&people, table, None).await;
+        }
+    }
+    let sheet = cases[1].has_true_export(&people, "queries", Some(4)).await;
+    assert_eq!(sheet.rows.iter().filter(|row| row[9] == "lost").count(), 4);
+    cases[1].has_true_export(&people, "pages", Some(4)).await;
+}
+
+#[tokio::test]
+async fn a_file_of_a_slice_or_another_search_type_is_that_of_its_cells() {
+    let people = People::new().await;
+    let whole = || Case::web(SMALL, WEEK);
+    let mut cases: Vec<Case> =
+        [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
+    cases.extend([
+        whole().and("country", "equals", "AUS").and("device", "equals", "mobile"),
+        whole().and("page", "contains", "/blog/").against(DAY),
+        whole().and("query", "contains", "plant").or("country", "equals", "aus"),
+        whole().and("query", "equals", "nobody asks this"),
+        whole().kind(SearchType::Image),
+    ]);
+    for case in &cases {
+        for table in TABLES {
+            case.has_true_export(&people, table, None).await;
+        }
+    }
+    let days = ("2026-10-20", "2026-10-21");
+    for (kind, lacks) in [(SearchType::Discover, &["queries", "devices"][..]), (SearchType::GoogleNews, &["queries"])] {
+        let case = Case::web(PAPER, days).kind(kind).against(("2026-10-18", "2026-10-18"));
+        for table in TABLES.into_iter().filter(|table| !lacks.contains(table)) {
+            let sheet = case.has_true_export(&people, table, None).await;
+            assert!(sheet.rows.iter().all(|row| row[4].is_empty() && row[8].is_empty()), "{table}");
+        }
+    }
+    let empty = whole().kind(SearchType::Discover).has_true_export(&people, "pages", None).await;
+    assert!(empty.rows.is_empty(), "a site that the type never shows has an empty table");
+}
+
+#[tokio::test]
+async fn a_file_has_the_rows_of_the_performance_answer() {
+    let people = People::new().await;
+    let case = Case::web(SMALL, WEEK).against(("2026-09-30", "2026-10-04"));
+    let limits = [("queryLimit", "40"), ("pageLimit", "9")];
+    let performance = [&limits[..], &[("scope", "tables")]].concat();
+    let performance = case.ask(&people, "performance", &performance).await.expect(200).json;
+    for table in TABLES {
+        let answer = case.ask(&people, "export", &[&limits[..], &[("table", table)]].concat()).await.expect(200);
+        let sheet = Sheet::of(&answer);
+        let rows = performance["data"]["tables"][table].as_array().unwrap();
+        assert_eq!(rows.len(), sheet.rows.len(), "{table}");
+        for (row, cells) in rows.iter().zip(&sheet.rows) {
+            assert_eq!(cells[0], defused(row["key"].as_str().unwrap()));
+            let (now, before) =
+                ([&row["clicks"], &row["impressions"], &row["ctr"], &row["position"]], &row["previous"]);
+            let before = [&before["clicks"], &before["impressions"], &before["ctr"], &before["position"]];
+            for (value, cell) in now.into_iter().chain(before).zip(&cells[1..]) {
+                let said = (!cell.is_empty()).then(|| cell.parse::<f64>().unwrap());
+                assert_eq!(said.map(f64::to_bits), value.as_f64().map(f64::to_bits), "{row} {cells:?}");
+            }
+            assert_eq!(row["presence"], Value::from(cells[9].as_str()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn queries_as_people_type_them_come_back_and_none_is_a_formula() {
+    let people = People::new().await;
+    let case = Case::web(SHOP, DAY);
+    let answer = case.ask(&people, "export", &[]).await.expect(200);
+    case.has_true_export(&people, "queries", None).await;
+    let text = String::from_utf8(answer.bytes).unwrap();
+    let lines = [
+        "\r\n'=rain jacket size calculator,",
+        "\r\n'+cheap -used tents,",
+        "\r\n'@outdoor deals,",
+        "\r\n\"\"\"waterproof jacket\"\" $100\",",
+        "\r\n\"tents, tarps; poles\",",
+        "\r\n東京 レインコート,",
+        "\r\nboots a\\b|c,",
+    ];
+    for line in lines {
+        assert!(text.contains(line), "no {line:?}");
+    }
+    Case::web(PAPER, DAY).has_true_export(&people, "queries", Some(200)).await;
+}
+
+#[tokio::test]
+async fn a_file_is_called_after_what_is_in_it() {
+    let people = People::new().await;
+    for (site, host) in [(SMALL, "quietmeadow.test"), (SOFTWARE, "www.ledgerline.example")] {
+        for table in TABLES {
+            let answer = Case::web(site, DAY).against(WEEK).ask(&people, "export", &[("table", table)]).await;
+            let name = file_name(&answer.expect(200));
+            let has = |part: &str| name.to_lowercase().replace(['-', '_'], "").contains(&part.to_lowercase());
+            assert!(name.contains(host) && has(table), "{name}");
+            assert!(name.contains(DAY.0), "{name}");
+        }
+        let name = file_name(&Case::web(site, WEEK).ask(&people, "export", &[]).await.expect(200));
+        assert!(name.contains(WEEK.0) && name.contains(WEEK.1), "{name}");
+    }
+    let asker = &people.0[SMALL];
+    let answer = asker.actor.get(&format!("/api/properties/{}/export", asker.property)).await.expect(200);
+    let name = file_name(&answer);
+    assert!(name.contains("2026-10-22") && name.contains(super::LAST_FINAL), "the default window: {name}");
+    assert_eq!(
+        Sheet::of(&answer).rows.len(),
+        Case::web(SMALL, ("2026-10-22", "2026-11-18")).rows("queries", 5000).known
+    );
+}

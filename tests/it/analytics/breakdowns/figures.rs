@@ -1,0 +1,180 @@
+//! Comparing what an answer says with what it should say, figure by figure.
+
+use std::collections::{BTreeMap, HashMap};
+
+use chrono::{DateTime, NaiveDate};
+use serde_json::{Value, json};
+
+use super::{CEILING, Case, LAST_FINAL, ordered};
+use crate::support::oracle::{Count, Sum};
+
+/// A row that a table should have.
+#[derive(Debug)]
+pub struct Row {
+    pub key: String,
+    pub now: Option<Sum>,
+    pub before: Option<Sum>,
+    /// Only with a comparison.
+    pub presence: Option<&'static str>,
+}
+
+/// The rows that a table should have, and how many rows of the window are known.
+pub struct Rows {
+    pub rows: Vec<Row>,
+    pub known: usize,
+}
+
+impl Case {
+    /// What a table should say: at most `limit` rows of the window, then at most `limit` that only the other window has.
+    pub fn rows(&self, table: &str, limit: usize) -> Rows {
+        let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
+        let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
+        let (now, before) = (known(self.window), self.before.map(known));
+        let known = now.len();
+        let only = |other: usize, name| if other == ceiling { "unknown" } else { name };
+        let was: HashMap<String, Sum> = before.iter().flatten().cloned().collect();
+        let is: HashMap<String, Sum> = now.iter().cloned().collect();
+        let current = now.into_iter().take(limit).map(|(key, sum)| {
+            let earlier = was.get(&key).copied();
+            let presence = if earlier.is_some() { "both" } else { only(was.len(), "new") };
+            Row { key, now: Some(sum), before: earlier, presence: before.is_some().then_some(presence) }
+        });
+        let mut rows: Vec<Row> = current.collect();
+        let gone = before.iter().flatten().filter(|(key, _)| !is.contains_key(key)).take(limit);
+        let presence = Some(only(known, "lost"));
+        rows.extend(gone.map(|(key, sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence }));
+        Rows { rows, known }
+    }
+
+    /// Holds a metrics object.
+    #[track_caller]
+    pub fn metrics(&self, said: &Value, sum: Sum) {
+        assert_eq!(said["clicks"], sum.clicks, "clicks of {said} in {self:?}");
+        assert_eq!(said["impressions"], sum.impressions, "impressions of {said} in {self:?}");
+        assert!(same(&said["ctr"], sum.ctr()), "ctr of {said} is not {:?} in {self:?}", sum.ctr());
+        let position = self.position(sum);
+        assert!(same(&said["position"], position), "position of {said} is not {position:?} in {self:?}");
+    }
+
+    /// The average position, which feeds do not have.
+    pub fn position(&self, sum: Sum) -> Option<f64> {
+        sum.position().filter(|_| !self.search_type.is_feed())
+    }
+
+    /// Holds the change from `before` to `now`.
+    #[track_caller]
+    pub fn change(&self, said: &Value, now: Sum, before: Sum) {
+        let counts = [("clicks", now.clicks, before.clicks), ("impressions", now.impressions, before.impressions)];
+        for (name, now, before) in counts {
+            let absolute = now.cast_signed() - before.cast_signed();
+            assert_eq!(said[name]["absolute"], absolute, "{name} of {said} in {self:?}");
+            let percent = (before > 0).then(|| 100.0 * absolute as f64 / before as f64);
+            assert!(same(&said[name]["percent"], percent), "{name} of {said} is not {percent:?} in {self:?}");
+        }
+        let ratios = [("ctr", now.ctr(), before.ctr()), ("position", self.position(now), self.position(before))];
+        for (name, now, before) in ratios {
+            let absolute = now.zip(before).map(|(now, before)| now - before);
+            assert!(same(&said[name]["absolute"], absolute), "{name} of {said} is not {absolute:?} in {self:?}");
+        }
+    }
+
+    /// Holds totals, which always have a comparison window's figures when one was asked for.
+    #[track_caller]
+    pub fn totals(&self, said: &Value, now: Sum, before: Sum) {
+        self.metrics(said, now);
+        let compared = self.before.is_some();
+        assert_eq!((said.get("previous").is_some(), said.get("change").is_some()), (compared, compared), "{said}");
+        if compared {
+            self.metrics(&said["previous"], before);
+            self.change(&said["change"], now, before);
+        }
+    }
+
+    /// Holds the rows of a table, in their order.
+    #[track_caller]
+    pub fn table_rows(&self, said: &Value, expected: &[Row]) {
+        let said = said.as_array().unwrap();
+        let keys = |keys: Vec<&str>| keys.join("\n");
+        let found = keys(said.iter().map(|row| row["key"].as_str().unwrap()).collect());
+        assert_eq!(found, keys(expected.iter().map(|row| row.key.as_str()).collect()), "{self:?}");
+        for (row, expected) in said.iter().zip(expected) {
+            if let Some(now) = expected.now {
+                self.metrics(row, now);
+            } else {
+                let metrics = ["clicks", "impressions", "ctr", "position"];
+                assert!(metrics.iter().all(|name| row.get(name) == Some(&Value::Null)), "{row} in {self:?}");
+            }
+            assert_eq!(row.get("presence").and_then(Value::as_str), expected.presence, "{row} in {self:?}");
+            assert_eq!(row.get("previous").is_some(), expected.before.is_some(), "{row} in {self:?}");
+            if let Some(before) = expected.before {
+                self.metrics(&row["previous"], before);
+            }
+            let both = expected.now.zip(expected.before);
+            assert_eq!(row.get("change").is_some(), both.is_some(), "{row} in {self:?}");
+            if let Some((now, before)) = both {
+                self.change(&row["change"], now, before);
+            }
+        }
+    }
+
+    /// Holds a daily series: every day, days without data as zeros.
+    #[track_caller]
+    pub fn series(&self, said: &Value, days: &[NaiveDate], sums: &BTreeMap<NaiveDate, Sum>) {
+        let points = said.as_array().unwrap_or_else(|| panic!("no series but {said} in {self:?}"));
+        let dates: Vec<&str> = points.iter().map(|point| point["date"].as_str().unwrap()).collect();
+        assert_eq!(dates, days.iter().map(ToString::to_string).collect::<Vec<_>>(), "{self:?}");
+        for (point, date) in points.iter().zip(days) {
+            self.metrics(point, sums.get(date).copied().unwrap_or_default());
+        }
+    }
+
+    /// Holds the coverage of a table of which `shown` rows with `clicks` are shown.
+    #[track_caller]
+    pub fn coverage(&self, said: &Value, table: &str, shown: usize, known: usize, clicks: u64) {
+        let count = self.count_of(table);
+        let capped = matches!(table, "queries" | "pages") && known == CEILING;
+        let expected = json!({
+            "available": true, "aggregation": name_of(count), "rowsShown": shown, "rowsKnown": known,
+            "totalRowsCapped": capped, "clicks": clicks,
+        });
+        let whole = self.of_any_query();
+        let mut said = said.clone();
+        let share = said.as_object_mut().unwrap().remove("clicksShare").unwrap_or(Value::Null);
+        assert_eq!(said, expected, "coverage of {table} in {self:?}");
+        // With alternatives it is not plain what the same question without conditions on queries is.
+        if self.wishes.iter().skip(1).all(|wish| !wish.or) {
+            let whole = whole.total(count, self.window).clicks;
+            let expected = (whole > 0).then(|| clicks as f64 / whole as f64);
+            assert!(same(&share, expected), "{share} is not {expected:?} of {table} in {self:?}");
+        }
+    }
+
+    /// Holds what every answer says about itself.
+    #[track_caller]
+    pub fn meta(&self, said: &Value, count: Count) {
+        let range = |(start, end)| json!({ "startDate": start, "endDate": end });
+        assert_eq!(said["window"], range(self.window), "{self:?}");
+        assert_eq!(said.get("compareWindow").cloned(), self.before.map(range), "{self:?}");
+        assert_eq!((&said["searchType"], &said["aggregation"]), (&self.kind_name().into(), &name_of(count).into()));
+        assert_eq!(said["freshness"]["lastFinalDate"], LAST_FINAL);
+        let some = self.total(count, self.window).impressions > 0;
+        assert_eq!(said["status"], if some { "analysed" } else { "no_search_data" }, "{self:?}");
+        assert!(DateTime::parse_from_rfc3339(said["cachedAt"].as_str().unwrap()).is_ok(), "{said}");
+    }
+}
+
+/// The name of a way to count.
+pub fn name_of(count: Count) -> &'static str {
+    if count == Count::ByPage { "byPage" } else { "byProperty" }
+}
+
+/// Whether a number is what it should be, up to rounding; no number is null.
+fn same(said: &Value, expected: Option<f64>) -> bool {
+    match (said, expected) {
+        (Value::Null, None) => true,
+        (said, Some(expected)) => {
+            said.as_f64().is_some_and(|said| (said - expected).abs() <= 1e-9 * expected.abs() + 1e-12)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,171 @@
+//! Small daily series for table rows.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde_json::Value;
+use sightline::simulator::SearchType;
+
+use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG, ordered};
+use crate::support::oracle::Sum;
+
+const WEEK: Window = ("2026-10-05", "2026-10-11");
+const DAY: Window = ("2026-10-06", "2026-10-06");
+const TABLES: [&str; 4] = ["queries", "pages", "countries", "devices"];
+
+impl Case {
+    /// Asks for the sparklines of these keys and holds every figure.
+    pub async fn has_true_sparklines(&self, people: &People, table: &str, keys: &[String]) {
+        let text = serde_json::to_string(keys).unwrap();
+        let json = self.ask(people, "table-sparklines", &[("table", table), ("keys", &text)]).await.expect(200).json;
+        let daily = self.holds_sparklines(&json, table, keys);
+        let known: Vec<_> = keys.iter().filter_map(|key| daily.get(key)).collect();
+        let clicks = known.iter().flat_map(|days| days.values()).map(|sum| sum.clicks).sum();
+        self.coverage(&json["meta"]["coverage"]["rows"], table, known.len(), known.len(), clicks);
+        if !known.is_empty() {
+            // Coverage says how the rows count, which for pages is always by page.
+            self.meta(&json["meta"], self.count());
+        }
+    }
+
+    /// Asks for the sparklines of the first rows and holds every figure.
+    pub async fn has_true_first_sparklines(&self, people: &People, table: &str, limit: Option<usize>) {
+        let text = limit.unwrap_or_default().to_string();
+        let more = [("table", table), ("limit", text.as_str())];
+        let more = if limit.is_some() { &more[..] } else { &more[..1] };
+        let json = self.ask(people, "table-sparklines", more).await.expect(200).json;
+        let rows = ordered(self.table(table, self.window));
+        let first = &rows[..rows.len().min(limit.unwrap_or(25))];
+        let keys: Vec<String> = first.iter().map(|(key, _)| key.clone()).collect();
+        self.holds_sparklines(&json, table, &keys);
+        let clicks = first.iter().map(|(_, sum)| sum.clicks).sum();
+        let ceiling = if matches!(table, "queries" | "pages") { super::CEILING } else { usize::MAX };
+        self.coverage(&json["meta"]["coverage"]["rows"], table, first.len(), rows.len().min(ceiling), clicks);
+        self.meta(&json["meta"], self.count());
+    }
+
+    fn holds_sparklines(
+        &self,
+        json: &Value,
+        table: &str,
+        keys: &[String],
+    ) -> BTreeMap<String, BTreeMap<NaiveDate, Sum>> {
+        assert_eq!(json["data"]["table"], table);
+        let rows = json["data"]["rows"].as_array().unwrap();
+        let found: Vec<&str> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
+        assert_eq!(found, keys, "{table} of {self:?}");
+        let (daily, days) = (self.daily(table, self.window), Self::days(self.window));
+        for (row, key) in rows.iter().zip(keys) {
+            self.series(&row["series"], &days, &daily.get(key).cloned().unwrap_or_default());
+        }
+        daily
+    }
+
+    /// Every `step`th key of a table, from the last to the first.
+    pub fn some_keys(&self, table: &str, step: usize) -> Vec<String> {
+        let rows = ordered(self.table(table, self.window));
+        rows.into_iter().rev().step_by(step).map(|(key, _)| key).take(50).collect()
+    }
+}
+
+#[tokio::test]
+async fn the_first_rows_of_a_table_have_their_days() {
+    let people = People::new().await;
+    let month = ("2026-10-01", "2026-10-28");
+    let beyond = ("2026-11-16", "2026-11-21");
+    for (site, window) in [(SMALL, WEEK), (SMALL, month), (SMALL, DAY), (YOUNG, beyond), (SOFTWARE, DAY), (PAPER, DAY)]
+    {
+        for table in TABLES {
+            Case::web(site, window).has_true_first_sparklines(&people, table, None).await;
+        }
+    }
+    for limit in [1, 50] {
+        Case::web(SMALL, WEEK).has_true_first_sparklines(&people, "queries", Some(limit)).await;
+        Case::web(SOFTWARE, DAY).has_true_first_sparklines(&people, "pages", Some(limit)).await;
+    }
+}
+
+#[tokio::test]
+async fn the_table_is_that_of_queries_unless_another_is_asked_for() {
+    let (people, case) = (People::new().await, Case::web(SMALL, DAY));
+    let said = case.ask(&people, "table-sparklines", &[]).await.expect(200).json;
+    let named = case.ask(&people, "table-sparklines", &[("table", "queries"), ("limit", "25")]).await.expect(200).json;
+    assert_eq!((&said["data"]["table"], &said["data"]), (&"queries".into(), &named["data"]));
+}
+
+#[tokio::test]
+async fn keys_have_their_days_in_the_order_asked_for() {
+    let people = People::new().await;
+    for (site, window) in [(SMALL, WEEK), (YOUNG, ("2026-11-14", "2026-11-20")), (SOFTWARE, DAY), (PAPER, DAY)] {
+        let case = Case::web(site, window);
+        for table in TABLES {
+            let keys = case.some_keys(table, 3);
+            case.has_true_sparklines(&people, table, &keys).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn keys_without_data_are_zeros_and_not_counted() {
+    let (people, case) = (People::new().await, Case::web(SMALL, WEEK));
+    let mut queries = case.some_keys("queries", 9);
+    let shouted = queries[0].to_uppercase();
+    queries.splice(1..1, ["nobody asks this".to_owned(), shouted, format!(" {}", queries[1])]);
+    case.has_true_sparklines(&people, "queries", &queries).await;
+    let pages = ["https://quietmeadow.test/none".to_owned(), "no address".to_owned()];
+    case.has_true_sparklines(&people, "pages", &pages).await;
+    let countries = ["isl", "aus", "zzz", "atg"].map(str::to_owned);
+    case.has_true_sparklines(&people, "countries", &countries).await;
+    let unborn = Case::web(YOUNG, ("2025-10-01", "2025-10-03"));
+    for (table, key) in [("queries", "tinyfern"), ("devices", "MOBILE"), ("countries", "usa")] {
+        unborn.has_true_sparklines(&people, table, &[key.to_owned()]).await;
+        unborn.has_true_first_sparklines(&people, table, None).await;
+    }
+    let unfinal = Case::web(SMALL, ("2026-11-19", "2026-11-21"));
+    unfinal.has_true_sparklines(&people, "queries", &queries).await;
+    unfinal.has_true_first_sparklines(&people, "pages", None).await;
+}
+
+#[tokio::test]
+async fn days_of_a_slice_are_those_of_its_cells() {
+    let people = People::new().await;
+    let whole = || Case::web(SMALL, WEEK);
+    let mut cases: Vec<Case> =
+        [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
+    cases.extend([
+        whole().and("country", "equals", "AUS").and("device", "equals", "mobile"),
+        whole().and("query", "contains", "plant"),
+        whole().and("query", "not_contains", "plant").and("page", "contains", "/blog/"),
+        whole().and("searchAppearance", "equals", "PRODUCT_SNIPPETS"),
+        whole().and("query", "contains", "plant").or("country", "equals", "aus"),
+        whole().class(Class::Segment).and("query", "matches_regex", "^[a-m]"),
+    ]);
+    for case in &cases {
+        for table in TABLES {
+            case.has_true_first_sparklines(&people, table, Some(10)).await;
+            // The keys of the whole table: some of them are not in the slice.
+            let keys = whole().some_keys(table, 4);
+            case.has_true_sparklines(&people, table, &keys).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn days_of_other_search_types_are_those_of_their_cells() {
+    let people = People::new().await;
+    let days = ("2026-10-20", "2026-10-21");
+    let kinds: [(SearchType, &[&str]); 3] = [
+        (SearchType::Image, &TABLES),
+        (SearchType::Discover, &["pages", "countries"]),
+        (SearchType::GoogleNews, &["pages", "countries", "devices"]),
+    ];
+    for (kind, tables) in kinds {
+        let case = Case::web(PAPER, days).kind(kind);
+        for table in tables {
+            case.has_true_first_sparklines(&people, table, Some(12)).await;
+            let keys = case.some_keys(table, 2);
+            case.has_true_sparklines(&people, table, &keys).await;
+        }
+    }
+    Case::web(SMALL, WEEK).kind(SearchType::Discover).has_true_first_sparklines(&people, "pages", None).await;
+}

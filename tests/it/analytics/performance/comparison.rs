@@ -1,0 +1,121 @@
+//! Two windows side by side.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Asker, truth};
+use crate::support::oracle::{Count, Sum, all, by_date, by_query, said_by};
+
+const NOW: (&str, &str) = ("2026-10-12", "2026-10-18");
+const BEFORE: (&str, &str) = ("2026-10-09", "2026-10-11");
+
+fn close(found: &Value, expected: f64) {
+    assert!((found.as_f64().unwrap() - expected).abs() < 1e-9, "{found} is not {expected}");
+}
+
+/// Holds `change` against the two windows' sums.
+fn check_change(change: &Value, now: Sum, before: Sum) {
+    for (name, now, before) in
+        [("clicks", now.clicks, before.clicks), ("impressions", now.impressions, before.impressions)]
+    {
+        assert_eq!(change[name]["absolute"], now.cast_signed() - before.cast_signed(), "{name}");
+        match before {
+            0 => assert!(change[name]["percent"].is_null()),
+            _ => close(&change[name]["percent"], 100.0 * (now as f64 - before as f64) / before as f64),
+        }
+    }
+    if now.impressions == 0 || before.impressions == 0 {
+        assert!(change["ctr"]["absolute"].is_null() && change["position"]["absolute"].is_null(), "{change}");
+        return;
+    }
+    let ctr = |sum: Sum| sum.clicks as f64 / sum.impressions as f64;
+    let position = |sum: Sum| sum.positions as f64 / sum.impressions as f64;
+    close(&change["ctr"]["absolute"], ctr(now) - ctr(before));
+    close(&change["position"]["absolute"], position(now) - position(before));
+}
+
+async fn compared(asker: &Asker, more: &[(&str, &str)]) -> Value {
+    let mut query = vec![("compareStart", BEFORE.0), ("compareEnd", BEFORE.1)];
+    query.extend_from_slice(more);
+    asker.window(NOW.0, NOW.1, &query).await
+}
+
+#[tokio::test]
+async fn totals_carry_both_windows_and_the_change() {
+    let json = compared(&Asker::small().await, &[("scope", "all")]).await;
+    let (now, before) = (truth(NOW.0, NOW.1), truth(BEFORE.0, BEFORE.1));
+    let (now_total, before_total) = (now.total(Count::ByProperty, &all), before.total(Count::ByProperty, &all));
+    let totals = &json["data"]["totals"];
+    assert_eq!((Sum::said(totals), Sum::said(&totals["previous"])), (now_total, before_total));
+    check_change(&totals["change"], now_total, before_total);
+    assert_eq!(said_by(&json["data"]["series"], "date"), now.by(Count::ByProperty, &all, &by_date));
+    let previous = said_by(&json["data"]["previousSeries"], "date");
+    assert_eq!(previous, before.by(Count::ByProperty, &all, &by_date), "its own dates, its own length");
+    assert_eq!(json["meta"]["compareWindow"]["startDate"], BEFORE.0);
+}
+
+#[tokio::test]
+async fn rows_are_in_both_windows_new_or_lost() {
+    let json = compared(&Asker::small().await, &[("scope", "tables"), ("queryLimit", "5000")]).await;
+    assert!(json["data"].get("previousSeries").is_none());
+    let now = truth(NOW.0, NOW.1).by(Count::ByProperty, &all, &by_query);
+    let before = truth(BEFORE.0, BEFORE.1).by(Count::ByProperty, &all, &by_query);
+    let mut seen = BTreeMap::<&str, usize>::new();
+    for row in json["data"]["tables"]["queries"].as_array().unwrap() {
+        let (key, presence) = (row["key"].as_str().unwrap(), row["presence"].as_str().unwrap());
+        *seen.entry(presence).or_default() += 1;
+        match presence {
+            "both" => {
+                assert_eq!((Sum::said(row), Sum::said(&row["previous"])), (now[key], before[key]));
+                check_change(&row["change"], now[key], before[key]);
+            }
+            "new" => {
+                assert_eq!((Sum::said(row), before.get(key)), (now[key], None));
+                assert!(row.get("previous").is_none() && row.get("change").is_none(), "{row}");
+            }
+            "lost" => {
+                assert_eq!((Sum::said(&row["previous"]), now.get(key)), (before[key], None));
+                assert!(["clicks", "impressions", "ctr", "position"].iter().all(|name| row[name].is_null()), "{row}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let in_both = now.keys().filter(|key| before.contains_key(*key)).count();
+    let expected = [("both", in_both), ("lost", before.len() - in_both), ("new", now.len() - in_both)];
+    assert!(expected.iter().all(|(_, rows)| *rows > 3), "{expected:?}");
+    assert_eq!(seen, BTreeMap::from(expected));
+    assert_eq!(json["meta"]["coverage"]["queries"]["rowsShown"], now.len());
+}
+
+#[tokio::test]
+async fn at_most_the_limit_of_each_kind_is_listed() {
+    let json = compared(&Asker::small().await, &[("scope", "tables"), ("queryLimit", "4")]).await;
+    let rows = json["data"]["tables"]["queries"].as_array().unwrap();
+    let lost = rows.iter().filter(|row| row["presence"] == "lost").count();
+    assert_eq!((rows.len() - lost, lost), (4, 4));
+    assert!(rows[..4].iter().all(|row| row["presence"] != "lost"), "lost rows come last");
+}
+
+#[tokio::test]
+async fn a_row_beyond_a_cut_list_is_unknown() {
+    let paper = Asker::paper().await;
+    let query =
+        [("scope", "tables"), ("queryLimit", "5000"), ("compareStart", "2026-10-21"), ("compareEnd", "2026-10-21")];
+    let json = paper.window("2026-10-28", "2026-11-17", &query).await;
+    assert_eq!(json["meta"]["coverage"]["queries"]["totalRowsCapped"], true);
+    let presence = |row: &Value| row["presence"].as_str().unwrap().to_owned();
+    let rows = json["data"]["tables"]["queries"].as_array().unwrap();
+    let only_before: Vec<String> = rows.iter().filter(|row| row["clicks"].is_null()).map(presence).collect();
+    assert!(!only_before.is_empty() && only_before.iter().all(|presence| presence == "unknown"));
+    assert!(rows.iter().any(|row| row["presence"] == "new"), "the comparison window's list is whole");
+
+    let query =
+        [("scope", "tables"), ("queryLimit", "5000"), ("compareStart", "2026-10-28"), ("compareEnd", "2026-11-17")];
+    let json = paper.window("2026-10-21", "2026-10-21", &query).await;
+    let rows = json["data"]["tables"]["queries"].as_array().unwrap();
+    let only_now = rows.iter().filter(|row| !row["clicks"].is_null() && row.get("previous").is_none());
+    let only_now: Vec<String> = only_now.map(presence).collect();
+    assert!(!only_now.is_empty() && only_now.iter().all(|presence| presence == "unknown"));
+    assert!(rows.iter().any(|row| row["presence"] == "lost"), "the window's own list is whole");
+}

@@ -1,0 +1,232 @@
+//! Pages that compete for the same query.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{
+    case::{Case, Class, Rows},
+    checks::{close, coverage, ctr, near, position, query_coverage, ratio},
+    each,
+    places::{BEFORE, GARDEN, MONTH, PAPER, SHOP, SOFTWARE, WEEK, slices, windows},
+};
+use crate::support::oracle::{Count, Sum};
+
+const OPERATION: &str = "cannibalization";
+
+/// A candidate as it should be.
+struct Candidate {
+    own: Sum,
+    pages: Rows,
+    listed: Vec<(String, Sum)>,
+}
+
+impl Candidate {
+    fn whole(&self) -> Sum {
+        self.pages.values().fold(Sum::default(), |sum, page| sum.plus(*page))
+    }
+
+    fn top_share(&self) -> f64 {
+        let most = self.pages.values().map(|page| page.impressions).max().unwrap();
+        most as f64 / self.whole().impressions as f64
+    }
+
+    fn priority(&self) -> f64 {
+        self.own.impressions as f64 * (1.0 - self.top_share())
+    }
+}
+
+/// The queries that qualify.
+fn candidates(case: &Case, rows: &Rows, pages: &BTreeMap<String, Rows>) -> BTreeMap<String, Candidate> {
+    let found = rows.iter().filter_map(|(query, own)| {
+        let pages = pages.get(query)?.clone();
+        let mut candidate = Candidate { own: *own, pages, listed: vec![] };
+        let whole = candidate.whole().impressions as f64;
+        let qualifies = |page: &Sum| {
+            page.impressions >= case.count("minPageImpressions", "10")
+                && page.impressions as f64 / whole >= case.number("minPageShare", "0.1")
+        };
+        candidate.listed = candidate.pages.clone().into_iter().filter(|(_, page)| qualifies(page)).collect();
+        let rank = |(url, page): &(String, Sum)| (u64::MAX - page.impressions, u64::MAX - page.clicks, url.clone());
+        candidate.listed.sort_by_key(rank);
+        let wanted = own.impressions >= case.count("minQueryImpressions", "50")
+            && candidate.listed.len() >= 2
+            && candidate.top_share() <= case.number("maxTopShare", "0.8");
+        wanted.then(|| (query.clone(), candidate))
+    });
+    found.collect()
+}
+
+fn check_owner(found: &Value, listed: &[(String, Sum)]) {
+    let placed = |sum: &Sum| position(*sum).unwrap();
+    let (owner, best) = listed
+        .iter()
+        .min_by(|(a, x), (b, y)| {
+            let counts = (y.clicks, y.impressions).cmp(&(x.clicks, x.impressions));
+            counts.then(placed(x).total_cmp(&placed(y))).then(a.cmp(b))
+        })
+        .unwrap();
+    let others = || listed.iter().filter(|(page, _)| page != owner).map(|(_, sum)| sum);
+    let leads = [
+        others().all(|other| best.clicks > other.clicks),
+        others().all(|other| best.impressions > other.impressions),
+        others().all(|other| placed(best) < placed(other)),
+    ];
+    let confidence = ["low", "low", "medium", "high"][leads.iter().filter(|leads| **leads).count()];
+    assert_eq!(*found, json!({ "page": owner, "confidence": confidence }), "{listed:?}");
+}
+
+fn check_query(found: &Value, expected: &Candidate) {
+    let (whole, top) = (expected.whole(), expected.top_share());
+    let counts = [
+        ("clicks", expected.own.clicks),
+        ("impressions", expected.own.impressions),
+        ("pageClicks", whole.clicks),
+        ("pageImpressions", whole.impressions),
+        ("pagesKnown", expected.pages.len() as u64),
+    ];
+    for (name, count) in counts {
+        assert_eq!(found[name], count, "{name} of {found}");
+    }
+    let share = |page: &Sum| page.impressions as f64 / whole.impressions as f64;
+    let hhi: f64 = expected.pages.values().map(|page| share(page).powi(2)).sum();
+    let positions = || expected.listed.iter().map(|(_, page)| position(*page).unwrap());
+    let spread = positions().fold(0.0, f64::max) - positions().fold(f64::MAX, f64::min);
+    close(&found["hhi"], hhi);
+    close(&found["splitScore"], 1.0 - hhi);
+    close(&found["topShare"], top);
+    close(&found["secondaryShare"], 1.0 - top);
+    close(&found["positionSpread"], spread);
+    close(&found["priority"], expected.priority());
+    check_owner(&found["suggestedOwner"], &expected.listed);
+    let pages = found["pages"].as_array().unwrap();
+    let urls: Vec<&str> = pages.iter().map(|page| page["page"].as_str().unwrap()).collect();
+    assert_eq!(urls, expected.listed.iter().map(|(url, _)| url.as_str()).collect::<Vec<_>>());
+    for (page, (_, sum)) in pages.iter().zip(&expected.listed) {
+        assert_eq!((&page["clicks"], &page["impressions"]), (&json!(sum.clicks), &json!(sum.impressions)));
+        close(&page["ctr"], ctr(*sum));
+        close(&page["position"], position(*sum));
+        close(&page["impressionsShare"], share(sum));
+        close(&page["clicksShare"], ratio(sum.clicks, whole.clicks));
+    }
+}
+
+/// Checks the whole answer; says how many candidates there are.
+fn check(case: &Case, json: &Value) -> usize {
+    let (mut rows, mut pages) = (case.rows(case.window), case.page_rows(case.window));
+    if case.leaves_brand_out() {
+        rows.retain(|query, _| !case.branded(query));
+        pages.retain(|query, _| !case.branded(query));
+    }
+    let (data, expected) = (&json["data"], candidates(case, &rows, &pages));
+    assert_eq!(data["queriesAnalysed"], rows.keys().filter(|query| pages.contains_key(*query)).count());
+    assert_eq!(data["queriesFound"], expected.len());
+    let queries = data["queries"].as_array().unwrap();
+    let limit = usize::try_from(case.count("limit", "500")).unwrap();
+    assert_eq!(queries.len(), expected.len().min(limit));
+    let mut left: BTreeMap<&String, &Candidate> = expected.iter().collect();
+    for query in queries {
+        check_query(query, left.remove(&query["query"].as_str().unwrap().to_owned()).unwrap());
+    }
+    let rank = |query: &Value| (query["priority"].as_f64().unwrap(), query["query"].as_str().unwrap().to_owned());
+    for pair in queries.windows(2) {
+        let ((high, first), (low, second)) = (rank(&pair[0]), rank(&pair[1]));
+        assert!(high > low || (near(high, low) && first < second), "{first} before {second}");
+    }
+    if let Some((lowest, _)) = queries.last().map(rank) {
+        assert!(left.values().all(|cut| cut.priority() <= lowest + 1e-9), "the best ones are listed");
+    }
+    check_meta(case, &json["meta"], &rows, &pages);
+    expected.len()
+}
+
+fn check_meta(case: &Case, meta: &Value, rows: &Rows, pages: &BTreeMap<String, Rows>) {
+    query_coverage(case, &meta["coverage"]["queries"], rows.values());
+    let pairs: Vec<&Sum> = pages.values().flat_map(BTreeMap::values).collect();
+    let all = case.without_query_conditions().total(case.window, Count::ByPage);
+    let clicks = pairs.iter().map(|pair| pair.clicks).sum();
+    coverage(&meta["coverage"]["queryPages"], Count::ByPage, pairs.len(), clicks, all.clicks);
+    let thresholds = &meta["thresholds"];
+    for (name, default) in [("minQueryImpressions", "50"), ("minPageImpressions", "10")] {
+        assert_eq!(thresholds[name], case.count(name, default), "{name}");
+    }
+    close(&thresholds["minPageShare"], case.number("minPageShare", "0.1"));
+    close(&thresholds["maxTopShare"], case.number("maxTopShare", "0.8"));
+    assert_eq!(thresholds["brandedExcluded"], case.leaves_brand_out());
+}
+
+/// The same answers without a comparison, which this operation does not know.
+fn uncompared(cases: Vec<Case>) -> Vec<Case> {
+    cases.into_iter().map(|case| Case { compare: None, ..case }).collect()
+}
+
+pub fn check_case(case: &Case, json: &Value) {
+    check(case, json);
+}
+
+#[tokio::test]
+async fn candidates_are_those_of_the_cells_in_every_window() {
+    let found = std::cell::Cell::new(0);
+    let cases = uncompared(windows());
+    each(OPERATION, &cases, |case, json| found.set(found.get() + check(case, json))).await;
+    assert!(found.get() > 20, "{} candidates", found.get());
+}
+
+#[tokio::test]
+async fn candidates_are_those_of_the_cells_in_every_slice() {
+    let found = std::cell::Cell::new(0);
+    let mut cases = uncompared(slices());
+    // Few queries of one day reach the default thresholds.
+    for case in &mut cases {
+        case.own.extend([("minQueryImpressions", "8"), ("minPageImpressions", "2")]);
+    }
+    each(OPERATION, &cases, |case, json| found.set(found.get() + check(case, json))).await;
+    assert!(found.get() > 40, "{} candidates", found.get());
+}
+
+#[tokio::test]
+async fn thresholds_decide_who_is_a_candidate() {
+    let low = |case: Case| case.with("minQueryImpressions", "1").with("minPageImpressions", "1");
+    let cases = [
+        low(Case::of(GARDEN, WEEK)),
+        low(Case::of(GARDEN, WEEK)).with("includeBranded", "true"),
+        low(Case::of(GARDEN, WEEK)).with("minPageShare", "0").with("maxTopShare", "1"),
+        low(Case::of(GARDEN, WEEK)).with("minPageShare", "0.5"),
+        low(Case::of(GARDEN, WEEK)).with("maxTopShare", "0.5"),
+        low(Case::of(GARDEN, WEEK)).with("maxTopShare", "0"),
+        low(Case::of(GARDEN, MONTH)).with("limit", "3"),
+        Case::of(GARDEN, MONTH).with("includeBranded", "true").with("limit", "1"),
+        Case::of(GARDEN, MONTH).of_class(Class::Branded).with("minQueryImpressions", "20"),
+        low(Case::of(SOFTWARE, BEFORE)).with("limit", "5000"),
+        low(Case::of(SOFTWARE, BEFORE)).with("minPageShare", "0.25").with("limit", "7"),
+        Case::of(SOFTWARE, BEFORE).with("minQueryImpressions", "1000000"),
+        Case::of(PAPER, ("2026-11-02", "2026-11-03")).with("includeBranded", "true").with("minPageImpressions", "5"),
+        Case::of(SHOP, ("2026-11-02", "2026-11-03")).with("minPageShare", "0.05").with("maxTopShare", "0.9"),
+    ];
+    each(OPERATION, &cases, check_case).await;
+}
+
+#[tokio::test]
+async fn brand_is_left_out_unless_it_is_asked_for() {
+    let low = |case: Case| case.with("minQueryImpressions", "1").with("minPageImpressions", "1");
+    let names = |case: &Case, json: &Value| {
+        let queries = json["data"]["queries"].as_array().unwrap();
+        queries.iter().filter(|query| case.branded(query["query"].as_str().unwrap())).count()
+    };
+    let plain = [low(Case::of(GARDEN, MONTH)), low(Case::of(GARDEN, MONTH)).of_class(Class::NonBranded)];
+    each(OPERATION, &plain, |case, json| {
+        check(case, json);
+        assert_eq!((names(case, json), &json["meta"]["thresholds"]["brandedExcluded"]), (0, &json!(true)));
+    })
+    .await;
+    let asked = [
+        low(Case::of(GARDEN, MONTH)).with("includeBranded", "true"),
+        low(Case::of(GARDEN, MONTH)).of_class(Class::Branded),
+    ];
+    each(OPERATION, &asked, |case, json| {
+        check(case, json);
+        assert!(names(case, json) > 0);
+        assert_eq!(json["meta"]["thresholds"]["brandedExcluded"], false);
+    })
+    .await;
+}

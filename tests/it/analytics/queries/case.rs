@@ -1,0 +1,284 @@
+//! A question as the API takes it, and the naive sums that its answer is made of.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, LazyLock, Mutex},
+};
+
+use chrono::NaiveDate;
+use entity::{segment, topic_cluster};
+use serde_json::Value;
+use sightline::simulator::SearchType;
+
+use crate::{
+    analytics::performance::{Asker, site},
+    support::{
+        actor::Answer,
+        app::TestApp,
+        oracle::{Count, Counted, Sum, Truth, Wish, by_query, counts, day, holds},
+    },
+};
+
+/// First and last day.
+pub type Window = (&'static str, &'static str);
+
+/// What is counted, by query.
+pub type Rows = BTreeMap<String, Sum>;
+
+/// The last day whose numbers are final in test apps.
+pub const LAST_FINAL: &str = "2026-11-18";
+
+/// A property, who may read it, and what its demo classifications look for.
+#[derive(Debug)]
+pub struct Place {
+    pub who: &'static str,
+    pub url: &'static str,
+    pub section: &'static str,
+    pub topic: &'static str,
+}
+
+/// The classification asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    None,
+    Branded,
+    NonBranded,
+    Segment,
+    Topic,
+}
+
+/// A question.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub place: &'static Place,
+    pub search_type: SearchType,
+    pub window: Window,
+    pub compare: Option<Window>,
+    pub class: Class,
+    pub wishes: Vec<Wish>,
+    /// Parameters of the operation's own.
+    pub own: Vec<(&'static str, &'static str)>,
+    /// Whether the property has its branded keywords.
+    pub keywords: bool,
+}
+
+impl Case {
+    pub fn of(place: &'static Place, window: Window) -> Self {
+        let (search_type, class) = (SearchType::Web, Class::None);
+        Self { place, search_type, window, compare: None, class, wishes: vec![], own: vec![], keywords: true }
+    }
+
+    pub fn compared(self, window: Window) -> Self {
+        Self { compare: Some(window), ..self }
+    }
+
+    pub fn of_class(self, class: Class) -> Self {
+        Self { class, ..self }
+    }
+
+    pub fn images(self) -> Self {
+        Self { search_type: SearchType::Image, ..self }
+    }
+
+    pub fn without_keywords(self) -> Self {
+        Self { keywords: false, ..self }
+    }
+
+    pub fn where_(self, dimension: &'static str, operator: &'static str, value: &str) -> Self {
+        self.joined(false, dimension, operator, value)
+    }
+
+    pub fn or(self, dimension: &'static str, operator: &'static str, value: &str) -> Self {
+        self.joined(true, dimension, operator, value)
+    }
+
+    fn joined(mut self, or: bool, dimension: &'static str, operator: &'static str, value: &str) -> Self {
+        self.wishes.push(Wish { dimension, operator, value: value.to_owned(), or });
+        self
+    }
+
+    pub fn with(mut self, name: &'static str, value: &'static str) -> Self {
+        self.own.push((name, value));
+        self
+    }
+
+    /// A parameter of the operation's own, as text.
+    pub fn text(&self, name: &str, default: &'static str) -> &'static str {
+        self.own.iter().find(|(own, _)| *own == name).map_or(default, |(_, value)| value)
+    }
+
+    /// A parameter of the operation's own, as a number.
+    pub fn number(&self, name: &str, default: &'static str) -> f64 {
+        self.text(name, default).parse().unwrap()
+    }
+
+    /// A parameter of the operation's own, as a count.
+    pub fn count(&self, name: &str, default: &'static str) -> u64 {
+        self.text(name, default).parse().unwrap()
+    }
+
+    pub async fn ask(&self, app: &TestApp, asker: &Asker, operation: &str) -> Answer {
+        let class = self.class_on_the_wire(app, asker).await;
+        let filters = Value::from(self.wishes.iter().map(Wish::json).collect::<Vec<_>>()).to_string();
+        let mut query = vec![("startDate", self.window.0), ("endDate", self.window.1)];
+        query.extend(self.compare.into_iter().flat_map(|(start, end)| [("compareStart", start), ("compareEnd", end)]));
+        query.extend(class.as_deref().map(|class| ("classification", class)));
+        query.extend((self.search_type != SearchType::Web).then_some(("searchType", self.wire_type())));
+        query.extend((!self.wishes.is_empty()).then_some(("filters", &*filters)));
+        query.extend(&self.own);
+        asker.actor.ask(&format!("/api/properties/{}/{operation}", asker.property), &query).await
+    }
+
+    pub fn wire_type(&self) -> &'static str {
+        match self.search_type {
+            SearchType::Web => "web",
+            SearchType::Image => "image",
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn class_on_the_wire(&self, app: &TestApp, asker: &Asker) -> Option<String> {
+        let (property, db) = (asker.property.parse().unwrap(), &app.service.db);
+        match self.class {
+            Class::None => None,
+            Class::Branded => Some("branded".to_owned()),
+            Class::NonBranded => Some("nonBranded".to_owned()),
+            Class::Segment => {
+                let found = segment::Entity::of_property(property).one(db).await.unwrap().unwrap();
+                assert!(found.conditions.contains(self.place.section), "{}", found.conditions);
+                Some(format!("segment:{}", found.id))
+            }
+            Class::Topic => {
+                let found = topic_cluster::Entity::of_property(property).one(db).await.unwrap().unwrap();
+                assert!(found.conditions.contains(self.place.topic), "{}", found.conditions);
+                Some(format!("topicCluster:{}", found.id))
+            }
+        }
+    }
+
+    /// How the question counts.
+    pub fn counts(&self) -> Count {
+        if self.class == Class::Segment { Count::ByPage } else { counts(&self.wishes) }
+    }
+
+    /// Whether a query names the property's brand.
+    pub fn branded(&self, query: &str) -> bool {
+        static KNOWN: LazyLock<Mutex<HashMap<(&str, String), bool>>> = LazyLock::new(Mutex::default);
+        let terms = site(self.place.url).brand_terms();
+        let mut known = KNOWN.lock().unwrap();
+        *known.entry((self.place.url, query.to_owned())).or_insert_with(|| terms.iter().any(|term| names(query, term)))
+    }
+
+    /// Whether branded queries are left out of what is analysed, when the operation does so by default.
+    pub fn leaves_brand_out(&self) -> bool {
+        self.keywords && self.class != Class::Branded && self.text("includeBranded", "false") == "false"
+    }
+
+    /// Whether a thing is in the slice.
+    fn wants(&self, counted: Counted<'_>) -> bool {
+        let (cell, place) = (counted.cell, self.place);
+        let classified = match self.class {
+            Class::None => true,
+            Class::Branded => !cell.anonymised && self.branded(&cell.query),
+            Class::NonBranded => !cell.anonymised && !self.branded(&cell.query),
+            Class::Segment => counted.part.is_some_and(|part| part.url.contains(place.section)),
+            Class::Topic => !cell.anonymised && cell.query.to_lowercase().contains(place.topic),
+        };
+        classified && holds(&self.wishes, counted)
+    }
+
+    /// The same question without its conditions on the query.
+    pub fn without_query_conditions(&self) -> Self {
+        let mut case = self.clone();
+        assert!(case.wishes.iter().all(|wish| wish.dimension != "query" || !wish.or), "what is left would be unclear");
+        case.wishes.retain(|wish| wish.dimension != "query");
+        case.class = if case.class == Class::Segment { Class::Segment } else { Class::None };
+        case
+    }
+
+    /// The final days of a window, each with its truth.
+    fn days(&self, window: Window) -> impl Iterator<Item = (NaiveDate, Arc<Truth>)> {
+        let last = day(window.1).min(day(LAST_FINAL));
+        let dates = day(window.0).iter_days().take_while(move |date| *date <= last);
+        dates.map(|date| (date, truth_of(self.place.url, self.search_type, date)))
+    }
+
+    /// All traffic of the slice, by day.
+    pub fn totals(&self, window: Window) -> BTreeMap<NaiveDate, Sum> {
+        let wanted = |counted: Counted<'_>| self.wants(counted);
+        self.days(window).map(|(date, truth)| (date, truth.total(self.counts(), &wanted))).collect()
+    }
+
+    /// All traffic of the slice, counted as `count` says.
+    pub fn total(&self, window: Window, count: Count) -> Sum {
+        let wanted = |counted: Counted<'_>| self.wants(counted);
+        self.days(window).fold(Sum::default(), |sum, (_, truth)| sum.plus(truth.total(count, &wanted)))
+    }
+
+    /// The query rows of the slice, by day.
+    pub fn daily_rows(&self, window: Window) -> BTreeMap<NaiveDate, Rows> {
+        let wanted = |counted: Counted<'_>| self.wants(counted);
+        self.days(window).map(|(date, truth)| (date, truth.by(self.counts(), &wanted, &by_query))).collect()
+    }
+
+    /// The query rows of the slice.
+    pub fn rows(&self, window: Window) -> Rows {
+        let mut rows = Rows::new();
+        for (query, sum) in self.daily_rows(window).into_values().flatten() {
+            let row = rows.entry(query).or_default();
+            *row = row.plus(sum);
+        }
+        rows
+    }
+
+    /// The rows of the slice by query and page, counted by page.
+    pub fn page_rows(&self, window: Window) -> BTreeMap<String, Rows> {
+        let wanted = |counted: Counted<'_>| self.wants(counted);
+        let key = |counted: Counted<'_>| {
+            let query = by_query(counted).into_iter();
+            query.map(|query| format!("{query}\n{}", counted.part.unwrap().url)).collect()
+        };
+        let mut rows = BTreeMap::<String, Rows>::new();
+        for (key, sum) in self.days(window).flat_map(|(_, truth)| truth.by(Count::ByPage, &wanted, &key)) {
+            let (query, page) = key.split_once('\n').unwrap();
+            let row = rows.entry(query.to_owned()).or_default().entry(page.to_owned()).or_default();
+            *row = row.plus(sum);
+        }
+        rows
+    }
+}
+
+/// Whether `term` stands in `query` between boundaries; where the term has a gap, the query may have one or none.
+fn names(query: &str, term: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let lower = text.to_lowercase();
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let (query, term) = (words(query), words(term));
+    (0..query.len()).any(|from| {
+        let mut left = &term[..];
+        for word in &query[from..] {
+            // A word of the query is one or more whole words of the term, written together.
+            let Some(taken) = (1..=left.len()).find(|taken| left[..*taken].concat() == *word) else { return false };
+            left = &left[taken..];
+            if left.is_empty() {
+                return true;
+            }
+        }
+        false
+    })
+}
+
+/// The truth about one day, drawn once for all tests.
+fn truth_of(url: &'static str, search_type: SearchType, date: NaiveDate) -> Arc<Truth> {
+    type Known = HashMap<(&'static str, SearchType, NaiveDate), Arc<Truth>>;
+    static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+    let key = (url, search_type, date);
+    if let Some(known) = KNOWN.lock().unwrap().get(&key) {
+        return known.clone();
+    }
+    let text = date.to_string();
+    let truth = Arc::new(Truth::of(site(url), search_type, &text, &text));
+    KNOWN.lock().unwrap().insert(key, truth.clone());
+    truth
+}

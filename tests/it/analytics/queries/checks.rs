@@ -1,0 +1,115 @@
+//! What all analyses' answers have in common.
+
+use chrono::DateTime;
+use serde_json::{Value, json};
+
+use super::case::{Case, LAST_FINAL};
+use crate::support::{
+    app::start_of_test,
+    oracle::{Count, Sum},
+};
+
+/// A ratio; none over nothing.
+pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+pub fn ctr(sum: Sum) -> Option<f64> {
+    ratio(sum.clicks, sum.impressions)
+}
+
+pub fn position(sum: Sum) -> Option<f64> {
+    ratio(sum.positions, sum.impressions)
+}
+
+pub fn near(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-9 * found.abs().max(expected.abs()) + 1e-13
+}
+
+/// A number that is there exactly when it is defined; else null or absent.
+#[track_caller]
+pub fn close(found: &Value, expected: impl Into<Option<f64>>) {
+    match expected.into() {
+        None => assert!(found.is_null(), "{found} is undefined"),
+        Some(expected) => {
+            let number = found.as_f64().unwrap_or_else(|| panic!("{found} is not {expected}"));
+            assert!(near(number, expected), "{found} is not {expected}");
+        }
+    }
+}
+
+/// Clicks, impressions, CTR and position.
+#[track_caller]
+pub fn metrics(found: &Value, expected: Sum) {
+    let counts = (&found["clicks"], &found["impressions"]);
+    assert_eq!(counts, (&json!(expected.clicks), &json!(expected.impressions)), "{found}");
+    close(&found["ctr"], ctr(expected));
+    close(&found["position"], position(expected));
+}
+
+/// Current minus previous.
+#[track_caller]
+pub fn change(found: &Value, now: Sum, before: Sum) {
+    let counts = [("clicks", now.clicks, before.clicks), ("impressions", now.impressions, before.impressions)];
+    for (name, now, before) in counts {
+        let difference = now.cast_signed() - before.cast_signed();
+        assert_eq!(found[name]["absolute"], difference, "{name} {found}");
+        close(&found[name]["percent"], (before > 0).then(|| 100.0 * difference as f64 / before as f64));
+    }
+    for (name, of) in [("ctr", ctr as fn(Sum) -> Option<f64>), ("position", position)] {
+        close(&found[name]["absolute"], of(now).zip(of(before)).map(|(now, before)| now - before));
+    }
+}
+
+/// `previous` and `change`, which are absent without a comparison.
+#[track_caller]
+pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
+    match before {
+        None => assert!(found.get("previous").is_none() && found.get("change").is_none(), "{found}"),
+        Some(before) => {
+            metrics(&found["previous"], before);
+            change(&found["change"], now, before);
+        }
+    }
+}
+
+/// The coverage of a list of which every row was analysed.
+#[track_caller]
+pub fn coverage(found: &Value, count: Count, rows: usize, clicks: u64, of_clicks: u64) {
+    let aggregation = if count == Count::ByPage { "byPage" } else { "byProperty" };
+    let mut expected = json!({
+        "available": true, "aggregation": aggregation, "rowsShown": rows, "rowsKnown": rows, "totalRowsCapped": false,
+        "clicks": clicks,
+    });
+    let mut found = found.clone();
+    if let Some(share) = ratio(clicks, of_clicks) {
+        close(&found["clicksShare"], share);
+        expected["clicksShare"] = found["clicksShare"].take();
+        found["clicksShare"] = expected["clicksShare"].clone();
+    }
+    assert_eq!(found, expected);
+}
+
+/// The coverage of the query rows `rows`, which are those of the case or part of them.
+#[track_caller]
+pub fn query_coverage<'r>(case: &Case, found: &Value, rows: impl Iterator<Item = &'r Sum>) {
+    let rows: Vec<&Sum> = rows.collect();
+    let all = case.without_query_conditions().total(case.window, case.counts());
+    coverage(found, case.counts(), rows.len(), rows.iter().map(|row| row.clicks).sum(), all.clicks);
+}
+
+/// What an answer says about itself.
+#[track_caller]
+pub fn meta(case: &Case, found: &Value) {
+    let range = |(start, end): (&str, &str)| json!({ "startDate": start, "endDate": end });
+    assert_eq!(found["window"], range(case.window));
+    assert_eq!(found.get("compareWindow"), case.compare.map(range).as_ref());
+    assert_eq!(found["searchType"], case.wire_type());
+    let by_page = case.counts() == Count::ByPage;
+    assert_eq!(found["aggregation"], if by_page { "byPage" } else { "byProperty" });
+    assert_eq!(found["freshness"]["lastFinalDate"], LAST_FINAL);
+    assert_eq!(found["freshness"]["timeZone"], "America/Los_Angeles");
+    assert!(DateTime::parse_from_rfc3339(found["cachedAt"].as_str().unwrap()).unwrap() <= start_of_test());
+    let any = case.total(case.window, case.counts()).impressions > 0;
+    assert_eq!(found["status"], if any { "analysed" } else { "no_search_data" });
+}

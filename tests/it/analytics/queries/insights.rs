@@ -1,0 +1,195 @@
+//! Visibility, position distribution and movers.
+
+use std::{cell::Cell, cmp::Reverse, collections::BTreeMap};
+
+use chrono::NaiveDate;
+use serde_json::{Value, json};
+
+use super::{
+    branded::check_split,
+    case::{Case, Rows},
+    checks::{change, close, metrics, query_coverage, ratio},
+    curve::{buckets, visibility},
+    each,
+    places::{
+        BEFORE, DAY, DAY_BEFORE, GARDEN, MONTH, MONTH_BEFORE, SHOP, SOFTWARE, TAIL, UNBORN, WEEK, YOUNG, slices,
+        windows,
+    },
+};
+use crate::support::oracle::Sum;
+
+const OPERATION: &str = "query-insights";
+
+fn check_distribution(found: &Value, rows: &Rows) {
+    let found = found.as_array().unwrap();
+    let all = rows.values().fold(Sum::default(), |sum, row| sum.plus(*row));
+    assert_eq!(found.len(), 4);
+    for (row, (bucket, queries, sum)) in found.iter().zip(buckets(rows)) {
+        let counts = (&row["bucket"], &row["queries"], &row["clicks"], &row["impressions"]);
+        assert_eq!(counts, (&json!(bucket), &json!(queries), &json!(sum.clicks), &json!(sum.impressions)));
+        close(&row["queriesShare"], ratio(queries, rows.len() as u64));
+        close(&row["clicksShare"], ratio(sum.clicks, all.clicks));
+        close(&row["impressionsShare"], ratio(sum.impressions, all.impressions));
+    }
+}
+
+fn check_visibility_series(found: &Value, days: &BTreeMap<NaiveDate, Rows>) {
+    let found = found.as_array().unwrap();
+    assert_eq!(found.len(), days.len());
+    for (point, (date, rows)) in found.iter().zip(days) {
+        assert_eq!((&point["date"], &point["capped"]), (&json!(date.to_string()), &json!(false)));
+        close(&point["index"], visibility(rows));
+        let tally = |(bucket, queries, sum): (&str, u64, Sum)| json!({ "bucket": bucket, "queries": queries, "clicks": sum.clicks, "impressions": sum.impressions });
+        assert_eq!(point["buckets"], Value::from(buckets(rows).into_iter().map(tally).collect::<Vec<_>>()));
+    }
+}
+
+fn check_visibility(case: &Case, found: &Value, now: &Rows, before: Option<&Rows>) {
+    let (index, previous) = (visibility(now), before.and_then(visibility));
+    close(&found["index"], index);
+    close(&found["previous"], previous);
+    close(&found["change"], index.zip(previous).map(|(now, before)| now - before));
+    assert!(previous.is_some() || found.get("previous").is_none(), "absent, not null: {found}");
+    check_visibility_series(&found["series"], &case.daily_rows(case.window));
+    assert_eq!(found.get("previousSeries").is_some(), case.compare.is_some());
+    if let Some(window) = case.compare {
+        check_visibility_series(&found["previousSeries"], &case.daily_rows(window));
+    }
+}
+
+/// A query with what each window says of it.
+type Pair<'r> = (&'r String, Option<Sum>, Option<Sum>);
+
+/// What came, went and moved, each list in its order.
+fn movers<'r>(case: &Case, now: &'r Rows, before: &'r Rows) -> [(&'static str, Vec<Pair<'r>>); 3] {
+    let mut keys: Vec<&String> = now.keys().chain(before.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let pairs = keys.into_iter().map(|key| (key, now.get(key).copied(), before.get(key).copied()));
+    let most = |sum: Option<Sum>| sum.map_or(0, |sum| sum.impressions);
+    let enough = |(_, now, before): &Pair<'r>| most(*now).max(most(*before)) >= case.count("minImpressions", "10");
+    let pairs: Vec<Pair<'r>> = pairs.filter(enough).collect();
+    let size = |sum: Option<Sum>| (Reverse(most(sum)), Reverse(sum.unwrap().clicks));
+    let of = |wanted: &dyn Fn(&Pair<'r>) -> bool| pairs.iter().filter(|pair| wanted(pair)).copied().collect::<Vec<_>>();
+    let mut new = of(&|(_, now, before)| now.is_some() && before.is_none());
+    new.sort_by_key(|(query, now, _)| (size(*now), *query));
+    let mut lost = of(&|(_, now, before)| now.is_none() && before.is_some());
+    lost.sort_by_key(|(query, _, before)| (size(*before), *query));
+    let mut moving = of(&|(_, now, before)| {
+        let same_position =
+            |now: Sum, before: Sum| now.positions * before.impressions == before.positions * now.impressions;
+        now.zip(*before).is_some_and(|(now, before)| {
+            now.clicks != before.clicks || now.impressions != before.impressions || !same_position(now, before)
+        })
+    });
+    moving.sort_by_key(|(query, now, before)| {
+        let (now, before) = (now.unwrap(), before.unwrap());
+        (Reverse(now.clicks.abs_diff(before.clicks)), Reverse(now.impressions.abs_diff(before.impressions)), *query)
+    });
+    let mut lists = [("new", new), ("lost", lost), ("moving", moving)];
+    let limit = usize::try_from(case.count("limit", "50")).unwrap();
+    for (_, list) in &mut lists {
+        list.truncate(limit);
+    }
+    lists
+}
+
+fn check_mover(found: &Value, (_, now, before): Pair<'_>) {
+    let presence = match (now, before) {
+        (Some(now), Some(before)) => {
+            metrics(&found["previous"], before);
+            change(&found["change"], now, before);
+            "both"
+        }
+        (Some(_), None) => {
+            assert!(found.get("previous").is_none() && found.get("change").is_none(), "{found}");
+            "new"
+        }
+        (None, before) => {
+            metrics(&found["previous"], before.unwrap());
+            let own = ["clicks", "impressions", "ctr", "position"].map(|name| found.get(name));
+            assert!(own.iter().all(|own| *own == Some(&Value::Null)), "unknown, not zero: {found}");
+            assert!(found.get("change").is_none(), "{found}");
+            "lost"
+        }
+    };
+    if let Some(now) = now {
+        metrics(found, now);
+    }
+    assert_eq!(found["presence"], presence);
+}
+
+/// How long the lists of movers were.
+type Seen = Cell<[usize; 3]>;
+
+fn check_movers(case: &Case, found: &Value, now: &Rows, before: &Rows, seen: &Seen) {
+    let mut lengths = seen.get();
+    for ((name, expected), length) in movers(case, now, before).into_iter().zip(&mut lengths) {
+        let rows = found[name].as_array().unwrap();
+        let keys: Vec<&str> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
+        assert_eq!(keys, expected.iter().map(|(key, _, _)| key.as_str()).collect::<Vec<_>>(), "{name}");
+        rows.iter().zip(&expected).for_each(|(row, pair)| check_mover(row, *pair));
+        *length += rows.len();
+    }
+    assert_eq!(found["unknown"], json!([]), "no list was cut");
+    seen.set(lengths);
+}
+
+fn check(case: &Case, json: &Value, seen: &Seen) {
+    let (now, before) = (case.rows(case.window), case.compare.map(|window| case.rows(window)));
+    let data = &json["data"];
+    check_distribution(&data["distribution"], &now);
+    check_visibility(case, &data["visibility"], &now, before.as_ref());
+    match &before {
+        None => assert!(data.get("previousDistribution").is_none() && data.get("movers").is_none()),
+        Some(before) => {
+            check_distribution(&data["previousDistribution"], before);
+            check_movers(case, &data["movers"], &now, before, seen);
+        }
+    }
+    if case.keywords {
+        check_split(case, &data["brandedSplit"]);
+    } else {
+        assert!(data.get("brandedSplit").is_none(), "nothing is branded or not");
+    }
+    query_coverage(case, &json["meta"]["coverage"]["queries"], now.values());
+    let thresholds = json!({ "minImpressions": case.count("minImpressions", "10"), "curve": "static" });
+    assert_eq!(json["meta"]["thresholds"], thresholds);
+}
+
+pub fn check_case(case: &Case, json: &Value) {
+    check(case, json, &Cell::default());
+}
+
+#[tokio::test]
+async fn insights_are_those_of_the_cells_in_every_window() {
+    let seen = Seen::default();
+    each(OPERATION, &windows(), |case, json| check(case, json, &seen)).await;
+    assert!(seen.get().iter().all(|rows| *rows > 10), "{:?}", seen.get());
+}
+
+#[tokio::test]
+async fn insights_are_those_of_the_cells_in_every_slice() {
+    let seen = Seen::default();
+    let cases: Vec<Case> = slices().into_iter().map(|case| case.with("minImpressions", "2")).collect();
+    each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
+    assert!(seen.get().iter().all(|rows| *rows > 50), "{:?}", seen.get());
+}
+
+#[tokio::test]
+async fn thresholds_decide_who_is_a_mover() {
+    let cases = [
+        Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "500"),
+        Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "4"),
+        Case::of(GARDEN, MONTH).compared(MONTH_BEFORE).with("minImpressions", "40").with("limit", "1"),
+        Case::of(GARDEN, WEEK).compared(WEEK).with("minImpressions", "1"),
+        Case::of(GARDEN, TAIL).compared(DAY).with("minImpressions", "1").with("limit", "500"),
+        Case::of(YOUNG, UNBORN).compared(WEEK).with("minImpressions", "1").with("limit", "500"),
+        Case::of(SOFTWARE, DAY).compared(DAY_BEFORE).with("minImpressions", "1").with("limit", "500"),
+        Case::of(SHOP, DAY).compared(DAY_BEFORE).with("minImpressions", "3").with("limit", "200"),
+        Case::of(SHOP, DAY).compared(DAY_BEFORE).with("minImpressions", "1000000"),
+    ];
+    let seen = Seen::default();
+    each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
+    assert!(seen.get().iter().all(|rows| *rows > 50), "{:?}", seen.get());
+}

@@ -1,0 +1,33 @@
+//! The service's own records: annotations, classifications, tags, share links, grants and presets.
+
+mod budgets;
+mod downgrade;
+mod lifecycle;
+mod limits;
+mod members;
+mod others;
+mod questions;
+mod roles;
+mod sharing;
+mod tags;
+mod team;
+
+use serde_json::{Value, json};
+
+use crate::support::actor::Actor;
+
+/// One field of everything that is listed.
+pub fn column(listed: &[Value], name: &str) -> Vec<String> {
+    listed.iter().map(|entry| entry[name].as_str().unwrap().to_owned()).collect()
+}
+
+/// The condition that a text holds `value`, for segments and clusters.
+pub fn contains(value: &str) -> Value {
+    json!({ "operator": "contains", "value": value })
+}
+
+/// The grant that `owner` made to `email`.
+pub async fn grant_of(owner: &Actor, email: &str) -> Value {
+    let found = owner.listed("/api/team").await.into_iter().find(|grant| grant["email"] == email);
+    found.unwrap_or_else(|| panic!("no grant to {email}"))
+}

@@ -1,0 +1,154 @@
+//! People who call the API. Every answer they get is held against the published document.
+
+use poem::http::{HeaderMap, Method, StatusCode};
+use serde_json::Value;
+use sightline::{cli::login::login, random::Random};
+
+use super::contract;
+
+/// Someone who calls the API, with or without credentials.
+#[derive(Clone)]
+pub struct Actor {
+    base_url: String,
+    token: Option<String>,
+    http: reqwest::Client,
+}
+
+/// What the API answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
+    /// The body as JSON; null where it is none.
+    pub json: Value,
+}
+
+fn http() -> reqwest::Client {
+    sightline::app::http_client().unwrap()
+}
+
+impl Actor {
+    /// Someone without credentials.
+    pub fn anonymous(base_url: &str) -> Self {
+        Self { base_url: base_url.to_owned(), token: None, http: http() }
+    }
+
+    /// A demo person, signed in through the real flow.
+    pub async fn signed_in(base_url: &str, name: &str) -> Self {
+        let token = login(base_url, name, http(), &Random::system()).await.unwrap();
+        Self { base_url: base_url.to_owned(), token: Some(token), http: http() }
+    }
+
+    /// Someone who presents `token`.
+    pub fn with_token(base_url: &str, token: &str) -> Self {
+        Self { base_url: base_url.to_owned(), token: Some(token.to_owned()), http: http() }
+    }
+
+    /// The access token.
+    pub fn token(&self) -> &str {
+        self.token.as_deref().unwrap()
+    }
+
+    /// `GET path`.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.send(Method::GET, path, None, &[]).await
+    }
+
+    /// `GET path` with query parameters, encoded here.
+    pub async fn ask(&self, path: &str, query: &[(&str, &str)]) -> Answer {
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+        self.get(&format!("{path}?{query}")).await
+    }
+
+    /// `method path` with a JSON body.
+    pub async fn send_json(&self, method: Method, path: &str, body: &Value) -> Answer {
+        self.send(method, path, Some(body.to_string()), &[("content-type", "application/json")]).await
+    }
+
+    /// `POST path` with a JSON body.
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send_json(Method::POST, path, body).await
+    }
+
+    /// `PUT path` with a JSON body.
+    pub async fn put(&self, path: &str, body: &Value) -> Answer {
+        self.send_json(Method::PUT, path, body).await
+    }
+
+    /// `DELETE path`.
+    pub async fn delete(&self, path: &str) -> Answer {
+        self.send(Method::DELETE, path, None, &[]).await
+    }
+
+    /// Makes a record and answers its id.
+    pub async fn made(&self, path: &str, body: &Value) -> String {
+        self.post(path, body).await.expect(201).json["data"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// What `GET path` lists.
+    pub async fn listed(&self, path: &str) -> Vec<Value> {
+        self.get(path).await.expect(200).json["data"].as_array().unwrap().clone()
+    }
+
+    /// Any request. The answer is held against the document.
+    pub async fn send(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Answer {
+        let mut request = self.http.request(method.clone(), format!("{}{path}", self.base_url));
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token);
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.body(body);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status(), response.headers().clone());
+        let bytes = response.bytes().await.unwrap().to_vec();
+        let json = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        let answer = Answer { status, headers, bytes, json };
+        contract::check(&method, path.split('?').next().unwrap(), &answer);
+        answer
+    }
+
+    /// The id of the property whose site contains `part`, as the list gives it.
+    pub async fn property(&self, part: &str) -> String {
+        let answer = self.get("/api/properties").await.expect(200);
+        let found =
+            answer.json["data"].as_array().unwrap().iter().find(|p| p["siteUrl"].as_str().unwrap().contains(part));
+        found.unwrap_or_else(|| panic!("no property {part}"))["id"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Answer {
+    /// The answer, if it has this status; else the test fails with what came.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Self {
+        assert_eq!(
+            self.status.as_u16(),
+            status,
+            "{}",
+            String::from_utf8_lossy(&self.bytes[..self.bytes.len().min(2000)])
+        );
+        self
+    }
+
+    /// `code` of an error body.
+    pub fn code(&self) -> &str {
+        self.json["code"].as_str().unwrap_or_default()
+    }
+
+    /// `hint` of an error body.
+    pub fn hint(&self) -> &str {
+        self.json["hint"].as_str().unwrap_or_default()
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}

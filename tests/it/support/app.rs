@@ -1,0 +1,110 @@
+//! A service of the test's own: its own data folder, its own simulated search engine, a clock that stands until moved.
+
+use std::sync::{Arc, LazyLock, mpsc};
+
+use chrono::{DateTime, TimeZone, Utc};
+use sightline::{
+    app::{self, Service},
+    clock::{Clock, Hand},
+    config::{Bytes, Config, Seconds},
+    random::Random,
+};
+use tempfile::TempDir;
+
+use super::{
+    actor::Actor,
+    postgres::{self, Fresh},
+};
+
+/// The moment at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's zone.
+pub fn start_of_test() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
+}
+
+/// A running service with what tests want to reach.
+pub struct TestApp {
+    /// The service.
+    pub service: Service,
+    /// Moves its clock.
+    pub hand: Hand,
+    /// Its database, where that is not in the data folder.
+    _database: Option<Fresh>,
+    settings: Config,
+    _data: TempDir,
+}
+
+/// Settings of a test app: no rate limits, and no pace towards the simulated search engine, so that tests do not meet them by
+/// accident.
+pub fn settings() -> Config {
+    let mut config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
+    config.rate_limit.enabled = false;
+    // All tests call from one address, some of them with hundreds of requests at once.
+    config.connections.max_per_address = 10_000;
+    config.connections.max = 10_000;
+    config.search_engine.bucket = 1_000_000;
+    config.search_engine.refill_per_second = 1_000_000;
+    // Many apps run at once, and a server has a hundred connections.
+    config.database.max_connections = 4;
+    config.cache.max_bytes = Bytes(64 * 1024 * 1024);
+    config.cache.ttl = Seconds(6 * 60 * 60);
+    config
+}
+
+impl TestApp {
+    /// Starts a service with [`settings`] as changed by `change`, on a database of its own: `SQLite` in its data folder, or one on
+    /// the server of [`postgres`].
+    pub async fn start(change: impl FnOnce(&mut Config)) -> Self {
+        let (data, database) = (TempDir::new().unwrap(), postgres::fresh().await);
+        let mut config = settings();
+        config.data_dir = data.path().display().to_string();
+        config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
+        change(&mut config);
+        Self::run(config, 11, database, data).await
+    }
+
+    /// Another process of the same service: the same database, keys and public root, another address.
+    pub async fn beside(&self) -> Self {
+        let mut config = self.settings.clone();
+        config.base_url = Some(self.service.base_url.clone());
+        config.listen = ([127, 0, 0, 1], 0).into();
+        Self::run(config, 12, None, TempDir::new().unwrap()).await
+    }
+
+    async fn run(config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
+        let (clock, hand) = Clock::manual(start_of_test());
+        let service = Box::pin(app::start(config.clone(), clock, Random::seeded(seed))).await.unwrap();
+        Self { service, hand, settings: config, _database: database, _data: data }
+    }
+
+    /// A signed-in demo person, through the real authorization-code flow.
+    pub async fn actor(&self, name: &str) -> Actor {
+        Actor::signed_in(&self.service.base_url, name).await
+    }
+
+    /// Someone without credentials.
+    pub fn anonymous(&self) -> Actor {
+        Actor::anonymous(&self.service.base_url)
+    }
+
+    /// The simulated search engine's knobs.
+    pub fn simulator(&self) -> &sightline::simulator::Simulator {
+        self.service.simulator.as_ref().unwrap()
+    }
+}
+
+/// The app that tests share which only read. It lives on a runtime of its own, because each test has its own.
+pub fn shared() -> &'static TestApp {
+    static SHARED: LazyLock<Arc<TestApp>> = LazyLock::new(|| {
+        let (ready, started) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let app = Arc::new(TestApp::start(|_| {}).await);
+                ready.send(app.clone()).unwrap();
+                std::future::pending::<()>().await;
+            });
+        });
+        started.recv().unwrap()
+    });
+    &SHARED
+}

@@ -1,0 +1,58 @@
+//! The published document as a test: every answer of the suite is validated against it.
+
+use std::{
+    collections::HashMap,
+    sync::{LazyLock, Mutex},
+};
+
+use jsonschema::Validator;
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use super::actor::Answer;
+
+/// `openapi.json` as committed.
+pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+});
+
+/// Fails the test where `answer` is not one that the document promises for `method` on `path`.
+#[track_caller]
+pub fn check(method: &Method, path: &str, answer: &Answer) {
+    let Some(operation) = api::operation::find(method, path) else { return };
+    let key = operation.method.as_str().to_lowercase();
+    let responses = &DOCUMENT["paths"][operation.path][key.as_str()]["responses"];
+    let status = answer.status.as_u16().to_string();
+    let said = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(500)]);
+    let mut response = &responses[status.as_str()];
+    // What is declared and not built answers 501, which no document promises.
+    if answer.status.as_u16() == 501 && answer.code() == "not_implemented" {
+        return;
+    }
+    assert!(!response.is_null(), "{} does not document {status}: {said}", operation.id);
+    if let Some(reference) = response["$ref"].as_str() {
+        response = DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap();
+    }
+    assert!(answer.headers.contains_key("x-api-version"), "{} answers {status} without X-API-Version", operation.id);
+    let schema = &response["content"]["application/json"]["schema"];
+    if schema.is_null() || *method == Method::HEAD {
+        return;
+    }
+    let problems = problems(schema, &answer.json);
+    assert!(problems.is_empty(), "{} answers {status} against its schema: {problems:#?}\n{said}", operation.id);
+}
+
+fn problems(schema: &Value, instance: &Value) -> Vec<String> {
+    static VALIDATORS: LazyLock<Mutex<HashMap<String, &'static Validator>>> = LazyLock::new(Mutex::default);
+    let key = schema.to_string();
+    let mut validators = VALIDATORS.lock().unwrap();
+    let validator = validators.entry(key).or_insert_with(|| {
+        let mut whole = schema.clone();
+        whole["components"] = json!({ "schemas": DOCUMENT["components"]["schemas"] });
+        Box::leak(Box::new(jsonschema::options().should_validate_formats(true).build(&whole).unwrap()))
+    });
+    let validator = *validator;
+    drop(validators);
+    validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).take(5).collect()
+}
