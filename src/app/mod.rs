@@ -6,7 +6,7 @@ mod sweep;
 
 pub use self::parts::{open_database, simulator_settings};
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
 
 use sea_orm::DatabaseConnection;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
@@ -20,7 +20,7 @@ use crate::{
     search_engine::Reader,
     server,
     simulator::Simulator,
-    store::database::{Opened, Statements},
+    store::database::{self, Opened, Statements},
 };
 
 /// How long answers under way are given when the service stops.
@@ -41,6 +41,9 @@ pub struct Service {
     /// How it reads search data.
     pub reader: Reader,
     store: Opened,
+    /// Where the database is a file that only this process may serve.
+    _claim: Option<File>,
+    watcher: Option<JoinHandle<()>>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
 }
@@ -58,12 +61,20 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     parts::check_exposure(&config, address, &base_url)?;
     let limits = parts::connection_limits(&config);
 
+    let database_url = config.database_url();
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
     let parts = parts::build(config, base_url.clone(), engine_url, (clock, random)).await?;
+    let claim = database::claim(&database_url)?;
     if parts.app.config.embeds_issuer() {
         demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;
     }
+    let watcher = match &parts.store.commits {
+        Some(commits) if claim.is_some() => {
+            Some(database::watch_other_processes(&database_url, commits.clone()).await?)
+        }
+        _ => None,
+    };
     let sweeper = sweep::start(&parts);
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let endpoint = routes::routes(&parts).await?;
@@ -83,6 +94,8 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
         statements: store.statements.clone(),
         reader,
         store,
+        _claim: claim,
+        watcher,
         stop: Some(stop),
         task,
     })
@@ -99,6 +112,9 @@ impl Service {
         }
         if let Some(simulator) = self.simulator.take() {
             simulator.shutdown().await;
+        }
+        if let Some(watcher) = self.watcher.take() {
+            watcher.abort();
         }
         for db in [&self.store.writer, &self.store.reader] {
             if let Err(error) = db.close_by_ref().await {

@@ -83,6 +83,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let writes = Writes {
         db: app.db.clone(),
         writer: parts.store.writer.clone(),
+        statements: parts.store.statements.clone(),
         store: config.idempotency.store,
         max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
         secrets: app.search.secrets.clone(),

@@ -24,9 +24,9 @@ use crate::{
     random::Random,
     secrets::Secrets,
     services::records::IfMatch,
-    services::replays::{self, Known, Outcome, Running, Scope, Stored},
+    services::replays::{self, Known, Outcome, Running, Scope, Start, Stored},
     services::users::Member,
-    store::unit_of_work::UnitOfWork,
+    store::{database::Statements, unit_of_work::UnitOfWork},
 };
 
 const KEY: &str = "idempotency-key";
@@ -41,8 +41,10 @@ const LONGEST_KEY: usize = 255;
 pub struct Writes {
     /// Where answers to keys are looked up.
     pub db: DatabaseConnection,
-    /// What is written through.
+    /// The write connection.
     pub writer: DatabaseConnection,
+    /// Counts its transactions.
+    pub statements: Statements,
     /// Whether answers are stored.
     pub store: ReplayStore,
     /// How many bytes the stored answers of a person may take.
@@ -141,7 +143,7 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
 impl<E: Endpoint> WritesEndpoint<E> {
     /// Runs the operation in a transaction of its own, which is committed unless it refuses.
     async fn once(&self, mut request: Request) -> Result<Response> {
-        let unit = Arc::new(UnitOfWork::new(self.settings.writer.clone()));
+        let unit = Arc::new(self.settings.unit());
         request.set_data(unit.clone());
         let answer = self.inner.call(request).await.map(IntoResponse::into_response);
         let unit = alone(unit)?;
@@ -165,22 +167,10 @@ impl<E: Endpoint> WritesEndpoint<E> {
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
         let Some(_claim) = settings.running.claim(&scope) else { return Err(in_progress().into()) };
-        let mut unit = UnitOfWork::new(settings.writer.clone());
-        if !replays::lock(&unit, &scope).await.map_err(ApiError::from)? {
-            return Err(in_progress().into());
-        }
-        let (secrets, now) = (&settings.secrets, settings.clock.now());
-        let known = match unit.begun() {
-            Some(transaction) => replays::find(transaction, secrets, &scope, &hash, now).await,
-            None => replays::find(&settings.db, secrets, &scope, &hash, now).await,
+        let unit = match settings.start(&scope, &hash).await? {
+            Ok(unit) => Arc::new(unit),
+            Err(answered) => return answered,
         };
-        if let Some(known) = known.map_err(ApiError::from)? {
-            // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
-            unit.roll_back().await.map_err(ApiError::from)?;
-            return answer_to(known);
-        }
-        unit.mark().await.map_err(ApiError::from)?;
-        let unit = Arc::new(unit);
         request.set_data(unit.clone());
         let id = request.data::<CorrelationId>().cloned();
         match self.inner.call(request).await.map(IntoResponse::into_response) {
@@ -189,9 +179,28 @@ impl<E: Endpoint> WritesEndpoint<E> {
                 alone(unit)?.roll_back().await.map_err(ApiError::from)?;
                 Err(error)
             }
-            Err(error) => self.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
-            Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
+            Err(error) => settings.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
+            Ok(response) => settings.settle(alone(unit)?, response, scope, hash).await,
         }
+    }
+}
+
+impl Writes {
+    fn unit(&self) -> UnitOfWork {
+        UnitOfWork::new(self.writer.clone(), self.statements.clone())
+    }
+
+    /// A unit of work that holds the key, or the answer where there is nothing to run.
+    async fn start(&self, scope: &Scope, hash: &[u8]) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
+        let unit = self.unit();
+        let answer = match replays::start(&unit, &self.db, &self.secrets, scope, hash, self.clock.now()).await? {
+            Start::Free => return Ok(Ok(unit)),
+            Start::Locked => Err(in_progress().into()),
+            Start::Known(known) => answer_to(known),
+        };
+        // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
+        unit.roll_back().await?;
+        Ok(Err(answer))
     }
 
     /// Commits what a request with a key wrote together with its answer; a refusal is stored without what it had written.
@@ -201,13 +210,21 @@ impl<E: Endpoint> WritesEndpoint<E> {
             unit.roll_back().await.map_err(ApiError::from)?;
             return Ok(replayed(response, false));
         }
-        let unit = if status.is_success() { unit } else { unit.undo().await.map_err(ApiError::from)? };
+        let unit = if status.is_success() {
+            unit
+        } else {
+            unit.roll_back().await.map_err(ApiError::from)?;
+            // The key was free for a moment: another process may have answered it.
+            match self.start(&scope, &hash).await? {
+                Ok(unit) => unit,
+                Err(answered) => return answered,
+            }
+        };
         let (response, stored) = stored_of(response).await?;
-        let settings = &self.settings;
-        let now = settings.clock.now();
-        let (made, max_bytes) = ((settings.random.id(now), now), settings.max_bytes_per_user);
+        let now = self.clock.now();
+        let (made, max_bytes) = ((self.random.id(now), now), self.max_bytes_per_user);
         let transaction = unit.transaction().await.map_err(ApiError::from)?;
-        let outcome = replays::store(transaction, &settings.secrets, made, scope, hash, stored, max_bytes).await;
+        let outcome = replays::store(transaction, &self.secrets, made, scope, hash, stored, max_bytes).await;
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
             // The same request, whose client had hung up, was being committed while the key was looked up.
@@ -285,6 +302,7 @@ mod tests {
         let writes = Writes {
             db: world.db.clone(),
             writer: world.db.clone(),
+            statements: Statements::default(),
             store: ReplayStore::Database,
             max_bytes_per_user: 1 << 20,
             secrets: Secrets::new([7; 32], Random::seeded(1)),

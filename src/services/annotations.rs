@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_room_and_bytes, etag, found},
+    records::{IfMatch, Others, etag, found},
 };
 use crate::{compute::beside, error::Error};
 
@@ -96,8 +96,9 @@ pub async fn create(
 ) -> Result<Annotation, Error> {
     let days = check(&input, now)?;
     let property_id = access.hold(transaction).await?;
-    let text = (Column::Text, "text", input.text.len());
-    check_room_and_bytes(transaction, Entity::of_property(property_id), text, ROOM).await?;
+    let others = Others::read(transaction, Entity::of_property(property_id), None, Some(Column::Text)).await?;
+    others.check_room(ROOM)?;
+    others.check_bytes("text", input.text.len(), ROOM.1)?;
     let row = annotation::ActiveModel {
         id: Set(id),
         property_id: Set(property_id),
@@ -125,7 +126,8 @@ pub async fn replace(
     let days = check(&input, now)?;
     if input.text.len() > row.text.len() {
         let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
-        check_room_and_bytes(transaction, others, (Column::Text, "text", input.text.len()), ROOM).await?;
+        let others = Others::read(transaction, others, None, Some(Column::Text)).await?;
+        others.check_bytes("text", input.text.len(), ROOM.1)?;
     }
     let mut row = row.into_active_model();
     row.date = Set(days.0);

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{
     classifications::conditions::stored_filters,
-    records::{IfMatch, check_name, check_room_and_bytes, etag, found, hold_user, trimmed},
+    records::{IfMatch, Others, etag, found, hold_user, trimmed},
 };
 use crate::{compute::beside, error::Error};
 
@@ -35,9 +35,11 @@ pub async fn create(
 ) -> Result<FilterPreset, Error> {
     let filters = stored_filters(input.filters).await?;
     hold_user(transaction, user_id).await?;
-    let saved = (Column::Filters, "filters", filters.len());
-    check_room_and_bytes(transaction, Entity::of_user(user_id), saved, ROOM).await?;
-    check_name(transaction, Entity::of_user(user_id), Column::NameKey, &input.name).await?;
+    let (key, text) = (Some((Column::NameKey, entity::key(&input.name))), Some(Column::Filters));
+    let others = Others::read(transaction, Entity::of_user(user_id), key, text).await?;
+    others.check_room(ROOM)?;
+    others.check_bytes("filters", filters.len(), ROOM.1)?;
+    others.check_name(&input.name)?;
     let row = filter_preset::ActiveModel {
         id: Set(id),
         user_id: Set(user_id),
@@ -61,12 +63,12 @@ pub async fn replace(
     hold_user(transaction, user_id).await?;
     let row = found(transaction, Entity::one_of_user(user_id, id), if_match).await?;
     let filters = stored_filters(input.filters).await?;
-    let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
+    let (key, text) = (Some((Column::NameKey, entity::key(&input.name))), Some(Column::Filters));
+    let others = Others::read(transaction, Entity::of_user(user_id).filter(Column::Id.ne(id)), key, text).await?;
     if filters.len() > row.filters.len() {
-        let saved = (Column::Filters, "filters", filters.len());
-        check_room_and_bytes(transaction, others.clone(), saved, ROOM).await?;
+        others.check_bytes("filters", filters.len(), ROOM.1)?;
     }
-    check_name(transaction, others, Column::NameKey, &input.name).await?;
+    others.check_name(&input.name)?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
     row.name_key = Set(entity::key(&input.name));

@@ -2,8 +2,8 @@
 
 use entity::user;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, PaginatorTrait, QueryFilter as _, QuerySelect, Select,
-    sea_query::{Expr, Func, LockType},
+    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, EntityTrait, QuerySelect, Select,
+    sea_query::{Asterisk, Expr, Func, LockType},
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -65,68 +65,66 @@ pub async fn hold_user(transaction: &impl ConnectionTrait, user_id: Uuid) -> Res
     user::Entity::find_by_id(user_id).lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)
 }
 
-/// Refuses one more of `existing` where there are `most`; `what` names them in the plural. Answers how many there are.
-pub async fn check_room<E>(db: &impl ConnectionTrait, existing: Select<E>, most: u64, what: &str) -> Result<u64, Error>
-where
-    E: EntityTrait,
-    E::Model: Send + Sync,
-{
-    let count = existing.count(db).await?;
-    if count < most { Ok(count) } else { Err(too_many(count, most, what)) }
+/// The records beside one that is to be written: those of its kind, on the same property or of the same person. One statement reads
+/// all that is asked of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Others {
+    /// How many there are.
+    pub count: u64,
+    bytes: u64,
+    same_key: u64,
 }
 
-/// The refusal of one more of what there are `most` of.
-#[must_use]
-pub fn too_many(count: u64, most: u64, what: &str) -> Error {
-    Error::invalid(format!("body: there are {count} {what}, and at most {most} are kept"))
-}
-
-/// Refuses a record where there are `most` `others` of its kind, or where the texts of all of them would take too many bytes together.
-/// `column` holds the text, which is the body's `field` and takes `bytes`.
-pub async fn check_room_and_bytes<E>(
-    db: &impl ConnectionTrait,
-    mut others: Select<E>,
-    (column, field, bytes): (E::Column, &str, usize),
-    (most, what): (u64, &str),
-) -> Result<(), Error>
-where
-    E: EntityTrait,
-{
-    QuerySelect::query(&mut others).clear_order_by();
-    let sum = Func::sum(Func::cust("octet_length").arg(column.into_expr()));
-    let sum = Func::coalesce([Expr::from(sum), Expr::val(0)]);
-    let counted = others.select_only().expr(Func::count(column.into_expr())).expr(sum);
-    let (count, sum): (i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
-    let (count, sum) = (u64::try_from(count).map_err(Error::internal)?, u64::try_from(sum).map_err(Error::internal)?);
-    if count >= most {
-        return Err(too_many(count, most, what));
+impl Others {
+    /// Counts `others` and those with the folded `key`, and sums the bytes of the column `text`.
+    pub async fn read<E: EntityTrait>(
+        db: &impl ConnectionTrait,
+        mut others: Select<E>,
+        key: Option<(E::Column, String)>,
+        text: Option<E::Column>,
+    ) -> Result<Self, Error> {
+        QuerySelect::query(&mut others).clear_order_by();
+        let sum = |of: Expr| Func::coalesce([Expr::from(Func::sum(of)), Expr::val(0)]);
+        let bytes = text.map_or_else(|| Expr::val(0), |text| Func::cust("octet_length").arg(text.into_expr()).into());
+        let same_key =
+            key.map_or_else(|| Expr::val(0), |(column, key)| Expr::case(column.eq(key), 1).finally(0).into());
+        let counted = others.select_only().expr(Func::count(Expr::col(Asterisk))).expr(sum(bytes)).expr(sum(same_key));
+        let (count, bytes, same_key): (i64, i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
+        let unsigned = |number: i64| u64::try_from(number).map_err(Error::internal);
+        Ok(Self { count: unsigned(count)?, bytes: unsigned(bytes)?, same_key: unsigned(same_key)? })
     }
-    let together = sum + bytes as u64;
-    if together > MAX_TOTAL_BYTES {
-        return Err(Error::invalid(format!(
-            "{field}: with this, the {field} of all {what} would take {together} bytes, and at most {MAX_TOTAL_BYTES} (4 MiB) are \
+
+    /// Refuses one more where there are `max`; `noun` names them in the plural.
+    pub fn check_room(&self, (max, noun): (u64, &str)) -> Result<(), Error> {
+        if self.count < max { Ok(()) } else { Err(too_many(self.count, max, noun)) }
+    }
+
+    /// Refuses a text of `bytes` in the body's `field` where all texts together would take too many.
+    pub fn check_bytes(&self, field: &str, bytes: usize, noun: &str) -> Result<(), Error> {
+        let together = self.bytes + bytes as u64;
+        if together <= MAX_TOTAL_BYTES {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{field}: with this, the {field} of all {noun} would take {together} bytes, and at most {MAX_TOTAL_BYTES} (4 MiB) are \
              kept; shorten some or delete some"
-        )));
+        )))
     }
-    Ok(())
+
+    /// Refuses a name that one of them has; they leave out the record that is to have it.
+    pub fn check_name(&self, name: &str) -> Result<(), Error> {
+        if self.same_key == 0 {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!("name: {name:?} is taken (ignoring case); choose another")))
+        }
+    }
 }
 
-/// Refuses a name that one of `others` has; they leave out the record that is to have it. `key` is the column of folded names.
-pub async fn check_name<E>(
-    db: &impl ConnectionTrait,
-    others: Select<E>,
-    key: impl ColumnTrait,
-    name: &str,
-) -> Result<(), Error>
-where
-    E: EntityTrait,
-    E::Model: Send + Sync,
-{
-    if others.filter(key.eq(entity::key(name))).count(db).await? == 0 {
-        Ok(())
-    } else {
-        Err(Error::invalid(format!("name: {name:?} is taken (ignoring case); choose another")))
-    }
+/// The refusal of one more where there are `max`.
+#[must_use]
+pub fn too_many(count: u64, max: u64, noun: &str) -> Error {
+    Error::invalid(format!("body: there are {count} {noun}, and at most {max} are kept"))
 }
 
 /// Inserts rows, so many with each statement that none has more parameters than a database takes.

@@ -12,11 +12,10 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::replay::{self, Column};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _, QueryFilter,
-    SqlErr, Statement,
-    sea_query::{Expr, Func, Query, SelectStatement},
+    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _,
+    FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
+    sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -27,6 +26,9 @@ const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
 /// What sealed bodies are bound to.
 const CONTEXT: &str = "replay";
+
+/// The columns that make a key.
+const KEY: [Column; 4] = [Column::UserId, Column::Method, Column::Path, Column::IdempotencyKey];
 
 /// The largest body that is stored, in bytes.
 pub const LARGEST_BODY: usize = 256 * 1024;
@@ -121,40 +123,58 @@ impl Scope {
     }
 }
 
-/// Takes the key into use among all processes of the database, until the unit of work ends. Whether it was free. `SQLite` has one
-/// process: there is nothing to take, and no transaction begins.
-pub async fn lock(unit: &UnitOfWork, scope: &Scope) -> Result<bool, Error> {
-    if unit.backend() != DatabaseBackend::Postgres {
-        return Ok(true);
-    }
-    let transaction = unit.transaction().await?;
-    let number = scope.digest().first_chunk().copied().map_or(0, i64::from_be_bytes);
-    let ask = Statement::from_sql_and_values(
-        DatabaseBackend::Postgres,
-        "SELECT pg_try_advisory_xact_lock($1) AS free",
-        [number.into()],
-    );
-    let row = transaction.query_one_raw(ask).await?;
-    Ok(row.map(|row| row.try_get("", "free")).transpose()?.unwrap_or(false))
+/// How a request with a key begins.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Nothing is known of the key, and no other process works on it until the unit of work ends.
+    Free,
+    /// Another process works on it.
+    Locked,
+    /// The key was used.
+    Known(Known),
 }
 
-/// What is known of a key at `now`, for a request whose body has this hash; nothing where the request may run. An answer that has
-/// expired is forgotten.
-pub async fn find(
+/// Locks the key across all processes until the unit of work ends, and looks up what is known of it at `now`, for a request whose body
+/// has this hash. On `SQLite`, which one process serves, there is nothing to lock, `db` is read and no transaction begins. An answer
+/// that has expired is as good as none.
+///
+/// On `PostgreSQL` one statement does both. An answer that another process commits between the statement's snapshot and its lock is
+/// not seen here; [`store`] finds the key taken then.
+pub async fn start(
+    unit: &UnitOfWork,
     db: &impl ConnectionTrait,
     secrets: &Secrets,
     scope: &Scope,
     request_hash: &[u8],
     now: DateTime<Utc>,
-) -> Result<Option<Known>, Error> {
-    let found = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key).one(db).await?;
-    let Some(row) = found else { return Ok(None) };
-    if row.expires_at <= now {
-        replay::Entity::delete_by_id(row.id).exec(db).await?;
-        return Ok(None);
-    }
+) -> Result<Start, Error> {
+    let row = if unit.backend() == DatabaseBackend::Postgres {
+        let number = scope.digest().first_chunk().copied().map_or(0, i64::from_be_bytes);
+        let key: [Value; 5] = [
+            number.into(),
+            scope.user_id.into(),
+            scope.method.as_str().into(),
+            scope.path.as_str().into(),
+            scope.key.as_str().into(),
+        ];
+        let ask = Statement::from_sql_and_values(
+            DatabaseBackend::Postgres,
+            "SELECT pg_try_advisory_xact_lock($1) AS free, r.* FROM (SELECT 1) one LEFT JOIN replay r \
+             ON r.user_id = $2 AND r.method = $3 AND r.path = $4 AND r.idempotency_key = $5",
+            key,
+        );
+        let row = unit.transaction().await?.query_one_raw(ask).await?;
+        let row = row.ok_or_else(|| Error::internal("a lock that is neither taken nor free"))?;
+        if !row.try_get("", "free")? {
+            return Ok(Start::Locked);
+        }
+        replay::Model::from_query_result_optional(&row, "")?
+    } else {
+        replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key).one(db).await?
+    };
+    let Some(row) = row.filter(|row| now < row.expires_at) else { return Ok(Start::Free) };
     if row.request_hash != request_hash {
-        return Ok(Some(Known::OtherBody));
+        return Ok(Start::Known(Known::OtherBody));
     }
     let answer = Stored {
         status: u16::try_from(row.status).map_err(Error::internal)?,
@@ -163,7 +183,7 @@ pub async fn find(
         etag: row.etag,
         body: secrets.open(&row.body, CONTEXT).map_err(Error::internal)?,
     };
-    Ok(Some(Known::Answered(answer)))
+    Ok(Start::Known(Known::Answered(answer)))
 }
 
 /// Stores an answer for replay, where there is none for the key and the person's answers take at most `max_bytes` with it. Its body
@@ -184,6 +204,7 @@ pub async fn store(
     let size = i32::try_from(body.len()).map_err(Error::internal)?;
     let left = i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size);
     let room = room_of(scope.user_id, now, left);
+    let to_key = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key);
     let row: [(Column, Expr); 14] = [
         (Column::Id, id.into()),
         (Column::UserId, scope.user_id.into()),
@@ -202,12 +223,18 @@ pub async fn store(
     ];
     let (columns, values): (Vec<_>, Vec<_>) = row.into_iter().unzip();
     let values = Query::select().exprs(values).and_where(Expr::exists(room)).take();
+    let over_expired = OnConflict::columns(KEY)
+        .update_columns(columns.clone())
+        .action_and_where(Expr::col((replay::Entity, Column::ExpiresAt)).lte(now))
+        .to_owned();
     let mut insert = Query::insert();
     insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
-    match db.execute(&insert).await {
-        Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => Ok(Outcome::KeyTaken),
-        done => Ok(if done?.rows_affected() == 0 { Outcome::NoRoom } else { Outcome::Stored }),
+    insert.on_conflict(over_expired);
+    if db.execute(&insert).await?.rows_affected() > 0 {
+        return Ok(Outcome::Stored);
     }
+    let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(db).await? > 0;
+    Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
 /// One row where a person's answers are fewer than [`MAX_ROWS`] and take at most `bytes`; otherwise none.
@@ -232,13 +259,15 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, s
 
 /// The hash of a JSON value: the same for the same value, however it was spaced and in whatever order its fields stood.
 #[must_use]
-pub fn hash(value: &Value) -> Vec<u8> {
+pub fn hash(value: &serde_json::Value) -> Vec<u8> {
     let mut hash = Sha256::new();
     feed(&mut hash, value);
     hash.finalize().to_vec()
 }
 
-fn feed(hash: &mut Sha256, value: &Value) {
+fn feed(hash: &mut Sha256, value: &serde_json::Value) {
+    use serde_json::Value;
+
     match value {
         Value::Null => hash.update("z"),
         Value::Bool(true) => hash.update("t"),
@@ -285,6 +314,7 @@ mod tests {
     use super::*;
     use crate::{
         random::Random,
+        store::database::Statements,
         testing::{World, noon},
     };
 
@@ -324,8 +354,20 @@ mod tests {
             let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(status), 1_000).await;
             assert_eq!(stored.unwrap(), outcome);
         }
-        let known = find(&world.db, &secrets, &scope, &hash, noon()).await.unwrap();
-        assert_eq!(known, Some(Known::Answered(answer(201))));
+        let at = async |now| {
+            let unit = UnitOfWork::new(world.db.clone(), Statements::default());
+            let found = start(&unit, &world.db, &secrets, &scope, &hash, now).await.unwrap();
+            unit.roll_back().await.unwrap();
+            found
+        };
+        assert_eq!(at(noon()).await, Start::Known(Known::Answered(answer(201))));
+
+        let later = noon() + LIFETIME;
+        assert_eq!(at(later).await, Start::Free, "it has expired");
+        let made = (world.random.id(later), later);
+        let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(204), 1_000).await;
+        assert_eq!(stored.unwrap(), Outcome::Stored);
+        assert_eq!(at(later).await, Start::Known(Known::Answered(answer(204))));
     }
 
     #[test]

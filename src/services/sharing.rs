@@ -17,12 +17,12 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, check_room, etag, found, trimmed},
+    records::{IfMatch, Others, etag, found, trimmed},
 };
 use crate::{error::Error, random::Random, secrets::Secrets};
 
-/// The most active links of a property.
-const MOST: u64 = 100;
+/// The most active links of a property, and their name in hints.
+const ROOM: (u64, &str) = (100, "active share links");
 
 /// What the sealed token is bound to.
 const CONTEXT: &str = "share_link";
@@ -69,7 +69,8 @@ impl Links<'_> {
             return Err(Error::invalid("expiresAt: must be in the future"));
         }
         let property_id = access.hold(transaction).await?;
-        check_room(transaction, Entity::active_of_property(property_id, now), MOST, "active share links").await?;
+        let others = Entity::active_of_property(property_id, now);
+        Others::read(transaction, others, None, None).await?.check_room(ROOM)?;
         let token = self.random.token();
         let row = share_link::ActiveModel {
             id: Set(self.random.id(now)),

@@ -13,20 +13,19 @@ use entity::{
 };
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, ExprTrait as _,
-    FromQueryResult as _, IntoActiveModel, ModelTrait, PaginatorTrait as _, QueryFilter, QuerySelect as _, Statement,
-    Value, prelude::Expr,
+    FromQueryResult as _, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value, prelude::Expr,
 };
 use uuid::Uuid;
 
 use super::{
     access::{PropertyAccess, facts::columns, verified_email_key},
     properties::{self, display_name},
-    records::{AT_ONCE, IfMatch, check_name, check_room, etag, hold_user, insert_all, trimmed},
+    records::{AT_ONCE, IfMatch, Others, etag, hold_user, insert_all, trimmed},
 };
 use crate::{compute::beside, config::Config, error::Error};
 
-/// The most tags of a person.
-const MOST: u64 = 10_000;
+/// The most tags of a person, and their name in hints.
+const ROOM: (u64, &str) = (10_000, "tags");
 
 /// The most properties of a tag.
 const MOST_PROPERTIES: u64 = 1_000;
@@ -45,11 +44,15 @@ pub async fn create(
     (id, now): (Uuid, DateTime<Utc>),
 ) -> Result<Tag, Error> {
     hold_user(transaction, user_id).await?;
-    let count = check_room(transaction, Entity::of_user(user_id), MOST, "tags").await?;
-    check_name(transaction, Entity::of_user(user_id), Column::NameKey, &input.name).await?;
-    let end = i32::try_from(count).map_err(Error::internal)?;
+    let key = Some((Column::NameKey, entity::key(&input.name)));
+    let others = Others::read(transaction, Entity::of_user(user_id), key, None).await?;
+    others.check_room(ROOM)?;
+    others.check_name(&input.name)?;
+    let end = i32::try_from(others.count).map_err(Error::internal)?;
     let position = Ord::min(place(input.order).unwrap_or(end), end);
-    shift(transaction, user_id, (position, i32::MAX), 1).await?;
+    if position < end {
+        shift(transaction, user_id, (position, i32::MAX), 1).await?;
+    }
     let row = tag::ActiveModel {
         id: Set(id),
         user_id: Set(user_id),
@@ -75,9 +78,9 @@ pub async fn replace(
     let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
     if_match.check(&state(&row))?;
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
-    check_name(transaction, others, Column::NameKey, &input.name).await?;
-    let count = Entity::of_user(user_id).count(transaction).await?;
-    let last = i32::try_from(count).map_err(Error::internal)? - 1;
+    let others = Others::read(transaction, others, Some((Column::NameKey, entity::key(&input.name))), None).await?;
+    others.check_name(&input.name)?;
+    let last = i32::try_from(others.count).map_err(Error::internal)?;
     let (from, to) = (row.position, place(input.order).map_or(row.position, |place| Ord::min(place, last)));
     if to < from {
         shift(transaction, user_id, (to, from - 1), 1).await?;

@@ -20,14 +20,14 @@ use uuid::Uuid;
 
 use super::{
     access::verified_email_key,
-    records::{IfMatch, check_room, etag, hold_user, insert_all, trimmed},
+    records::{IfMatch, Others, etag, hold_user, insert_all, trimmed},
     sharing,
     users::plans::Entitlement,
 };
 use crate::{config::Config, error::Error};
 
-/// The most grants of a person.
-const MOST: u64 = 500;
+/// The most grants of a person, and their name in hints.
+const ROOM: (u64, &str) = (500, "grants");
 
 /// The grants that a person made, by address.
 pub async fn list(db: &impl ConnectionTrait, owner_id: Uuid) -> Result<Vec<TeamGrant>, Error> {
@@ -80,12 +80,15 @@ pub async fn invite(
     if owner.email_key.as_deref() == Some(email_key.as_str()) {
         return Err(Error::invalid("email: is your own address; invite somebody else"));
     }
-    let same = Entity::find().filter(Column::OwnerId.eq(owner_id)).filter(Column::EmailKey.eq(&email_key));
-    if same.one(transaction).await?.is_some() {
+    let key = Some((Column::EmailKey, email_key.clone()));
+    let others = Others::read(transaction, Entity::of_owner(owner_id), key, None).await?;
+    if others.check_name(&input.email).is_err() {
         return Err(Error::invalid("email: has a grant already; change its role, or remove it first"));
     }
-    check_room(transaction, Entity::of_owner(owner_id), MOST, "grants").await?;
-    check_own(transaction, owner_id, &named).await?;
+    others.check_room(ROOM)?;
+    if !named.is_empty() {
+        check_own(transaction, owner_id, &named).await?;
+    }
     let row = team_grant::ActiveModel {
         id: Set(id),
         owner_id: Set(owner_id),
@@ -98,9 +101,9 @@ pub async fn invite(
         updated_at: Set(now),
     };
     let row = row.insert(transaction).await?;
-    let covered = |property| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(property) };
-    insert_all(transaction, named.into_iter().map(covered).collect()).await?;
-    one(transaction, row).await
+    let covered = |property: &Uuid| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(*property) };
+    insert_all(transaction, named.iter().map(covered).collect()).await?;
+    Ok(wire(row, &mut HashMap::from([(id, named)])))
 }
 
 /// Changes what a grant allows, from the next request on. The share links that were made under it end where it no longer allows

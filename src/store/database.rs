@@ -1,6 +1,7 @@
 //! Opens the database and begins its transactions.
 
 use std::{
+    fs::{File, TryLockError},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,6 +18,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use super::commits::Commits;
+use crate::error::Error;
 
 /// How long whoever needs the database waits for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -81,6 +83,25 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let reader =
         if in_memory { writer.clone() } else { statements.watch(connect(url, max_connections, read_only).await?) };
     Ok(Opened { reader, writer, commits: Some(commits), statements })
+}
+
+/// Claims the `SQLite` file at `url` for this process, as long as the value lives: what is remembered of a file holds only while one
+/// process serves it. There is nothing to claim in memory and on `PostgreSQL`.
+///
+/// # Errors
+/// [`Error::InvalidRequest`] where another process serves the file.
+pub fn claim(url: &str) -> Result<Option<File>, Error> {
+    let Some(path) = url.strip_prefix("sqlite:").filter(|_| !url.contains(":memory:")) else { return Ok(None) };
+    let path = path.trim_start_matches("//").split('?').next().unwrap_or_default();
+    let lock = File::options().create(true).append(true).open(format!("{path}.lock")).map_err(Error::internal)?;
+    match lock.try_lock() {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
+            "database.url: another process serves {path}, and an SQLite file has one. Stop that process, or use PostgreSQL for \
+             several"
+        ))),
+        Err(TryLockError::Error(error)) => Err(Error::internal(error)),
+    }
 }
 
 /// Sees what other processes commit to the `SQLite` file at `url`, until it is aborted.

@@ -216,3 +216,25 @@ fn plans_are_set_and_shown_without_a_server() {
     assert!(!output.status.success() && output.stdout.is_empty(), "nobody has signed in yet");
     assert!(!run(folder.path(), &["subscription", "set", "--user", "x", "--plan", "gold"], &[]).status.success());
 }
+
+/// A second process on the same file is refused; a command's change is seen within a second.
+#[tokio::test]
+async fn a_file_is_served_by_one_process_which_sees_what_commands_commit() {
+    let folder = TempDir::new().unwrap();
+    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
+    let second = run(folder.path(), &["serve"], &[ANY_PORT]);
+    let said = text(&second.stderr);
+    assert!(!second.status.success() && said.contains("database.url: another process serves"), "{said}");
+
+    let owner = Actor::signed_in(&server.url, "owner").await;
+    let notes = format!("/api/properties/{}/annotations", owner.property("northmoor").await);
+    for (plan, status) in [("none", 402), ("pro", 200), ("none", 402)] {
+        let set = run(folder.path(), &["subscription", "set", "--user", "owner@demo.test", "--plan", plan], &[]);
+        assert!(set.status.success(), "{}", text(&set.stderr));
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(owner.get(&notes).await.status, status, "{plan}");
+    }
+    assert_eq!(server.terminate().0, Some(0));
+    let again = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
+    assert_eq!(again.terminate().0, Some(0), "the file is free again");
+}

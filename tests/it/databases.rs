@@ -105,7 +105,7 @@ async fn a_record_reads_as_it_was_written_until_it_is_replaced() {
 #[tokio::test]
 async fn one_key_at_two_processes_makes_one_record() {
     let first = TestApp::start(|_| {}).await;
-    let second = first.beside().await;
+    let Some(second) = first.beside().await else { return };
     let owner = first.actor("owner").await;
     let beside = Actor::with_token(&format!("http://{}", second.service.address), owner.token());
     let property = owner.property("northmoor").await;

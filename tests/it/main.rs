@@ -24,5 +24,7 @@ mod properties;
 mod rate_limits;
 mod records;
 mod restart;
+mod statements;
 mod support;
 mod system;
+mod withdrawals;

@@ -5,13 +5,16 @@ use std::collections::HashSet;
 use api::classifications::{BrandedKeyword, BrandedKeywordsInput};
 use chrono::{DateTime, Utc};
 use entity::branded_keyword::{self, Column, Entity};
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ActiveModelTrait as _, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel as _, QueryFilter};
 
 use crate::{
     error::Error,
     random::Random,
     search_engine::brand,
-    services::{access::PropertyAccess, records::trimmed},
+    services::{
+        access::PropertyAccess,
+        records::{insert_all, trimmed},
+    },
 };
 
 /// The most keywords of a property.
@@ -19,8 +22,13 @@ const MOST: usize = 200;
 
 /// A property's keywords, in order.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<BrandedKeyword>, Error> {
-    let rows = Entity::of_property(access.property().id).all(db).await?;
-    Ok(rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at }).collect())
+    Ok(shown(Entity::of_property(access.property().id).all(db).await?))
+}
+
+/// Ordered by the bytes of the folded keyword, since databases order texts each by its own rules.
+fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<BrandedKeyword> {
+    rows.sort_by(|a, b| a.keyword_key.cmp(&b.keyword_key));
+    rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at }).collect()
 }
 
 /// Adds the keywords that are not there yet, and answers all of them.
@@ -56,18 +64,8 @@ pub async fn add(
             "keywords: together they are longer than the search engine takes; use fewer or shorter ones".to_owned(),
         ));
     }
-    let rows = fresh.into_iter().map(|row| branded_keyword::ActiveModel {
-        id: Set(row.id),
-        property_id: Set(row.property_id),
-        keyword: Set(row.keyword),
-        keyword_key: Set(row.keyword_key),
-        created_at: Set(row.created_at),
-    });
-    let rows: Vec<_> = rows.collect();
-    if !rows.is_empty() {
-        Entity::insert_many(rows).exec_without_returning(transaction).await?;
-    }
-    list(transaction, access).await
+    insert_all(transaction, fresh.iter().map(|row| row.clone().into_active_model().reset_all()).collect()).await?;
+    Ok(shown(before.into_iter().chain(fresh).collect()))
 }
 
 /// Removes a keyword, ignoring case.

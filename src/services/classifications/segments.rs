@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     services::{
         access::PropertyAccess,
-        records::{IfMatch, check_name, check_room_and_bytes, etag, found, trimmed},
+        records::{IfMatch, Others, etag, found, trimmed},
     },
 };
 
@@ -42,9 +42,11 @@ pub async fn create(
 ) -> Result<Segment, Error> {
     let conditions = conditions::stored(DIMENSION, input.conditions).await?;
     let property_id = access.hold(transaction).await?;
-    let saved = (Column::Conditions, "conditions", conditions.len());
-    check_room_and_bytes(transaction, Entity::of_property(property_id), saved, ROOM).await?;
-    check_name(transaction, Entity::of_property(property_id), Column::NameKey, &input.name).await?;
+    let (key, text) = (Some((Column::NameKey, entity::key(&input.name))), Some(Column::Conditions));
+    let others = Others::read(transaction, Entity::of_property(property_id), key, text).await?;
+    others.check_room(ROOM)?;
+    others.check_bytes("conditions", conditions.len(), ROOM.1)?;
+    others.check_name(&input.name)?;
     let row = segment::ActiveModel {
         id: Set(id),
         property_id: Set(property_id),
@@ -69,12 +71,13 @@ pub async fn replace(
     let property_id = access.hold(transaction).await?;
     let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
     let conditions = conditions::stored(DIMENSION, input.conditions).await?;
+    let (key, text) = (Some((Column::NameKey, entity::key(&input.name))), Some(Column::Conditions));
     let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
+    let others = Others::read(transaction, others, key, text).await?;
     if conditions.len() > row.conditions.len() {
-        let saved = (Column::Conditions, "conditions", conditions.len());
-        check_room_and_bytes(transaction, others.clone(), saved, ROOM).await?;
+        others.check_bytes("conditions", conditions.len(), ROOM.1)?;
     }
-    check_name(transaction, others, Column::NameKey, &input.name).await?;
+    others.check_name(&input.name)?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
     row.name_key = Set(entity::key(&input.name));

@@ -28,7 +28,7 @@ pub struct TestApp {
     /// Moves its clock.
     pub hand: Hand,
     /// Its database, where that is not in the data folder.
-    _database: Option<Fresh>,
+    database: Option<Fresh>,
     settings: Config,
     _data: TempDir,
 }
@@ -62,18 +62,20 @@ impl TestApp {
         Self::run(config, 11, database, data).await
     }
 
-    /// Another process of the same service: the same database, keys and public root, another address.
-    pub async fn beside(&self) -> Self {
+    /// Another process of the same service: the same database, keys and public root, another address. None on `SQLite`, whose file one
+    /// process serves.
+    pub async fn beside(&self) -> Option<Self> {
+        self.database.as_ref()?;
         let mut config = self.settings.clone();
         config.base_url = Some(self.service.base_url.clone());
         config.listen = ([127, 0, 0, 1], 0).into();
-        Self::run(config, 12, None, TempDir::new().unwrap()).await
+        Some(Self::run(config, 12, None, TempDir::new().unwrap()).await)
     }
 
     async fn run(config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
         let (clock, hand) = Clock::manual(start_of_test());
         let service = Box::pin(app::start(config.clone(), clock, Random::seeded(seed))).await.unwrap();
-        Self { service, hand, settings: config, _database: database, _data: data }
+        Self { service, hand, settings: config, database, _data: data }
     }
 
     /// A signed-in demo person, through the real authorization-code flow.

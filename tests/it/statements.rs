@@ -1,0 +1,86 @@
+//! How many statements a request sends to the database. On `SQLite` what admission rests on is remembered; on `PostgreSQL` one
+//! statement answers it.
+
+use poem::http::Method;
+use sea_orm::{ConnectionTrait as _, DbBackend};
+use serde_json::{Value, json};
+
+use crate::support::{
+    actor::{Actor, Answer},
+    app::TestApp,
+};
+
+/// Statements that admission takes, once a caller is known.
+fn admission(app: &TestApp) -> u64 {
+    u64::from(app.service.db.get_database_backend() == DbBackend::Postgres)
+}
+
+/// The fewest statements of five requests: what was written before them is noticed once more by the poll for other processes.
+async fn fewest(app: &TestApp, ask: impl AsyncFn() -> Answer) -> u64 {
+    ask().await.expect(200);
+    let mut fewest = u64::MAX;
+    for _ in 0..5 {
+        let before = app.service.statements.count();
+        ask().await.expect(200);
+        fewest = fewest.min(app.service.statements.count() - before);
+    }
+    fewest
+}
+
+#[tokio::test]
+async fn reads_send_few_statements() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, viewer) = (app.actor("owner").await, app.actor("viewer").await);
+    let admission = admission(&app);
+    let property = owner.property("northmoor").await;
+    let link = owner.post(&format!("/api/properties/{property}/share-links"), &json!({})).await.expect(201);
+    let shared = format!("/api/share/{}/performance", link.json["data"]["token"].as_str().unwrap());
+    let performance = format!("/api/properties/{property}/performance?scope=all");
+    let members = format!("/api/properties/{}/performance", viewer.property("").await);
+    let nobody = app.anonymous();
+    let cases: [(&Actor, &str, u64); 7] = [
+        (&owner, "/api", 0),
+        (&owner, &performance, 0),
+        (&viewer, &members, 0),
+        (&nobody, &shared, 0),
+        (&owner, "/api/tags", 2),
+        (&owner, "/api/properties", 2),
+        (&viewer, "/api/properties", 2),
+    ];
+    for (actor, path, beyond_admission) in cases {
+        let sent = fewest(&app, async || actor.get(path).await).await;
+        assert!(sent <= admission + beyond_admission, "GET {path}: {sent} statements");
+    }
+}
+
+#[tokio::test]
+async fn a_keyed_create_sends_at_most_eight_statements() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
+    let owned = owner.property("northmoor").await;
+    let property = editor.property("").await;
+    let conditions = json!([{ "operator": "contains", "value": "a" }]);
+    let note = json!({ "date": "2026-11-16", "text": "note" });
+    let filter = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
+    let of = |property: &str, kind: &str| format!("/api/properties/{property}/{kind}");
+    let cases: [(&Actor, String, Value); 9] = [
+        (&owner, "/api/tags".into(), json!({ "name": "Shops" })),
+        (&owner, "/api/filter-presets".into(), json!({ "name": "Shops", "filters": filter })),
+        (&owner, "/api/team".into(), json!({ "email": "x@test.example", "role": "viewer", "allProperties": true })),
+        (&owner, of(&owned, "share-links"), json!({})),
+        (&owner, of(&owned, "annotations"), note.clone()),
+        (&editor, of(&property, "annotations"), note),
+        (&editor, of(&property, "segments"), json!({ "name": "Shops", "conditions": conditions })),
+        (&editor, of(&property, "topic-clusters"), json!({ "name": "Shops", "conditions": conditions })),
+        (&editor, of(&property, "branded-keywords"), json!({ "keywords": ["shops"] })),
+    ];
+    // The first use of a grant is noted.
+    editor.get(&of(&property, "annotations")).await.expect(200);
+    for (actor, path, body) in cases {
+        let before = app.service.statements.count();
+        let key = [("content-type", "application/json"), ("idempotency-key", "once")];
+        actor.send(Method::POST, &path, Some(body.to_string()), &key).await.expect(201);
+        let sent = app.service.statements.count() - before;
+        assert!(sent <= 8, "POST {path}: {sent} statements");
+    }
+}
