@@ -3,6 +3,8 @@
 //! A body is held against the schema that the document publishes for it, so what is documented and what is accepted
 //! cannot differ; only then is it read.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use poem::{Request, RequestBody, Result};
 use poem_openapi::{
     ApiExtractor, ApiExtractorType, ExtractParamOptions,
@@ -24,6 +26,22 @@ const CONTENT_TYPE: &str = "application/json";
 /// A JSON body of shape `T`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body<T>(pub T);
+
+/// The JSON value of a body that a layer in front of the router has parsed, as request data. It is taken once.
+#[derive(Debug, Clone)]
+pub struct ParsedBody(Arc<Mutex<Option<Value>>>);
+
+impl ParsedBody {
+    /// Holds `value` until the operation takes it.
+    #[must_use]
+    pub fn new(value: Value) -> Self {
+        Self(Arc::new(Mutex::new(Some(value))))
+    }
+
+    fn take(&self) -> Option<Value> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 impl<T: ParseFromJSON + 'static> Body<T> {
     /// Reads `bytes` sent as `content_type`.
@@ -98,6 +116,9 @@ impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {
         body: &mut RequestBody,
         _: ExtractParamOptions<Self::ParamType>,
     ) -> Result<Self> {
+        if let Some(value) = request.data::<ParsedBody>().and_then(ParsedBody::take) {
+            return Ok(Self::of(value)?);
+        }
         let bytes = body.take()?.into_bytes().await?;
         Ok(Self::read(request.content_type(), &bytes)?)
     }

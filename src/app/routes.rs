@@ -1,30 +1,16 @@
 //! The router and the layers in front of it.
 
-use std::sync::Arc;
-
+use ::http::HeaderName;
 use api::document::Locations;
-use poem::{EndpointExt, Route, endpoint::BoxEndpoint, http::HeaderName};
+use poem::{EndpointExt as _, Route, endpoint::BoxEndpoint};
 
 use super::{Parts, parts::audience};
 use crate::{
     config::Config,
     error::Error,
     http::{
-        access::{self, Authorize},
-        authenticate::{self, Authenticate},
-        body::{BodyLimit, BodyVerdict},
-        client_address::NameClient,
-        compression::compress,
-        conditional::Conditional,
-        errors::Envelope,
-        failures::Failures,
-        headers::StandingHeaders,
-        idempotency::Writes,
-        methods::Options,
-        operation,
-        rate_limit::RateLimit,
-        request_id::Correlation,
-        version::ApiVersion,
+        self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
+        idempotency::Writes, rate_limit::RateLimit,
     },
     services::replays::Running,
     store::{in_flight::InFlight, rate_limit::Rate},
@@ -57,61 +43,56 @@ const OTHER_PATHS: &[(&str, &str)] = &[
 
 /// Everything that the service answers.
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
+    let open = documents_and_sign_in(parts).await?;
+    let operations = api::document::routes(&parts.app).map_to_response();
+    Ok(http::stack(layers(parts)?, operations, open).boxed())
+}
+
+fn layers(parts: &Parts) -> Result<Layers, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let failures = Failures(parts.limits.clone());
-    let rate_limit = RateLimit {
-        limits: parts.limits.clone(),
-        in_flight: InFlight::new(config.rate_limit.max_in_flight),
-        anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
-    };
-    let authenticate = Arc::new(Authenticate {
-        admissions: parts.admissions.clone(),
-        audience: audience(config, base_url),
-        base_url: base_url.clone(),
-        config: config.clone(),
-        failures: failures.clone(),
-    });
-    let authorize = Arc::new(Authorize {
-        admissions: parts.admissions.clone(),
-        writer: parts.store.writer.clone(),
-        config: config.clone(),
-        clock: app.clock.clone(),
-        limits: parts.limits.clone(),
-        failures,
-    });
-    let writes = Writes {
-        db: app.db.clone(),
-        writer: parts.store.writer.clone(),
-        statements: parts.store.statements.clone(),
-        store: config.idempotency.store,
-        max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
-        secrets: app.search.secrets.clone(),
-        running: Running::default(),
+    Ok(Layers {
         clock: app.clock.clone(),
         random: app.random.clone(),
-    };
-    let open = documents_and_sign_in(parts).await?;
-    let operations = api::document::routes(app)
-        .with(Conditional)
-        .with(writes)
-        .with(BodyVerdict)
-        .around(move |next, request| access::authorize(authorize.clone(), next, request))
-        .with(rate_limit.clone())
-        .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
-        .with(Options);
-    let endpoint = Route::new()
-        .nest_no_strip("/api", operations)
-        .nest_no_strip("/", open.with(BodyVerdict).with(rate_limit))
-        .with(BodyLimit::default())
-        .with(Envelope::new(OTHER_PATHS))
-        .with(ApiVersion)
-        .with(StandingHeaders { https: is_https(base_url) })
-        .around(compress)
-        .with(NameClient { proxies: config.rate_limit.trusted_proxies.clone(), header: client_address_header(config)? })
-        .with(Correlation { clock: app.clock.clone(), random: app.random.clone() })
-        .around(operation::look_up);
-    Ok(endpoint.map_to_response().boxed())
+        https: is_https(base_url),
+        client: NameClient {
+            proxies: config.rate_limit.trusted_proxies.clone(),
+            header: client_address_header(config)?,
+        },
+        other_paths: OTHER_PATHS,
+        authenticate: Authenticate {
+            admissions: parts.admissions.clone(),
+            audience: audience(config, base_url),
+            base_url: base_url.clone(),
+            config: config.clone(),
+            failures: failures.clone(),
+        },
+        rate_limit: RateLimit {
+            limits: parts.limits.clone(),
+            in_flight: InFlight::new(config.rate_limit.max_in_flight),
+            anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
+        },
+        authorize: Authorize {
+            admissions: parts.admissions.clone(),
+            writer: parts.store.writer.clone(),
+            config: config.clone(),
+            clock: app.clock.clone(),
+            limits: parts.limits.clone(),
+            failures,
+        },
+        writes: Writes {
+            db: app.db.clone(),
+            writer: parts.store.writer.clone(),
+            statements: parts.store.statements.clone(),
+            store: config.idempotency.store,
+            max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
+            secrets: app.search.secrets.clone(),
+            running: Running::default(),
+            clock: app.clock.clone(),
+            random: app.random.clone(),
+        },
+    })
 }
 
 /// What is not an operation: metadata, the embedded issuer, sign-in of browsers, the documentation.

@@ -1,13 +1,13 @@
 //! Refuses bodies over 1 MiB, also those that do not say how long they are, and compressed ones.
 //!
-//! In two halves: [`BodyLimit`] reads the body before anything is answered, because a client that is still sending would meet
-//! a closed connection instead of the answer; [`BodyVerdict`] refuses behind the judgement of who asks.
+//! In two layers: [`read`] reads the body before anything is answered, because a client that is still sending would meet a closed
+//! connection instead of the answer; [`refuse`] stands behind authorization.
 
 use std::{sync::Arc, time::Duration};
 
 use api::error::{ApiError, Code};
 use poem::{
-    Body, Endpoint, Middleware, Request, Result,
+    Body, Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderMap, Method, header},
 };
 use tokio::{
@@ -22,7 +22,7 @@ use crate::{addresses::ClientAddress, store::places::Places};
 /// The longest body accepted, in bytes.
 pub const LIMIT: usize = 1024 * 1024;
 /// How much of a body that is refused is read and thrown away, in bytes. Whoever sends more finds the connection closed.
-const PATIENCE: u64 = 16 * LIMIT as u64;
+const MAX_DRAIN: u64 = 16 * LIMIT as u64;
 
 /// How long a body may take to arrive.
 const TIME: Duration = Duration::from_secs(20);
@@ -34,96 +34,67 @@ const MAX_STEPS: usize = 1024;
 /// Steps that the bodies of one address may take together: 8 MiB.
 const MAX_STEPS_PER_ADDRESS: usize = 128;
 
-/// The half that reads.
-#[derive(Debug, Clone)]
-pub struct BodyLimit {
+/// Memory for bodies.
+#[derive(Debug)]
+pub struct BodyMemory {
     all: Arc<Semaphore>,
-    by_address: Arc<Places<ClientAddress>>,
+    by_address: Places<ClientAddress>,
 }
 
-impl Default for BodyLimit {
+impl Default for BodyMemory {
     fn default() -> Self {
-        let (all, by_address) = (Semaphore::new(MAX_STEPS), Places::new(MAX_STEPS_PER_ADDRESS));
-        Self { all: Arc::new(all), by_address: Arc::new(by_address) }
+        Self { all: Arc::new(Semaphore::new(MAX_STEPS)), by_address: Places::new(MAX_STEPS_PER_ADDRESS) }
     }
-}
-
-/// See [`BodyLimit`].
-pub struct BodyLimitEndpoint<E> {
-    inner: E,
-    settings: BodyLimit,
 }
 
 /// The memory that a body takes until its request has been answered.
 #[derive(Clone)]
 struct Kept(#[expect(dead_code, reason = "dropping it gives the memory back")] Arc<Vec<[OwnedSemaphorePermit; 2]>>);
 
-/// The half that refuses.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct BodyVerdict;
-
-/// See [`BodyVerdict`].
-pub struct BodyVerdictEndpoint<E>(E);
-
-/// What is wrong with a request's body, as request data.
+/// A refusal of a request's body, as request data.
 #[derive(Clone)]
 struct Refused(ApiError);
 
-impl<E: Endpoint> Middleware<E> for BodyLimit {
-    type Output = BodyLimitEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        BodyLimitEndpoint { inner, settings: self.clone() }
+/// The layer that reads bodies.
+///
+/// # Errors
+/// Those of the layers inside.
+pub async fn read<E: Endpoint>(memory: Arc<BodyMemory>, next: Arc<E>, mut request: Request) -> Result<Response> {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return next.call(request).await.map(IntoResponse::into_response);
     }
-}
-
-impl<E: Endpoint> Endpoint for BodyLimitEndpoint<E> {
-    type Output = E::Output;
-
-    async fn call(&self, mut request: Request) -> Result<Self::Output> {
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let mut body = request.take_body().into_async_read();
-            let end = Instant::now() + TIME;
-            let read = if let Some(refusal) = compressed(request.headers()) {
-                Err(refusal)
-            } else {
-                let own = self.settings.by_address.of(client_address::of(&request));
-                let whole = whole(&mut body, &self.settings.all, &own);
-                tokio::time::timeout_at(end, whole).await.unwrap_or_else(|_| Err(too_slow()))
-            };
-            match read {
-                Ok((bytes, kept)) => {
-                    request.set_data(kept);
-                    request.set_body(Body::from(bytes));
-                }
-                Err(refusal) => {
-                    // An error here is the client's leaving, which the answer will find out.
-                    let mut rest = body.take(PATIENCE);
-                    let _ = tokio::time::timeout_at(end, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
-                    request.set_data(Refused(refusal));
-                }
-            }
+    let mut body = request.take_body().into_async_read();
+    let end = Instant::now() + TIME;
+    let read = if let Some(refusal) = compressed(request.headers()) {
+        Err(refusal)
+    } else {
+        let own = memory.by_address.of(client_address::of(&request));
+        let whole = whole(&mut body, &memory.all, &own);
+        tokio::time::timeout_at(end, whole).await.unwrap_or_else(|_| Err(too_slow()))
+    };
+    match read {
+        Ok((bytes, kept)) => {
+            request.set_data(kept);
+            request.set_body(Body::from(bytes));
         }
-        self.inner.call(request).await
-    }
-}
-
-impl<E: Endpoint> Middleware<E> for BodyVerdict {
-    type Output = BodyVerdictEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        BodyVerdictEndpoint(inner)
-    }
-}
-
-impl<E: Endpoint> Endpoint for BodyVerdictEndpoint<E> {
-    type Output = E::Output;
-
-    async fn call(&self, request: Request) -> Result<Self::Output> {
-        match request.data::<Refused>() {
-            Some(Refused(refusal)) => Err(refusal.clone().into()),
-            None => self.0.call(request).await,
+        Err(refusal) => {
+            // An error here is the client's leaving, which the answer will find out.
+            let mut rest = body.take(MAX_DRAIN);
+            let _ = tokio::time::timeout_at(end, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+            request.set_data(Refused(refusal));
         }
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// The layer that refuses bodies.
+///
+/// # Errors
+/// 400, 413, 415 or 429 where the body was not accepted, and those of the layers inside.
+pub async fn refuse<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
+    match request.data::<Refused>() {
+        Some(Refused(refusal)) => Err(refusal.clone().into()),
+        None => next.call(request).await.map(IntoResponse::into_response),
     }
 }
 
@@ -176,10 +147,16 @@ mod tests {
 
     use super::*;
 
+    fn client(app: impl Endpoint<Output = String> + 'static, memory: &Arc<BodyMemory>) -> TestClient<impl Endpoint + use<>> {
+        let memory = memory.clone();
+        TestClient::new(app.around(refuse).around(move |next, request| read(memory.clone(), next, request)))
+    }
+
     #[tokio::test]
     async fn bodies_are_measured_whether_or_not_they_say_their_length() {
         let app = make(async |mut request: Request| Ok::<_, poem::Error>(request.take_body().into_string().await?));
-        let client = TestClient::new(app.with(BodyVerdict).with(BodyLimit::default()));
+        let memory = Arc::default();
+        let client = client(app, &memory);
         for (size, status) in [(0, 200), (LIMIT, 200), (LIMIT + 1, 413)] {
             let response = client.post("/").body("x".repeat(size)).send().await;
             assert_eq!(response.0.status().as_u16(), status, "{size}");
@@ -193,21 +170,21 @@ mod tests {
 
     #[tokio::test]
     async fn the_bodies_of_an_address_take_so_much_memory_and_give_it_back() {
-        let limit = BodyLimit::default();
+        let memory = Arc::new(BodyMemory::default());
         let app = make(async |mut request: Request| {
             let length = request.take_body().into_vec().await?.len();
             tokio::task::yield_now().await;
             Ok::<_, poem::Error>(length.to_string())
         });
-        let client = TestClient::new(app.with(BodyVerdict).with(limit.clone()));
+        let client = client(app, &memory);
         for held in [0, MAX_STEPS_PER_ADDRESS] {
-            let own = limit.by_address.of(client_address::of(&Request::default()));
+            let own = memory.by_address.of(client_address::of(&Request::default()));
             let taken = own.clone().try_acquire_many_owned(u32::try_from(held).unwrap()).unwrap();
             let response = client.post("/").body("x".repeat(STEP + 1)).send().await;
             assert_eq!(response.0.status().as_u16(), if held == 0 { 200 } else { 429 });
             drop(taken);
             assert_eq!(own.available_permits(), MAX_STEPS_PER_ADDRESS, "memory is given back");
-            assert_eq!(limit.all.available_permits(), MAX_STEPS);
+            assert_eq!(memory.all.available_permits(), MAX_STEPS);
         }
     }
 }

@@ -1,16 +1,19 @@
 //! Finds out where a request comes from and puts it into the request: the peer of the connection, or, where the peer is a
 //! trusted proxy, whom the proxy names.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
 
 use poem::{
-    Addr, Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    Addr, Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderMap, HeaderName, header},
 };
 
 use crate::addresses::{ClientAddress, TrustedProxies};
 
-/// The middleware.
+/// Whose word on an address is believed.
 #[derive(Debug, Clone)]
 pub struct NameClient {
     /// Proxies whose word is believed.
@@ -19,34 +22,24 @@ pub struct NameClient {
     pub header: HeaderName,
 }
 
-/// See [`NameClient`].
-pub struct NameClientEndpoint<E> {
-    inner: E,
-    settings: NameClient,
+/// The layer.
+///
+/// # Errors
+/// Those of the layers inside.
+pub async fn name_client<E: Endpoint>(
+    settings: Arc<NameClient>,
+    next: Arc<E>,
+    mut request: Request,
+) -> Result<Response> {
+    let client = match &request.remote_addr().0 {
+        Addr::SocketAddr(peer) => ClientAddress::new(settings.client(peer.ip(), request.headers())),
+        other => ClientAddress::other(other),
+    };
+    request.set_data(client);
+    next.call(request).await.map(IntoResponse::into_response)
 }
 
-impl<E: Endpoint> Middleware<E> for NameClient {
-    type Output = NameClientEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        NameClientEndpoint { inner, settings: self.clone() }
-    }
-}
-
-impl<E: Endpoint> Endpoint for NameClientEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let client = match &request.remote_addr().0 {
-            Addr::SocketAddr(peer) => ClientAddress::new(self.settings.client(peer.ip(), request.headers())),
-            other => ClientAddress::other(other),
-        };
-        request.set_data(client);
-        self.inner.call(request).await.map(IntoResponse::into_response)
-    }
-}
-
-/// Where `request` comes from; without the middleware, the peer of the connection.
+/// Where `request` comes from; without the layer, the peer of the connection.
 #[must_use]
 pub fn of(request: &Request) -> ClientAddress {
     request.data::<ClientAddress>().cloned().unwrap_or_else(|| match &request.remote_addr().0 {

@@ -1,57 +1,43 @@
 //! `ETag` and `304 Not Modified` on successful reads, and who may keep them.
 
+use std::sync::Arc;
+
 use api::operation::EtagKind;
 use poem::{
-    Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
 
 use super::operation;
 use crate::digest::opaque_tag;
 
-/// The middleware. It stands inside compression, so that a tag names the answer and not one coding of it.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Conditional;
-
-/// See [`Conditional`].
-pub struct ConditionalEndpoint<E>(E);
-
-impl<E: Endpoint> Middleware<E> for Conditional {
-    type Output = ConditionalEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        ConditionalEndpoint(inner)
+/// The layer. It stands inside compression, so that a tag names the answer and not one coding of it.
+///
+/// # Errors
+/// Those of the layers inside.
+pub async fn conditional<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Response> {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let Some(operation) = operation::of(&request).filter(|_| is_read) else {
+        return next.call(request).await.map(IntoResponse::into_response);
+    };
+    let known = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect::<Vec<_>>();
+    // The router would answer HEAD with an empty body, whose tag is not the answer's; the HTTP layer leaves the body out.
+    request.set_method(Method::GET);
+    let response = next.call(request).await?.into_response();
+    if response.status() != StatusCode::OK {
+        return Ok(response);
     }
-}
-
-impl<E: Endpoint> Endpoint for ConditionalEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let read = matches!(*request.method(), Method::GET | Method::HEAD);
-        let operation = operation::of(&request).filter(|_| read);
-        let Some(operation) = operation else {
-            return self.0.call(request).await.map(IntoResponse::into_response);
-        };
-        let known = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect::<Vec<_>>();
-        // The router would answer HEAD with an empty body, whose tag is not the answer's; the HTTP layer leaves the body out.
-        request.set_method(Method::GET);
-        let response = self.0.call(request).await?.into_response();
-        if response.status() != StatusCode::OK {
-            return Ok(response);
-        }
-        let mut response = tagged(response, operation.etag).await?;
-        let headers = response.headers_mut();
-        headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private"));
-        headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
-        let unchanged = headers.get(header::ETAG).is_some_and(|tag| known.iter().any(|list| names(list, tag)));
-        if unchanged {
-            response.set_status(StatusCode::NOT_MODIFIED);
-            response.headers_mut().remove(header::CONTENT_TYPE);
-            response.set_body(());
-        }
-        Ok(response)
+    let mut response = tagged(response, operation.etag).await?;
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private"));
+    headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
+    let is_unchanged = headers.get(header::ETAG).is_some_and(|tag| known.iter().any(|list| names(list, tag)));
+    if is_unchanged {
+        response.set_status(StatusCode::NOT_MODIFIED);
+        response.headers_mut().remove(header::CONTENT_TYPE);
+        response.set_body(());
     }
+    Ok(response)
 }
 
 /// Adds a tag made of the body, unless the operation has none or gave one itself.
@@ -88,7 +74,7 @@ mod tests {
             "/api/properties" => Response::builder().content_type("application/json").body("{\"data\":[]}"),
             _ => Response::builder().status(StatusCode::NOT_FOUND).finish(),
         });
-        TestClient::new(app.with(Conditional))
+        TestClient::new(app.around(conditional).around(operation::look_up))
     }
 
     #[tokio::test]

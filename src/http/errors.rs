@@ -1,74 +1,47 @@
 //! Every failure leaves in the one shape `{ error, code?, hint?, correlationId? }`: typed errors, the HTTP layer's own, panics.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use api::error::{ApiError, Code};
 use futures_util::FutureExt;
-use poem::{Endpoint, IntoResponse, Middleware, Request, Response, Result, http::header};
+use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 
 use super::{
     authenticate::Challenge,
     error_map,
     methods::{self, OtherPaths},
     rate_limit,
-    request_id::CorrelationId,
+    request_id::{self, RequestId},
 };
 use crate::store::rate_limit::Standing;
 
-/// The middleware.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Envelope {
-    other: OtherPaths,
+/// The layer. `other` are paths outside the table of operations, such as the token endpoint, with their methods for `Allow`.
+///
+/// # Errors
+/// None: every failure inside is an answer from here on.
+pub async fn errors<E: Endpoint>(other: OtherPaths, next: Arc<E>, request: Request) -> Result<Response> {
+    let path = request.uri().path().to_owned();
+    let id = request_id::of(&request).cloned();
+    let answer = match AssertUnwindSafe(next.call(request)).catch_unwind().await {
+        Ok(answer) => answer.map(IntoResponse::into_response),
+        Err(panic) => {
+            tracing::error!("panic: {}", panic_text(panic.as_ref()));
+            Err(ApiError::new(Code::Internal).into())
+        }
+    };
+    Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), other)))
 }
 
-impl Envelope {
-    /// `other` are paths outside the table of operations, such as the token endpoint, with what `Allow` says for them.
-    #[must_use]
-    pub fn new(other: OtherPaths) -> Self {
-        Self { other }
-    }
-}
-
-/// See [`Envelope`].
-pub struct EnvelopeEndpoint<E> {
-    inner: E,
-    other: OtherPaths,
-}
-
-impl<E: Endpoint> Middleware<E> for Envelope {
-    type Output = EnvelopeEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        EnvelopeEndpoint { inner, other: self.other }
-    }
-}
-
-impl<E: Endpoint> Endpoint for EnvelopeEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let path = request.uri().path().to_owned();
-        let id = request.data::<CorrelationId>().cloned();
-        let answer = match AssertUnwindSafe(self.inner.call(request)).catch_unwind().await {
-            Ok(answer) => answer.map(IntoResponse::into_response),
-            Err(panic) => {
-                tracing::error!("panic: {}", panic_text(panic.as_ref()));
-                Err(ApiError::new(Code::Internal).into())
-            }
-        };
-        Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), self.other)))
-    }
-}
-
-fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: OtherPaths) -> Response {
+fn wrap(error: poem::Error, path: &str, id: Option<&RequestId>, other: OtherPaths) -> Response {
     let standing = error.data::<Standing>().copied();
     let challenge = error.data::<Challenge>().cloned();
     let mut response = if error.is_from_response() {
         error.into_response()
     } else {
-        let not_allowed = error_map::of(&error).code == Code::MethodNotAllowed;
-        let mut response = response_of(error, id);
-        if not_allowed && let Ok(allow) = methods::allow(path, other).parse() {
+        let refusal = finished(error_map::of(&error), id);
+        let allow = (refusal.code == Code::MethodNotAllowed).then(|| methods::allow(path, other).parse().ok());
+        let mut response = refusal.into_response();
+        if let Some(allow) = allow.flatten() {
             response.headers_mut().insert(header::ALLOW, allow);
         }
         response
@@ -83,14 +56,14 @@ fn wrap(error: poem::Error, path: &str, id: Option<&CorrelationId>, other: Other
 }
 
 /// An error as it leaves the service, without headers that other layers add.
-pub(super) fn response_of(error: poem::Error, id: Option<&CorrelationId>) -> Response {
+pub(super) fn response_of(error: poem::Error, id: Option<&RequestId>) -> Response {
     if error.is_from_response() { error.into_response() } else { finished(error_map::of(&error), id).into_response() }
 }
 
-/// On 5xx: adds the request's name; a fault's hint, which is for us, goes to the log.
-fn finished(mut refusal: ApiError, id: Option<&CorrelationId>) -> ApiError {
+/// On 5xx: adds the request's id; a fault's hint, which is for us, goes to the log.
+fn finished(mut refusal: ApiError, id: Option<&RequestId>) -> ApiError {
     if refusal.code.status().is_server_error() {
-        refusal.correlation_id = id.map(|CorrelationId(id)| id.to_string());
+        refusal.correlation_id = id.map(|RequestId(id)| id.to_string());
     }
     if refusal.code == Code::Internal
         && let Some(hint) = refusal.hint.take()
@@ -114,7 +87,7 @@ mod tests {
     use super::*;
     use crate::{
         clock::Clock,
-        http::{headers::StandingHeaders, request_id::Correlation, version::ApiVersion},
+        http::{headers::headers, request_id::request_id, version::version},
         random::Random,
     };
 
@@ -153,10 +126,10 @@ mod tests {
             .at("/unnamed", get(unnamed))
             .at("/api/properties/tracking", get(refuses));
         let app = routes
-            .with(Envelope::new(&[("/panics", "GET, HEAD")]))
-            .with(ApiVersion)
-            .with(StandingHeaders::default())
-            .with(Correlation { clock, random: Random::seeded(1) });
+            .around(version)
+            .around(|next, request| errors(&[("/panics", "GET, HEAD")], next, request))
+            .around(|next, request| headers(false, next, request))
+            .around(move |next, request| request_id(clock.clone(), Random::seeded(1), next, request));
         TestClient::new(Arc::new(app))
     }
 
@@ -205,7 +178,7 @@ mod tests {
 
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
         let address = *acceptor.local_addr()[0].as_socket_addr().unwrap();
-        let app = Route::new().at("/refuses", get(refuses)).with(Envelope::default());
+        let app = Route::new().at("/refuses", get(refuses)).around(|next, request| errors(&[], next, request));
         let server = tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
         for (length, status, ours) in [(60_000, "400", true), (70_000, "414", false)] {
             let filters = "x".repeat(length);

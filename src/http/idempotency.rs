@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use api::{
-    body::check_content_type,
+    body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
     operation::Idempotency,
 };
 use poem::{
-    Body, Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
 };
 use sea_orm::DatabaseConnection;
 
-use super::{errors, operation, request_id::CorrelationId};
+use super::{errors, operation, request_id};
 use crate::{
     clock::Clock,
     config::ReplayStore,
@@ -36,8 +36,7 @@ const STORAGE: &str = "idempotency-storage";
 /// The longest key.
 const LONGEST_KEY: usize = 255;
 
-/// The middleware.
-#[derive(Clone)]
+/// What writes need.
 pub struct Writes {
     /// Where answers to keys are looked up.
     pub db: DatabaseConnection,
@@ -59,45 +58,28 @@ pub struct Writes {
     pub random: Random,
 }
 
-/// See [`Writes`].
-pub struct WritesEndpoint<E> {
-    inner: E,
-    settings: Writes,
-}
-
-impl<E: Endpoint> Middleware<E> for Writes {
-    type Output = WritesEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        WritesEndpoint { inner, settings: self.clone() }
+/// The layer.
+///
+/// # Errors
+/// 400, 409 or 422 for the key, and those of the layers inside.
+pub async fn idempotency<E: Endpoint>(settings: Arc<Writes>, next: Arc<E>, mut request: Request) -> Result<Response> {
+    let Some(kind) = operation::of(&request).and_then(|operation| operation.idempotency) else {
+        return next.call(request).await.map(IntoResponse::into_response);
+    };
+    let if_match = request.headers().get_all(header::IF_MATCH).iter();
+    let if_match = if_match.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
+    request.set_data(IfMatch(if_match));
+    let key = if kind == Idempotency::Enforced { key(&request)? } else { None };
+    let Some(key) = key else { return settings.once(&next, request).await };
+    if settings.store == ReplayStore::None {
+        let id = request_id::of(&request).cloned();
+        let answer = settings.once(&next, request).await;
+        return Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))));
     }
-}
-
-impl<E: Endpoint> Endpoint for WritesEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let if_match = request.headers().get_all(header::IF_MATCH).iter();
-        let if_match = if_match.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        request.set_data(IfMatch(if_match.collect()));
-        let operation = operation::of(&request);
-        match operation.and_then(|operation| operation.idempotency) {
-            None => self.inner.call(request).await.map(IntoResponse::into_response),
-            Some(Idempotency::Ignored) => self.once(request).await,
-            Some(Idempotency::Enforced) => match key(&request)? {
-                None => self.once(request).await,
-                Some(_) if self.settings.store == ReplayStore::None => {
-                    let id = request.data::<CorrelationId>().cloned();
-                    let answer = self.once(request).await;
-                    Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))))
-                }
-                Some(key) => match json(&mut request).await? {
-                    // What is no JSON is refused before it has anything to do with a key.
-                    None => self.once(request).await,
-                    Some(value) => self.keyed(request, key, replays::hash(&value)).await,
-                },
-            },
-        }
+    match json(&mut request).await? {
+        // What is no JSON is refused before it has anything to do with a key.
+        None => settings.once(&next, request).await,
+        Some(hash) => settings.keyed(&next, request, key, hash).await,
     }
 }
 
@@ -116,13 +98,17 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// The body's JSON value; none where it is not JSON or not said to be. The body can be read again.
-async fn json(request: &mut Request) -> Result<Option<serde_json::Value>> {
-    let bytes = request.take_body().into_vec().await?;
-    let said = check_content_type(request.content_type()).is_ok();
-    let value = if said { serde_json::from_slice(&bytes).ok() } else { None };
-    request.set_body(Body::from(bytes));
-    Ok(value)
+/// The hash of the body's JSON value, which the operation reads after it; none where it is not JSON or not said to be.
+async fn json(request: &mut Request) -> Result<Option<Vec<u8>>> {
+    let bytes = request.take_body().into_bytes().await?;
+    let is_json = check_content_type(request.content_type()).is_ok();
+    let value: Option<serde_json::Value> = if is_json { serde_json::from_slice(&bytes).ok() } else { None };
+    request.set_body(bytes);
+    Ok(value.map(|value| {
+        let hash = replays::hash(&value);
+        request.set_data(ParsedBody::new(value));
+        hash
+    }))
 }
 
 fn bad_key(problem: &str) -> ApiError {
@@ -140,12 +126,12 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
     response
 }
 
-impl<E: Endpoint> WritesEndpoint<E> {
+impl Writes {
     /// Runs the operation in a transaction of its own, which is committed unless it refuses.
-    async fn once(&self, mut request: Request) -> Result<Response> {
-        let unit = Arc::new(self.settings.unit());
+    async fn once<E: Endpoint>(&self, next: &E, mut request: Request) -> Result<Response> {
+        let unit = Arc::new(self.unit());
         request.set_data(unit.clone());
-        let answer = self.inner.call(request).await.map(IntoResponse::into_response);
+        let answer = next.call(request).await.map(IntoResponse::into_response);
         let unit = alone(unit)?;
         match answer {
             Ok(response) if response.status().is_success() => {
@@ -160,32 +146,29 @@ impl<E: Endpoint> WritesEndpoint<E> {
     }
 
     /// The same for a request with a key: answered from what is stored, or run and stored.
-    async fn keyed(&self, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
-        let settings = &self.settings;
-        let Some(member) = request.data::<Member>() else { return self.once(request).await };
+    async fn keyed<E: Endpoint>(&self, next: &E, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
+        let Some(member) = request.data::<Member>() else { return self.once(next, request).await };
         // An id in capitals is the same id; nothing else in these paths tells them apart.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
-        let Some(_claim) = settings.running.claim(&scope) else { return Err(in_progress().into()) };
-        let unit = match settings.start(&scope, &hash).await? {
+        let Some(_claim) = self.running.claim(&scope) else { return Err(in_progress().into()) };
+        let unit = match self.start(&scope, &hash).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
         };
         request.set_data(unit.clone());
-        let id = request.data::<CorrelationId>().cloned();
-        match self.inner.call(request).await.map(IntoResponse::into_response) {
+        let id = request_id::of(&request).cloned();
+        match next.call(request).await.map(IntoResponse::into_response) {
             // A plan that has run out meanwhile: what a plan refuses has nothing to do with keys.
             Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => {
                 alone(unit)?.roll_back().await.map_err(ApiError::from)?;
                 Err(error)
             }
-            Err(error) => settings.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
-            Ok(response) => settings.settle(alone(unit)?, response, scope, hash).await,
+            Err(error) => self.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
+            Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
         }
     }
-}
 
-impl Writes {
     fn unit(&self) -> UnitOfWork {
         UnitOfWork::new(self.writer.clone(), self.statements.clone())
     }
@@ -311,13 +294,15 @@ mod tests {
             random: Random::seeded(2),
         };
         let counted = runs.clone();
-        let operation = make_sync(move |_: Request| {
+        let endpoint = make_sync(move |_: Request| {
             counted.fetch_add(1, Ordering::SeqCst);
             Response::builder().status(StatusCode::CREATED).content_type("application/json").body("x".repeat(bytes))
         });
         let entitlement = Entitlement::of(&Config::default(), &user, noon());
         let member = Member { user: Arc::new(user), entitlement };
-        let client = TestClient::new(operation.with(writes).data(member));
+        let writes = Arc::new(writes);
+        let endpoint = endpoint.around(move |next, request| idempotency(writes.clone(), next, request));
+        let client = TestClient::new(endpoint.around(operation::look_up).data(member));
         let send = async || {
             let request = client.post("/api/tags").header(KEY, "a").content_type("application/json").body("{}");
             let answer = request.send().await.0;

@@ -1,39 +1,28 @@
 //! The methods of a path: `Allow` on 405, and the answer to `OPTIONS`, for anyone. Scripts of other origins get no permission by it.
 
+use std::sync::Arc;
+
 use api::operation;
 use poem::{
-    Endpoint, IntoResponse, Middleware, Request, Response, Result,
+    Endpoint, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode, header},
 };
 
 /// Paths outside the table of operations with the methods they answer, for `Allow`.
 pub type OtherPaths = &'static [(&'static str, &'static str)];
 
-/// The middleware. It stands in front of authentication.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Options;
-
-/// See [`Options`].
-pub struct OptionsEndpoint<E>(E);
-
-impl<E: Endpoint> Middleware<E> for Options {
-    type Output = OptionsEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        OptionsEndpoint(inner)
-    }
-}
-
-impl<E: Endpoint> Endpoint for OptionsEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
+/// The layer that answers `OPTIONS`. It stands in front of authentication.
+///
+/// # Errors
+/// Those of the layers inside.
+pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
+    if *request.method() == Method::OPTIONS {
         let allow = allow(request.uri().path(), &[]);
-        if *request.method() != Method::OPTIONS || allow.is_empty() {
-            return self.0.call(request).await.map(IntoResponse::into_response);
+        if !allow.is_empty() {
+            return Ok(Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish());
         }
-        Ok(Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish())
     }
+    next.call(request).await.map(IntoResponse::into_response)
 }
 
 /// The methods that `path` answers, for `Allow`; empty where it is no path of ours.

@@ -1,8 +1,8 @@
-//! What every request passes before and after the operations.
+//! Every request passes here before and after the operations: one stack of functions.
 //!
-//! From the outside in: [`operation`], [`request_id`], [`client_address`], [`compression`], [`headers`], [`version`], [`errors`], [`body`],
-//! [`methods`], [`authenticate`], [`rate_limit`], [`access`], the other half of [`body`], [`conditional`]. Everything inside the
-//! envelope refuses with an error; the envelope alone writes error bodies.
+//! A layer refuses with an error; [`errors`] alone writes error bodies. Layers speak to those inside by request data
+//! ([`operation`], [`request_id`], [`CountedAs`](rate_limit::CountedAs), the caller and the access), and to those outside by error data
+//! ([`Challenge`](authenticate::Challenge), the state of a rate limit) and headers.
 
 pub mod access;
 pub mod authenticate;
@@ -20,3 +20,71 @@ pub mod operation;
 pub mod rate_limit;
 pub mod request_id;
 pub mod version;
+
+use std::sync::Arc;
+
+use poem::{Endpoint, EndpointExt as _, Response, Route};
+
+use self::{
+    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, idempotency::Writes,
+    methods::OtherPaths, rate_limit::RateLimit,
+};
+use crate::{clock::Clock, random::Random};
+
+/// What the layers need.
+pub struct Layers {
+    /// Times requests.
+    pub clock: Clock,
+    /// Draws request ids.
+    pub random: Random,
+    /// Whether the public root is on https.
+    pub https: bool,
+    /// Proxies.
+    pub client: NameClient,
+    /// Paths outside the table of operations.
+    pub other_paths: OtherPaths,
+    /// Credentials.
+    pub authenticate: Authenticate,
+    /// Rates.
+    pub rate_limit: RateLimit,
+    /// Properties, roles and plans.
+    pub authorize: Authorize,
+    /// Transactions and replays.
+    pub writes: Writes,
+}
+
+/// Puts the layers around the `operations` below `/api` and around the `open` paths. Read from the bottom up, it is the way of a
+/// request.
+pub fn stack(
+    layers: Layers,
+    operations: impl Endpoint<Output = Response> + 'static,
+    open: Route,
+) -> impl Endpoint<Output = Response> {
+    let Layers { clock, random, https, client, other_paths, .. } = layers;
+    let (authenticate, rate_limit) = (Arc::new(layers.authenticate), Arc::new(layers.rate_limit));
+    let (authorize, writes) = (Arc::new(layers.authorize), Arc::new(layers.writes));
+    let (client, memory, open_limit) = (Arc::new(client), Arc::new(BodyMemory::default()), rate_limit.clone());
+
+    let operations = operations
+        .around(conditional::conditional)
+        .around(move |next, request| idempotency::idempotency(writes.clone(), next, request))
+        .around(body::refuse)
+        // 404, 402 and 403 come before a word about the body, so that it tells nothing of what is there.
+        .around(move |next, request| access::authorize(authorize.clone(), next, request))
+        .around(move |next, request| rate_limit::limit(rate_limit.clone(), next, request))
+        .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
+        .around(methods::options);
+    let open =
+        open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limit.clone(), next, request));
+    Route::new()
+        .nest_no_strip("/api", operations)
+        .nest_no_strip("/", open)
+        .around(move |next, request| body::read(memory.clone(), next, request))
+        .around(version::version)
+        .around(move |next, request| errors::errors(other_paths, next, request))
+        .around(move |next, request| headers::headers(https, next, request))
+        .around(compression::compress)
+        .around(move |next, request| client_address::name_client(client.clone(), next, request))
+        .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))
+        .around(operation::look_up)
+}

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use http_body_util::combinators::BoxBody;
 use poem::{
-    Body, Endpoint, Error, IntoResponse, Middleware, Request, Response, Result,
+    Body, Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
 };
 use serde_json::json;
@@ -40,7 +40,7 @@ pub struct CountedAs {
     pub under_way: String,
 }
 
-/// The middleware. Where `limits` is none nothing is counted.
+/// The bounds. Where `limits` is none nothing is counted.
 #[derive(Debug, Clone)]
 pub struct RateLimit {
     /// The counters.
@@ -51,50 +51,35 @@ pub struct RateLimit {
     pub anonymous: Rate,
 }
 
-/// See [`RateLimit`].
-pub struct RateLimitEndpoint<E> {
-    inner: E,
-    settings: RateLimit,
-}
-
-impl<E: Endpoint> Middleware<E> for RateLimit {
-    type Output = RateLimitEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        RateLimitEndpoint { inner, settings: self.clone() }
-    }
-}
-
-impl<E: Endpoint> Endpoint for RateLimitEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let RateLimit { limits, in_flight, .. } = &self.settings;
-        let Some(caller) = self.settings.caller(&request) else {
-            return self.inner.call(request).await.map(IntoResponse::into_response);
-        };
-        let standing = limits.as_ref().map(|limits| limits.count(&caller.key, caller.rate));
-        let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
-            Err(too_many(request.uri().path(), seconds))
-        } else if let Some(place) = in_flight.enter(&caller.under_way) {
-            let answer = self.inner.call(request).await;
-            answer.map(|answer| under_way_until_read(answer.into_response(), place))
-        } else {
-            Err(too_many(request.uri().path(), SOON))
-        };
-        let Some(standing) = standing else { return answer };
-        match answer {
-            Ok(mut response) => {
-                tell(&mut response, &standing);
-                Ok(response)
+/// The layer.
+///
+/// # Errors
+/// 429 beyond the caller's rate, and those of the layers inside.
+pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
+    let Some(caller) = settings.caller(&request) else {
+        return next.call(request).await.map(IntoResponse::into_response);
+    };
+    let standing = settings.limits.as_ref().map(|limits| limits.count(&caller.key, caller.rate));
+    let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
+        Err(too_many(request.uri().path(), seconds))
+    } else if let Some(place) = settings.in_flight.enter(&caller.under_way) {
+        let answer = next.call(request).await;
+        answer.map(|answer| under_way_until_read(answer.into_response(), place))
+    } else {
+        Err(too_many(request.uri().path(), SOON))
+    };
+    let Some(standing) = standing else { return answer };
+    match answer {
+        Ok(mut response) => {
+            tell(&mut response, &standing);
+            Ok(response)
+        }
+        Err(mut error) => {
+            // A refusal by another limit tells of that one.
+            if error.data::<Standing>().is_none() {
+                error.set_data(standing);
             }
-            Err(mut error) => {
-                // A refusal by another limit tells of that one.
-                if error.data::<Standing>().is_none() {
-                    error.set_data(standing);
-                }
-                Err(error)
-            }
+            Err(error)
         }
     }
 }
@@ -188,7 +173,7 @@ mod tests {
     use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
 
     use super::*;
-    use crate::{clock::Clock, http::errors::Envelope, testing::noon};
+    use crate::{clock::Clock, http::errors::errors, testing::noon};
 
     fn answer(path: &str) -> Result<Response> {
         match path {
@@ -203,10 +188,10 @@ mod tests {
 
     fn client(limits: Option<Arc<RateLimits>>, max_in_flight: u32) -> TestClient<impl Endpoint> {
         let in_flight = InFlight::new(max_in_flight);
-        let layer = RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) };
-        TestClient::new(
-            make_sync(|request: Request| answer(request.uri().path())).with(layer).with(Envelope::default()),
-        )
+        let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
+        let app = make_sync(|request: Request| answer(request.uri().path()));
+        let app = app.around(move |next, request| limit(settings.clone(), next, request));
+        TestClient::new(app.around(|next, request| errors(&[], next, request)))
     }
 
     #[tokio::test]

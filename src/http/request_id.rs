@@ -1,74 +1,52 @@
-//! Gives each request a name that stands in its answer, in its log lines and, on 5xx, in its body.
+//! Gives each request an id that stands in its answer, in its log lines and, on 5xx, in its body.
 
 use std::sync::Arc;
 
-use poem::{
-    Endpoint, IntoResponse, Middleware, Request, Response, Result,
-    http::{HeaderName, HeaderValue},
-};
+use poem::{Endpoint, IntoResponse, Request, Response, Result, http::HeaderName};
 use tracing::Instrument;
 
 use super::operation;
 use crate::{clock::Clock, random::Random};
 
-/// The header that carries the name, both ways.
+/// The header that carries the id, both ways.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
 
-/// The request's name, as request data.
+/// The request's id, as request data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CorrelationId(pub Arc<str>);
+pub struct RequestId(pub Arc<str>);
 
-/// The middleware.
-#[derive(Debug, Clone)]
-pub struct Correlation {
-    /// Times requests and dates generated names.
-    pub clock: Clock,
-    /// Draws generated names.
-    pub random: Random,
+/// The id of a request.
+#[must_use]
+pub fn of(request: &Request) -> Option<&RequestId> {
+    request.data()
 }
 
-/// See [`Correlation`].
-pub struct CorrelationEndpoint<E> {
-    inner: E,
-    settings: Correlation,
+/// The layer: `clock` times the request and dates ids, which `random` draws where the client sends none.
+///
+/// # Errors
+/// None: what the layers inside refuse is an answer from here on.
+pub async fn request_id<E: Endpoint>(
+    clock: Clock,
+    random: Random,
+    next: Arc<E>,
+    mut request: Request,
+) -> Result<Response> {
+    let start = clock.now();
+    let id = given(&request).unwrap_or_else(|| random.id(start).to_string().into());
+    let (method, path) = (request.method().clone(), loggable_path(&request));
+    let span = tracing::info_span!("request", correlation_id = %id, %method, path);
+    request.set_data(RequestId(id));
+    let answer = async {
+        let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
+        let status = response.status().as_u16();
+        let milliseconds = (clock.now() - start).num_milliseconds();
+        tracing::info!(status, milliseconds, "{method} {path} answered {status} in {milliseconds} ms");
+        response
+    };
+    Ok(answer.instrument(span).await)
 }
 
-impl<E: Endpoint> Middleware<E> for Correlation {
-    type Output = CorrelationEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        CorrelationEndpoint { inner, settings: self.clone() }
-    }
-}
-
-impl<E: Endpoint> Endpoint for CorrelationEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, mut request: Request) -> Result<Response> {
-        let start = self.settings.clock.now();
-        let id = given(&request).unwrap_or_else(|| self.settings.random.id(start).to_string().into());
-        request.set_data(CorrelationId(id.clone()));
-        let method = request.method().clone();
-        let path = loggable_path(&request);
-        let span = tracing::info_span!("request", correlation_id = %id, %method, path);
-        let answer = async {
-            let mut response = match self.inner.call(request).await {
-                Ok(response) => response.into_response(),
-                Err(error) => error.into_response(),
-            };
-            if let Ok(value) = HeaderValue::from_str(&id) {
-                response.headers_mut().insert(HEADER, value);
-            }
-            let status = response.status().as_u16();
-            let milliseconds = (self.settings.clock.now() - start).num_milliseconds();
-            tracing::info!(status, milliseconds, "{method} {path} answered {status} in {milliseconds} ms");
-            response
-        };
-        Ok(answer.instrument(span).await)
-    }
-}
-
-/// The client's own name for the request, if it is short and plain enough to stand in a log.
+/// The client's own id for the request, if it is short and plain enough to stand in a log.
 fn given(request: &Request) -> Option<Arc<str>> {
     let text = request.headers().get(HEADER)?.to_str().ok()?;
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));

@@ -1,47 +1,25 @@
 //! `X-API-Version`: a client may pin the version it was written for; every answer says which one served it.
 
+use std::sync::Arc;
+
 use api::error::{ApiError, Code};
-use poem::{
-    Endpoint, IntoResponse, Middleware, Request, Response, Result,
-    http::{HeaderName, HeaderValue},
-};
+use poem::{Endpoint, IntoResponse, Request, Response, Result, http::HeaderName};
 
 /// The version served.
 pub const CURRENT: &str = api::VERSION;
 /// The header that names a version, both ways.
 pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
 
-/// The middleware. It stands outside the envelope, because it refuses before anything else looks at the request.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ApiVersion;
-
-/// See [`ApiVersion`].
-pub struct ApiVersionEndpoint<E>(E);
-
-impl<E: Endpoint> Middleware<E> for ApiVersion {
-    type Output = ApiVersionEndpoint<E>;
-
-    fn transform(&self, inner: E) -> Self::Output {
-        ApiVersionEndpoint(inner)
+/// The layer. It refuses before anything else looks at the request.
+///
+/// # Errors
+/// 400 for a version that is not served, and those of the layers inside.
+pub async fn version<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
+    if !is_supported(&request) {
+        let hint = format!("X-API-Version: the only supported version is {CURRENT}");
+        return Err(ApiError::new(Code::UnsupportedApiVersion).hint(hint).into());
     }
-}
-
-impl<E: Endpoint> Endpoint for ApiVersionEndpoint<E> {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> Result<Response> {
-        let mut response = if is_supported(&request) {
-            match self.0.call(request).await {
-                Ok(response) => response.into_response(),
-                Err(error) => error.into_response(),
-            }
-        } else {
-            let hint = format!("X-API-Version: the only supported version is {CURRENT}");
-            ApiError::new(Code::UnsupportedApiVersion).hint(hint).into_response()
-        };
-        response.headers_mut().insert(HEADER, HeaderValue::from_static(CURRENT));
-        Ok(response)
-    }
+    next.call(request).await.map(IntoResponse::into_response)
 }
 
 /// Versions are the API's; sign-in pages and metadata have none.

@@ -155,7 +155,7 @@ mod tests {
     use sea_orm::ConnectionTrait as _;
     use tempfile::TempDir;
 
-    use crate::store::database::{Opened, open};
+    use crate::store::database::{Opened, open, watch_other_processes};
 
     async fn opened(folder: &TempDir) -> Opened {
         let opened = open(&format!("sqlite://{}/a.sqlite?mode=rwc", folder.path().display()), 4).await.unwrap();
@@ -212,8 +212,11 @@ mod tests {
     async fn commits_of_others_are_seen_soon() {
         let folder = TempDir::new().unwrap();
         let (own, other) = (opened(&folder).await, folder.path().join("a.sqlite"));
+        let url = format!("sqlite://{}", other.display());
+        let watcher = watch_other_processes(&url, own.commits.clone().unwrap()).await.unwrap();
+        tokio::time::sleep(super::POLL_INTERVAL).await;
         let before = settled(&own).await;
-        let other = sea_orm::Database::connect(format!("sqlite://{}", other.display())).await.unwrap();
+        let other = sea_orm::Database::connect(url).await.unwrap();
         other.execute_unprepared("INSERT INTO users VALUES (1)").await.unwrap();
         let ended = async {
             while own.commits.as_ref().unwrap().is_now(before) {
@@ -221,5 +224,6 @@ mod tests {
             }
         };
         tokio::time::timeout(std::time::Duration::from_secs(5), ended).await.unwrap();
+        watcher.abort();
     }
 }

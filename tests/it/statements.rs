@@ -2,7 +2,7 @@
 //! statement answers it.
 
 use poem::http::Method;
-use sea_orm::{ConnectionTrait as _, DbBackend};
+use sea_orm::DbBackend;
 use serde_json::{Value, json};
 
 use crate::support::{

@@ -69,7 +69,7 @@ pub async fn of_user(search: &SearchData, random: &Random, user_id: Uuid) -> Res
         for site in &sites {
             search.reader.engine().is_listed(account.id, &SiteUrl(site.site_url.clone()));
         }
-        let outcome = sync(&search.db, random, search.clock.now(), &account, &sites).await?;
+        let outcome = sync(&search.writer, random, search.clock.now(), &account, &sites).await?;
         result.added += outcome.added;
         result.updated += outcome.updated;
         result.lost += outcome.lost;
