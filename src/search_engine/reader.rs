@@ -1,11 +1,12 @@
-//! Readings: a part of a question, asked with every term of its plan, added up, cached, and made once however many ask.
+//! Reads: asks a part of a question with every term of its plan, adds the answers up, caches them, and makes each once however
+//! many ask.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::TimeDelta;
 use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared, try_join_all},
@@ -17,67 +18,16 @@ use super::{
     error::{ReadError, SearchEngineError},
     pace::Lane,
     planner::Plan,
-    wire::{Aggregation, DataState, Dimension, Filter, FilterGroup, QueryRequest, QueryResponse, SearchType, SiteUrl},
+    reading::{ENGINE_CEILING, Part, Reading, added, reading_of},
+    wire::{DataState, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
-use crate::{analytics::metrics::Metrics, clock::Clock, compute::beside};
+use crate::{clock::Clock, compute::beside};
 
 /// How long an answer is kept that touches days which are not final.
 const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 
 /// Days before today that may not be final.
 const UNSETTLED_DAYS: i64 = 3;
-
-/// The most rows that the search engine exposes.
-pub const ENGINE_CEILING: usize = 50_000;
-
-/// One part of a question: what is grouped, over which days, counted how.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// Grouping; empty for totals.
-    pub dimensions: Vec<Dimension>,
-    /// First day.
-    pub start: NaiveDate,
-    /// Last day, included.
-    pub end: NaiveDate,
-    /// The kind of search.
-    pub search_type: SearchType,
-    /// `None`: as the search engine chooses.
-    pub aggregation: Option<Aggregation>,
-    /// Final days or all.
-    pub data_state: DataState,
-    /// Rows wanted at most.
-    pub cap: usize,
-}
-
-/// A row of a reading.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// The values of the part's dimensions.
-    pub keys: Box<[Box<str>]>,
-    /// Its metrics.
-    pub metrics: Metrics,
-}
-
-impl Row {
-    /// The value of the first dimension; empty in a row of totals.
-    #[must_use]
-    pub fn key(&self) -> &str {
-        self.keys.first().map_or("", |key| key)
-    }
-}
-
-/// What the search engine says to a part of a question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// By clicks, impressions and keys, best first; by date where the date is grouped first.
-    pub rows: Vec<Row>,
-    /// Whether the list was cut at its cap, so that there may be more rows.
-    pub capped: bool,
-    /// When its oldest part was read upstream.
-    pub read_at: DateTime<Utc>,
-    /// The first day that is still being counted, where the search engine says so.
-    pub first_incomplete_date: Option<NaiveDate>,
-}
 
 type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
 
@@ -258,85 +208,4 @@ impl Reader {
 
 fn died(error: &crate::error::Error) -> SearchEngineError {
     SearchEngineError::unavailable(format!("a reading died: {error}"))
-}
-
-/// The rows of an answer, in order.
-fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, read_at: DateTime<Utc>) -> Reading {
-    let rows = answer
-        .rows
-        .into_iter()
-        .map(|row| Row { metrics: Metrics::of_row(row.clicks, row.impressions, row.position), keys: row.keys.into() });
-    let mut rows: Vec<Row> = rows.collect();
-    sort(&mut rows, dimensions);
-    let capped = is_cut(&rows, dimensions, cap);
-    Reading { rows, capped, read_at, first_incomplete_date: answer.metadata.first_incomplete_date }
-}
-
-impl Reading {
-    /// About how much memory it takes.
-    fn bytes(&self) -> usize {
-        let keys: usize = self.rows.iter().flat_map(|row| row.keys.iter()).map(|key| key.len() + 32).sum();
-        keys + self.rows.len() * (size_of::<Row>() + 16)
-    }
-}
-
-/// The signed sum of readings, row by row. Rows without impressions are none.
-fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part, now: DateTime<Utc>) -> Reading {
-    let mut sums: HashMap<&[Box<str>], Metrics> = HashMap::new();
-    let mut read_at = now;
-    for (weight, reading) in weighted {
-        read_at = read_at.min(reading.read_at);
-        for row in &reading.rows {
-            *sums.entry(&row.keys).or_insert_with(Metrics::zero) += row.metrics * weight;
-        }
-    }
-    let present = sums.into_iter().filter(|(_, metrics)| metrics.impressions > 0.5);
-    let mut rows: Vec<Row> = present.map(|(keys, metrics)| Row { keys: keys.into(), metrics }).collect();
-    sort(&mut rows, &part.dimensions);
-    let capped = !part.dimensions.is_empty() && rows.len() >= part.cap;
-    rows.truncate(part.cap);
-    Reading { rows, capped, read_at, first_incomplete_date: None }
-}
-
-/// Whether there may be more rows than these, which are in order: they reach the cap, or those of one day reach what the search
-/// engine gives for a day.
-fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
-    match dimensions {
-        [] => false,
-        _ if rows.len() >= cap => true,
-        [Dimension::Date, _, ..] => rows.chunk_by(|a, b| a.key() == b.key()).any(|day| day.len() >= ENGINE_CEILING),
-        _ => false,
-    }
-}
-
-/// A total order, so that the same question gives the same bytes.
-fn sort(rows: &mut [Row], dimensions: &[Dimension]) {
-    if dimensions.first() == Some(&Dimension::Date) {
-        return rows.sort_by(|a, b| a.keys.cmp(&b.keys));
-    }
-    rows.sort_by(|a, b| {
-        let by_size = b.metrics.clicks.total_cmp(&a.metrics.clicks);
-        by_size.then(b.metrics.impressions.total_cmp(&a.metrics.impressions)).then_with(|| a.keys.cmp(&b.keys))
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(days: &[(&str, usize)]) -> Vec<Row> {
-        let row = |day: &str| Row { keys: [day.into(), "q".into()].into(), metrics: Metrics::zero() };
-        days.iter().flat_map(|(day, count)| std::iter::repeat_with(|| row(day)).take(*count)).collect()
-    }
-
-    #[test]
-    fn a_list_is_cut_at_its_cap_and_by_day_at_the_ceiling_of_a_day() {
-        use Dimension::{Date, Query};
-        let by_day = rows(&[("2026-11-01", ENGINE_CEILING - 1), ("2026-11-02", 3)]);
-        assert!(!is_cut(&by_day, &[Date, Query], 7 * ENGINE_CEILING));
-        assert!(is_cut(&by_day, &[Date, Query], ENGINE_CEILING + 2));
-        let full_day = rows(&[("2026-11-01", 3), ("2026-11-02", ENGINE_CEILING)]);
-        assert!(is_cut(&full_day, &[Date, Query], 7 * ENGINE_CEILING));
-        assert!(!is_cut(&rows(&[("", 1)]), &[], 1), "totals are one row");
-    }
 }
