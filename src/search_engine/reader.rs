@@ -18,8 +18,8 @@ use super::{
     error::{ReadError, SearchEngineError},
     pace::Lane,
     planner::Plan,
-    reading::{ENGINE_CEILING, Part, Reading, added, reading_of},
-    wire::{DataState, Filter, FilterGroup, QueryRequest, SiteUrl},
+    reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
+    wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
 use crate::{clock::Clock, compute::beside};
 
@@ -49,6 +49,38 @@ impl Drop for Landing {
 
 fn lock(in_flight: &InFlight) -> MutexGuard<'_, HashMap<(Lane, String), Running>> {
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One upstream request, page after page.
+struct Request {
+    account: Account,
+    site: SiteUrl,
+    query: QueryRequest,
+}
+
+impl Request {
+    /// The name that the same request has again.
+    fn key(&self) -> Result<String, SearchEngineError> {
+        let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
+        Ok(format!("{} {} {body}", self.account.id, self.site))
+    }
+
+    /// The daily series that adds up to the totals that this asks for. Whoever has read it, or is reading it, asks for no totals: the
+    /// search engine counts by day, so the days of a window have nothing in common and leave nothing out, whatever the filters and
+    /// the aggregation. [`Reading::total`] sees to it that the sum is exact.
+    ///
+    /// There is none where the days are not all final, because those change between two requests. Nor do the rows of another
+    /// grouping stand for the totals: queries leave out the anonymised ones, pages count each URL, search appearances overlap, and
+    /// lists are cut.
+    fn by_day(&self) -> Option<Self> {
+        if !self.query.dimensions.is_empty() || self.query.data_state != DataState::Final {
+            return None;
+        }
+        let dimensions = vec![Dimension::Date];
+        let row_limit = row_limit(&dimensions).unwrap_or(self.query.row_limit);
+        let query = QueryRequest { dimensions, row_limit, ..self.query.clone() };
+        Some(Self { account: self.account.clone(), site: self.site.clone(), query })
+    }
 }
 
 /// Reads through the cache.
@@ -131,43 +163,40 @@ impl Reader {
         part: Part,
         filters: &[Filter],
     ) -> Result<Arc<Reading>, SearchEngineError> {
-        let request = QueryRequest {
+        let row_limit = row_limit(&part.dimensions).unwrap_or(part.cap);
+        let query = QueryRequest {
             start_date: part.start,
             end_date: part.end,
             dimensions: part.dimensions,
             search_type: part.search_type,
             dimension_filter_groups: FilterGroup::all_of(filters),
             aggregation_type: part.aggregation,
-            row_limit: part.cap,
+            row_limit,
             start_row: 0,
             data_state: part.data_state,
         };
-        let body = serde_json::to_string(&request).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
-        self.made_once(format!("{} {site} {body}", account.id), account, site, request).await
+        self.made_once(Request { account: account.clone(), site: site.clone(), query }).await
     }
 
-    /// From the cache, from the identical request in flight, or by making it. Nobody waits for one in a slower lane. It runs in a task of its own, so that it is not
-    /// lost when the one who asked first goes away.
-    async fn made_once(
-        &self,
-        key: String,
-        account: &Account,
-        site: &SiteUrl,
-        request: QueryRequest,
-    ) -> Result<Arc<Reading>, SearchEngineError> {
+    /// From the cache, from the identical request in flight, from the series that it sums up, or by making it. Nobody waits for one
+    /// in a slower lane. It runs in a task of its own, so that it is not lost when the one who asked first goes away.
+    async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
+        let (key, now) = (request.key()?, self.clock.now());
+        let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
         let running = {
             let mut in_flight = lock(&self.in_flight);
-            let lanes = [Lane::Own, self.lane].into_iter();
-            let running = lanes.map(|lane| (lane, key.clone())).find_map(|key| in_flight.get(&key).cloned());
-            if let Some(running) = running {
+            if let Some(running) = self.running(&in_flight, &key) {
                 running
-            } else if let Some(reading) = self.cache.get(&key, self.clock.now()) {
+            } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(reading);
+            } else if let Some(total) = by_day.as_ref().and_then(|key| self.cache.get(key, now)?.total()) {
+                return Ok(self.kept(key, total, &request.query));
             } else {
-                let (reader, account, site, own_key) = (self.clone(), account.clone(), site.clone(), key.clone());
+                let days = by_day.and_then(|key| self.running(&in_flight, &key));
+                let (reader, own_key) = (self.clone(), key.clone());
                 let task = tokio::spawn(async move {
                     let _landing = Landing { key: (reader.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
-                    reader.fetch(own_key, &account, &site, request).await
+                    reader.summed_or_fetched(own_key, request, days).await
                 });
                 let outcome = task.map(|joined| {
                     joined
@@ -181,27 +210,42 @@ impl Reader {
         running.await
     }
 
-    async fn fetch(
-        &self,
-        key: String,
-        account: &Account,
-        site: &SiteUrl,
-        request: QueryRequest,
-    ) -> Result<Arc<Reading>, SearchEngineError> {
-        let cap = request.row_limit;
-        let answer = self.engine.query(account, (site, self.lane), &request, cap).await?;
-        let now = self.clock.now();
-        let expires_at = now + self.ttl_of(&request);
-        let reading = Arc::new(
-            beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(|error| died(&error))?,
-        );
-        self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
-        Ok(reading)
+    /// The request of this name that is in flight, in no slower lane than this.
+    fn running(&self, in_flight: &HashMap<(Lane, String), Running>, key: &str) -> Option<Running> {
+        let lanes = [Lane::Own, self.lane].into_iter();
+        lanes.map(|lane| (lane, key.to_owned())).find_map(|key| in_flight.get(&key).cloned())
     }
 
-    fn ttl_of(&self, request: &QueryRequest) -> TimeDelta {
+    /// The sum of `days`, or what the search engine says where there are none or their sum is not exact.
+    async fn summed_or_fetched(
+        &self,
+        key: String,
+        request: Request,
+        days: Option<Running>,
+    ) -> Result<Arc<Reading>, SearchEngineError> {
+        if let Some(days) = days
+            && let Some(total) = days.await?.total()
+        {
+            return Ok(self.kept(key, total, &request.query));
+        }
+        let Request { account, site, query } = request;
+        let answer = self.engine.query(&account, (&site, self.lane), &query, query.row_limit).await?;
+        let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());
+        let reading = beside(move || reading_of(answer, &dimensions, cap, now)).await.map_err(|error| died(&error))?;
+        Ok(self.kept(key, reading, &query))
+    }
+
+    /// Puts a reading into the cache.
+    fn kept(&self, key: String, reading: Reading, query: &QueryRequest) -> Arc<Reading> {
+        let (bytes, expires_at) = (reading.bytes(), reading.read_at + self.ttl_of(query));
+        let reading = Arc::new(reading);
+        self.cache.put(key, reading.clone(), bytes, expires_at);
+        reading
+    }
+
+    fn ttl_of(&self, query: &QueryRequest) -> TimeDelta {
         let settled_until = self.clock.pacific_today() - TimeDelta::days(UNSETTLED_DAYS);
-        let settled = request.data_state == DataState::Final && request.end_date < settled_until;
+        let settled = query.data_state == DataState::Final && query.end_date < settled_until;
         if settled { self.ttl } else { self.ttl.min(UNSETTLED_TTL) }
     }
 }

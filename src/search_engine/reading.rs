@@ -10,6 +10,19 @@ use crate::analytics::metrics::Metrics;
 /// The most rows that the search engine exposes.
 pub const ENGINE_CEILING: usize = 50_000;
 
+/// More days than the search engine keeps.
+const EVERY_DAY: usize = 1_000;
+
+/// The most rows that there can be of so few dimensions; none where only the caller knows how many it wants. However many are wanted of
+/// those, it is the same request.
+pub fn row_limit(dimensions: &[Dimension]) -> Option<usize> {
+    match dimensions {
+        [] => Some(1),
+        [Dimension::Date] => Some(EVERY_DAY),
+        _ => None,
+    }
+}
+
 /// One part of a question: what is grouped, over which days, counted how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
@@ -25,7 +38,7 @@ pub struct Part {
     pub aggregation: Option<Aggregation>,
     /// Final days or all.
     pub data_state: DataState,
-    /// Rows wanted at most.
+    /// Rows wanted at most; totals and daily series are read whole.
     pub cap: usize,
 }
 
@@ -72,6 +85,24 @@ pub fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, r
 }
 
 impl Reading {
+    /// The totals that these rows, each of a day, add up to. None where the search engine itself might say otherwise in the last bit:
+    /// where days may be missing, some have a position and others none, or sums are not of whole numbers.
+    #[must_use]
+    pub fn total(&self) -> Option<Self> {
+        let placed = self.rows.iter().filter(|row| row.metrics.weighted_position.is_some()).count();
+        let alike = placed == 0 || placed == self.rows.len();
+        let exact = !self.capped && alike && self.rows.iter().all(|row| row.metrics.are_whole());
+        let metrics: Metrics = self.rows.iter().map(|row| row.metrics).sum();
+        // Without impressions the search engine says nothing.
+        let total = (metrics.impressions > 0.0).then(|| Row { keys: [].into(), metrics });
+        exact.then(|| Self {
+            rows: total.into_iter().collect(),
+            capped: false,
+            read_at: self.read_at,
+            first_incomplete_date: None,
+        })
+    }
+
     /// About how much memory it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -127,6 +158,32 @@ mod tests {
     fn rows(days: &[(&str, usize)]) -> Vec<Row> {
         let row = |day: &str| Row { keys: [day.into(), "q".into()].into(), metrics: Metrics::zero() };
         days.iter().flat_map(|(day, count)| std::iter::repeat_with(|| row(day)).take(*count)).collect()
+    }
+
+    fn days(of: &[(f64, f64, Option<f64>)], capped: bool) -> Reading {
+        let row = |(day, (clicks, impressions, position)): (usize, &(f64, f64, Option<f64>))| Row {
+            keys: [format!("2026-11-{:02}", day + 1).into()].into(),
+            metrics: Metrics::of_row(*clicks, *impressions, *position),
+        };
+        let rows = of.iter().enumerate().map(row).collect();
+        Reading { rows, capped, read_at: DateTime::UNIX_EPOCH, first_incomplete_date: None }
+    }
+
+    #[test]
+    fn days_add_up_to_totals_only_where_that_is_exact() {
+        let total = |reading: &Reading| Some(reading.total()?.rows.iter().map(|row| row.metrics).collect::<Vec<_>>());
+        let placed = [(1.0, 3.0, Some(7.0 / 3.0)), (0.0, 7.0, Some(22.0 / 7.0))];
+        let expected = Metrics { clicks: 1.0, impressions: 10.0, weighted_position: Some(29.0) };
+        assert_eq!(total(&days(&placed, false)), Some(vec![expected]));
+        let feed = [(1.0, 3.0, None), (0.0, 7.0, None)];
+        let expected = Metrics { clicks: 1.0, impressions: 10.0, weighted_position: None };
+        assert_eq!(total(&days(&feed, false)), Some(vec![expected]));
+        assert_eq!(total(&days(&[], false)), Some(vec![]), "nothing is said about a window without data");
+        assert_eq!(total(&days(&[(0.0, 0.0, Some(0.0))], false)), Some(vec![]), "nor of one of zeros");
+
+        assert_eq!(total(&days(&placed, true)), None, "a day may be missing");
+        assert_eq!(total(&days(&[(1.0, 3.0, Some(2.3)), (0.0, 7.0, Some(3.1))], false)), None, "rounded upstream");
+        assert_eq!(total(&days(&[placed[0], feed[1]], false)), None, "a position is missing");
     }
 
     #[test]
