@@ -30,7 +30,7 @@ pub use filter::{Condition, Expression, Predicate};
 pub use freshness::{LastFinal, last_final};
 pub use keys::any_of;
 pub use oauth::{Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
-pub use pace::{Lane, Pace};
+pub use pace::{Asker, Lane, Pace};
 pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::Reader;
 pub use reading::{ENGINE_CEILING, Part, Reading, Row};

@@ -16,7 +16,7 @@ use super::{
     cache::{ByteCache, CacheUse},
     client::{Account, SearchEngine},
     error::{ReadError, SearchEngineError},
-    pace::Lane,
+    pace::{Asker, Lane},
     planner::Plan,
     reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
     wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
@@ -91,7 +91,7 @@ pub struct Reader {
     in_flight: Arc<InFlight>,
     clock: Clock,
     ttl: TimeDelta,
-    lane: Lane,
+    asker: Asker,
 }
 
 impl Reader {
@@ -104,14 +104,14 @@ impl Reader {
             in_flight: Arc::default(),
             clock,
             ttl,
-            lane: Lane::Own,
+            asker: Asker::new(Lane::Own),
         }
     }
 
-    /// The same reader with the same cache, which asks on behalf of `lane`.
+    /// The same reader with the same cache, which asks for `asker`.
     #[must_use]
-    pub fn of_lane(&self, lane: Lane) -> Self {
-        Self { lane, ..self.clone() }
+    pub fn asking_for(&self, asker: Asker) -> Self {
+        Self { asker, ..self.clone() }
     }
 
     /// The client underneath.
@@ -195,7 +195,8 @@ impl Reader {
                 let days = by_day.and_then(|key| self.running(&in_flight, &key));
                 let (reader, own_key) = (self.clone(), key.clone());
                 let task = tokio::spawn(async move {
-                    let _landing = Landing { key: (reader.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
+                    let _landing =
+                        Landing { key: (reader.asker.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
                     reader.summed_or_fetched(own_key, request, days).await
                 });
                 let outcome = task.map(|joined| {
@@ -203,7 +204,7 @@ impl Reader {
                         .unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a reading died: {error}"))))
                 });
                 let running = outcome.boxed().shared();
-                in_flight.insert((self.lane, key), running.clone());
+                in_flight.insert((self.asker.lane, key), running.clone());
                 running
             }
         };
@@ -212,7 +213,7 @@ impl Reader {
 
     /// The request of this name that is in flight, in no slower lane than this.
     fn running(&self, in_flight: &HashMap<(Lane, String), Running>, key: &str) -> Option<Running> {
-        let lanes = [Lane::Own, self.lane].into_iter();
+        let lanes = [Lane::Own, self.asker.lane].into_iter();
         lanes.map(|lane| (lane, key.to_owned())).find_map(|key| in_flight.get(&key).cloned())
     }
 
@@ -229,7 +230,7 @@ impl Reader {
             return Ok(self.kept(key, total, &request.query));
         }
         let Request { account, site, query } = request;
-        let answer = self.engine.query(&account, (&site, self.lane), &query, query.row_limit).await?;
+        let answer = self.engine.query(&account, (&site, self.asker), &query, query.row_limit).await?;
         let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());
         let reading = beside(move || reading_of(answer, &dimensions, cap, now)).await.map_err(|error| died(&error))?;
         Ok(self.kept(key, reading, &query))
