@@ -1,4 +1,5 @@
-//! Time of an answer that nothing is known of yet, beside one request to a search engine that takes 200 ms.
+//! Time of an answer that nothing is known of yet, and of a different one a second later, beside one request to a search engine that takes
+//! 200 ms.
 
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ const SAMPLES: u64 = 5;
 /// Days of a window; the window it is compared with comes right before it.
 const DAYS: u64 = 28;
 
+/// Time between the first question and the second.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// `[{"dimension":"query","operator":"contains","value":"a"}]`: shares of coverage then need one request more.
 const FILTERED: &str =
     "&filters=%5B%7B%22dimension%22%3A%22query%22%2C%22operator%22%3A%22contains%22%2C%22value%22%3A%22a%22%7D%5D";
@@ -30,25 +34,36 @@ const QUESTIONS: [(&str, &str, &str); 3] = [
     ("largest answer", LARGE, ""),
 ];
 
+/// Medians of what is measured.
+struct Times {
+    bare: Duration,
+    first: Duration,
+    second: Duration,
+}
+
 /// Measures.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let mut figures = Vec::new();
     for (question, site, filters) in QUESTIONS {
         let engine = Engine::start(LATENCY_MS)?;
         draw_days(&engine, site).await?;
-        let (bare, cold) = samples(&engine, site, filters).await?;
+        let delayed = samples(&engine, site, filters).await?;
         let immediate = Engine::start(0)?;
         draw_days(&immediate, site).await?;
-        let (_, own) = samples(&immediate, site, filters).await?;
-        let ratio = cold.as_secs_f64() / bare.as_secs_f64();
-        figures.push(Figure {
-            name: format!("cold answer with comparison, {question}"),
-            value: milliseconds(cold),
-            baseline: format!("{} one upstream request", milliseconds(bare)),
-            ratio: format!("{ratio:.2}"),
-            aim: Some(("≤ 1.5", ratio <= 1.5)),
-        });
-        figures.push(Figure::note("the same, search engine without latency", milliseconds(own)));
+        let own = samples(&immediate, site, filters).await?;
+        for (which, cold, own) in
+            [("cold answer", delayed.first, own.first), ("another a second later", delayed.second, own.second)]
+        {
+            let ratio = cold.as_secs_f64() / delayed.bare.as_secs_f64();
+            figures.push(Figure {
+                name: format!("{which} with comparison, {question}"),
+                value: milliseconds(cold),
+                baseline: format!("{} one upstream request", milliseconds(delayed.bare)),
+                ratio: format!("{ratio:.2}"),
+                aim: Some(("≤ 1.3", ratio <= 1.3)),
+            });
+            figures.push(Figure::note("the same, search engine without latency", milliseconds(own)));
+        }
     }
     Ok(figures)
 }
@@ -57,27 +72,33 @@ pub async fn measure() -> Measured<Vec<Figure>> {
 /// service that asks is thrown away with its cache.
 async fn draw_days(engine: &Engine, site: &str) -> Measured<()> {
     let setting = Setting::start(engine, site, |_| {}).await?;
-    setting.get(&setting.path(window(0, 2 * DAYS + SAMPLES))).await?;
+    setting.get(&setting.path(window(0, 2 * (DAYS + SAMPLES)))).await?;
     setting.service.shutdown().await;
     Ok(())
 }
 
-/// Medians of one bare request and of a cold answer. Each sample is a service of its own, so that nothing is cached and its
-/// pace is fresh; its person is signed in and its search account has an access token.
-async fn samples(engine: &Engine, site: &str, filters: &str) -> Measured<(Duration, Duration)> {
-    let (mut bare, mut cold) = (Vec::new(), Vec::new());
+/// Medians of one bare request, of a cold answer and of a second one. Each sample is a service of its own, so that nothing is cached and
+/// its pace is fresh; its person is signed in and its search account has an access token.
+async fn samples(engine: &Engine, site: &str, filters: &str) -> Measured<Times> {
+    let (mut bare, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
     for sample in 0..SAMPLES {
         let setting = Setting::start(engine, site, |_| {}).await?;
         setting.get("/api/properties/tracking").await?;
         bare.push(bare_request(engine).await?);
-        let ((start, end), (compare_start, compare_end)) = (window(sample, DAYS), window(sample + DAYS, DAYS));
-        let path = setting.path((start, end));
-        let begun = Instant::now();
-        setting.get(&format!("{path}&compareStart={compare_start}&compareEnd={compare_end}{filters}")).await?;
-        cold.push(begun.elapsed());
+        first.push(answer(&setting, sample, filters).await?);
+        tokio::time::sleep(PAUSE).await;
+        second.push(answer(&setting, sample + SAMPLES, filters).await?);
         setting.service.shutdown().await;
     }
-    Ok((median(bare), median(cold)))
+    Ok(Times { bare: median(bare), first: median(first), second: median(second) })
+}
+
+/// The time of an answer about windows that end `back` days ago.
+async fn answer(setting: &Setting, back: u64, filters: &str) -> Measured<Duration> {
+    let (path, (compare_start, compare_end)) = (setting.path(window(back, DAYS)), window(back + DAYS, DAYS));
+    let begun = Instant::now();
+    setting.get(&format!("{path}&compareStart={compare_start}&compareEnd={compare_end}{filters}")).await?;
+    Ok(begun.elapsed())
 }
 
 /// How long the search engine takes to one request on a connection that is open. It refuses it for want of credentials, but

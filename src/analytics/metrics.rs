@@ -3,8 +3,14 @@
 //! `ctr = Σ clicks / Σ impressions`; `position = Σ (position × impressions) / Σ impressions`. Both are undefined (`None`), never
 //! 0, where there are no impressions. A mean of CTRs or of positions is never taken (the search engine's own help pages on
 //! aggregation define both as ratios of sums).
+//!
+//! Clicks, impressions and the sum of positions are whole numbers, so that sums are exact in any order: days that are added up
+//! here give, to the last bit, what the search engine says to their whole window.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
+
+/// The share that a division, a multiplication and the digits of an answer take off or add; generously.
+const NOISE: f64 = 1e-13;
 
 /// Additive measures of a set of disjoint rows of one aggregation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -21,7 +27,14 @@ impl Metrics {
     /// The metrics of one upstream row, whose `position` is an impression-weighted average.
     #[must_use]
     pub fn of_row(clicks: f64, impressions: f64, position: Option<f64>) -> Self {
-        Self { clicks, impressions, weighted_position: position.map(|p| p * impressions) }
+        Self { clicks, impressions, weighted_position: position.map(|p| without_noise(p * impressions)) }
+    }
+
+    /// True where every measure is a whole number, so that sums are exact.
+    #[must_use]
+    pub fn are_whole(&self) -> bool {
+        let measures = [self.clicks, self.impressions, self.weighted_position.unwrap_or_default()];
+        measures.iter().all(|measure| measure.fract() == 0.0)
     }
 
     /// The neutral element of addition.
@@ -41,6 +54,13 @@ impl Metrics {
     pub fn position(&self) -> Option<f64> {
         self.weighted_position.filter(|_| self.impressions > 0.0).map(|sum| (sum / self.impressions).max(1.0))
     }
+}
+
+/// A sum of positions from their average. An impression's position is a whole number (the search engine's bulk export has their sum as
+/// an integer), so only the division and the multiplication make it a fraction. Averages that were rounded upstream stay as they are.
+fn without_noise(sum: f64) -> f64 {
+    let whole = sum.round();
+    if (sum - whole).abs() <= NOISE * whole { whole } else { sum }
 }
 
 impl Add for Metrics {
@@ -117,6 +137,30 @@ mod tests {
             prop_assert!(merged.position().is_none_or(|position| position >= 1.0));
             prop_assert!(merged.ctr().is_none_or(|ctr| (0.0..=1.0).contains(&ctr)));
         }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_of_days_are_the_whole_to_the_last_bit(days in prop::collection::vec((1_u32..1_000_000, 0_u32..100_000_000), 1..40)) {
+            // Days of so many impressions, whose positions are at least 1.
+            let days: Vec<(f64, f64)> =
+                days.into_iter().map(|(seen, more)| (f64::from(seen), f64::from(seen) + f64::from(more))).collect();
+            let (seen, positions) = days.iter().fold((0.0, 0.0), |(a, b), (seen, positions)| (a + seen, b + positions));
+            let row = |(seen, positions): &(f64, f64)| Metrics::of_row(0.0, *seen, Some(positions / seen));
+            let (sum, whole) = (days.iter().map(row).sum::<Metrics>(), row(&(seen, positions)));
+            prop_assert!(sum.are_whole());
+            prop_assert_eq!(sum, whole);
+            prop_assert_eq!(sum.position(), Some(positions / seen));
+        }
+    }
+
+    #[test]
+    fn an_average_that_was_rounded_upstream_is_left_as_it_is() {
+        let rounded = Metrics::of_row(1.0, 3.0, Some(10.1));
+        assert!(!rounded.are_whole());
+        assert_eq!(rounded.position(), Some(10.1 * 3.0 / 3.0));
+        assert!(!Metrics { clicks: 0.5, ..Metrics::zero() }.are_whole());
+        assert!(Metrics::of_row(1.0, 10.0, None).are_whole());
     }
 
     #[test]

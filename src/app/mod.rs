@@ -116,6 +116,11 @@ impl Service {
         if let Some(watcher) = self.watcher.take() {
             watcher.abort();
         }
+        self.close_database().await;
+    }
+
+    /// Closes the connections to the database; without it the service is down.
+    pub async fn close_database(&self) {
         for db in [&self.store.writer, &self.store.reader] {
             if let Err(error) = db.close_by_ref().await {
                 tracing::warn!(%error, "the database did not close");

@@ -122,9 +122,9 @@ pub struct SearchEngine {
     pub client_secret: Option<Secret>,
     /// Requests in flight at once per site.
     pub max_in_flight: u32,
-    /// Requests that may be sent in one burst per site.
+    /// Requests that may be sent in one burst at most, per site and per account.
     pub bucket: u32,
-    /// Requests per second at which the bucket fills again.
+    /// Requests per second that may be sent beyond the burst at most, per site and per account.
     pub refill_per_second: u32,
     /// How long it is waited for. Not a setting: code that starts a service, such as a test, may shorten it.
     #[serde(skip)]
@@ -279,8 +279,8 @@ impl Default for SearchEngine {
             client_id: None,
             client_secret: None,
             max_in_flight: 16,
-            bucket: 20,
-            refill_per_second: 10,
+            bucket: 60,
+            refill_per_second: 18,
             patience: Patience::default(),
         }
     }

@@ -147,7 +147,10 @@ mod tests {
 
     use super::*;
 
-    fn client(app: impl Endpoint<Output = String> + 'static, memory: &Arc<BodyMemory>) -> TestClient<impl Endpoint + use<>> {
+    fn client<E: Endpoint<Output = String> + 'static>(
+        app: E,
+        memory: &Arc<BodyMemory>,
+    ) -> TestClient<impl Endpoint + use<E>> {
         let memory = memory.clone();
         TestClient::new(app.around(refuse).around(move |next, request| read(memory.clone(), next, request)))
     }

@@ -1,4 +1,4 @@
-//! The client: typed requests, paced per site, retried by reason, within a deadline; access tokens refreshed once for all.
+//! The client: typed requests, paced by site and account, retried by reason, within a deadline; access tokens refreshed once for all.
 
 use std::{
     collections::HashMap,
@@ -7,6 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -14,9 +15,9 @@ use uuid::Uuid;
 
 use super::{
     error::SearchEngineError,
-    failure::{Verdict, judge},
+    failure::{Failure, Verdict, judge},
     oauth::{Oauth, OauthSettings},
-    pace::{Lane, Pace, Pacer},
+    pace::{Asker, Pace, Pacer},
     refusals::Refusals,
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
@@ -59,7 +60,7 @@ pub struct Settings {
     pub api_url: String,
     /// The OAuth endpoints.
     pub oauth: OauthSettings,
-    /// The pace per site.
+    /// The pace by site and by account.
     pub pace: Pace,
     /// How long it is waited for.
     pub patience: Patience,
@@ -103,7 +104,7 @@ pub struct SearchEngine {
     settings: Settings,
     http: reqwest::Client,
     oauth: Oauth,
-    pacer: Pacer,
+    pub(super) pacer: Pacer,
     tokens: Mutex<HashMap<Uuid, TokenSlot>>,
     refusals: Refusals,
     clock: Clock,
@@ -157,14 +158,14 @@ impl SearchEngine {
     pub async fn query(
         &self,
         account: &Account,
-        (site, lane): (&SiteUrl, Lane),
+        (site, asker): (&SiteUrl, Asker),
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
         if let Some(retry_after) = self.refusals.standing(account.id, site, self.clock.now()) {
             return Err(SearchEngineError::SiteRefused { retry_after, detail: "not asked again yet".to_owned() });
         }
-        match self.pages(account, (site, lane), request, cap).await {
+        match self.pages(account, (site, asker), request, cap).await {
             Err(SearchEngineError::PermissionLost(detail)) => {
                 let retry_after = self.refusals.note(account.id, site, self.clock.now());
                 Err(SearchEngineError::SiteRefused { retry_after, detail })
@@ -180,7 +181,7 @@ impl SearchEngine {
     async fn pages(
         &self,
         account: &Account,
-        (site, lane): (&SiteUrl, Lane),
+        (site, asker): (&SiteUrl, Asker),
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
@@ -190,7 +191,7 @@ impl SearchEngine {
             let row_limit = PAGE.min(cap - whole.rows.len());
             let page_request = QueryRequest { row_limit, start_row: whole.rows.len(), ..request.clone() };
             let page: QueryResponse =
-                self.send(account, Some((site, lane)), || self.http.post(&url).json(&page_request)).await?;
+                self.send(account, Some((site, asker)), || self.http.post(&url).json(&page_request)).await?;
             let came = page.rows.len();
             let mut rows = whole.rows;
             rows.extend(page.rows);
@@ -211,7 +212,7 @@ impl SearchEngine {
     async fn send<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
-        site: Option<(&SiteUrl, Lane)>,
+        site: Option<(&SiteUrl, Asker)>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
     ) -> Result<T, SearchEngineError> {
         let deadline = tokio::time::Instant::now() + self.settings.patience.deadline;
@@ -224,7 +225,7 @@ impl SearchEngine {
     async fn try_until_settled<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
-        site: Option<(&SiteUrl, Lane)>,
+        site: Option<(&SiteUrl, Asker)>,
         request: impl Fn() -> reqwest::RequestBuilder + Send + Sync,
         deadline: tokio::time::Instant,
     ) -> Result<T, SearchEngineError> {
@@ -237,7 +238,8 @@ impl SearchEngine {
             };
             let outcome = match token {
                 Ok(token) => {
-                    self.attempt(site, request().bearer_auth(token.expose_secret())).await.map_err(|v| (v, Some(token)))
+                    let request = request().bearer_auth(token.expose_secret());
+                    self.attempt(account, site, request).await.map_err(|verdict| (verdict, Some(token)))
                 }
                 Err(verdict) => Err((verdict, None)),
             };
@@ -269,28 +271,39 @@ impl SearchEngine {
         backoff.mul_f64(0.5 + self.random.unit() / 2.0)
     }
 
+    /// One try, when its turn comes; the pace learns what came of it.
     async fn attempt<T: DeserializeOwned + Send + 'static>(
         &self,
-        site: Option<(&SiteUrl, Lane)>,
+        account: &Account,
+        site: Option<(&SiteUrl, Asker)>,
         request: reqwest::RequestBuilder,
     ) -> Result<T, Verdict> {
-        let _in_flight = match site {
-            Some((site, lane)) => Some(self.pacer.start(site, lane).await),
+        let permit = match site {
+            Some((site, asker)) => Some(self.pacer.start(account.id, site, asker).await),
             None => None,
         };
-        let lost = |error: reqwest::Error| Verdict::Retry(None, error.without_url().to_string());
+        let answer = self.answer(request).await;
+        match (&permit, &answer) {
+            (Some(permit), Ok(_)) => permit.accepted(),
+            (Some(permit), Err(failure)) if failure.over_quota => permit.refused(),
+            _ => {}
+        }
+        let body = answer.map_err(|failure| failure.verdict)?;
+        // Thousands of rows are megabytes.
+        let parsed = beside(move || serde_json::from_slice(&body)).await;
+        let parsed = parsed.map_err(|error| Verdict::Retry(None, error.to_string()))?;
+        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
+    }
+
+    /// The body of an answer that is no refusal.
+    async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Bytes, Failure> {
+        let lost = |error: reqwest::Error| Failure::from(Verdict::Retry(None, error.without_url().to_string()));
         let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
         let status = answer.status();
         let retry_after =
             answer.headers().get("retry-after").and_then(|v| v.to_str().ok()?.parse().ok()).map(Duration::from_secs);
         let body = answer.bytes().await.map_err(lost)?;
-        if !status.is_success() {
-            return Err(judge(status.as_u16(), retry_after, &body));
-        }
-        // Thousands of rows are megabytes.
-        let parsed = beside(move || serde_json::from_slice(&body)).await;
-        let parsed = parsed.map_err(|error| Verdict::Retry(None, error.to_string()))?;
-        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
+        if status.is_success() { Ok(body) } else { Err(judge(status.as_u16(), retry_after, &body)) }
     }
 
     /// The account's access token; whoever finds it stale refreshes it while the others wait. A token of a grant that was

@@ -21,6 +21,22 @@ pub enum Verdict {
     Fail(SearchEngineError),
 }
 
+/// An error answer, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The next step.
+    pub verdict: Verdict,
+    /// True where the quota is used up: asking more slowly helps.
+    pub over_quota: bool,
+}
+
+impl From<Verdict> for Failure {
+    /// A failure that has nothing to do with the quota.
+    fn from(verdict: Verdict) -> Self {
+        Self { verdict, over_quota: false }
+    }
+}
+
 /// The three shapes of error bodies in one; every part may be missing.
 #[derive(Debug, Default, Deserialize)]
 struct Body {
@@ -46,22 +62,25 @@ struct Item {
     reason: String,
 }
 
+/// Reasons and statuses that say that requests come too fast.
+const TOO_FAST: [&str; 4] = ["quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RESOURCE_EXHAUSTED"];
+
 /// Reads an error answer.
 #[must_use]
-pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Verdict {
+pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
     let problem = serde_json::from_slice::<Body>(body).unwrap_or_default().error;
     let reasons: Vec<&str> = problem.errors.iter().chain(&problem.details).map(|item| item.reason.as_str()).collect();
     let is = |names: &[&str]| reasons.iter().any(|reason| names.contains(reason)) || names.contains(&&*problem.status);
     let said = format!("{status} {} {}", reasons.join(","), problem.message);
-    match status {
+    let load = matches!(status, 403 | 429) && (problem.message.contains("load quota") || is(&["dailyLimitExceeded"]));
+    let over_quota = load || status == 429 || status == 403 && is(&TOO_FAST);
+    let verdict = match status {
         401 => Verdict::Refresh(said),
-        403 | 429 if problem.message.contains("load quota") || is(&["dailyLimitExceeded"]) => {
+        403 | 429 if load => {
             let retry_after = retry_after.unwrap_or(LOAD_QUOTA);
             Verdict::Fail(SearchEngineError::Unavailable { retry_after, detail: said })
         }
-        403 if is(&["quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RESOURCE_EXHAUSTED"]) => {
-            Verdict::Retry(retry_after, said)
-        }
+        403 if over_quota => Verdict::Retry(retry_after, said),
         403 if is(&["accessNotConfigured", "SERVICE_DISABLED"]) => {
             Verdict::Fail(SearchEngineError::Misconfigured(said))
         }
@@ -73,7 +92,8 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Verdict
         // A 403 that gives no reason is not the search engine's: something on the way refused.
         403 | 408 | 429 | 500 | 502 | 503 | 504 => Verdict::Retry(retry_after, said),
         _ => Verdict::Fail(SearchEngineError::InvalidRequest(said)),
-    }
+    };
+    Failure { verdict, over_quota }
 }
 
 #[cfg(test)]
@@ -87,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_reason_decides_not_the_status() {
-        let kind = |status, reason: &str, message: &str| match judge(status, None, &body(reason, message)) {
+        let kind = |status, reason: &str, message: &str| match judge(status, None, &body(reason, message)).verdict {
             Verdict::Refresh(_) => "refresh",
             Verdict::Retry(..) => "retry",
             Verdict::Fail(SearchEngineError::PermissionLost(_)) => "lost",
@@ -123,12 +143,29 @@ mod tests {
     }
 
     #[test]
+    fn the_quota_is_told_from_other_refusals() {
+        let over_quota = |status, reason: &str, message: &str| judge(status, None, &body(reason, message)).over_quota;
+        for status in [403, 429] {
+            for reason in ["quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "dailyLimitExceeded"] {
+                assert!(over_quota(status, reason, ""), "{status} {reason}");
+            }
+            assert!(over_quota(status, "", "Search Analytics load quota exceeded."), "{status}");
+        }
+        assert!(judge(429, None, b"<html>").over_quota);
+        assert!(judge(403, None, br#"{"error":{"status":"RESOURCE_EXHAUSTED"}}"#).over_quota);
+        let others = [(400, "badRequest"), (401, "authError"), (403, "forbidden"), (403, ""), (500, "backendError")];
+        for (status, reason) in others {
+            assert!(!over_quota(status, reason, ""), "{status} {reason}");
+        }
+    }
+
+    #[test]
     fn bodies_without_errors_or_status_are_read_too() {
         let scope = br#"{"error":{"code":403,"details":[{"@type":"x","reason":"ACCESS_TOKEN_SCOPE_INSUFFICIENT"}]}}"#;
-        assert!(matches!(judge(403, None, scope), Verdict::Fail(SearchEngineError::ScopeMissing(_))));
+        assert!(matches!(judge(403, None, scope).verdict, Verdict::Fail(SearchEngineError::ScopeMissing(_))));
         let exhausted = br#"{"error":{"code":403,"status":"RESOURCE_EXHAUSTED"}}"#;
-        assert!(matches!(judge(403, None, exhausted), Verdict::Retry(..)));
-        assert!(matches!(judge(502, None, b"<html>"), Verdict::Retry(..)));
-        assert!(matches!(judge(403, None, b"<html>blocked by a proxy"), Verdict::Retry(..)));
+        assert!(matches!(judge(403, None, exhausted).verdict, Verdict::Retry(..)));
+        assert!(matches!(judge(502, None, b"<html>").verdict, Verdict::Retry(..)));
+        assert!(matches!(judge(403, None, b"<html>blocked by a proxy").verdict, Verdict::Retry(..)));
     }
 }

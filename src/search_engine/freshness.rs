@@ -6,7 +6,8 @@ use super::{
     client::Account,
     error::ReadError,
     planner::Plan,
-    reader::{Part, Reader},
+    reader::Reader,
+    reading::Part,
     wire::{DataState, Dimension, SearchType, SiteUrl},
 };
 use crate::clock::Clock;

@@ -17,6 +17,7 @@ mod pace;
 mod planner;
 mod re2;
 mod reader;
+mod reading;
 mod refusals;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,8 @@ pub use filter::{Condition, Expression, Predicate};
 pub use freshness::{LastFinal, last_final};
 pub use keys::any_of;
 pub use oauth::{Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
-pub use pace::{Lane, Pace};
+pub use pace::{Asker, Lane, Pace};
 pub use planner::{MAX_TERMS, Plan, Term, plan};
-pub use reader::{ENGINE_CEILING, Part, Reader, Reading, Row};
+pub use reader::Reader;
+pub use reading::{ENGINE_CEILING, Part, Reading, Row};
 pub use wire::{Aggregation, DataState, Dimension, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry, SiteUrl};

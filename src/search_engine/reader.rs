@@ -1,11 +1,12 @@
-//! Readings: a part of a question, asked with every term of its plan, added up, cached, and made once however many ask.
+//! Reads: asks a part of a question with every term of its plan, adds the answers up, caches them, and makes each once however
+//! many ask.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::TimeDelta;
 use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared, try_join_all},
@@ -15,69 +16,18 @@ use super::{
     cache::{ByteCache, CacheUse},
     client::{Account, SearchEngine},
     error::{ReadError, SearchEngineError},
-    pace::Lane,
+    pace::{Asker, Lane},
     planner::Plan,
-    wire::{Aggregation, DataState, Dimension, Filter, FilterGroup, QueryRequest, QueryResponse, SearchType, SiteUrl},
+    reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
+    wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
-use crate::{analytics::metrics::Metrics, clock::Clock, compute::beside};
+use crate::{clock::Clock, compute::beside};
 
 /// How long an answer is kept that touches days which are not final.
 const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 
 /// Days before today that may not be final.
 const UNSETTLED_DAYS: i64 = 3;
-
-/// The most rows that the search engine exposes.
-pub const ENGINE_CEILING: usize = 50_000;
-
-/// One part of a question: what is grouped, over which days, counted how.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// Grouping; empty for totals.
-    pub dimensions: Vec<Dimension>,
-    /// First day.
-    pub start: NaiveDate,
-    /// Last day, included.
-    pub end: NaiveDate,
-    /// The kind of search.
-    pub search_type: SearchType,
-    /// `None`: as the search engine chooses.
-    pub aggregation: Option<Aggregation>,
-    /// Final days or all.
-    pub data_state: DataState,
-    /// Rows wanted at most.
-    pub cap: usize,
-}
-
-/// A row of a reading.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// The values of the part's dimensions.
-    pub keys: Box<[Box<str>]>,
-    /// Its metrics.
-    pub metrics: Metrics,
-}
-
-impl Row {
-    /// The value of the first dimension; empty in a row of totals.
-    #[must_use]
-    pub fn key(&self) -> &str {
-        self.keys.first().map_or("", |key| key)
-    }
-}
-
-/// What the search engine says to a part of a question.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// By clicks, impressions and keys, best first; by date where the date is grouped first.
-    pub rows: Vec<Row>,
-    /// Whether the list was cut at its cap, so that there may be more rows.
-    pub capped: bool,
-    /// When its oldest part was read upstream.
-    pub read_at: DateTime<Utc>,
-    /// The first day that is still being counted, where the search engine says so.
-    pub first_incomplete_date: Option<NaiveDate>,
-}
 
 type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
 
@@ -101,6 +51,38 @@ fn lock(in_flight: &InFlight) -> MutexGuard<'_, HashMap<(Lane, String), Running>
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// One upstream request, page after page.
+struct Request {
+    account: Account,
+    site: SiteUrl,
+    query: QueryRequest,
+}
+
+impl Request {
+    /// The name that the same request has again.
+    fn key(&self) -> Result<String, SearchEngineError> {
+        let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
+        Ok(format!("{} {} {body}", self.account.id, self.site))
+    }
+
+    /// The daily series that adds up to the totals that this asks for. Whoever has read it, or is reading it, asks for no totals: the
+    /// search engine counts by day, so the days of a window have nothing in common and leave nothing out, whatever the filters and
+    /// the aggregation. [`Reading::total`] sees to it that the sum is exact.
+    ///
+    /// There is none where the days are not all final, because those change between two requests. Nor do the rows of another
+    /// grouping stand for the totals: queries leave out the anonymised ones, pages count each URL, search appearances overlap, and
+    /// lists are cut.
+    fn by_day(&self) -> Option<Self> {
+        if !self.query.dimensions.is_empty() || self.query.data_state != DataState::Final {
+            return None;
+        }
+        let dimensions = vec![Dimension::Date];
+        let row_limit = row_limit(&dimensions).unwrap_or(self.query.row_limit);
+        let query = QueryRequest { dimensions, row_limit, ..self.query.clone() };
+        Some(Self { account: self.account.clone(), site: self.site.clone(), query })
+    }
+}
+
 /// Reads through the cache.
 #[derive(Clone)]
 pub struct Reader {
@@ -109,7 +91,7 @@ pub struct Reader {
     in_flight: Arc<InFlight>,
     clock: Clock,
     ttl: TimeDelta,
-    lane: Lane,
+    asker: Asker,
 }
 
 impl Reader {
@@ -122,14 +104,14 @@ impl Reader {
             in_flight: Arc::default(),
             clock,
             ttl,
-            lane: Lane::Own,
+            asker: Asker::new(Lane::Own),
         }
     }
 
-    /// The same reader with the same cache, which asks on behalf of `lane`.
+    /// The same reader with the same cache, which asks for `asker`.
     #[must_use]
-    pub fn of_lane(&self, lane: Lane) -> Self {
-        Self { lane, ..self.clone() }
+    pub fn asking_for(&self, asker: Asker) -> Self {
+        Self { asker, ..self.clone() }
     }
 
     /// The client underneath.
@@ -181,162 +163,94 @@ impl Reader {
         part: Part,
         filters: &[Filter],
     ) -> Result<Arc<Reading>, SearchEngineError> {
-        let request = QueryRequest {
+        let row_limit = row_limit(&part.dimensions).unwrap_or(part.cap);
+        let query = QueryRequest {
             start_date: part.start,
             end_date: part.end,
             dimensions: part.dimensions,
             search_type: part.search_type,
             dimension_filter_groups: FilterGroup::all_of(filters),
             aggregation_type: part.aggregation,
-            row_limit: part.cap,
+            row_limit,
             start_row: 0,
             data_state: part.data_state,
         };
-        let body = serde_json::to_string(&request).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
-        self.made_once(format!("{} {site} {body}", account.id), account, site, request).await
+        self.made_once(Request { account: account.clone(), site: site.clone(), query }).await
     }
 
-    /// From the cache, from the identical request in flight, or by making it. Nobody waits for one in a slower lane. It runs in a task of its own, so that it is not
-    /// lost when the one who asked first goes away.
-    async fn made_once(
-        &self,
-        key: String,
-        account: &Account,
-        site: &SiteUrl,
-        request: QueryRequest,
-    ) -> Result<Arc<Reading>, SearchEngineError> {
+    /// From the cache, from the identical request in flight, from the series that it sums up, or by making it. Nobody waits for one
+    /// in a slower lane. It runs in a task of its own, so that it is not lost when the one who asked first goes away.
+    async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
+        let (key, now) = (request.key()?, self.clock.now());
+        let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
         let running = {
             let mut in_flight = lock(&self.in_flight);
-            let lanes = [Lane::Own, self.lane].into_iter();
-            let running = lanes.map(|lane| (lane, key.clone())).find_map(|key| in_flight.get(&key).cloned());
-            if let Some(running) = running {
+            if let Some(running) = self.running(&in_flight, &key) {
                 running
-            } else if let Some(reading) = self.cache.get(&key, self.clock.now()) {
+            } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(reading);
+            } else if let Some(total) = by_day.as_ref().and_then(|key| self.cache.get(key, now)?.total()) {
+                return Ok(self.kept(key, total, &request.query));
             } else {
-                let (reader, account, site, own_key) = (self.clone(), account.clone(), site.clone(), key.clone());
+                let days = by_day.and_then(|key| self.running(&in_flight, &key));
+                let (reader, own_key) = (self.clone(), key.clone());
                 let task = tokio::spawn(async move {
-                    let _landing = Landing { key: (reader.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
-                    reader.fetch(own_key, &account, &site, request).await
+                    let _landing =
+                        Landing { key: (reader.asker.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
+                    reader.summed_or_fetched(own_key, request, days).await
                 });
                 let outcome = task.map(|joined| {
                     joined
                         .unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a reading died: {error}"))))
                 });
                 let running = outcome.boxed().shared();
-                in_flight.insert((self.lane, key), running.clone());
+                in_flight.insert((self.asker.lane, key), running.clone());
                 running
             }
         };
         running.await
     }
 
-    async fn fetch(
-        &self,
-        key: String,
-        account: &Account,
-        site: &SiteUrl,
-        request: QueryRequest,
-    ) -> Result<Arc<Reading>, SearchEngineError> {
-        let cap = request.row_limit;
-        let answer = self.engine.query(account, (site, self.lane), &request, cap).await?;
-        let now = self.clock.now();
-        let expires_at = now + self.ttl_of(&request);
-        let reading = Arc::new(
-            beside(move || reading_of(answer, &request.dimensions, cap, now)).await.map_err(|error| died(&error))?,
-        );
-        self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
-        Ok(reading)
+    /// The request of this name that is in flight, in no slower lane than this.
+    fn running(&self, in_flight: &HashMap<(Lane, String), Running>, key: &str) -> Option<Running> {
+        let lanes = [Lane::Own, self.asker.lane].into_iter();
+        lanes.map(|lane| (lane, key.to_owned())).find_map(|key| in_flight.get(&key).cloned())
     }
 
-    fn ttl_of(&self, request: &QueryRequest) -> TimeDelta {
+    /// The sum of `days`, or what the search engine says where there are none or their sum is not exact.
+    async fn summed_or_fetched(
+        &self,
+        key: String,
+        request: Request,
+        days: Option<Running>,
+    ) -> Result<Arc<Reading>, SearchEngineError> {
+        if let Some(days) = days
+            && let Some(total) = days.await?.total()
+        {
+            return Ok(self.kept(key, total, &request.query));
+        }
+        let Request { account, site, query } = request;
+        let answer = self.engine.query(&account, (&site, self.asker), &query, query.row_limit).await?;
+        let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());
+        let reading = beside(move || reading_of(answer, &dimensions, cap, now)).await.map_err(|error| died(&error))?;
+        Ok(self.kept(key, reading, &query))
+    }
+
+    /// Puts a reading into the cache.
+    fn kept(&self, key: String, reading: Reading, query: &QueryRequest) -> Arc<Reading> {
+        let (bytes, expires_at) = (reading.bytes(), reading.read_at + self.ttl_of(query));
+        let reading = Arc::new(reading);
+        self.cache.put(key, reading.clone(), bytes, expires_at);
+        reading
+    }
+
+    fn ttl_of(&self, query: &QueryRequest) -> TimeDelta {
         let settled_until = self.clock.pacific_today() - TimeDelta::days(UNSETTLED_DAYS);
-        let settled = request.data_state == DataState::Final && request.end_date < settled_until;
+        let settled = query.data_state == DataState::Final && query.end_date < settled_until;
         if settled { self.ttl } else { self.ttl.min(UNSETTLED_TTL) }
     }
 }
 
 fn died(error: &crate::error::Error) -> SearchEngineError {
     SearchEngineError::unavailable(format!("a reading died: {error}"))
-}
-
-/// The rows of an answer, in order.
-fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, read_at: DateTime<Utc>) -> Reading {
-    let rows = answer
-        .rows
-        .into_iter()
-        .map(|row| Row { metrics: Metrics::of_row(row.clicks, row.impressions, row.position), keys: row.keys.into() });
-    let mut rows: Vec<Row> = rows.collect();
-    sort(&mut rows, dimensions);
-    let capped = is_cut(&rows, dimensions, cap);
-    Reading { rows, capped, read_at, first_incomplete_date: answer.metadata.first_incomplete_date }
-}
-
-impl Reading {
-    /// About how much memory it takes.
-    fn bytes(&self) -> usize {
-        let keys: usize = self.rows.iter().flat_map(|row| row.keys.iter()).map(|key| key.len() + 32).sum();
-        keys + self.rows.len() * (size_of::<Row>() + 16)
-    }
-}
-
-/// The signed sum of readings, row by row. Rows without impressions are none.
-fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part, now: DateTime<Utc>) -> Reading {
-    let mut sums: HashMap<&[Box<str>], Metrics> = HashMap::new();
-    let mut read_at = now;
-    for (weight, reading) in weighted {
-        read_at = read_at.min(reading.read_at);
-        for row in &reading.rows {
-            *sums.entry(&row.keys).or_insert_with(Metrics::zero) += row.metrics * weight;
-        }
-    }
-    let present = sums.into_iter().filter(|(_, metrics)| metrics.impressions > 0.5);
-    let mut rows: Vec<Row> = present.map(|(keys, metrics)| Row { keys: keys.into(), metrics }).collect();
-    sort(&mut rows, &part.dimensions);
-    let capped = !part.dimensions.is_empty() && rows.len() >= part.cap;
-    rows.truncate(part.cap);
-    Reading { rows, capped, read_at, first_incomplete_date: None }
-}
-
-/// Whether there may be more rows than these, which are in order: they reach the cap, or those of one day reach what the search
-/// engine gives for a day.
-fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
-    match dimensions {
-        [] => false,
-        _ if rows.len() >= cap => true,
-        [Dimension::Date, _, ..] => rows.chunk_by(|a, b| a.key() == b.key()).any(|day| day.len() >= ENGINE_CEILING),
-        _ => false,
-    }
-}
-
-/// A total order, so that the same question gives the same bytes.
-fn sort(rows: &mut [Row], dimensions: &[Dimension]) {
-    if dimensions.first() == Some(&Dimension::Date) {
-        return rows.sort_by(|a, b| a.keys.cmp(&b.keys));
-    }
-    rows.sort_by(|a, b| {
-        let by_size = b.metrics.clicks.total_cmp(&a.metrics.clicks);
-        by_size.then(b.metrics.impressions.total_cmp(&a.metrics.impressions)).then_with(|| a.keys.cmp(&b.keys))
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rows(days: &[(&str, usize)]) -> Vec<Row> {
-        let row = |day: &str| Row { keys: [day.into(), "q".into()].into(), metrics: Metrics::zero() };
-        days.iter().flat_map(|(day, count)| std::iter::repeat_with(|| row(day)).take(*count)).collect()
-    }
-
-    #[test]
-    fn a_list_is_cut_at_its_cap_and_by_day_at_the_ceiling_of_a_day() {
-        use Dimension::{Date, Query};
-        let by_day = rows(&[("2026-11-01", ENGINE_CEILING - 1), ("2026-11-02", 3)]);
-        assert!(!is_cut(&by_day, &[Date, Query], 7 * ENGINE_CEILING));
-        assert!(is_cut(&by_day, &[Date, Query], ENGINE_CEILING + 2));
-        let full_day = rows(&[("2026-11-01", 3), ("2026-11-02", ENGINE_CEILING)]);
-        assert!(is_cut(&full_day, &[Date, Query], 7 * ENGINE_CEILING));
-        assert!(!is_cut(&rows(&[("", 1)]), &[], 1), "totals are one row");
-    }
 }

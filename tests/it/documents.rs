@@ -12,7 +12,7 @@ use crate::support::{
 async fn a_fault_names_the_request_and_nothing_else() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
-    app.service.db.clone().close().await.unwrap();
+    app.service.close_database().await;
     let answer = owner.send(Method::GET, "/api", None, &[("x-correlation-id", "trace-7")]).await;
     assert!([500, 503].contains(&answer.status.as_u16()), "{}", answer.status);
     assert_eq!(answer.json["error"], "An unexpected error occurred.");

@@ -25,7 +25,7 @@ async fn health_says_which_part_is_away() {
         (ill["data"]["status"].as_str(), dependency(&ill, "searchEngine").as_str()),
         (Some("degraded"), "degraded")
     );
-    app.service.db.clone().close().await.unwrap();
+    app.service.close_database().await;
     app.hand.advance(TimeDelta::seconds(2));
     let down = app.anonymous().get("/api/health").await.expect(503);
     assert_eq!(down.json["data"]["status"], "down");

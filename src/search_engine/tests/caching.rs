@@ -25,10 +25,9 @@ async fn settled_days_are_kept_for_six_hours_and_others_for_a_quarter() {
 #[tokio::test]
 async fn accounts_do_not_share_readings() {
     let bench = Bench::new().await;
-    let site = SiteUrl("sc-domain:example.test".to_owned());
     for id in [Uuid::from_u128(1), Uuid::from_u128(2)] {
         let account = Account { id, refresh_token: "grant".into() };
-        bench.reader.read(&account, &site, &part(10), &Plan::everything()).await.unwrap();
+        bench.reader.read(&account, &site(), &part(10), &Plan::everything()).await.unwrap();
     }
     assert_eq!(bench.upstream.queries(), 2);
 }

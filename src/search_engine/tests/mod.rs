@@ -1,8 +1,10 @@
 //! The client and the reader against a small server that does what it is told.
 
 mod caching;
+mod pace;
 mod requests;
 mod tokens;
+mod totals;
 
 use std::{
     collections::VecDeque,
@@ -27,6 +29,8 @@ use crate::{
 enum Reply {
     Refuse(u16, Option<&'static str>),
     Rows(usize),
+    Said(Value),
+    Fail(u16, Value),
     /// Waits until it is told to go on, then answers one row.
     Held(Arc<tokio::sync::Semaphore>),
 }
@@ -102,6 +106,8 @@ impl Endpoint for Upstream {
         });
         Ok(match reply {
             Reply::Rows(count) => answer(200, &rows(start, count)),
+            Reply::Said(body) => answer(200, &body),
+            Reply::Fail(status, body) => answer(status, &body),
             Reply::Held(turn) => {
                 turn.acquire().await.unwrap().forget();
                 answer(200, &rows(start, 1))
@@ -155,6 +161,10 @@ impl Bench {
     }
 
     async fn with(patience: Patience) -> Self {
+        Self::paced(Pace { max_in_flight: 16, bucket: 1_000_000, refill_per_second: 1_000_000 }, patience).await
+    }
+
+    async fn paced(pace: Pace, patience: Patience) -> Self {
         let upstream = Upstream::default();
         let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let root = format!("http://{}", socket.local_addr().unwrap());
@@ -172,7 +182,7 @@ impl Bench {
                 client_id: "client".to_owned(),
                 client_secret: "secret".into(),
             },
-            pace: Pace { max_in_flight: 16, bucket: 1_000_000, refill_per_second: 1_000_000 },
+            pace,
             patience,
         };
         let kept = Arc::new(Kept::default());
@@ -192,9 +202,12 @@ impl Bench {
     }
 
     async fn read_with(&self, grant: &str, part: &Part) -> Result<Arc<Reading>, ReadError> {
-        let site = SiteUrl("sc-domain:example.test".to_owned());
-        self.reader.read(&account(grant), &site, part, &Plan::everything()).await
+        self.reader.read(&account(grant), &site(), part, &Plan::everything()).await
     }
+}
+
+fn site() -> SiteUrl {
+    SiteUrl("sc-domain:example.test".to_owned())
 }
 
 fn account(grant: &str) -> Account {

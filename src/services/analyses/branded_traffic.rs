@@ -61,7 +61,7 @@ pub async fn branded_traffic(
     check_has_queries(&params.question.slice)?;
     let brand = predicate::needed_brand(&search.db, access).await?;
     let asked = Asked::settle(search, access, &params.question).await?;
-    let readings = read_split(&asked, &brand).await?;
+    let readings = read_split(&asked, &split_plans(&asked, &brand).await?).await?;
     let key = format!("branded traffic {} {params:?}", access.property().id);
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
@@ -77,17 +77,21 @@ pub async fn branded_traffic(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// Reads the split of both windows.
-pub(super) async fn read_split(asked: &Asked, brand: &str) -> Result<SplitReadings, Error> {
+/// The plans of all traffic, of branded queries, and of identified queries that are not branded.
+pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3], Error> {
     let predicate = &asked.settled.predicate;
-    let plans = [
+    Ok([
         asked.settled.plan().await?,
         plan_with(predicate, Condition::Branded(brand.to_owned())).await?,
         plan_with(predicate, Condition::NonBranded(brand.to_owned())).await?,
-    ];
-    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_days(asked, window, &plans)));
+    ])
+}
+
+/// Reads the split of both windows.
+pub(super) async fn read_split(asked: &Asked, plans: &[Plan; 3]) -> Result<SplitReadings, Error> {
+    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_days(asked, window, plans)));
     let (current, previous) =
-        tokio::try_join!(read_days(asked, asked.settled.window, &plans), async { previous.await.transpose() })?;
+        tokio::try_join!(read_days(asked, asked.settled.window, plans), async { previous.await.transpose() })?;
     Ok(SplitReadings { current, previous })
 }
 

@@ -133,9 +133,10 @@ async fn read_window(
         OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }))
     };
     let by_page = Part { aggregation: Some(Aggregation::ByPage), ..asked.part(window, &[], 1) };
+    // The series comes first, so that the reader finds it under way: its sum serves as totals of the same plan.
     let singles = [
-        read(true, asked.part(window, &[], 1), plan),
         read(wants_series, asked.part(window, &[Dimension::Date], WHOLE), plan),
+        read(true, asked.part(window, &[], 1), plan),
         read(wants_tables && with_coverage, asked.part(window, &[], 1), whole),
         read(wants_tables && with_coverage, by_page, whole),
     ];
@@ -147,8 +148,8 @@ async fn read_window(
     let mut found = found.into_iter().map(Option::transpose);
     let mut next = || found.next().unwrap_or(Ok(None));
     Ok(Readings {
-        totals: next()?,
         series: next()?,
+        totals: next()?,
         whole: next()?,
         whole_by_page: next()?,
         tables: [next()?, next()?, next()?, next()?, next()?],

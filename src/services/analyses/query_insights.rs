@@ -14,7 +14,7 @@ use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed,
-    branded_traffic::{SplitReadings, read_split},
+    branded_traffic::{SplitReadings, read_split, split_plans},
     check_has_queries,
     daily::{DaysRead, each_day},
     predicate,
@@ -82,8 +82,10 @@ pub async fn query_insights(
 
 async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     let plan = asked.settled.plan().await?;
+    let plans = OptionFuture::from(brand.map(|brand| split_plans(asked, brand))).await.transpose()?;
     let previous = OptionFuture::from(asked.settled.compare.map(|window| read_queries(asked, window, &plan)));
-    let split = OptionFuture::from(brand.map(|brand| read_split(asked, brand)));
+    let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
+    // The split comes before the whole: without query conditions its series adds up to it.
     let (current, previous, split, whole) = tokio::try_join!(
         read_queries(asked, asked.settled.window, &plan),
         async { previous.await.transpose() },

@@ -14,7 +14,7 @@ use crate::{
     clock::Clock,
     error::Error,
     search_engine::{
-        Account, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
+        Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
         last_final,
     },
     secrets::Secrets,
@@ -40,7 +40,7 @@ pub struct SearchData {
     pub weeks: Weeks,
 }
 
-/// A site, and the account that reads it.
+/// A site, the account that reads it, and the question that it is read for.
 #[derive(Debug, Clone)]
 pub struct SearchSite {
     url: SiteUrl,
@@ -48,12 +48,12 @@ pub struct SearchSite {
     account: search_account::Model,
     property_id: Uuid,
     owner_must: bool,
-    lane: Lane,
+    asker: Asker,
 }
 
 impl SearchSite {
-    /// A property's site, read with `account`. Whether the account may read it is for the search engine to say, also of a site
-    /// that the last sync did not find.
+    /// A property's site, read with `account` to answer one question. Whether the account may read it is for the search engine to
+    /// say, also of a site that the last sync did not find.
     pub fn new(
         secrets: &Secrets,
         property: &property::Model,
@@ -67,7 +67,7 @@ impl SearchSite {
             account,
             property_id: property.id,
             owner_must,
-            lane: Lane::Own,
+            asker: Asker::new(Lane::Own),
         })
     }
 }
@@ -78,12 +78,12 @@ impl SearchData {
         let account = access.account().clone();
         let site = SearchSite::new(&self.secrets, access.property(), account, access.owner_must())?;
         let lane = if access.reader().is_some() { Lane::Own } else { Lane::Shared };
-        Ok(SearchSite { lane, ..site })
+        Ok(SearchSite { asker: Asker::new(lane), ..site })
     }
 
     /// What the search engine says to one part of a question.
     pub async fn read(&self, site: &SearchSite, part: &Part, plan: &Plan) -> Result<Arc<Reading>, Error> {
-        match self.reader.of_lane(site.lane).read(&site.credentials, &site.url, part, plan).await {
+        match self.reader.asking_for(site.asker).read(&site.credentials, &site.url, part, plan).await {
             Ok(reading) => Ok(reading),
             Err(error) => Err(self.explain(site, error).await),
         }
@@ -91,7 +91,7 @@ impl SearchData {
 
     /// Which day is the site's last final one.
     pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
-        match last_final(&self.reader.of_lane(site.lane), &self.clock, &site.credentials, &site.url).await {
+        match last_final(&self.reader.asking_for(site.asker), &self.clock, &site.credentials, &site.url).await {
             Ok(found) => Ok(found),
             Err(error) => Err(self.explain(site, error).await),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::json;
-use sightline::search_engine::Patience;
+use sightline::{config, search_engine::Patience};
 
 use super::link;
 use crate::support::{
@@ -65,4 +65,36 @@ async fn the_owner_does_not_wait_in_the_readers_queue_for_what_they_ask_as_well(
     controls.release();
     same.await.unwrap();
     readers.await.unwrap();
+}
+
+/// With the pace that a service starts with.
+#[tokio::test]
+async fn a_second_question_finds_room_for_all_its_requests_at_once() {
+    let app = TestApp::start(|config| {
+        let pace = config::SearchEngine::default();
+        config.search_engine.bucket = pace.bucket;
+        config.search_engine.refill_per_second = pace.refill_per_second;
+    });
+    let app = app.await;
+    let owner = app.actor("owner").await;
+    let path = format!("/api/properties/{}/performance", owner.property("northmoor").await);
+    let question = |months: [&str; 2]| {
+        let [day, compared] = months.map(|month| [format!("2026-{month}-01"), format!("2026-{month}-07")]);
+        let names = ["startDate", "endDate", "compareStart", "compareEnd"];
+        names.into_iter().zip(day.into_iter().chain(compared)).collect::<Vec<_>>()
+    };
+    let ask = async |months| {
+        let question = question(months);
+        let query = question.iter().map(|(name, day)| (*name, day.as_str())).chain([("scope", "all")]);
+        owner.ask(&path, &query.collect::<Vec<_>>()).await.expect(200)
+    };
+    ask(["10", "09"]).await;
+    let controls = app.simulator().controls();
+    controls.hold("final");
+    let under_way = async {
+        // A series and five tables for each window, and the totals by page.
+        controls.wait_until_held(13).await;
+        controls.release();
+    };
+    tokio::join!(ask(["08", "07"]), under_way);
 }

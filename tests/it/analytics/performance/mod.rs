@@ -3,6 +3,7 @@
 mod comparison;
 mod search_types;
 mod slices;
+mod totals;
 mod windows;
 
 use serde_json::Value;

@@ -1,0 +1,78 @@
+//! The order in which questions take turns.
+
+use super::*;
+
+/// A queue that has spent its burst, with a large question in line.
+fn busy() -> Sim {
+    let mut sim = Sim::unbounded();
+    assert_eq!(sim.burst(&own(), FIRST_BURST), FIRST_BURST);
+    sim
+}
+
+#[test]
+fn a_small_question_overtakes_a_large_one_that_still_waits() {
+    let mut sim = busy();
+    let large = sim.asked..sim.asked + 15;
+    sim.ask(&own(), Question::unique(), 15);
+    let mut order = sim.start_next();
+    sim.pass(ms(1));
+    let small = sim.asked..sim.asked + 3;
+    sim.ask(&own(), Question::unique(), 3);
+    while order.len() < 18 {
+        order.extend(sim.start_next());
+    }
+    assert_eq!(order[1..4], small.collect::<Vec<_>>());
+    assert_eq!([&order[..1], &order[4..]].concat(), large.collect::<Vec<_>>(), "in the order they were made in");
+}
+
+#[test]
+fn a_question_on_another_site_of_the_account_overtakes_as_well() {
+    let mut sim = busy();
+    sim.ask(&own(), Question::unique(), 15);
+    let small = sim.asked;
+    sim.ask(&way(1, "b", Lane::Own), Question::unique(), 1);
+    assert_eq!(sim.start_next(), [small]);
+}
+
+#[test]
+fn a_large_question_is_not_passed_over_for_ever() {
+    let mut sim = busy();
+    let (arrived, large) = (sim.now, sim.asked..sim.asked + 100);
+    sim.ask(&own(), Question::unique(), 100);
+    // Five seconds of courtesy, as long again for those that came meanwhile, and a hundred requests at nine a second.
+    let end = arrived + ms(22_000);
+    let mut left = 100;
+    while left > 0 {
+        // There are always small ones, and more than have room.
+        sim.ask(&own(), Question::unique(), 2);
+        left -= sim.start_next().iter().filter(|number| large.contains(number)).count();
+        assert!(sim.now < end, "{left} of it still wait");
+    }
+}
+
+#[test]
+fn questions_of_a_size_start_in_the_order_they_came_in() {
+    let mut sim = busy();
+    let first = sim.asked;
+    for _ in 0..5 {
+        sim.ask(&own(), Question::unique(), 2);
+        sim.pass(ms(1));
+    }
+    let mut order = Vec::new();
+    while order.len() < 10 {
+        order.extend(sim.start_next());
+    }
+    assert_eq!(order, (first..first + 10).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_requests_in_flight_are_shared_in_the_same_way() {
+    let mut sim = Sim::new();
+    assert_eq!(sim.burst(&own(), 20), 16);
+    let small = sim.asked;
+    sim.ask(&own(), Question::unique(), 1);
+    assert_eq!(sim.turns.next_opening(sim.now), None, "one that is under way must end first");
+    let now = sim.now;
+    sim.answer(&own(), now, 1);
+    assert_eq!(sim.start(), [small]);
+}

@@ -1,0 +1,86 @@
+//! Leaving the line, being woken, and being forgotten.
+
+use futures_util::poll;
+
+use super::*;
+
+#[test]
+fn whoever_leaves_the_line_lets_the_next_one_pass() {
+    let mut sim = Sim::new();
+    assert_eq!(sim.burst(&own(), 16), 16);
+    let gone = sim.ask(&own(), Question::unique(), 1)[0];
+    let next = sim.asked;
+    sim.ask(&own(), Question::unique(), 2);
+    assert!(sim.turns.give_up(&own(), gone));
+    assert!(!sim.turns.give_up(&own(), gone), "it is not there any more");
+    let now = sim.now;
+    sim.answer(&own(), now, 1);
+    assert_eq!(sim.start(), [next]);
+}
+
+#[test]
+fn gates_that_nobody_used_for_a_quarter_of_an_hour_are_forgotten() {
+    let mut sim = Sim::new();
+    let visit = |sim: &mut Sim, number: u128| {
+        let way = way(number, &format!("s{number}"), Lane::Own);
+        let started = sim.now;
+        assert_eq!(sim.burst(&way, 1), 1);
+        sim.answer(&way, started, 1);
+    };
+    for number in 0..5_000 {
+        visit(&mut sim, number);
+        sim.pass(ms(1_000));
+        // Fifteen minutes and the one between two sweeps, a site and an account each second.
+        assert!(sim.gates().len() <= 2 * 16 * 60 + 2, "{}", sim.gates().len());
+    }
+    sim.pass(ms(15 * 60_000));
+    visit(&mut sim, 0);
+    assert_eq!(sim.gates().len(), 2);
+}
+
+#[test]
+fn gates_in_use_are_not_forgotten() {
+    let mut sim = Sim::new();
+    assert_eq!(sim.burst(&own(), 16), 16);
+    for _ in 0..40 {
+        sim.pass(ms(60_000));
+        assert_eq!(sim.burst(&way(2, "b", Lane::Own), 1), 1);
+        let (other, now) = (way(2, "b", Lane::Own), sim.now);
+        sim.answer(&other, now, 1);
+    }
+    assert_eq!(sim.burst(&own(), 1), 0, "sixteen are still in flight");
+}
+
+fn pacer(pace: Pace) -> impl Fn(Asker) -> std::pin::Pin<Box<dyn Future<Output = Permit> + Send>> {
+    let pacer = Pacer::new(pace);
+    move |asker| {
+        let pacer = pacer.clone();
+        Box::pin(async move { pacer.start(Uuid::nil(), &SiteUrl("sc-domain:a.test".to_owned()), asker).await })
+    }
+}
+
+#[tokio::test]
+async fn a_permit_that_is_dropped_makes_room_and_so_does_one_that_nobody_waits_for() {
+    let start = pacer(Pace { max_in_flight: 1, bucket: 1_000, refill_per_second: 1_000 });
+    let asker = Asker::new(Lane::Own);
+    let first = start(asker).await;
+    let (mut given_up, mut dropped_late) = (start(asker), start(asker));
+    let (mut last, mut never) = (start(asker), start(asker));
+    for waiting in [&mut given_up, &mut dropped_late, &mut last, &mut never] {
+        assert!(poll!(waiting).is_pending());
+    }
+    drop(given_up);
+    drop(first);
+    // It has started, and nobody took notice.
+    drop(dropped_late);
+    drop(last.await);
+    drop(never);
+    drop(start(asker).await);
+}
+
+#[tokio::test]
+async fn whoever_waits_for_time_to_pass_is_woken() {
+    let start = pacer(Pace { max_in_flight: 1_000, bucket: 1, refill_per_second: 1_000 });
+    let requests = (0..50).map(|_| start(Asker::new(Lane::Own)));
+    assert_eq!(futures_util::future::join_all(requests).await.len(), 50);
+}

@@ -1,0 +1,65 @@
+//! Totals are asked for only where no series adds up to them, and are the same to the last bit either way.
+
+use sightline::simulator::Endpoint;
+
+use super::{Asker, PAPER, SMALL};
+use crate::support::app::TestApp;
+
+const NOW: [(&str, &str); 2] = [("startDate", "2026-10-12"), ("endDate", "2026-10-18")];
+const BEFORE: [(&str, &str); 2] = [("compareStart", "2026-10-05"), ("compareEnd", "2026-10-11")];
+const BY_QUERY: (&str, &str) = ("filters", r#"[{"dimension":"query","operator":"contains","value":"a"}]"#);
+const BY_PAGE: (&str, &str) = ("filters", r#"[{"dimension":"page","operator":"contains","value":"a"}]"#);
+
+/// Takes several requests, added and subtracted.
+const ALTERNATIVES: (&str, &str) = (
+    "filters",
+    r#"[{"dimension":"query","operator":"contains","value":"a"},
+        {"dimension":"country","operator":"equals","value":"usa","logic":"or"},
+        {"dimension":"device","operator":"equals","value":"mobile","logic":"or"}]"#,
+);
+
+/// Requests that a fresh app makes upstream for each of `questions` in turn, which are asked with a comparison. It knows already how
+/// recent the site's data is.
+async fn made(questions: &[&[(&str, &str)]]) -> Vec<u64> {
+    let app = TestApp::start(|_| {}).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    asker.ask(&[("startDate", "2026-09-01"), ("endDate", "2026-09-01")]).await.expect(200);
+    let mut made = Vec::new();
+    for question in questions {
+        let before = app.simulator().controls().requests(Endpoint::Query);
+        asker.ask(&[&NOW[..], &BEFORE, question].concat()).await.expect(200);
+        made.push(app.simulator().controls().requests(Endpoint::Query) - before);
+    }
+    made
+}
+
+#[tokio::test]
+async fn no_totals_are_asked_for_that_a_series_adds_up_to() {
+    // A series and five tables for each window, and for the shares of pages the totals by page.
+    assert_eq!(made(&[&[("scope", "all")]]).await, [13]);
+    assert_eq!(made(&[&[("scope", "series")], &[("scope", "tables")]]).await, [2, 11], "the series is still known");
+    assert_eq!(made(&[&[("scope", "tables")], &[("scope", "series")]]).await, [13, 2], "no series is known yet");
+    // The shares of the other tables divide by the totals without the filter.
+    assert_eq!(made(&[&[("scope", "all"), BY_QUERY]]).await, [14]);
+    // By page is what the question itself counts by.
+    assert_eq!(made(&[&[("scope", "all"), BY_PAGE]]).await, [12]);
+}
+
+#[tokio::test]
+async fn totals_are_the_same_to_the_last_bit_whether_added_up_or_asked_for() {
+    let (adding, asking) = tokio::join!(TestApp::start(|_| {}), TestApp::start(|_| {}));
+    let (adding, asking) = (Asker::of(&adding, "owner", PAPER).await, Asker::of(&asking, "owner", PAPER).await);
+    let web = ("searchType", "web");
+    let questions =
+        [vec![web], vec![web, BY_QUERY], vec![web, BY_PAGE], vec![web, ALTERNATIVES], vec![("searchType", "image")]];
+    let feeds = [vec![("searchType", "discover")], vec![("searchType", "googleNews"), BY_PAGE]];
+    for more in questions.into_iter().chain(feeds) {
+        let ask = async |asker: &Asker, scope| {
+            let asked = asker.ask(&[&NOW[..], &BEFORE, &more, &[("scope", scope)]].concat()).await;
+            asked.expect(200).json["data"]["totals"].clone()
+        };
+        let (added, asked_for) = (ask(&adding, "series").await, ask(&asking, "tables").await);
+        assert!(added["impressions"].as_u64().unwrap() > 100, "{more:?}: {added}");
+        assert_eq!(added, asked_for, "{more:?}");
+    }
+}
