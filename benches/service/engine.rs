@@ -34,6 +34,6 @@ pub fn measure() -> Vec<Figure> {
         value: milliseconds(time),
         baseline: String::new(),
         ratio: String::new(),
-        aim: Some(("< 200 ms", time.as_millis() < 200)),
+        aim: Some(("< 200 ms".to_owned(), time.as_millis() < 200)),
     }]
 }

@@ -13,7 +13,7 @@ pub struct Figure {
     /// The one in terms of the other.
     pub ratio: String,
     /// What is aimed at, and whether it is met.
-    pub aim: Option<(&'static str, bool)>,
+    pub aim: Option<(String, bool)>,
 }
 
 impl Figure {
@@ -29,7 +29,8 @@ impl Figure {
         lines.extend(figures.iter().map(|figure| {
             let aim = figure
                 .aim
-                .map_or_else(String::new, |(aim, met)| format!("{aim}: {}", if met { "met" } else { "MISSED" }));
+                .as_ref()
+                .map_or_else(String::new, |(aim, met)| format!("{aim}: {}", if *met { "met" } else { "MISSED" }));
             format!("| {} | {} | {} | {} | {aim} |", figure.name, figure.value, figure.baseline, figure.ratio)
         }));
         lines.join("\n")

@@ -1,32 +1,47 @@
 //! How fast and how large the service is, each figure beside a baseline that the same run measures.
 //!
-//! `cargo bench --bench service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- engine`, `-- writes` choose.
-//! `docs/BENCHMARKS.md` says what the figures mean.
+//! Three processes take part: the service, the baseline, and this one, which makes the load. `cargo bench --bench service` measures
+//! everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes` choose. `docs/BENCHMARKS.md` says what the figures mean.
 
+mod bare;
+mod child;
 mod cold;
 mod connection;
 mod engine;
 mod figure;
+mod load;
 mod memory;
 mod setting;
+mod start;
 mod warm;
 mod writes;
 
 use figure::Figure;
 
+// The allocator of the service, so that baselines have it too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What a measurement yields, or why it could not be made.
 type Measured<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The measurements in the order they are made. Memory comes first, while nothing else has left its mark on the process.
-const NAMES: [&str; 5] = ["memory", "cold", "warm", "writes", "engine"];
+/// The measurements in the order they are made.
+const NAMES: [&str; 6] = ["start", "memory", "warm", "writes", "cold", "engine"];
 
 #[tokio::main]
 async fn main() -> Measured<()> {
-    let asked: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, file] = &arguments[..]
+        && command == bare::COMMAND
+    {
+        return bare::serve(file).await;
+    }
+    let asked: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let mut figures = Vec::new();
     for name in NAMES.into_iter().filter(|name| asked.is_empty() || asked.iter().any(|asked| asked == name)) {
         eprintln!("measuring: {name}");
         figures.extend(match name {
+            "start" => start::measure().await?,
             "memory" => memory::measure().await?,
             "cold" => cold::measure().await?,
             "warm" => warm::measure().await?,

@@ -3,10 +3,11 @@
 use crate::{
     Measured,
     figure::Figure,
-    setting::{Engine, LARGE, Setting, small_cache, window},
+    setting::{Engine, LARGE, Setting, window},
 };
 
-const MIB: u64 = 1024 * 1024;
+/// Bytes of a mebibyte.
+pub const MIB: u64 = 1024 * 1024;
 
 /// The cache's budget.
 const BUDGET: u64 = 64 * MIB;
@@ -20,27 +21,23 @@ const QUESTIONS: u64 = 50;
 /// Measures.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
-    let setting = Setting::start(&engine, LARGE, |config| {
-        small_cache(config, BUDGET);
-        // The search engine's pace is not what is measured.
-        config.search_engine.bucket = 10_000;
-        config.search_engine.refill_per_second = 10_000;
-    })
-    .await?;
+    // The search engine's pace is not what is measured.
+    let (budget, pace) = (BUDGET.to_string(), "10000");
+    let settings = [
+        ("CACHE__MAX_BYTES", budget.as_str()),
+        ("SEARCH_ENGINE__BUCKET", pace),
+        ("SEARCH_ENGINE__REFILL_PER_SECOND", pace),
+    ];
+    let setting = Setting::start(&engine, LARGE, &settings).await?;
     setting.get("/api/properties/tracking").await?;
-    let before = resident("VmRSS");
+    let before = setting.server.memory("VmRSS");
     let mut bodies = 0;
     for back in 0..QUESTIONS {
         bodies += setting.get(&setting.path(window(back, 28))).await?.len();
         // A small answer of readings that are as large.
         setting.get(&setting.path(window(back, 27)).replace("Limit=5000", "Limit=1")).await?;
     }
-    let (after, peak) = (resident("VmRSS"), resident("VmHWM"));
-    let held = setting.service.reader.cache_use();
-    setting.service.shutdown().await;
-    let shown = |bytes: Option<u64>| {
-        bytes.map_or_else(|| "not measured".to_owned(), |bytes| format!("{:.0} MiB", bytes as f64 / MIB as f64))
-    };
+    let (after, peak) = (setting.server.memory("VmRSS"), setting.server.memory("VmHWM"));
     let growth = before.zip(after).map(|(before, after)| after.saturating_sub(before));
     Ok(vec![
         Figure {
@@ -48,23 +45,16 @@ pub async fn measure() -> Measured<Vec<Figure>> {
                 "growth of memory by {QUESTIONS} large answers ({} MB) and as many small ones",
                 bodies / 1_000_000
             ),
-            value: format!("{} (from {} to {})", shown(growth), shown(before), shown(after)),
-            baseline: format!("{} cache budget", shown(Some(BUDGET))),
+            value: format!("{} (from {} to {})", mebibytes(growth), mebibytes(before), mebibytes(after)),
+            baseline: format!("{} cache budget", mebibytes(Some(BUDGET))),
             ratio: growth.map_or_else(String::new, |growth| format!("{:.2}", growth as f64 / BUDGET as f64)),
-            aim: growth.map(|growth| ("≤ budget + 64 MiB", growth <= BUDGET + BESIDE)),
+            aim: growth.map(|growth| ("≤ budget + 64 MiB".to_owned(), growth <= BUDGET + BESIDE)),
         },
-        Figure::note("the same at its peak", shown(peak)),
-        Figure::note(
-            "readings in the cache",
-            format!("{} entries, {}", held.entries, shown(u64::try_from(held.bytes).ok())),
-        ),
+        Figure::note("the same at its peak", mebibytes(peak)),
     ])
 }
 
-/// A size of this process as Linux tells it; nothing elsewhere.
-fn resident(name: &str) -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    let kibibytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
-    Some(kibibytes * 1024)
+/// `12 MiB`
+pub fn mebibytes(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "not measured".to_owned(), |bytes| format!("{:.0} MiB", bytes as f64 / MIB as f64))
 }

@@ -1,94 +1,71 @@
-//! Throughput of an answer that is in the cache, beside the same bytes served by a bare route of the same HTTP stack.
+//! Throughput of answers that need nothing from the search engine, beside a bare poem route that sends the same bytes.
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
-
-use poem::{
-    Response, Route, Server,
-    endpoint::make_sync,
-    listener::{Acceptor as _, Listener as _, TcpListener},
-};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
-    Measured,
-    connection::Connection,
-    figure::{Figure, median},
+    Measured, bare,
+    figure::Figure,
+    load::{self, ROUNDS},
     setting::{Engine, LARGE, Setting, window},
 };
 
-/// Connections at once.
-const CONNECTIONS: usize = 4;
+/// Tags of the person.
+const TAGS: usize = 20;
 
-/// Requests on each connection in a round.
-const REQUESTS: usize = 250;
-
-/// Rounds, the two sides by turns, so that what else the machine does falls on both.
-const ROUNDS: usize = 5;
+/// What is read: in words, its path, and the least ratio that is aimed at.
+fn cases(setting: &Setting) -> [(&'static str, String, f64); 5] {
+    let (start, end) = window(0, 28);
+    let totals = format!("/api/properties/{}/performance?startDate={start}&endDate={end}", setting.property);
+    [
+        ("GET /api", "/api".to_owned(), 0.3),
+        ("a list of 20 tags", "/api/tags".to_owned(), 0.12),
+        ("totals and series, warm", totals, 0.25),
+        ("scope=all, 5,000 + 5,000 rows, warm", setting.path(window(0, 28)), 0.8),
+        ("the list of properties, warm", "/api/properties".to_owned(), 0.0),
+    ]
+}
 
 /// Measures.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
-    let setting = Setting::start(&engine, LARGE, |_| {}).await?;
-    let path = setting.path(window(0, 28));
-    let body = setting.get(&path).await?;
-    let json: Value = serde_json::from_slice(&body)?;
-    let rows = |table: &str| json["data"]["tables"][table].as_array().map_or(0, Vec::len);
-    let (queries, pages) = (rows("queries"), rows("pages"));
-    if (queries, pages) != (5_000, 5_000) {
-        return Err(format!("the answer has {queries} queries and {pages} pages").into());
+    let setting = Setting::start(&engine, LARGE, &[]).await?;
+    for number in 0..TAGS {
+        setting.post("/api/tags", &json!({ "name": format!("Tag {number}") })).await?;
     }
-    let size = body.len();
-    let bare = serve(body).await?;
+    let mut figures = Vec::new();
+    for (name, path, aim) in cases(&setting) {
+        let body = setting.get(&path).await?;
+        if path.contains("scope=all") {
+            check_rows(&body)?;
+        }
+        figures.push(compare(&setting, name, &path, &body, aim)?);
+    }
+    Ok(figures)
+}
+
+fn check_rows(body: &[u8]) -> Measured<()> {
+    let json: Value = serde_json::from_slice(body)?;
+    let rows = |table: &str| json["data"]["tables"][table].as_array().map_or(0, Vec::len);
+    match (rows("queries"), rows("pages")) {
+        (5_000, 5_000) => Ok(()),
+        (queries, pages) => Err(format!("the answer has {queries} queries and {pages} pages").into()),
+    }
+}
+
+fn compare(setting: &Setting, name: &str, path: &str, body: &[u8], aim: f64) -> Measured<Figure> {
+    let (bare, _file) = bare::start(body)?;
     let (mut of_service, mut of_bare) = (Vec::new(), Vec::new());
     for _ in 0..=ROUNDS {
-        of_bare.push(round(bare, "/", "", size).await?);
-        of_service.push(round(setting.service.address, &path, &setting.token, size).await?);
+        of_bare.push(load::reads(bare.address, "/", "", body.len())?);
+        of_service.push(load::reads(setting.server.address, path, &setting.token, body.len())?);
     }
-    // The first round of each warms up.
-    let (bare, service) = (median(of_bare.split_off(1)), median(of_service.split_off(1)));
-    setting.service.shutdown().await;
-    let per_second = |time: Duration| (CONNECTIONS * REQUESTS) as f64 / time.as_secs_f64();
-    let ratio = per_second(service) / per_second(bare);
-    Ok(vec![Figure {
-        name: format!("warm answer, 5,000 + 5,000 rows, {:.2} MB", size as f64 / 1e6),
-        value: format!("{:.0}/s", per_second(service)),
-        baseline: format!("{:.0}/s static body", per_second(bare)),
+    let (bare, service) = (load::median(of_bare.split_off(1)), load::median(of_service.split_off(1)));
+    let ratio = service / bare;
+    Ok(Figure {
+        name: format!("{name} ({:.1} kB)", body.len() as f64 / 1e3),
+        value: format!("{service:.0}/s"),
+        baseline: format!("{bare:.0}/s bare route"),
         ratio: format!("{ratio:.2}"),
-        aim: Some(("≥ 0.7", ratio >= 0.7)),
-    }])
-}
-
-/// Serves `body` at `/`, bare.
-async fn serve(body: bytes::Bytes) -> Measured<SocketAddr> {
-    let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await?;
-    let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
-    let answer = make_sync(move |_| Response::builder().content_type("application/json").body(body.clone()));
-    tokio::spawn(Server::new_with_acceptor(acceptor).run(Route::new().at("/", answer)));
-    address.ok_or_else(|| "no address".into())
-}
-
-/// How long all requests of one round take. The connections are opened before the clock starts.
-async fn round(address: SocketAddr, path: &str, token: &str, size: usize) -> Measured<Duration> {
-    let mut connections = Vec::new();
-    for _ in 0..CONNECTIONS {
-        connections.push(Connection::open(address, path, token)?);
-    }
-    let start = Instant::now();
-    let asking = connections.into_iter().map(|mut connection| {
-        tokio::task::spawn_blocking(move || {
-            for _ in 0..REQUESTS {
-                if connection.get()? != size {
-                    return Err("another body".into());
-                }
-            }
-            Measured::Ok(())
-        })
-    });
-    for outcome in futures_util::future::join_all(asking).await {
-        outcome??;
-    }
-    Ok(start.elapsed())
+        aim: (aim > 0.0).then(|| (format!("≥ {aim}"), ratio >= aim)),
+    })
 }

@@ -1,9 +1,9 @@
-//! Keyed creates per second, beside the same rows inserted bare through the same pool of connections.
+//! Keyed creates per second, beside the same rows inserted bare into the same file.
 
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use entity::{annotation, replay};
+use entity::{annotation, property, replay};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait as _};
 use sightline::{clock::Clock, random::Random, store::database};
 use uuid::Uuid;
@@ -12,16 +12,14 @@ use crate::{
     Measured,
     connection::Connection,
     figure::{Figure, median},
+    load::{self, CONNECTIONS},
     setting::{Engine, MIDDLING, Setting},
 };
 
-/// Writers at once.
-const WRITERS: usize = 4;
-
 /// Records of each writer in a round.
-const RECORDS: usize = 100;
+const RECORDS: u32 = 30;
 
-/// Rounds, the two sides by turns. With the round that warms up 4,000 annotations come together; a property may have 5,000.
+/// Rounds, the two sides by turns. With the round that warms up 4,800 annotations come together; a property may have 5,000.
 const ROUNDS: usize = 4;
 
 /// What is written.
@@ -30,59 +28,52 @@ const TEXT: &str = "New product pages went live";
 /// Measures.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
-    let setting = Setting::start(&engine, MIDDLING, |_| {}).await?;
+    let setting = Setting::start(&engine, MIDDLING, &[]).await?;
+    let store = database::open(&format!("sqlite://{}", setting.database().display()), 1).await?;
+    let property = property::Entity::find_by_id(setting.property.parse::<Uuid>()?).one(&store.reader).await?;
+    let property = property.ok_or("the property is missing")?;
     let (mut of_service, mut of_bare) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        of_bare.push(bare(&setting, round).await?);
-        of_service.push(keyed(&setting, round).await?);
+        of_bare.push(bare(&store.writer, &property, round).await?);
+        of_service.push(keyed(&setting, round)?);
     }
     // The first round of each warms up.
-    let (bare, service) = (median(of_bare.split_off(1)), median(of_service.split_off(1)));
-    setting.service.shutdown().await;
-    let per_second = |time: Duration| (WRITERS * RECORDS) as f64 / time.as_secs_f64();
-    let ratio = per_second(service) / per_second(bare);
+    let records = f64::from(RECORDS) * CONNECTIONS as f64;
+    let bare = records / median(of_bare.split_off(1)).as_secs_f64();
+    let service = load::median(of_service.split_off(1));
+    let ratio = service / bare;
     Ok(vec![Figure {
         name: "annotations created with a key".to_owned(),
-        value: format!("{:.0}/s", per_second(service)),
-        baseline: format!("{:.0}/s the same rows inserted bare", per_second(bare)),
+        value: format!("{service:.0}/s"),
+        baseline: format!("{bare:.0}/s the same rows inserted bare"),
         ratio: format!("{ratio:.2}"),
-        aim: Some(("≥ 0.5", ratio >= 0.5)),
+        aim: Some(("≥ 0.5".to_owned(), ratio >= 0.5)),
     }])
 }
 
-fn path(setting: &Setting) -> String {
-    format!("/api/properties/{}/annotations", setting.property.id)
+fn path(property: impl std::fmt::Display) -> String {
+    format!("/api/properties/{property}/annotations")
 }
 
-/// How long the service takes to create all records of one round. The connections are opened before the clock starts.
-async fn keyed(setting: &Setting, round: usize) -> Measured<Duration> {
-    let (path, body) = (path(setting), format!(r#"{{"date":"2026-11-01","text":"{TEXT}"}}"#));
-    let mut connections = Vec::new();
-    for _ in 0..WRITERS {
-        connections.push(Connection::open(setting.service.address, &path, &setting.token)?);
-    }
-    let start = Instant::now();
-    let writing = connections.into_iter().enumerate().map(|(writer, mut connection)| {
-        let (path, body, token) = (path.clone(), body.clone(), setting.token.clone());
-        tokio::task::spawn_blocking(move || {
-            for number in 0..RECORDS {
-                connection.create(&path, &token, &format!("{round}-{writer}-{number}"), &body)?;
-            }
-            Measured::Ok(())
-        })
-    });
-    for outcome in futures_util::future::join_all(writing).await {
-        outcome??;
-    }
-    Ok(start.elapsed())
+/// Records of one round per second. The connections are opened before the clock starts.
+fn keyed(setting: &Setting, round: usize) -> Measured<f64> {
+    let (path, body) = (path(&setting.property), format!(r#"{{"date":"2026-11-01","text":"{TEXT}"}}"#));
+    let connections = (0..CONNECTIONS).map(|_| Connection::open(setting.server.address, &path, &setting.token));
+    let connections: Vec<Connection> = connections.collect::<Measured<_>>()?;
+    load::together(connections.into_iter().enumerate().collect(), |(writer, mut connection)| {
+        for number in 0..RECORDS {
+            connection.create(&path, &setting.token, &format!("{round}-{writer}-{number}"), &body)?;
+        }
+        Ok(RECORDS)
+    })
 }
 
 /// How long the rows alone take: the annotation and the replay, in a transaction as the service's.
-async fn bare(setting: &Setting, round: usize) -> Measured<Duration> {
+async fn bare(db: &DatabaseConnection, property: &property::Model, round: usize) -> Measured<Duration> {
     let start = Instant::now();
-    let writing = (0..WRITERS).map(|writer| {
-        let (db, random, now) = (setting.service.db.clone(), Random::system(), Clock::system().now());
-        let (property, user, path) = (setting.property.id, setting.property.user_id, path(setting));
+    let writing = (0..CONNECTIONS).map(|writer| {
+        let (db, random, now) = (db.clone(), Random::system(), Clock::system().now());
+        let (property, user, path) = (property.id, property.user_id, path(property.id));
         tokio::spawn(async move {
             for number in 0..RECORDS {
                 let key = format!("bare-{round}-{writer}-{number}");

@@ -1,0 +1,56 @@
+//! Load from this process: threads with a connection each.
+
+use std::{
+    net::SocketAddr,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{Measured, connection::Connection};
+
+/// Connections at once.
+pub const CONNECTIONS: usize = 16;
+
+/// How long a round takes.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// Rounds of each side, by turns, so that what else the machine does falls on both; the first of each warms up.
+pub const ROUNDS: usize = 5;
+
+/// Answers per second to `GET path` on [`CONNECTIONS`] connections.
+pub fn reads(address: SocketAddr, path: &str, token: &str, size: usize) -> Measured<f64> {
+    let connections = (0..CONNECTIONS).map(|_| Connection::open(address, path, token));
+    let connections: Vec<Connection> = connections.collect::<Measured<_>>()?;
+    let end = Instant::now() + ROUND;
+    let ask = |mut connection: Connection| {
+        let mut answers = 0;
+        while Instant::now() < end {
+            if connection.get()? != size {
+                return Err("another body".into());
+            }
+            answers += 1;
+        }
+        Measured::Ok(answers)
+    };
+    together(connections, ask)
+}
+
+/// The sum of what threads count in a round, per second.
+pub fn together<T: Send>(each: Vec<T>, count: impl Fn(T) -> Measured<u32> + Sync) -> Measured<f64> {
+    let begun = Instant::now();
+    let counts: Vec<Measured<u32>> = thread::scope(|scope| {
+        let threads: Vec<_> = each.into_iter().map(|one| scope.spawn(|| count(one))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread panicked".into()))).collect()
+    });
+    let mut sum = 0.0;
+    for count in counts {
+        sum += f64::from(count?);
+    }
+    Ok(sum / begun.elapsed().as_secs_f64())
+}
+
+/// The middle one of several rates.
+pub fn median(mut rates: Vec<f64>) -> f64 {
+    rates.sort_unstable_by(f64::total_cmp);
+    rates.get(rates.len() / 2).copied().unwrap_or_default()
+}
