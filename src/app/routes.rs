@@ -2,7 +2,7 @@
 
 use ::http::HeaderName;
 use api::document::Locations;
-use poem::{EndpointExt as _, Route, endpoint::BoxEndpoint};
+use poem::{EndpointExt as _, endpoint::BoxEndpoint};
 
 use super::{Parts, parts::audience};
 use crate::{
@@ -15,40 +15,21 @@ use crate::{
     services::replays::Running,
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
-    web::{documentation, well_known::ResourceMetadata},
+    web::{
+        documentation,
+        paths::{Methods, Paths},
+        well_known::ResourceMetadata,
+    },
 };
-
-/// What paths outside the table of operations allow.
-const OTHER_PATHS: &[(&str, &str)] = &[
-    ("/.well-known/oauth-protected-resource", "GET, HEAD, OPTIONS"),
-    ("/.well-known/oauth-protected-resource/mcp", "GET, HEAD, OPTIONS"),
-    ("/.well-known/oauth-authorization-server", "GET, HEAD, OPTIONS"),
-    ("/.well-known/openid-configuration", "GET, HEAD, OPTIONS"),
-    ("/openapi.json", "GET, HEAD"),
-    ("/docs", "GET, HEAD"),
-    ("/docs/start.js", "GET, HEAD"),
-    ("/docs/swagger-ui.js", "GET, HEAD"),
-    ("/docs/swagger-ui.css", "GET, HEAD"),
-    ("/docs/oauth2-redirect.html", "GET, HEAD"),
-    ("/auth/login", "GET, HEAD"),
-    ("/auth/callback", "GET, HEAD"),
-    ("/auth/logout", "POST"),
-    ("/oauth/authorize", "GET, HEAD, POST"),
-    ("/oauth/token", "OPTIONS, POST"),
-    ("/oauth/register", "OPTIONS, POST"),
-    ("/oauth/revoke", "OPTIONS, POST"),
-    ("/oauth/userinfo", "GET, HEAD, OPTIONS, POST"),
-    ("/oauth/jwks", "GET, HEAD, OPTIONS"),
-];
 
 /// Everything that the service answers.
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
-    let open = documents_and_sign_in(parts).await?;
+    let (open, methods) = documents_and_sign_in(parts).await?.into_parts();
     let operations = api::document::routes(&parts.app).map_to_response();
-    Ok(http::stack(layers(parts)?, operations, open).boxed())
+    Ok(http::stack(layers(parts, methods)?, operations, open).boxed())
 }
 
-fn layers(parts: &Parts) -> Result<Layers, Error> {
+fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let failures = Failures(parts.limits.clone());
@@ -60,7 +41,7 @@ fn layers(parts: &Parts) -> Result<Layers, Error> {
             proxies: config.rate_limit.trusted_proxies.clone(),
             header: client_address_header(config)?,
         },
-        other_paths: OTHER_PATHS,
+        other_paths,
         authenticate: Authenticate {
             admissions: parts.admissions.clone(),
             audience: audience(config, base_url),
@@ -96,7 +77,7 @@ fn layers(parts: &Parts) -> Result<Layers, Error> {
 }
 
 /// What is not an operation: metadata, the embedded issuer, sign-in of browsers, the documentation.
-async fn documents_and_sign_in(parts: &Parts) -> Result<Route, Error> {
+async fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let metadata = ResourceMetadata {
@@ -104,7 +85,7 @@ async fn documents_and_sign_in(parts: &Parts) -> Result<Route, Error> {
         mcp: format!("{}/mcp", config.mcp_url(base_url)),
         issuer: app.issuer.url().to_owned(),
     };
-    let mut open = metadata.mount(Route::new());
+    let mut open = metadata.mount(Paths::default());
     if let Some(provider) = &parts.provider {
         open = provider.mount(open);
     }

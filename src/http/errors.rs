@@ -8,18 +8,16 @@ use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 
 use super::{
     authenticate::Challenge,
-    error_map,
-    methods::{self, OtherPaths},
-    rate_limit,
+    error_map, methods, rate_limit,
     request_id::{self, RequestId},
 };
-use crate::store::rate_limit::Standing;
+use crate::{store::rate_limit::Standing, web::paths::Methods};
 
 /// The layer. `other` are paths outside the table of operations, such as the token endpoint, with their methods for `Allow`.
 ///
 /// # Errors
 /// None: every failure inside is an answer from here on.
-pub async fn errors<E: Endpoint>(other: OtherPaths, next: Arc<E>, request: Request) -> Result<Response> {
+pub async fn errors<E: Endpoint>(other: Methods, next: Arc<E>, request: Request) -> Result<Response> {
     let path = request.uri().path().to_owned();
     let id = request_id::of(&request).cloned();
     let answer = match AssertUnwindSafe(next.call(request)).catch_unwind().await {
@@ -29,10 +27,10 @@ pub async fn errors<E: Endpoint>(other: OtherPaths, next: Arc<E>, request: Reque
             Err(ApiError::new(Code::Internal).into())
         }
     };
-    Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), other)))
+    Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), &other)))
 }
 
-fn wrap(error: poem::Error, path: &str, id: Option<&RequestId>, other: OtherPaths) -> Response {
+fn wrap(error: poem::Error, path: &str, id: Option<&RequestId>, other: &Methods) -> Response {
     let standing = error.data::<Standing>().copied();
     let challenge = error.data::<Challenge>().cloned();
     let mut response = if error.is_from_response() {
@@ -127,7 +125,7 @@ mod tests {
             .at("/api/properties/tracking", get(refuses));
         let app = routes
             .around(version)
-            .around(|next, request| errors(&[("/panics", "GET, HEAD")], next, request))
+            .around(|next, request| errors([("/panics", "GET, HEAD")].into(), next, request))
             .around(|next, request| headers(false, next, request))
             .around(move |next, request| request_id(clock.clone(), Random::seeded(1), next, request));
         TestClient::new(Arc::new(app))
@@ -178,7 +176,8 @@ mod tests {
 
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
         let address = *acceptor.local_addr()[0].as_socket_addr().unwrap();
-        let app = Route::new().at("/refuses", get(refuses)).around(|next, request| errors(&[], next, request));
+        let app =
+            Route::new().at("/refuses", get(refuses)).around(|next, request| errors(Methods::default(), next, request));
         let server = tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
         for (length, status, ours) in [(60_000, "400", true), (70_000, "414", false)] {
             let filters = "x".repeat(length);

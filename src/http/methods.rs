@@ -8,9 +8,6 @@ use poem::{
     http::{Method, StatusCode, header},
 };
 
-/// Paths outside the table of operations with the methods they answer, for `Allow`.
-pub type OtherPaths = &'static [(&'static str, &'static str)];
-
 /// The layer that answers `OPTIONS`. It stands in front of authentication.
 ///
 /// # Errors
@@ -27,7 +24,7 @@ pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Resp
 
 /// The methods that `path` answers, for `Allow`; empty where it is no path of ours.
 #[must_use]
-pub fn allow(path: &str, other: OtherPaths) -> String {
+pub fn allow(path: &str, other: &[(&str, &str)]) -> String {
     if let Some((_, methods)) = other.iter().find(|(known, _)| *known == path) {
         return (*methods).to_owned();
     }

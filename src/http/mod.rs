@@ -27,9 +27,9 @@ use poem::{Endpoint, EndpointExt as _, Response, Route};
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, idempotency::Writes,
-    methods::OtherPaths, rate_limit::RateLimit,
+    rate_limit::RateLimit,
 };
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, random::Random, web::paths::Methods};
 
 /// What the layers need.
 pub struct Layers {
@@ -42,7 +42,7 @@ pub struct Layers {
     /// Proxies.
     pub client: NameClient,
     /// Paths outside the table of operations.
-    pub other_paths: OtherPaths,
+    pub other_paths: Methods,
     /// Credentials.
     pub authenticate: Authenticate,
     /// Rates.
@@ -81,7 +81,7 @@ pub fn stack(
         .nest_no_strip("/", open)
         .around(move |next, request| body::read(memory.clone(), next, request))
         .around(version::version)
-        .around(move |next, request| errors::errors(other_paths, next, request))
+        .around(move |next, request| errors::errors(other_paths.clone(), next, request))
         .around(move |next, request| headers::headers(https, next, request))
         .around(compression::compress)
         .around(move |next, request| client_address::name_client(client.clone(), next, request))

@@ -3,5 +3,6 @@
 mod attempts;
 pub mod documentation;
 pub mod own_host;
+pub mod paths;
 pub mod sign_in;
 pub mod well_known;

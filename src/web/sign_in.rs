@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use poem::{
-    EndpointExt, IntoResponse, Request, Response, Route, RouteMethod, get, handler,
+    EndpointExt, IntoResponse, Request, Response, RouteMethod, get, handler,
     http::{HeaderValue, StatusCode},
     post,
     web::{Data, Query},
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     attempts::{self, SpentAttempts},
     own_host::on_own_host,
+    paths::Paths,
 };
 use crate::{
     clock::Clock,
@@ -98,14 +99,15 @@ impl BrowserSignIn {
         }
     }
 
-    /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout` to `routes`.
+    /// Adds `GET /auth/login` (`return_to`: a path of this service), `GET /auth/callback` and `POST /auth/logout`.
     #[must_use]
-    pub fn mount(&self, routes: Route) -> Route {
+    pub fn mount(&self, paths: Paths) -> Paths {
         let own = |endpoint: RouteMethod| on_own_host(endpoint.data(self.clone()), &self.base_url);
-        routes
-            .at("/auth/login", own(get(login)))
-            .at("/auth/callback", own(get(callback)))
-            .at("/auth/logout", own(post(logout)))
+        paths.at("/auth/login", "GET, HEAD", own(get(login))).at("/auth/callback", "GET, HEAD", own(get(callback))).at(
+            "/auth/logout",
+            "POST",
+            own(post(logout)),
+        )
     }
 
     async fn leave(&self, begin: Begin) -> Result<Response, SignInError> {

@@ -1,10 +1,12 @@
 //! Protected-resource metadata (RFC 9728): where clients of each surface find the issuer. Readable by anyone, from anywhere.
 
 use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, Route, error::MethodNotAllowedError, get, handler,
-    http::Method, web::Data,
+    Endpoint, EndpointExt, IntoResponse, Request, Response, error::MethodNotAllowedError, get, handler, http::Method,
+    web::Data,
 };
 use serde_json::{Value, json};
+
+use super::paths::Paths;
 
 /// The path of the REST API's document, below `base_url`.
 pub const API_PATH: &str = "/.well-known/oauth-protected-resource";
@@ -23,13 +25,16 @@ pub struct ResourceMetadata {
 }
 
 impl ResourceMetadata {
-    /// Adds the two well-known documents to `routes`. With an external issuer the service has no authorization-server document
+    /// Adds the two well-known documents. With an external issuer the service has no authorization-server document
     /// of its own: `authorization_servers` names where that stands.
     #[must_use]
-    pub fn mount(&self, routes: Route) -> Route {
-        routes
-            .at(API_PATH, open_to_browsers(get(api).data(self.clone())))
-            .at(MCP_PATH, open_to_browsers(get(mcp).data(self.clone())))
+    pub fn mount(&self, paths: Paths) -> Paths {
+        let methods = "GET, HEAD, OPTIONS";
+        paths.at(API_PATH, methods, open_to_browsers(get(api).data(self.clone()))).at(
+            MCP_PATH,
+            methods,
+            open_to_browsers(get(mcp).data(self.clone())),
+        )
     }
 
     fn document(&self, resource: &str) -> Value {

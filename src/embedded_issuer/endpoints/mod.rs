@@ -8,29 +8,33 @@ mod revoke;
 mod token;
 mod userinfo;
 
-use poem::{EndpointExt, Route, RouteMethod, get, post};
+use poem::{EndpointExt, RouteMethod, get, post};
 
 use super::IdentityProvider;
-use crate::web::{own_host::on_own_host, well_known::open_to_browsers};
+use crate::web::{own_host::on_own_host, paths::Paths, well_known::open_to_browsers};
 
 impl IdentityProvider {
-    /// Adds every endpoint of the issuer to `routes`, the root of `base_url`.
+    /// Adds every endpoint of the issuer to the root of `base_url`.
     #[must_use]
-    pub fn mount(&self, routes: Route) -> Route {
-        let open = |path, endpoint: RouteMethod| (path, open_to_browsers(endpoint.data(self.clone())));
+    pub fn mount(&self, paths: Paths) -> Paths {
+        let open =
+            |path, methods, endpoint: RouteMethod| (path, methods, open_to_browsers(endpoint.data(self.clone())));
+        let (read, write) = ("GET, HEAD, OPTIONS", "OPTIONS, POST");
+        let userinfo = get(userinfo::userinfo).post(userinfo::userinfo);
         let endpoints = [
-            open("/.well-known/openid-configuration", get(metadata::discovery)),
-            open("/.well-known/oauth-authorization-server", get(metadata::discovery)),
-            open("/oauth/jwks", get(metadata::jwks)),
-            open("/oauth/token", post(token::token)),
-            open("/oauth/register", post(registration::register)),
-            open("/oauth/revoke", post(revoke::revoke)),
-            open("/oauth/userinfo", get(userinfo::userinfo).post(userinfo::userinfo)),
+            open("/.well-known/openid-configuration", read, get(metadata::discovery)),
+            open("/.well-known/oauth-authorization-server", read, get(metadata::discovery)),
+            open("/oauth/jwks", read, get(metadata::jwks)),
+            open("/oauth/token", write, post(token::token)),
+            open("/oauth/register", write, post(registration::register)),
+            open("/oauth/revoke", write, post(revoke::revoke)),
+            open("/oauth/userinfo", "GET, HEAD, OPTIONS, POST", userinfo),
         ];
         let page = on_own_host(get(authorize::show).post(authorize::decide).data(self.clone()), self.issuer());
-        endpoints
-            .into_iter()
-            .fold(routes, |routes, (path, endpoint)| routes.at(path, endpoint))
-            .at("/oauth/authorize", page)
+        endpoints.into_iter().fold(paths, |paths, (path, methods, endpoint)| paths.at(path, methods, endpoint)).at(
+            "/oauth/authorize",
+            "GET, HEAD, POST",
+            page,
+        )
     }
 }

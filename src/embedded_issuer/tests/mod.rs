@@ -17,7 +17,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use poem::{
-    EndpointExt, Request, Response, Route, Server, get, handler,
+    EndpointExt, Request, Response, Server, get, handler,
     http::StatusCode,
     listener::{Acceptor, Listener, TcpListener},
     web::Data,
@@ -40,7 +40,7 @@ use crate::{
     secrets::Secrets,
     services::users::StoredUsers,
     store::database::opened_for_a_test,
-    web::{sign_in::BrowserSignIn, well_known::ResourceMetadata},
+    web::{paths::Paths, sign_in::BrowserSignIn, well_known::ResourceMetadata},
 };
 
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -126,9 +126,9 @@ impl TestIssuer {
         let sign_in = BrowserSignIn::new(party, sessions, users, secrets, (clock.clone(), random), &base);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
         let on = |audience: &str| Api { admissions: admissions.clone(), audience: audience.to_owned() };
-        let routes = Route::new().at("/api", get(api).post(api).data(on(&base)));
-        let routes = routes.at("/mcp", get(api).data(on(&format!("{base}/mcp"))));
-        let routes = sign_in.mount(metadata.mount(provider.mount(routes)));
+        let paths = Paths::default().at("/api", "GET, POST", get(api).post(api).data(on(&base)));
+        let paths = paths.at("/mcp", "GET", get(api).data(on(&format!("{base}/mcp"))));
+        let (routes, _) = sign_in.mount(metadata.mount(provider.mount(paths))).into_parts();
         let served = Served::default();
         let counting = served.clone();
         let routes = routes.before(move |request: Request| {

@@ -4,9 +4,11 @@
 //! taken out of its page once, and a page of ours shows the finished document.
 
 use bytes::Bytes;
-use poem::{Endpoint, EndpointExt, Request, Response, Route, endpoint::make_sync, get, http::Uri};
+use poem::{Endpoint, EndpointExt, Request, Response, endpoint::make_sync, get, http::Uri};
 use poem_openapi::OpenApiService;
 use serde_json::Value;
+
+use super::paths::Paths;
 
 const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
@@ -43,23 +45,24 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
 }
 
 /// Adds the document and its rendering. Fails only if poem-openapi's page has changed its shape.
-pub async fn mount(routes: Route, document: &Value) -> Option<Route> {
+pub async fn mount(paths: Paths, document: &Value) -> Option<Paths> {
     let ui = SwaggerUi::load().await?;
     let json = Bytes::from(serde_json::to_vec(document).ok()?);
     let page_policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                        connect-src 'self'; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
     let receiver_policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'";
+    let methods = "GET, HEAD";
+    let json = fixed("application/json", json).with(poem::middleware::Cors::new());
+    let start = fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS_CLIENT));
+    let receiver = fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy));
     Some(
-        routes
-            .at("/openapi.json", fixed("application/json", json).with(poem::middleware::Cors::new()))
-            .at("/docs", fixed("text/html; charset=utf-8", PAGE).with(policy(page_policy)))
-            .at("/docs/start.js", fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS_CLIENT)))
-            .at("/docs/swagger-ui.js", fixed("text/javascript; charset=utf-8", ui.script))
-            .at("/docs/swagger-ui.css", fixed("text/css; charset=utf-8", ui.style))
-            .at(
-                "/docs/oauth2-redirect.html",
-                fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy)),
-            ),
+        paths
+            .at("/openapi.json", methods, json)
+            .at("/docs", methods, fixed("text/html; charset=utf-8", PAGE).with(policy(page_policy)))
+            .at("/docs/start.js", methods, start)
+            .at("/docs/swagger-ui.js", methods, fixed("text/javascript; charset=utf-8", ui.script))
+            .at("/docs/swagger-ui.css", methods, fixed("text/css; charset=utf-8", ui.style))
+            .at("/docs/oauth2-redirect.html", methods, receiver),
     )
 }
 
