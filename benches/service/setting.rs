@@ -17,9 +17,9 @@ pub const MIDDLING: &str = "https://www.ledgerline.example/";
 
 /// `sightline simulator` as a child.
 pub struct Engine {
-    server: Server,
     /// Its root.
     pub url: String,
+    _server: Server,
 }
 
 impl Engine {
@@ -28,7 +28,7 @@ impl Engine {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
         command.args(["simulator", "--listen", "127.0.0.1:0", "--latency-ms", &latency_ms.to_string()]);
         let server = Server::start(command.env("RUST_LOG", "warn"))?;
-        Ok(Self { url: server.url.clone(), server })
+        Ok(Self { url: server.url.clone(), _server: server })
     }
 }
 

@@ -45,6 +45,18 @@ fn identity_holds_no_endpoint() {
 }
 
 #[test]
+fn admission_serves_every_surface_and_is_known_to_none_below_it() {
+    assert_free_of(
+        "src/admission",
+        &["poem", "handlers::", "crate::http", "web::"],
+        "tools are admitted as requests are",
+    );
+    for folder in ["services", "identity", "store", "search_engine", "analytics"] {
+        assert_free_of(&format!("src/{folder}"), &["admission::"], "admission calls down");
+    }
+}
+
+#[test]
 fn what_lies_below_the_services_does_not_know_them() {
     for folder in ["search_engine", "analytics", "store"] {
         let forbidden = ["services::", "handlers::"];
@@ -67,7 +79,9 @@ fn entities_and_the_contract_do_not_know_each_other() {
 
 #[test]
 fn nothing_depends_on_the_simulator_or_the_embedded_issuer() {
-    for folder in ["analytics", "services", "handlers", "http", "web", "identity", "search_engine", "store"] {
+    for folder in
+        ["analytics", "services", "handlers", "http", "admission", "web", "identity", "search_engine", "store"]
+    {
         let forbidden = ["simulator::", "embedded_issuer::"];
         assert_free_of(&format!("src/{folder}"), &forbidden, "they are reached over HTTP, like the real ones");
     }
