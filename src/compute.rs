@@ -25,6 +25,17 @@ pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
     done.await.map_err(Error::internal)
 }
 
+/// Runs `work` here where it is `small`, else [`beside`] the runtime: to change threads costs more than a few records.
+///
+/// # Errors
+/// [`Error::Internal`] where `work` panicked beside the runtime.
+pub async fn beside_unless<T: Send + 'static>(
+    small: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
+    if small { Ok(work()) } else { beside(work).await }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{

@@ -4,7 +4,7 @@ use macros::api_trait;
 use poem_openapi::Object;
 
 use crate::{
-    answer::{Answer, Answered},
+    answer::{Answered, Data, Rendered},
     security::Caller,
 };
 
@@ -16,7 +16,7 @@ pub trait DiscoveryApi: Send + Sync + 'static {
     /// Says where the description, the documentation and the main resources are. Without credentials the answer is the 401
     /// whose `WWW-Authenticate` header starts the OAuth flow.
     #[get("/api")]
-    async fn get_api_index(&self, caller: Caller) -> Answered<Answer<ApiIndex>>;
+    async fn get_api_index(&self, caller: Caller) -> Answered<Rendered<Data<ApiIndex>>>;
 }
 
 /// Where things are.

@@ -104,6 +104,7 @@ fn serve(engine: &Engine, data: &TempDir, settings: &[(String, String)]) -> Meas
         ("LISTEN", "127.0.0.1:0".to_owned()),
         ("DATA_DIR", data.path().display().to_string()),
         ("RATE_LIMIT__ENABLED", "false".to_owned()),
+        ("IDENTITY__DEMO_SIGN_IN", "true".to_owned()),
         ("SEARCH_ENGINE__API_URL", at("")),
         ("SEARCH_ENGINE__AUTHORIZE_URL", at("/o/oauth2/v2/auth")),
         ("SEARCH_ENGINE__TOKEN_URL", at("/token")),

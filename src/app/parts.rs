@@ -12,7 +12,7 @@ use crate::{
     config::{Config, Secret},
     embedded_issuer::{IdentityProvider, Settings as IssuerSettings, clients},
     error::Error,
-    handlers::App,
+    handlers::{App, discovery::Index},
     identity::{Users, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions, token::Verifier},
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
@@ -145,7 +145,8 @@ pub async fn build(
     });
     let sign_in = sign_in.transpose()?;
     let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
-    let app = Arc::new(App { config, base_url, db, search, issuer, health, clock, random });
+    let index = Index::new(&base_url, &config.mcp_url(&base_url));
+    let app = Arc::new(App { config, base_url, index, db, search, issuer, health, clock, random });
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits })
 }
 

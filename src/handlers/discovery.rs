@@ -1,29 +1,50 @@
 //! Discovery.
 
 use api::{
-    answer::{Answer, Answered},
+    answer::{Answered, Data, Rendered},
     discovery::{ApiIndex, DiscoveryApi, OperationLink},
     operation::{self, Operation},
     security::Caller,
 };
 
-use super::App;
+use bytes::Bytes;
+use poem_openapi::types::ToJSON as _;
 
-impl DiscoveryApi for App {
-    async fn get_api_index(&self, _: Caller) -> Answered<Answer<ApiIndex>> {
+use super::App;
+use crate::digest::opaque_tag;
+
+/// The index as it is sent: it is the same for everybody, so it is written once.
+#[derive(Debug, Clone)]
+pub struct Index {
+    body: Bytes,
+    digest: String,
+}
+
+impl Index {
+    /// Writes the index of a service with these public roots.
+    #[must_use]
+    pub fn new(base_url: &str, mcp_url: &str) -> Self {
         let link = |operation: &Operation| OperationLink {
             operation_id: operation.id.to_owned(),
             method: operation.method.to_string(),
-            url: format!("{}{}", self.base_url, operation.path),
+            url: format!("{base_url}{}", operation.path),
             summary: operation.docs.lines().next().unwrap_or_default().to_owned(),
         };
-        Ok(Answer(ApiIndex {
+        let data = ApiIndex {
             name: "Sightline".to_owned(),
             version: api::VERSION.to_owned(),
-            openapi_url: format!("{}/openapi.json", self.base_url),
-            documentation_url: format!("{}/docs", self.base_url),
-            mcp_url: format!("{}/mcp", self.config.mcp_url(&self.base_url)),
+            openapi_url: format!("{base_url}/openapi.json"),
+            documentation_url: format!("{base_url}/docs"),
+            mcp_url: format!("{mcp_url}/mcp"),
             operations: operation::all().iter().filter(|o| !o.path.contains('{')).map(link).collect(),
-        }))
+        };
+        let body = Bytes::from(Data { data }.to_json_string());
+        Self { digest: opaque_tag(&body), body }
+    }
+}
+
+impl DiscoveryApi for App {
+    async fn get_api_index(&self, _: Caller) -> Answered<Rendered<Data<ApiIndex>>> {
+        Ok(Rendered::new(self.index.body.clone()).with_strong_digest(&self.index.digest))
     }
 }

@@ -4,7 +4,7 @@
 mod analytics;
 mod annotations;
 mod classifications;
-mod discovery;
+pub mod discovery;
 mod filters;
 mod later;
 mod lists;
@@ -42,6 +42,8 @@ pub struct App {
     pub config: Arc<Config>,
     /// The service's public root.
     pub base_url: String,
+    /// The index of the API.
+    pub index: discovery::Index,
     /// The service's own records.
     pub db: DatabaseConnection,
     /// Search data.

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared, try_join_all},
@@ -182,6 +182,9 @@ impl Reader {
     /// in a slower lane. It runs in a task of its own, so that it is not lost when the one who asked first goes away.
     async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
         let (key, now) = (request.key()?, self.clock.now());
+        if let Some(reading) = self.cached(&key, now) {
+            return Ok(reading);
+        }
         let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
         let running = {
             let mut in_flight = lock(&self.in_flight);
@@ -209,6 +212,15 @@ impl Reader {
             }
         };
         running.await
+    }
+
+    /// The reading in the cache, unless an identical request is in flight: that one reads anew.
+    fn cached(&self, key: &str, now: DateTime<Utc>) -> Option<Arc<Reading>> {
+        let in_flight = lock(&self.in_flight);
+        if self.running(&in_flight, key).is_some() {
+            return None;
+        }
+        self.cache.get(&key.to_owned(), now)
     }
 
     /// The request of this name that is in flight, in no slower lane than this.

@@ -22,10 +22,13 @@ use super::{
     properties::{self, display_name},
     records::{AT_ONCE, IfMatch, Others, etag, hold_user, insert_all, trimmed},
 };
-use crate::{compute::beside, config::Config, error::Error};
+use crate::{compute::beside_unless, config::Config, error::Error};
 
 /// The most tags of a person, and their name in hints.
 const ROOM: (u64, &str) = (10_000, "tags");
+
+/// Tags that are made into an answer at once.
+const FEW: usize = 200;
 
 /// The most properties of a tag.
 const MOST_PROPERTIES: u64 = 1_000;
@@ -33,7 +36,7 @@ const MOST_PROPERTIES: u64 = 1_000;
 /// A person's tags, in order.
 pub async fn list(db: &impl ConnectionTrait, user: &user::Model, now: DateTime<Utc>) -> Result<Vec<Tag>, Error> {
     let found = counted(db, user, None, now).await?;
-    beside(move || found.iter().map(|(row, count)| wire(row, *count)).collect()).await
+    beside_unless(found.len() <= FEW, move || found.iter().map(|(row, count)| wire(row, *count)).collect()).await
 }
 
 /// Makes a tag at the place asked for, or at the end.
