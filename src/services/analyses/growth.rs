@@ -9,7 +9,7 @@ use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed, check_has_queries, leave_brand_out, plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
 };
 use crate::{
@@ -56,7 +56,7 @@ pub async fn growth(
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked, &curve_plan).await?;
-    let key = format!("growth {} {params:?}", access.property().id);
+    let key = key("growth", access.property().id, params)?;
     let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, branded_excluded)).await
 }

@@ -16,7 +16,7 @@ use futures_util::future::{OptionFuture, join_all, try_join};
 use super::{
     Listed, WHOLE,
     question::{self, Settled, freshness, lacks},
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
     table_cap, total,
 };
@@ -79,7 +79,7 @@ pub async fn performance(
     let asked = &params.question;
     let settled = question::settle(search, access, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;
-    let key = format!("performance {} {params:?}", access.property().id);
+    let key = key("performance", access.property().id, params)?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let params = params.clone();
     search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
@@ -95,7 +95,7 @@ pub async fn shared(
     let settled = question::settle(search, shared, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;
     let property = shared.property();
-    let key = format!("shared {} {:?} {:?} {params:?}", property.id, shared.name, shared.expires_at);
+    let key = key("shared", property.id, &(&shared.name, shared.expires_at, params))?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let site = display_name(&property.site_url).to_owned();
     let (params, link_name, link_expires_at) = (params.clone(), shared.name.clone(), shared.expires_at);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use chrono::TimeDelta;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::{
     clock::Clock,
@@ -58,6 +59,11 @@ pub struct Answers {
     clock: Clock,
 }
 
+/// The key of an answer: everything that it depends on besides its readings, as JSON.
+pub fn key(analysis: &str, property: Uuid, params: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(&(analysis, property, params)).map_err(Error::internal)
+}
+
 impl Answers {
     /// Keeps answers of together `max_bytes`.
     #[must_use]
@@ -86,5 +92,45 @@ impl Answers {
         let rendered = Arc::new(RenderedAnswer { made_of, body, digest });
         self.cache.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
         Ok(rendered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use api::models::{Classification, FilterCondition, FilterDimension, FilterOperator, Filters, SearchType, Slice};
+
+    use super::*;
+
+    #[test]
+    fn questions_that_differ_have_different_keys() {
+        let all = Slice { classification: None, search_type: SearchType::Web, filters: None };
+        let condition = |value: &str| FilterCondition {
+            dimension: FilterDimension::Query,
+            operator: FilterOperator::Contains,
+            value: value.into(),
+            logic: None,
+        };
+        let filtered = |filters: Vec<FilterCondition>| Slice { filters: Some(Filters(filters)), ..all.clone() };
+        let classified = |classification| Slice { classification: Some(classification), ..all.clone() };
+        let slices = [
+            all.clone(),
+            Slice { search_type: SearchType::Image, ..all.clone() },
+            filtered(Vec::new()),
+            filtered(vec![condition("a")]),
+            filtered(vec![condition("b")]),
+            filtered(vec![condition("a"), condition("b")]),
+            classified(Classification::Branded),
+            classified(Classification::NonBranded),
+            classified(Classification::Segment(Uuid::nil())),
+            classified(Classification::Segment(Uuid::max())),
+            classified(Classification::TopicCluster(Uuid::nil())),
+        ];
+        let mut keys = HashSet::new();
+        for (analysis, property) in [("growth", Uuid::nil()), ("growth", Uuid::max()), ("countries", Uuid::nil())] {
+            keys.extend(slices.iter().map(|slice| key(analysis, property, slice).unwrap()));
+        }
+        assert_eq!(keys.len(), 3 * slices.len());
     }
 }
