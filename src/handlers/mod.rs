@@ -86,8 +86,8 @@ impl Established for Caller {
     }
 }
 
-/// An answer that was rendered as `T`.
-fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
+/// An answer that was rendered before.
+fn sent<T>(answer: &RenderedAnswer<T>) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
 }
 

@@ -52,12 +52,12 @@ impl Days {
     }
 }
 
-/// The split as JSON of [`BrandedTrafficAnswer`].
+/// The split.
 pub async fn branded_traffic(
     search: &SearchData,
     access: &ReadableProperty,
     params: &BrandedTrafficParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<BrandedTrafficAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let brand = predicate::needed_brand(&search.db, access).await?;
     let asked = Asked::settle(search, access, &params.question).await?;

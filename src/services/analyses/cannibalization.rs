@@ -33,12 +33,12 @@ impl Readings {
     }
 }
 
-/// The analysis as JSON of [`CannibalizationAnswer`].
+/// The analysis.
 pub async fn cannibalization(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CannibalizationParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<CannibalizationAnswer>>, Error> {
     check_has_queries(&params.slice)?;
     let mut asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;

@@ -49,12 +49,12 @@ async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> u
     Ok(Readings { current, previous, whole })
 }
 
-/// The breakdown as JSON of [`CountriesAnswer`].
+/// The breakdown.
 pub async fn breakdown(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CountriesParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
     let key = key("countries", access.property().id, params)?;
@@ -69,12 +69,12 @@ pub async fn breakdown(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// The daily trends as JSON of [`CountriesTimeseriesAnswer`]. Every country is read: they are few, and what is not named is summed.
+/// The daily trends. Every country is read: they are few, and what is not named is summed.
 pub async fn timeseries(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
     let key = key("countries timeseries", access.property().id, params)?;

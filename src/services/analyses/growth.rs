@@ -44,12 +44,12 @@ impl Readings {
     }
 }
 
-/// The analysis as JSON of [`GrowthAnswer`].
+/// The analysis.
 pub async fn growth(
     search: &SearchData,
     access: &ReadableProperty,
     params: &GrowthParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<GrowthAnswer>>, Error> {
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;

@@ -70,12 +70,12 @@ impl Material {
     }
 }
 
-/// The performance of a property as JSON of [`PerformanceAnswer`].
+/// The performance of a property.
 pub async fn performance(
     search: &SearchData,
     access: &ReadableProperty,
     params: &PerformanceParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
     let asked = &params.question;
     let settled = question::settle(search, access, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;
@@ -85,12 +85,12 @@ pub async fn performance(
     search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
 }
 
-/// The same for the reader of a share link, as JSON of [`SharedPerformanceAnswer`].
+/// The same for the reader of a share link.
 pub async fn shared(
     search: &SearchData,
     shared: &SharedProperty,
     params: &PerformanceParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
     let asked = &params.question;
     let settled = question::settle(search, shared, (&asked.window, &asked.comparison, &asked.slice)).await?;
     let material = read(search, &settled, params.scope).await?;

@@ -17,12 +17,12 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// The count as JSON of [`QueryCountAnswer`].
+/// The count.
 pub async fn query_count(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryCountParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<QueryCountAnswer>>, Error> {
     check_has_queries(&params.slice)?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
     let (window, nothing) = (asked.settled.window, (DailyQueries::default(), Distinct::default()));

@@ -64,12 +64,12 @@ impl Readings {
     }
 }
 
-/// The insights as JSON of [`QueryInsightsAnswer`].
+/// The insights.
 pub async fn query_insights(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryInsightsParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let brand = predicate::brand(&search.db, access).await?;

@@ -61,12 +61,12 @@ impl Readings {
     }
 }
 
-/// The series as JSON of [`SparklinesAnswer`].
+/// The series.
 pub async fn sparklines(
     search: &SearchData,
     access: &ReadableProperty,
     params: &SparklinesParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<SparklinesAnswer>>, Error> {
     let dimension = dimension(params.table);
     check_has(params.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
