@@ -12,8 +12,8 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::replay::{self, Column};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _,
-    FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
+    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, DatabaseTransaction, EntityTrait,
+    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
@@ -189,7 +189,7 @@ pub async fn start(
 /// Stores an answer for replay, where there is none for the key and the person's answers take at most `max_bytes` with it. Its body
 /// is sealed: that of a share link holds the link's token.
 pub async fn store(
-    db: &impl ConnectionTrait,
+    tx: &DatabaseTransaction,
     secrets: &Secrets,
     (id, now): (Uuid, DateTime<Utc>),
     scope: Scope,
@@ -230,10 +230,10 @@ pub async fn store(
     let mut insert = Query::insert();
     insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
     insert.on_conflict(over_expired);
-    if db.execute(&insert).await?.rows_affected() > 0 {
+    if tx.execute(&insert).await?.rows_affected() > 0 {
         return Ok(Outcome::Stored);
     }
-    let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(db).await? > 0;
+    let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(tx).await? > 0;
     Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
@@ -349,10 +349,16 @@ mod tests {
         let scope = Scope { user_id: world.owner, method: "POST".into(), path: "/x".into(), key: "a".into() };
         let answer = |status| Stored { status, content_type: None, location: None, etag: None, body: Vec::new() };
         let (secrets, hash) = (Secrets::new([7; 32], Random::seeded(1)), vec![0; 32]);
+        let store_at = async |now, status| {
+            let unit = UnitOfWork::new(world.db.clone(), Statements::default());
+            let made = (world.random.id(now), now);
+            let transaction = unit.transaction().await.unwrap();
+            let stored = store(transaction, &secrets, made, scope.clone(), hash.clone(), answer(status), 1_000).await;
+            unit.commit().await.unwrap();
+            stored.unwrap()
+        };
         for (status, outcome) in [(201, Outcome::Stored), (202, Outcome::KeyTaken)] {
-            let made = (world.random.id(noon()), noon());
-            let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(status), 1_000).await;
-            assert_eq!(stored.unwrap(), outcome);
+            assert_eq!(store_at(noon(), status).await, outcome);
         }
         let at = async |now| {
             let unit = UnitOfWork::new(world.db.clone(), Statements::default());
@@ -364,9 +370,7 @@ mod tests {
 
         let later = noon() + LIFETIME;
         assert_eq!(at(later).await, Start::Free, "it has expired");
-        let made = (world.random.id(later), later);
-        let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(204), 1_000).await;
-        assert_eq!(stored.unwrap(), Outcome::Stored);
+        assert_eq!(store_at(later, 204).await, Outcome::Stored);
         assert_eq!(at(later).await, Start::Known(Known::Answered(answer(204))));
     }
 

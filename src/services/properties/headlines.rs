@@ -5,7 +5,6 @@ use api::{
     properties::{Headline, PropertyAccessState, TrackedProperty},
 };
 use chrono::TimeDelta;
-use entity::user;
 use futures_util::future::{OptionFuture, join_all, try_join};
 
 use super::{Listed, display_name, visible};
@@ -14,9 +13,12 @@ use crate::{
     config::Config,
     error::Error,
     search_engine::{DataState, Part, Plan, SearchType},
-    services::analyses::{
-        question::{last_days, oldest_day},
-        search_data::{SearchData, SearchSite},
+    services::{
+        analyses::{
+            question::{last_days, oldest_day},
+            search_data::{SearchData, SearchSite},
+        },
+        users::Member,
     },
 };
 
@@ -25,10 +27,10 @@ use crate::{
 pub async fn list(
     search: &SearchData,
     config: &Config,
-    user: &user::Model,
+    member: &Member,
     days: u32,
 ) -> Result<Vec<TrackedProperty>, Error> {
-    let listed = visible(&search.db, config, user, search.clock.now()).await?;
+    let listed = visible(&search.db, config, member, search.clock.now()).await?;
     Ok(join_all(listed.into_iter().map(|listed| entry(search, listed, days))).await)
 }
 
