@@ -24,7 +24,7 @@ use crate::{
     random::Random,
     secrets::Secrets,
     services::change::IfMatch,
-    services::replays::{self, Known, Outcome, Running, Scope, Start, Stored},
+    services::replays::{self, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
     services::users::Member,
     store::{database::Statements, unit_of_work::UnitOfWork},
 };
@@ -51,7 +51,7 @@ pub struct Writes {
     /// Seals stored answers, which may hold secrets.
     pub secrets: Secrets,
     /// The keys in use.
-    pub running: Running,
+    pub keys: KeysInUse,
     /// What time it is.
     pub clock: Clock,
     /// For new ids.
@@ -151,7 +151,7 @@ impl Writes {
         // An id in capitals is the same id; nothing else in these paths tells them apart.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
-        let Some(_claim) = self.running.claim(&scope) else { return Err(in_progress().into()) };
+        let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
         let unit = match self.start(&scope, &hash).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
@@ -205,9 +205,9 @@ impl Writes {
         };
         let (response, stored) = stored_of(response).await?;
         let now = self.clock.now();
-        let (made, max_bytes) = ((self.random.id(now), now), self.max_bytes_per_user);
+        let replay = Replay { id: self.random.id(now), now, scope, request_hash: hash, answer: stored };
         let transaction = unit.transaction().await.map_err(ApiError::from)?;
-        let outcome = replays::store(transaction, &self.secrets, made, scope, hash, stored, max_bytes).await;
+        let outcome = replays::store(transaction, &self.secrets, replay, self.max_bytes_per_user).await;
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
             // The same request, whose client had hung up, was being committed while the key was looked up.
@@ -224,7 +224,7 @@ impl Writes {
 fn answer_to(known: Known) -> Result<Response> {
     match known {
         Known::Answered(stored) => Ok(replayed(response_of(stored), true)),
-        Known::OtherBody => {
+        Known::BodyMismatch => {
             let way_out = "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
             Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
         }
@@ -289,7 +289,7 @@ mod tests {
             store: ReplayStore::Database,
             max_bytes_per_user: 1 << 20,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
-            running: Running::default(),
+            keys: KeysInUse::default(),
             clock: Clock::manual(noon()).0,
             random: Random::seeded(2),
         };
