@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     analytics::{
-        change::{change, wire},
+        change::{change, to_api},
         ctr_curve::Curve,
         growth::{Opportunity, best_pages, opportunities},
         metrics::Metrics,
@@ -101,7 +101,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
     let pages = best_pages(pages, listed);
     let opportunity = |found: &Opportunity<'_>| {
-        let own = wire(&found.metrics);
+        let own = to_api(&found.metrics);
         Some(GrowthOpportunity {
             query: found.query.to_owned(),
             page: pages.get(found.query).map(|page| (*page).to_owned()),
@@ -117,7 +117,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     };
     GrowthAnswer {
         data: Growth {
-            curve: curve.wire(),
+            curve: curve.to_api(),
             opportunities_found,
             opportunities: listed.iter().filter_map(opportunity).collect(),
         },
@@ -144,7 +144,7 @@ impl<'r> Movements<'r> {
         let before = self.rows.get(found.query);
         Movement {
             presence: before.map_or_else(|| table::only_now(self.capped), |_| api::models::Presence::Both),
-            previous: before.map(|before| wire(before)),
+            previous: before.map(|before| to_api(before)),
             change: before.map(|before| change(&found.metrics, before)),
         }
     }

@@ -9,7 +9,7 @@ use futures_util::future::{OptionFuture, join_all, try_join};
 
 use super::{Listed, display_name, visible};
 use crate::{
-    analytics::{change::wire, metrics::Metrics},
+    analytics::{change::to_api, metrics::Metrics},
     config::Config,
     error::Error,
     search_engine::{DataState, Part, Plan, SearchType},
@@ -81,7 +81,7 @@ async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Hea
     let kept = before.start_date >= oldest_day(search.clock.pacific_today());
     let previous = OptionFuture::from(kept.then(|| total(search, &site, before)));
     let (current, previous) = try_join(total(search, &site, window), async { previous.await.transpose() }).await?;
-    Ok(Headline { window, current: wire(&current), previous: previous.as_ref().map(wire) })
+    Ok(Headline { window, current: to_api(&current), previous: previous.as_ref().map(to_api) })
 }
 
 async fn total(search: &SearchData, site: &SearchSite, window: Window) -> Result<Metrics, Error> {
