@@ -1,11 +1,25 @@
 //! A small world for the tests of services: an owner and a stranger on the `pro` plan, each with a search account.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
 use uuid::Uuid;
 
-use crate::{random::Random, store::database::for_a_test};
+use crate::{
+    config::Config,
+    error::Error,
+    random::Random,
+    services::{
+        change::{Author, Change, IfMatch},
+        users::{self, Member},
+    },
+    store::{
+        database::{Statements, for_a_test},
+        unit_of_work::UnitOfWork,
+    },
+};
 
 pub fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_790_000_000, 0).unwrap()
@@ -29,6 +43,20 @@ pub fn person(name: &str) -> user::Model {
     }
 }
 
+/// Makes a change and commits it, unless it is refused.
+pub async fn change<By: Author, T>(
+    db: &DatabaseConnection,
+    by: &Arc<By>,
+    make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let unit = UnitOfWork::new(db.clone(), Statements::default());
+    let change = Change::begin(by.clone(), &unit, IfMatch::default(), noon(), Random::seeded(4)).await?;
+    let made = make(&change).await?;
+    drop(change);
+    unit.commit().await?;
+    Ok(made)
+}
+
 pub struct World {
     pub db: DatabaseConnection,
     pub random: Random,
@@ -50,6 +78,21 @@ impl World {
 
     pub async fn add_person(&self, name: &str, email_verified: bool) -> Uuid {
         self.insert(user::Model { email_verified, ..person(name) }).await
+    }
+
+    /// A person as the caller of a request.
+    pub async fn member(&self, config: &Config, id: Uuid) -> Arc<Member> {
+        let user = users::by_id(&self.db, id).await.unwrap();
+        Arc::new(Member::of(config, Arc::new(user), noon()))
+    }
+
+    /// Makes a change and commits it, unless it is refused.
+    pub async fn change<By: Author, T>(
+        &self,
+        by: &Arc<By>,
+        make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        change(&self.db, by, make).await
     }
 
     /// Keeps a person under a new id.

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, str::FromStr};
 use chrono::NaiveDate;
 pub use macros::QueryParams;
 use poem::{FromRequest, Request, RequestBody, Result};
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -127,7 +128,7 @@ fn decode(text: &str) -> Option<String> {
 }
 
 /// A whole number from `MIN` to `MAX`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Whole<const MIN: u32, const MAX: u32>(pub u32);
 
 impl<const MIN: u32, const MAX: u32> ParamValue for Whole<MIN, MAX> {
@@ -141,7 +142,7 @@ impl<const MIN: u32, const MAX: u32> ParamValue for Whole<MIN, MAX> {
 }
 
 /// A number from `MIN` to `MAX`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Decimal<const MIN: u32, const MAX: u32>(pub f64);
 
 impl<const MIN: u32, const MAX: u32> ParamValue for Decimal<MIN, MAX> {

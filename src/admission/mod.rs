@@ -32,7 +32,7 @@ use crate::{
             PropertyAccess, SharedProperty,
             facts::{self, Caller, Facts, LinkFacts, PropertyFacts},
         },
-        users::{Member, plans::Entitlement},
+        users::Member,
     },
     store::database::Opened,
 };
@@ -60,7 +60,7 @@ type CallerKey = ([u8; 32], Option<Uuid>);
 #[derive(Debug, Clone)]
 pub struct Admitted {
     /// The caller.
-    pub member: Member,
+    pub member: Arc<Member>,
     /// The credential that the caller presented.
     pub credential: Credential,
     /// The property that the path names, where it is tracked.
@@ -227,7 +227,7 @@ impl Inner {
     }
 
     fn admitted(&self, facts: Facts, credential: Credential) -> Admitted {
-        let entitlement = Entitlement::of(&self.config, &facts.user, self.clock.now());
-        Admitted { member: Member { user: facts.user, entitlement }, credential, property: facts.property }
+        let member = Member::of(&self.config, facts.user, self.clock.now());
+        Admitted { member: Arc::new(member), credential, property: facts.property }
     }
 }

@@ -10,7 +10,7 @@ use api::analytics::{AnonymisedPart, BrandedPart, BrandedPoint, BrandedSplit, Co
 use chrono::NaiveDate;
 
 use super::{
-    change::{change, count, totals, wire},
+    change::{change, count, to_api, totals},
     metrics::Metrics,
 };
 
@@ -71,7 +71,7 @@ fn share(part: f64, whole: f64) -> Option<f64> {
 fn part(of: fn(&Window) -> &Traffic, current: &Window, previous: Option<&Window>) -> BrandedPart {
     let (own, total) = (&of(current).whole, &current.total.whole);
     let before = previous.map(|window| &of(window).whole);
-    let metrics = wire(own);
+    let metrics = to_api(own);
     BrandedPart {
         clicks: metrics.clicks,
         impressions: metrics.impressions,
@@ -79,7 +79,7 @@ fn part(of: fn(&Window) -> &Traffic, current: &Window, previous: Option<&Window>
         position: metrics.position,
         clicks_share: share(own.clicks, total.clicks),
         impressions_share: share(own.impressions, total.impressions),
-        previous: before.map(wire),
+        previous: before.map(to_api),
         change: before.map(|before| change(own, before)),
     }
 }
@@ -111,8 +111,8 @@ impl Window {
             let non_branded = of(&self.non_branded, date);
             BrandedPoint {
                 date,
-                branded: wire(&branded),
-                non_branded: wire(&non_branded),
+                branded: to_api(&branded),
+                non_branded: to_api(&non_branded),
                 anonymised: remainder(&total, &branded, &non_branded),
             }
         })

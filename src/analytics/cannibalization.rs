@@ -64,7 +64,7 @@ pub fn candidates<'r>(
     let by_priority =
         |a: &Contest<'_>, b: &Contest<'_>| b.priority.total_cmp(&a.priority).then_with(|| a.query.cmp(b.query));
     let queries = table::first(contests, limit, by_priority);
-    Candidates { analysed, found, queries: queries.iter().map(|contest| contest.wire(thresholds)).collect() }
+    Candidates { analysed, found, queries: queries.iter().map(|contest| contest.to_api(thresholds)).collect() }
 }
 
 fn contest<'r>(
@@ -96,7 +96,7 @@ fn by_impressions(a: &Metrics, b: &Metrics) -> Ordering {
 }
 
 impl Contest<'_> {
-    fn wire(&self, thresholds: &CannibalizationThresholds) -> CannibalizedQuery {
+    fn to_api(&self, thresholds: &CannibalizationThresholds) -> CannibalizedQuery {
         let share = |page: &Metrics| page.impressions / self.whole.impressions;
         let listed: Vec<_> = self.pages.iter().filter(|(_, page)| qualifies(page, &self.whole, thresholds)).collect();
         let positions = || listed.iter().filter_map(|(_, page)| page.position());

@@ -1,16 +1,16 @@
-//! Metrics as they go over the wire, and the difference between two windows.
+//! Metrics as answers say them, and the difference between two windows.
 //!
 //! Every difference is current minus previous. `percent = 100 × (current − previous) ÷ previous`, undefined over a zero
 //! baseline. CTR differs in fractions, position in ranks (negative is an improvement).
 
 use api::{
     analytics::Totals,
-    models::{AbsoluteChange, Change, CountChange, Metrics as WireMetrics},
+    models::{AbsoluteChange, Change, CountChange, Metrics as ApiMetrics},
 };
 
 use super::metrics::Metrics;
 
-/// A count as it goes over the wire. Sums of counts are whole and never negative; rounding only takes off float noise.
+/// A count as answers say it. Sums of counts are whole and never negative; rounding only takes off float noise.
 #[must_use]
 pub fn count(value: f64) -> u64 {
     #[expect(
@@ -22,10 +22,10 @@ pub fn count(value: f64) -> u64 {
     whole
 }
 
-/// The four metrics as they go over the wire.
+/// The four metrics as answers say them.
 #[must_use]
-pub fn wire(metrics: &Metrics) -> WireMetrics {
-    WireMetrics {
+pub fn to_api(metrics: &Metrics) -> ApiMetrics {
+    ApiMetrics {
         clicks: count(metrics.clicks),
         impressions: count(metrics.impressions),
         ctr: metrics.ctr(),
@@ -36,13 +36,13 @@ pub fn wire(metrics: &Metrics) -> WireMetrics {
 /// The metrics of a whole question, with those of the comparison window where there is one.
 #[must_use]
 pub fn totals(current: &Metrics, previous: Option<&Metrics>) -> Totals {
-    let now = wire(current);
+    let now = to_api(current);
     Totals {
         clicks: now.clicks,
         impressions: now.impressions,
         ctr: now.ctr,
         position: now.position,
-        previous: previous.map(wire),
+        previous: previous.map(to_api),
         change: previous.map(|previous| change(current, previous)),
     }
 }

@@ -95,9 +95,9 @@ impl Curve {
         self.source
     }
 
-    /// The curve as it goes over the wire.
+    /// The curve as answers say it.
     #[must_use]
-    pub fn wire(&self) -> CtrCurve {
+    pub fn to_api(&self) -> CtrCurve {
         let points = (1..).zip(&self.points);
         CtrCurve {
             source: self.source,
@@ -164,7 +164,7 @@ mod tests {
         for position in [1.0, 9.0, 10.0, 18.0] {
             assert!((own.at(position) - published.at(position)).abs() < 1e-12, "{position}");
         }
-        let sources: Vec<CurveSource> = own.wire().points.iter().map(|point| point.source).collect();
+        let sources: Vec<CurveSource> = own.to_api().points.iter().map(|point| point.source).collect();
         assert!(sources[1..8].iter().all(|source| *source == CurveSource::Own));
         assert_eq!((sources[0], sources[8]), (CurveSource::Static, CurveSource::Static));
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use api::analytics::SeriesPoint;
 use chrono::NaiveDate;
 
-use super::{change::wire, metrics::Metrics};
+use super::{change::to_api, metrics::Metrics};
 
 /// Every day from `start` to `end`, both included; a day that `rows` lacks has zero clicks and impressions and no CTR or
 /// position.
@@ -15,7 +15,7 @@ pub fn filled(rows: &BTreeMap<NaiveDate, Metrics>, start: NaiveDate, end: NaiveD
         .iter_days()
         .take_while(|day| *day <= end)
         .map(|date| {
-            let day = wire(&rows.get(&date).copied().unwrap_or_else(Metrics::zero));
+            let day = to_api(&rows.get(&date).copied().unwrap_or_else(Metrics::zero));
             SeriesPoint { date, clicks: day.clicks, impressions: day.impressions, ctr: day.ctr, position: day.position }
         })
         .collect()

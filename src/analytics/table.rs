@@ -11,7 +11,7 @@ use api::{
 };
 
 use super::{
-    change::{change, count, wire},
+    change::{change, count, to_api},
     metrics::Metrics,
 };
 
@@ -98,14 +98,14 @@ pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -
 /// A row of a comparison; `presence` says what it means when one of its sides is missing.
 #[must_use]
 pub fn compared(key: &str, now: Option<&Metrics>, before: Option<&Metrics>, presence: Presence) -> TableRow {
-    let own = now.map(wire);
+    let own = now.map(to_api);
     TableRow {
         key: key.to_owned(),
         clicks: own.as_ref().map(|own| own.clicks),
         impressions: own.as_ref().map(|own| own.impressions),
         ctr: own.as_ref().and_then(|own| own.ctr),
         position: own.as_ref().and_then(|own| own.position),
-        previous: before.map(wire),
+        previous: before.map(to_api),
         change: now.zip(before).map(|(now, before)| change(now, before)),
         presence: Some(if now.is_some() && before.is_some() { Presence::Both } else { presence }),
     }

@@ -64,7 +64,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let database_url = config.database_url();
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
-    let parts = parts::build(config, base_url.clone(), engine_url, (clock, random)).await?;
+    let parts = parts::build(config, base_url.clone(), engine_url, clock, random).await?;
     let claim = database::claim(&database_url)?;
     if parts.app.config.embeds_issuer() {
         demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;

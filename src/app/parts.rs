@@ -103,14 +103,15 @@ pub async fn build(
     config: Config,
     base_url: String,
     simulated: Option<String>,
-    (clock, random): (Clock, Random),
+    clock: Clock,
+    random: Random,
 ) -> Result<Parts, Error> {
     let store = open_database(&config).await?;
     let (db, writer) = (store.reader.clone(), store.writer.clone());
     let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
     let http = http_client()?;
     let config = Arc::new(config);
-    let search = search_data(&config, (&store, &secrets), simulated, http.clone(), (&clock, &random));
+    let search = search_data(&config, &store, &secrets, simulated, http.clone(), &clock, &random);
     let issuer_url = config.identity.issuer.clone().unwrap_or_else(|| base_url.clone());
     let issuer =
         Issuer::new(&issuer_url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
@@ -140,8 +141,8 @@ pub async fn build(
         let secret = config.identity.client_secret.clone().map(|secret| secret.0);
         let party = RelyingParty::new(keys, &client_id, secret, &base_url, clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
-        let times = (clock.clone(), random.clone());
-        Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, times, &base_url))
+        let (clock, random) = (clock.clone(), random.clone());
+        Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, clock, random, &base_url))
     });
     let sign_in = sign_in.transpose()?;
     let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
@@ -182,10 +183,12 @@ pub fn audience(config: &Config, base_url: &str) -> String {
 
 fn search_data(
     config: &Config,
-    (store, secrets): (&Opened, &Secrets),
+    store: &Opened,
+    secrets: &Secrets,
     simulated: Option<String>,
     http: reqwest::Client,
-    (clock, random): (&Clock, &Random),
+    clock: &Clock,
+    random: &Random,
 ) -> SearchData {
     let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
     let settings = engine_settings(config, simulated);

@@ -12,7 +12,7 @@ use crate::{
         self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
         idempotency::Writes, rate_limit::RateLimit,
     },
-    services::replays::Running,
+    services::replays::KeysInUse,
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
     web::{
@@ -69,7 +69,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             store: config.idempotency.store,
             max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
             secrets: app.search.secrets.clone(),
-            running: Running::default(),
+            keys: KeysInUse::default(),
             clock: app.clock.clone(),
             random: app.random.clone(),
         },

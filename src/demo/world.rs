@@ -6,7 +6,7 @@ use entity::{
     user::{self, Plan},
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, DatabaseConnection, DatabaseTransaction, EntityTrait, QueryFilter,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -84,7 +84,7 @@ pub struct KnownSite {
 
 /// The demo people, in the order of [`PEOPLE`], made where they are missing.
 pub async fn people(
-    db: &impl ConnectionTrait,
+    db: &DatabaseConnection,
     random: &Random,
     issuer: &str,
     now: DateTime<Utc>,
@@ -132,16 +132,16 @@ pub async fn account(
     Ok(true)
 }
 
-async fn track(db: &impl ConnectionTrait, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
+async fn track(tx: &DatabaseTransaction, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
     let tracked_at = Set(Some(now));
     let row = property::ActiveModel { tracked: Set(true), tracked_at, updated_at: Set(now), ..Default::default() };
     let own = property::Column::Id.is_in(own.iter().copied());
-    property::Entity::update_many().set(row).filter(own).exec(db).await?;
+    property::Entity::update_many().set(row).filter(own).exec(tx).await?;
     Ok(())
 }
 
 async fn classify(
-    db: &impl ConnectionTrait,
+    tx: &DatabaseTransaction,
     random: &Random,
     now: DateTime<Utc>,
     property: &property::Model,
@@ -156,7 +156,7 @@ async fn classify(
             keyword_key: Set(entity::key(term)),
             created_at: Set(now),
         };
-        keyword.insert(db).await?;
+        keyword.insert(tx).await?;
     }
     let name = site.section.trim_matches('/');
     let pages = segment::ActiveModel {
@@ -169,7 +169,7 @@ async fn classify(
         created_at: Set(now),
         updated_at: Set(now),
     };
-    pages.insert(db).await?;
+    pages.insert(tx).await?;
     let queries = topic_cluster::ActiveModel {
         id: Set(random.id(now)),
         property_id,
@@ -180,7 +180,7 @@ async fn classify(
         created_at: Set(now),
         updated_at: Set(now),
     };
-    queries.insert(db).await?;
+    queries.insert(tx).await?;
     Ok(())
 }
 
@@ -189,7 +189,7 @@ fn contains(value: &str) -> String {
 }
 
 async fn grant(
-    db: &impl ConnectionTrait,
+    tx: &DatabaseTransaction,
     random: &Random,
     now: DateTime<Utc>,
     owner_id: Uuid,
@@ -208,10 +208,10 @@ async fn grant(
             created_at: Set(now),
             updated_at: Set(now),
         };
-        let grant_id = grant.insert(db).await?.id;
+        let grant_id = grant.insert(tx).await?.id;
         for property_id in tracked.iter().take(share) {
             let row = team_grant_property::ActiveModel { grant_id: Set(grant_id), property_id: Set(*property_id) };
-            team_grant_property::Entity::insert(row).exec_without_returning(db).await?;
+            team_grant_property::Entity::insert(row).exec_without_returning(tx).await?;
         }
     }
     Ok(())
@@ -223,6 +223,8 @@ fn address(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use api::models::Role;
 
     use super::*;
@@ -231,10 +233,11 @@ mod tests {
         secrets::Secrets,
         services::{
             properties::{self, tracking},
-            records, search_accounts,
+            search_accounts,
+            users::Member,
         },
         store::database::for_a_test,
-        testing::noon,
+        testing::{change, noon},
     };
 
     async fn start(db: &DatabaseConnection, known: &[KnownSite]) -> (Vec<user::Model>, bool) {
@@ -272,15 +275,16 @@ mod tests {
         user::Entity::update_many().set(stated).exec(&db).await.unwrap();
         let rows: Vec<_> = rows.into_iter().map(|row| user::Model { email_stated_at: stated_at, ..row }).collect();
         assert_eq!(rows.iter().map(|row| row.plan).collect::<Vec<_>>(), PEOPLE.map(|person| person.plan));
+        let member = |person: usize| Arc::new(Member::of(&config, Arc::new(rows[person].clone()), noon()));
         let roles = async |person: usize| {
-            let listed = properties::visible(&db, &config, &rows[person], noon()).await.unwrap();
+            let listed = properties::visible(&db, &config, &member(person), noon()).await.unwrap();
             listed.iter().map(|listed| listed.role).collect::<Vec<_>>()
         };
         assert_eq!(roles(0).await, [Role::Owner; 4]);
         assert_eq!(roles(1).await, [Role::Editor; 3]);
         assert_eq!(roles(2).await, [Role::Viewer; 2]);
         assert_eq!(roles(3).await, []);
-        let tracking = tracking::read(&db, &config, rows[0].id, noon()).await.unwrap();
+        let tracking = tracking::read(&db, &member(0)).await.unwrap();
         assert_eq!((tracking.used(), tracking.properties.len()), (4, 5));
         let property = tracking.properties[0].id;
         assert_eq!(branded_keyword::Entity::of_property(property).all(&db).await.unwrap()[0].keyword, "brand 0");
@@ -288,8 +292,8 @@ mod tests {
         assert_eq!(segments[0].conditions, r#"[{"operator":"contains","value":"/guides/"}]"#);
         assert_eq!(topic_cluster::Entity::of_property(property).all(&db).await.unwrap().len(), 1);
 
-        tracking::replace(&db, &config, rows[0].id, (&[], &records::IfMatch::default()), noon()).await.unwrap();
+        change(&db, &member(0), async |change| tracking::replace(change, &config, &[]).await).await.unwrap();
         assert_eq!(start(&db, &known).await, (rows.clone(), false));
-        assert_eq!(tracking::read(&db, &config, rows[0].id, noon()).await.unwrap().used(), 0);
+        assert_eq!(tracking::read(&db, &member(0)).await.unwrap().used(), 0);
     }
 }

@@ -59,7 +59,7 @@ impl IdentityProvider {
         }
         let resources = self.narrowed(&grant, form)?;
         let refresh = has_scope(&grant.scope, "offline_access");
-        self.answer(&grant, (&grant.scope, &resources), code.nonce.as_deref(), refresh).await
+        self.answer(&grant, &grant.scope, &resources, code.nonce.as_deref(), refresh).await
     }
 
     /// Marks the code as used, whatever comes of it: one statement decides between two requests with the same code. A second

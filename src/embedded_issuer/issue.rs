@@ -41,19 +41,20 @@ impl IdentityProvider {
     pub(super) async fn answer(
         &self,
         grant: &Grant,
-        (scope, resources): (&str, &[String]),
+        scope: &str,
+        resources: &[String],
         nonce: Option<&str>,
         refresh: bool,
     ) -> Result<Response, OAuthError> {
         let person = demo::by_subject(&grant.subject).ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
         let mut body = json!({
-            "access_token": self.access_token(grant, person, (scope, resources)).await?,
+            "access_token": self.access_token(grant, person, scope, resources).await?,
             "token_type": "Bearer",
             "expires_in": ACCESS_TOKEN_LIFETIME.num_seconds(),
             "scope": scope,
         });
         if has_scope(scope, "openid") {
-            body["id_token"] = self.id_token(grant, person, (scope, nonce)).await?.into();
+            body["id_token"] = self.id_token(grant, person, scope, nonce).await?.into();
         }
         if refresh {
             body["refresh_token"] = self.issue_refresh_token(grant).await?.into();
@@ -65,7 +66,8 @@ impl IdentityProvider {
         &self,
         grant: &Grant,
         person: &Person,
-        (scope, resources): (&str, &[String]),
+        scope: &str,
+        resources: &[String],
     ) -> Result<String, OAuthError> {
         let now = self.clock.now();
         let claims = AccessClaims {
@@ -88,7 +90,8 @@ impl IdentityProvider {
         &self,
         grant: &Grant,
         person: &Person,
-        (scope, nonce): (&str, Option<&str>),
+        scope: &str,
+        nonce: Option<&str>,
     ) -> Result<String, OAuthError> {
         let now = self.clock.now();
         let mut claims = about(person, scope);

@@ -36,7 +36,7 @@ impl IdentityProvider {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
-        self.answer(&grant, (&scope, &resources), None, true).await
+        self.answer(&grant, &scope, &resources, None, true).await
     }
 
     /// A new refresh token for the grant.

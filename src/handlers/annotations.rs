@@ -19,7 +19,7 @@ impl AnnotationsApi for App {
         caller: Caller,
         Params(params): Params<AnnotationListParams>,
     ) -> Answered<Listed<Annotation>> {
-        listed(caller.member()?.user.id, annotations::list(&self.db, &caller.access()?, &params)).await
+        listed(caller.member()?.user.id, annotations::list(&self.db, &*caller.access()?, &params)).await
     }
 
     async fn create_property_annotation(
@@ -27,10 +27,9 @@ impl AnnotationsApi for App {
         caller: Caller,
         Body(body): Body<AnnotationInput>,
     ) -> Answered<Created<Annotation>> {
-        let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await?;
-        let data = annotations::create(transaction, &access, body, self.fresh()).await?;
-        let location = format!("/api/properties/{}/annotations/{}", access.property().id, data.id);
+        let change = self.change(&caller).await?;
+        let data = annotations::create(&change, body).await?;
+        let location = format!("/api/properties/{}/annotations/{}", change.by.property().id, data.id);
         Ok(Created { data, location })
     }
 
@@ -40,16 +39,13 @@ impl AnnotationsApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<AnnotationInput>,
     ) -> Answered<Answer<Annotation>> {
-        let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        let now = self.clock.now();
-        Ok(Answer(annotations::replace(transaction, &access, (id, &if_match), body, now).await?))
+        let change = self.change(&caller).await?;
+        Ok(Answer(annotations::replace(&change, id, body).await?))
     }
 
     async fn delete_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        annotations::delete(transaction, &access, (id, &if_match)).await?;
+        let change = self.change(&caller).await?;
+        annotations::delete(&change, id).await?;
         Ok(NoContent)
     }
 }

@@ -14,7 +14,8 @@ use crate::services::filters;
 
 impl FiltersApi for App {
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>> {
-        listed(caller.member()?.user.id, filters::list(&self.db, caller.member()?.user.id)).await
+        let member = caller.member()?;
+        listed(member.user.id, filters::list(&self.db, &member)).await
     }
 
     async fn create_filter_preset(
@@ -22,9 +23,8 @@ impl FiltersApi for App {
         caller: Caller,
         Body(body): Body<FilterPresetInput>,
     ) -> Answered<Created<FilterPreset>> {
-        let (user, unit) = (caller.member()?.user.id, caller.unit()?);
-        let transaction = unit.transaction().await?;
-        let data = filters::create(transaction, user, body, self.fresh()).await?;
+        let change = self.change(&caller).await?;
+        let data = filters::create(&change, body).await?;
         let location = format!("/api/filter-presets/{}", data.id);
         Ok(Created { data, location })
     }
@@ -35,16 +35,13 @@ impl FiltersApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<FilterPresetInput>,
     ) -> Answered<Answer<FilterPreset>> {
-        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        let now = self.clock.now();
-        Ok(Answer(filters::replace(transaction, user, (id, &if_match), body, now).await?))
+        let change = self.change(&caller).await?;
+        Ok(Answer(filters::replace(&change, id, body).await?))
     }
 
     async fn delete_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        filters::delete(transaction, user, (id, &if_match)).await?;
+        let change = self.change(&caller).await?;
+        filters::delete(&change, id).await?;
         Ok(NoContent)
     }
 }

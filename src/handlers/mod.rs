@@ -17,9 +17,7 @@ mod team;
 use std::sync::Arc;
 
 use api::{answer::Rendered, error::ApiError, security::Caller};
-use chrono::{DateTime, Utc};
 use sea_orm::DatabaseConnection;
-use uuid::Uuid;
 
 use crate::{
     clock::Clock,
@@ -29,7 +27,7 @@ use crate::{
     services::{
         access::PropertyAccess,
         analyses::{rendered::RenderedAnswer, search_data::SearchData},
-        records::IfMatch,
+        change::{Author, Change},
         system::HealthCheck,
         users::Member,
     },
@@ -61,42 +59,31 @@ pub struct App {
 /// What has been established about a caller.
 trait Established {
     /// The caller.
-    fn member(&self) -> Result<Member, ApiError>;
+    fn member(&self) -> Result<Arc<Member>, ApiError>;
     /// The right to the property in the path.
-    fn access(&self) -> Result<PropertyAccess, ApiError>;
-    /// What the request writes in; it is committed with the answer.
-    fn unit(&self) -> Result<Arc<UnitOfWork>, ApiError>;
-    /// The state that the caller wants to change.
-    fn if_match(&self) -> Result<IfMatch, ApiError>;
+    fn access(&self) -> Result<Arc<PropertyAccess>, ApiError>;
 }
 
 impl Established for Caller {
-    fn member(&self) -> Result<Member, ApiError> {
+    fn member(&self) -> Result<Arc<Member>, ApiError> {
         self.get()
     }
 
-    fn access(&self) -> Result<PropertyAccess, ApiError> {
-        self.get()
-    }
-
-    fn unit(&self) -> Result<Arc<UnitOfWork>, ApiError> {
-        self.get()
-    }
-
-    fn if_match(&self) -> Result<IfMatch, ApiError> {
+    fn access(&self) -> Result<Arc<PropertyAccess>, ApiError> {
         self.get()
     }
 }
 
-/// An answer that was rendered as `T`.
-fn sent<T>(answer: &RenderedAnswer) -> Rendered<T> {
+/// An answer that was rendered before.
+fn sent<T>(answer: &RenderedAnswer<T>) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
 }
 
 impl App {
-    /// A new id, and the moment of which it is.
-    fn fresh(&self) -> (Uuid, DateTime<Utc>) {
-        let now = self.clock.now();
-        (self.random.id(now), now)
+    /// The change that a request makes to the caller's own things, or to those of the property in the path. It is committed with
+    /// the answer.
+    async fn change<By: Author>(&self, caller: &Caller) -> Result<Change<By>, ApiError> {
+        let unit: Arc<UnitOfWork> = caller.get()?;
+        Ok(Change::begin(caller.get()?, &unit, caller.get()?, self.clock.now(), self.random.clone()).await?)
     }
 }

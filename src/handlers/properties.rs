@@ -20,19 +20,15 @@ impl PropertiesApi for App {
         caller: Caller,
         Params(params): Params<PropertyListParams>,
     ) -> Answered<Answer<Vec<TrackedProperty>>> {
-        let user = caller.member()?.user;
-        Ok(Answer(headlines::list(&self.search, &self.config, &user, params.days.0).await?))
+        Ok(Answer(headlines::list(&self.search, &self.config, &*caller.member()?, params.days.0).await?))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {
-        let user = caller.member()?.user.id;
-        Ok(Answer(sync::of_user(&self.search, &self.random, user).await?))
+        Ok(Answer(sync::of_member(&self.search, &self.random, &*caller.member()?).await?))
     }
 
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>> {
-        let user = caller.member()?.user.id;
-        let found = tracking::read(&self.db, &self.config, user, self.clock.now()).await?;
-        Ok(Answer(found.wire()))
+        Ok(Answer(tracking::read(&self.db, &*caller.member()?).await?.to_api()))
     }
 
     async fn replace_property_tracking(
@@ -40,10 +36,8 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<TrackingSelection>,
     ) -> Answered<Answer<Tracking>> {
-        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        let (wanted, now) = (&body.property_ids, self.clock.now());
-        Ok(Answer(tracking::replace(transaction, &self.config, user, (wanted, &if_match), now).await?.wire()))
+        let change = self.change(&caller).await?;
+        Ok(Answer(tracking::replace(&change, &self.config, &body.property_ids).await?.to_api()))
     }
 
     async fn set_property_favorite(
@@ -51,8 +45,8 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<FavoriteInput>,
     ) -> Answered<Answer<PropertyPreference>> {
-        let (access, unit) = (caller.access()?, caller.unit()?);
-        Ok(Answer(properties::set_favorite(unit.transaction().await?, &access, body.favorite).await?))
+        let change = self.change(&caller).await?;
+        Ok(Answer(properties::set_favorite(&change, body.favorite).await?))
     }
 
     async fn set_property_hidden(
@@ -60,7 +54,7 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<HiddenInput>,
     ) -> Answered<Answer<PropertyPreference>> {
-        let (access, unit) = (caller.access()?, caller.unit()?);
-        Ok(Answer(properties::set_hidden(unit.transaction().await?, &access, body.hidden).await?))
+        let change = self.change(&caller).await?;
+        Ok(Answer(properties::set_hidden(&change, body.hidden).await?))
     }
 }

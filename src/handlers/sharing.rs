@@ -20,13 +20,13 @@ use crate::services::{
 
 impl App {
     fn links(&self) -> Links<'_> {
-        Links { secrets: &self.search.secrets, random: &self.random, base_url: &self.base_url }
+        Links { secrets: &self.search.secrets, base_url: &self.base_url }
     }
 }
 
 impl SharingApi for App {
     async fn list_property_share_links(&self, caller: Caller) -> Answered<Answer<Vec<ShareLink>>> {
-        Ok(Answer(self.links().list(&self.db, &caller.access()?, self.clock.now()).await?))
+        Ok(Answer(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?))
     }
 
     async fn create_property_share_link(
@@ -34,17 +34,15 @@ impl SharingApi for App {
         caller: Caller,
         Body(body): Body<ShareLinkInput>,
     ) -> Answered<Created<ShareLink>> {
-        let (access, unit) = (caller.access()?, caller.unit()?);
-        let transaction = unit.transaction().await?;
-        let data = self.links().create(transaction, &access, body, self.clock.now()).await?;
-        let location = format!("/api/properties/{}/share-links/{}", access.property().id, data.id);
+        let change = self.change(&caller).await?;
+        let data = self.links().create(&change, body).await?;
+        let location = format!("/api/properties/{}/share-links/{}", change.by.property().id, data.id);
         Ok(Created { data, location })
     }
 
     async fn revoke_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (access, unit, if_match) = (caller.access()?, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        sharing::revoke(transaction, &access, (id, &if_match), self.clock.now()).await?;
+        let change = self.change(&caller).await?;
+        sharing::revoke(&change, id).await?;
         Ok(NoContent)
     }
 

@@ -20,11 +20,10 @@ impl SystemApi for App {
     }
 
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>> {
-        Ok(Answer(system::accounts(&self.search, caller.member()?.user.id).await?))
+        Ok(Answer(system::accounts(&self.search, &*caller.member()?).await?))
     }
 
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {
-        let user = caller.member()?.user.id;
-        Ok(Answer(system::feature_flags(&self.db, &self.config, user, self.clock.now()).await?))
+        Ok(Answer(system::feature_flags(&self.config, &*caller.member()?)))
     }
 }

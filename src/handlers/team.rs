@@ -19,19 +19,18 @@ impl TeamApi for App {
         caller: Caller,
         Params(params): Params<TeamListParams>,
     ) -> Answered<Answer<Vec<TeamGrant>>> {
-        let user = caller.member()?.user;
+        let member = caller.member()?;
         let grants = if params.received {
-            team::received(&self.db, &user, self.clock.now()).await
+            team::received(&self.db, &member, self.clock.now()).await
         } else {
-            team::list(&self.db, user.id).await
+            team::list(&self.db, &member).await
         };
         Ok(Answer(grants?))
     }
 
     async fn invite_team_member(&self, caller: Caller, Body(body): Body<InviteInput>) -> Answered<Created<TeamGrant>> {
-        let (user, unit) = (caller.member()?.user.id, caller.unit()?);
-        let transaction = unit.transaction().await?;
-        let data = team::invite(transaction, &self.config, user, body, self.fresh()).await?;
+        let change = self.change(&caller).await?;
+        let data = team::invite(&change, &self.config, body).await?;
         let location = format!("/api/team/{}", data.id);
         Ok(Created { data, location })
     }
@@ -42,17 +41,13 @@ impl TeamApi for App {
         Path(id): Path<Uuid>,
         Body(body): Body<RoleInput>,
     ) -> Answered<Answer<TeamGrant>> {
-        let (user, unit, if_match) = (caller.member()?.user.id, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        let now = self.clock.now();
-        let changed = team::change_role(transaction, &self.config, user, (id, &if_match), body.role, now).await?;
-        Ok(Answer(changed))
+        let change = self.change(&caller).await?;
+        Ok(Answer(team::change_role(&change, &self.config, id, body.role).await?))
     }
 
     async fn remove_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
-        let (user, unit, if_match) = (caller.member()?.user, caller.unit()?, caller.if_match()?);
-        let transaction = unit.transaction().await?;
-        team::remove(transaction, &user, (id, &if_match), self.clock.now()).await?;
+        let change = self.change(&caller).await?;
+        team::remove(&change, id).await?;
         Ok(NoContent)
     }
 }

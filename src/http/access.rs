@@ -80,7 +80,7 @@ impl Authorize {
         {
             tracing::warn!(%error, "the first use of a grant could not be noted");
         }
-        request.set_data(access);
+        request.set_data(Arc::new(access));
         Ok(())
     }
 

@@ -23,8 +23,8 @@ use crate::{
     error::Error,
     random::Random,
     secrets::Secrets,
-    services::records::IfMatch,
-    services::replays::{self, Known, Outcome, Running, Scope, Start, Stored},
+    services::change::IfMatch,
+    services::replays::{self, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
     services::users::Member,
     store::{database::Statements, unit_of_work::UnitOfWork},
 };
@@ -51,7 +51,7 @@ pub struct Writes {
     /// Seals stored answers, which may hold secrets.
     pub secrets: Secrets,
     /// The keys in use.
-    pub running: Running,
+    pub keys: KeysInUse,
     /// What time it is.
     pub clock: Clock,
     /// For new ids.
@@ -132,7 +132,7 @@ impl Writes {
         let unit = Arc::new(self.unit());
         request.set_data(unit.clone());
         let answer = next.call(request).await.map(IntoResponse::into_response);
-        let unit = alone(unit)?;
+        let unit = into_unique(unit)?;
         match answer {
             Ok(response) if response.status().is_success() => {
                 unit.commit().await.map_err(ApiError::from)?;
@@ -147,11 +147,11 @@ impl Writes {
 
     /// The same for a request with a key: answered from what is stored, or run and stored.
     async fn keyed<E: Endpoint>(&self, next: &E, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
-        let Some(member) = request.data::<Member>() else { return self.once(next, request).await };
+        let Some(member) = request.data::<Arc<Member>>() else { return self.once(next, request).await };
         // An id in capitals is the same id; nothing else in these paths tells them apart.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
-        let Some(_claim) = self.running.claim(&scope) else { return Err(in_progress().into()) };
+        let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
         let unit = match self.start(&scope, &hash).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
@@ -161,11 +161,11 @@ impl Writes {
         match next.call(request).await.map(IntoResponse::into_response) {
             // A plan that has run out meanwhile: what a plan refuses has nothing to do with keys.
             Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => {
-                alone(unit)?.roll_back().await.map_err(ApiError::from)?;
+                into_unique(unit)?.roll_back().await.map_err(ApiError::from)?;
                 Err(error)
             }
-            Err(error) => self.settle(alone(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
-            Ok(response) => self.settle(alone(unit)?, response, scope, hash).await,
+            Err(error) => self.settle(into_unique(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
+            Ok(response) => self.settle(into_unique(unit)?, response, scope, hash).await,
         }
     }
 
@@ -205,9 +205,9 @@ impl Writes {
         };
         let (response, stored) = stored_of(response).await?;
         let now = self.clock.now();
-        let (made, max_bytes) = ((self.random.id(now), now), self.max_bytes_per_user);
+        let replay = Replay { id: self.random.id(now), now, scope, request_hash: hash, answer: stored };
         let transaction = unit.transaction().await.map_err(ApiError::from)?;
-        let outcome = replays::store(transaction, &self.secrets, made, scope, hash, stored, max_bytes).await;
+        let outcome = replays::store(transaction, &self.secrets, replay, self.max_bytes_per_user).await;
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
             // The same request, whose client had hung up, was being committed while the key was looked up.
@@ -224,7 +224,7 @@ impl Writes {
 fn answer_to(known: Known) -> Result<Response> {
     match known {
         Known::Answered(stored) => Ok(replayed(response_of(stored), true)),
-        Known::OtherBody => {
+        Known::BodyMismatch => {
             let way_out = "Idempotency-Key: use a new key for another body, or repeat the body of the first request";
             Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
         }
@@ -236,7 +236,7 @@ fn in_progress() -> ApiError {
 }
 
 /// The unit of work, which nobody holds any more once the operation has answered.
-fn alone(unit: Arc<UnitOfWork>) -> Result<UnitOfWork, ApiError> {
+fn into_unique(unit: Arc<UnitOfWork>) -> Result<UnitOfWork, ApiError> {
     Arc::into_inner(unit).ok_or_else(|| ApiError::from(Error::internal("an operation kept its unit of work")))
 }
 
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::{
         config::Config,
-        services::users::{self, plans::Entitlement},
+        services::users,
         testing::{World, noon},
     };
 
@@ -289,7 +289,7 @@ mod tests {
             store: ReplayStore::Database,
             max_bytes_per_user: 1 << 20,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
-            running: Running::default(),
+            keys: KeysInUse::default(),
             clock: Clock::manual(noon()).0,
             random: Random::seeded(2),
         };
@@ -298,8 +298,7 @@ mod tests {
             counted.fetch_add(1, Ordering::SeqCst);
             Response::builder().status(StatusCode::CREATED).content_type("application/json").body("x".repeat(bytes))
         });
-        let entitlement = Entitlement::of(&Config::default(), &user, noon());
-        let member = Member { user: Arc::new(user), entitlement };
+        let member = Arc::new(Member::of(&Config::default(), Arc::new(user), noon()));
         let writes = Arc::new(writes);
         let endpoint = endpoint.around(move |next, request| idempotency(writes.clone(), next, request));
         let client = TestClient::new(endpoint.around(operation::look_up).data(member));

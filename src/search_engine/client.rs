@@ -158,14 +158,15 @@ impl SearchEngine {
     pub async fn query(
         &self,
         account: &Account,
-        (site, asker): (&SiteUrl, Asker),
+        site: &SiteUrl,
+        asker: Asker,
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
         if let Some(retry_after) = self.refusals.standing(account.id, site, self.clock.now()) {
             return Err(SearchEngineError::SiteRefused { retry_after, detail: "not asked again yet".to_owned() });
         }
-        match self.pages(account, (site, asker), request, cap).await {
+        match self.pages(account, site, asker, request, cap).await {
             Err(SearchEngineError::PermissionLost(detail)) => {
                 let retry_after = self.refusals.note(account.id, site, self.clock.now());
                 Err(SearchEngineError::SiteRefused { retry_after, detail })
@@ -181,7 +182,8 @@ impl SearchEngine {
     async fn pages(
         &self,
         account: &Account,
-        (site, asker): (&SiteUrl, Asker),
+        site: &SiteUrl,
+        asker: Asker,
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {

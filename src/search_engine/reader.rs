@@ -242,7 +242,7 @@ impl Reader {
             return Ok(self.kept(key, total, &request.query));
         }
         let Request { account, site, query } = request;
-        let answer = self.engine.query(&account, (&site, self.asker), &query, query.row_limit).await?;
+        let answer = self.engine.query(&account, &site, self.asker, &query, query.row_limit).await?;
         let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());
         let reading = beside(move || reading_of(answer, &dimensions, cap, now)).await.map_err(|error| died(&error))?;
         Ok(self.kept(key, reading, &query))

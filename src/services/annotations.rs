@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, Others, etag, found},
+    change::{Limit, Others, PropertyChange, etag},
 };
 use crate::{compute::beside, error::Error};
 
-/// The most annotations of a property, and their name in hints.
-const ROOM: (u64, &str) = (5_000, "annotations of the property");
+/// The most annotations of a property.
+const MAX_ANNOTATIONS: Limit = Limit { max: 5_000, noun: "annotations of the property" };
 
 /// A day that is written in the program; one that does not exist does not compile.
 #[expect(clippy::expect_used, reason = "at compile time")]
@@ -63,11 +63,11 @@ pub async fn list(
     let (own, include_system) = (Entity::of_property(access.property().id).all(db).await?, params.include_system);
     beside(move || {
         let system = ANOMALIES.iter().filter(|_| include_system).map(known);
-        let all = own.iter().map(wire).chain(system);
-        let mut found: Vec<Annotation> =
-            all.filter(|found| touches(found.date, found.end_date.unwrap_or(found.date))).collect();
-        found.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
-        found
+        let all = own.iter().map(to_api).chain(system);
+        let mut shown: Vec<Annotation> =
+            all.filter(|shown| touches(shown.date, shown.end_date.unwrap_or(shown.date))).collect();
+        shown.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
+        shown
     })
     .await
 }
@@ -88,64 +88,49 @@ fn known(anomaly: &Anomaly) -> Annotation {
 }
 
 /// Writes an annotation.
-pub async fn create(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    input: AnnotationInput,
-    (id, now): (Uuid, DateTime<Utc>),
-) -> Result<Annotation, Error> {
-    let days = check(&input, now)?;
-    let property_id = access.hold(transaction).await?;
-    let others = Others::read(transaction, Entity::of_property(property_id), None, Some(Column::Text)).await?;
-    others.check_room(ROOM)?;
-    others.check_bytes("text", input.text.len(), ROOM.1)?;
+pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<Annotation, Error> {
+    let days = check(&input, change.now)?;
+    let property_id = change.lock().await?;
+    let others = Others::read(change.tx(), Entity::of_property(property_id), None, Some(Column::Text)).await?;
+    others.check_room(MAX_ANNOTATIONS)?;
+    others.check_bytes("text", input.text.len(), MAX_ANNOTATIONS)?;
     let row = annotation::ActiveModel {
-        id: Set(id),
+        id: Set(change.new_id()),
         property_id: Set(property_id),
-        author_id: Set(Some(access.user_id())),
+        author_id: Set(Some(change.by.user_id())),
         date: Set(days.0),
         end_date: Set(days.1),
         text: Set(input.text),
         category: Set(input.category.map(|category| category.trim().to_owned())),
-        created_at: Set(now),
-        updated_at: Set(now),
+        created_at: Set(change.now),
+        updated_at: Set(change.now),
     };
-    Ok(wire(&row.insert(transaction).await?))
+    Ok(to_api(&row.insert(change.tx()).await?))
 }
 
 /// Replaces what an annotation says.
-pub async fn replace(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    (id, if_match): (Uuid, &IfMatch),
-    input: AnnotationInput,
-    now: DateTime<Utc>,
-) -> Result<Annotation, Error> {
-    let property_id = access.hold(transaction).await?;
-    let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
-    let days = check(&input, now)?;
+pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) -> Result<Annotation, Error> {
+    let property_id = change.lock().await?;
+    let row = change.current(Entity::one_of_property(property_id, id)).await?;
+    let days = check(&input, change.now)?;
     if input.text.len() > row.text.len() {
         let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
-        let others = Others::read(transaction, others, None, Some(Column::Text)).await?;
-        others.check_bytes("text", input.text.len(), ROOM.1)?;
+        let others = Others::read(change.tx(), others, None, Some(Column::Text)).await?;
+        others.check_bytes("text", input.text.len(), MAX_ANNOTATIONS)?;
     }
     let mut row = row.into_active_model();
     row.date = Set(days.0);
     row.end_date = Set(days.1);
     row.text = Set(input.text);
     row.category = Set(input.category.map(|category| category.trim().to_owned()));
-    row.updated_at = Set(now);
-    Ok(wire(&row.update(transaction).await?))
+    row.updated_at = Set(change.now);
+    Ok(to_api(&row.update(change.tx()).await?))
 }
 
 /// Deletes an annotation.
-pub async fn delete(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    (id, if_match): (Uuid, &IfMatch),
-) -> Result<(), Error> {
-    let property_id = access.hold(transaction).await?;
-    found(transaction, Entity::one_of_property(property_id, id), if_match).await?.delete(transaction).await?;
+pub async fn delete(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
+    let property_id = change.lock().await?;
+    change.current(Entity::one_of_property(property_id, id)).await?.delete(change.tx()).await?;
     Ok(())
 }
 
@@ -163,7 +148,7 @@ fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Opti
     Ok((input.date, input.end_date.filter(|end| *end != input.date)))
 }
 
-fn wire(row: &annotation::Model) -> Annotation {
+fn to_api(row: &annotation::Model) -> Annotation {
     Annotation {
         id: row.id,
         date: row.date,

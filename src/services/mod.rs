@@ -3,10 +3,10 @@
 pub mod access;
 pub mod analyses;
 pub mod annotations;
+pub mod change;
 pub mod classifications;
 pub mod filters;
 pub mod properties;
-pub mod records;
 pub mod replays;
 pub mod search_accounts;
 pub mod sharing;

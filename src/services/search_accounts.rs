@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 use entity::search_account::{self, Status};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter,
-    sea_query::OnConflict,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, IntoActiveModel,
+    QueryFilter, sea_query::OnConflict,
 };
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ pub async fn of_user(db: &impl ConnectionTrait, user_id: Uuid) -> Result<Vec<sea
 
 /// Stores a grant; connecting an account again renews it.
 pub async fn connect(
-    db: &impl ConnectionTrait,
+    db: &DatabaseConnection,
     secrets: &Secrets,
     random: &Random,
     now: DateTime<Utc>,
@@ -58,7 +58,7 @@ pub async fn connect(
 /// Stores the refresh token that the search engine gave in place of the old one. The sealed form names the account, so that
 /// it opens for no other.
 pub async fn replace_refresh_token(
-    db: &impl ConnectionTrait,
+    db: &DatabaseConnection,
     secrets: &Secrets,
     account: &search_account::Model,
     token: &str,
@@ -80,7 +80,7 @@ pub fn refresh_token(secrets: &Secrets, account: &search_account::Model, owner_m
 
 /// Notes that the search engine refused the grant that `account` was read with. A grant renewed meanwhile is left alone.
 pub async fn mark_reconnect_required(
-    db: &impl ConnectionTrait,
+    db: &DatabaseConnection,
     account: &search_account::Model,
     reason: &str,
     now: DateTime<Utc>,

@@ -9,20 +9,20 @@ use api::{
 use chrono::{DateTime, SubsecRound as _, Utc};
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, EntityTrait as _, IntoActiveModel,
-    QueryFilter as _,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, EntityTrait as _,
+    IntoActiveModel, QueryFilter as _,
 };
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    records::{IfMatch, Others, etag, found, trimmed},
+    change::{Limit, Others, PropertyChange, etag, trimmed},
 };
-use crate::{error::Error, random::Random, secrets::Secrets};
+use crate::{error::Error, secrets::Secrets};
 
-/// The most active links of a property, and their name in hints.
-const ROOM: (u64, &str) = (100, "active share links");
+/// The most active links of a property.
+const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
 
 /// What the sealed token is bound to.
 const CONTEXT: &str = "share_link";
@@ -31,8 +31,6 @@ const CONTEXT: &str = "share_link";
 pub struct Links<'a> {
     /// Seals and opens tokens.
     pub secrets: &'a Secrets,
-    /// Makes tokens.
-    pub random: &'a Random,
     /// The root of public links.
     pub base_url: &'a str,
 }
@@ -52,43 +50,37 @@ impl Links<'_> {
         now: DateTime<Utc>,
     ) -> Result<Vec<ShareLink>, Error> {
         let rows = Entity::active_of_property(access.property().id, now).all(db).await?;
-        Ok(rows.iter().rev().map(|row| self.wire(row, access)).collect())
+        Ok(rows.iter().rev().map(|row| self.to_api(row, access)).collect())
     }
 
     /// Makes a link.
-    pub async fn create(
-        &self,
-        transaction: &impl ConnectionTrait,
-        access: &PropertyAccess,
-        input: ShareLinkInput,
-        now: DateTime<Utc>,
-    ) -> Result<ShareLink, Error> {
+    pub async fn create(&self, change: &PropertyChange, input: ShareLinkInput) -> Result<ShareLink, Error> {
         // In milliseconds, like every time here: what is answered is what every database keeps.
         let expires_at = input.expires_at.map(|end| end.trunc_subsecs(3));
-        if expires_at.is_some_and(|end| end <= now) {
+        if expires_at.is_some_and(|end| end <= change.now) {
             return Err(Error::invalid("expiresAt: must be in the future"));
         }
-        let property_id = access.hold(transaction).await?;
-        let others = Entity::active_of_property(property_id, now);
-        Others::read(transaction, others, None, None).await?.check_room(ROOM)?;
-        let token = self.random.token();
+        let property_id = change.lock().await?;
+        let others = Entity::active_of_property(property_id, change.now);
+        Others::read(change.tx(), others, None, None).await?.check_room(MAX_LINKS)?;
+        let token = change.new_token();
         let row = share_link::ActiveModel {
-            id: Set(self.random.id(now)),
+            id: Set(change.new_id()),
             property_id: Set(property_id),
-            created_by: Set(Some(access.user_id())),
-            grant_id: Set(access.grant_id()),
+            created_by: Set(Some(change.by.user_id())),
+            grant_id: Set(change.by.grant_id()),
             name: Set(input.name.as_deref().map(trimmed)),
             token_hash: Set(token_hash(&token)),
             sealed_token: Set(self.secrets.seal(token.as_bytes(), CONTEXT)),
             expires_at: Set(expires_at),
             revoked_at: Set(None),
-            created_at: Set(now),
+            created_at: Set(change.now),
         };
-        Ok(self.wire(&row.insert(transaction).await?, access))
+        Ok(self.to_api(&row.insert(change.tx()).await?, &change.by))
     }
 
     /// A token that the service's present key does not open is left out: the link can still be revoked.
-    fn wire(&self, row: &share_link::Model, access: &PropertyAccess) -> ShareLink {
+    fn to_api(&self, row: &share_link::Model, access: &PropertyAccess) -> ShareLink {
         let manages = access.role() >= Role::Admin;
         let token = self.secrets.open(&row.sealed_token, CONTEXT).ok().filter(|_| manages);
         let token = token.and_then(|token| String::from_utf8(token).ok());
@@ -105,31 +97,22 @@ impl Links<'_> {
 }
 
 /// Revokes a link; it opens nothing from then on.
-pub async fn revoke(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    (id, if_match): (Uuid, &IfMatch),
-    now: DateTime<Utc>,
-) -> Result<(), Error> {
-    let property_id = access.hold(transaction).await?;
-    let one = Entity::active_one_of_property(property_id, id, now);
-    let mut row = found(transaction, one, if_match).await?.into_active_model();
-    row.revoked_at = Set(Some(now));
-    row.update(transaction).await?;
+pub async fn revoke(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
+    let property_id = change.lock().await?;
+    let one = Entity::active_one_of_property(property_id, id, change.now);
+    let mut row = change.current(one).await?.into_active_model();
+    row.revoked_at = Set(Some(change.now));
+    row.update(change.tx()).await?;
     Ok(())
 }
 
 /// Revokes the links that were made under a grant: whoever may not make any more leaves none behind.
-pub async fn revoke_made_under(
-    transaction: &impl ConnectionTrait,
-    grant_id: Uuid,
-    now: DateTime<Utc>,
-) -> Result<(), Error> {
+pub async fn revoke_made_under(tx: &DatabaseTransaction, grant_id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
     Entity::update_many()
         .set(share_link::ActiveModel { revoked_at: Set(Some(now)), ..Default::default() })
         .filter(Column::GrantId.eq(grant_id))
         .filter(Column::RevokedAt.is_null())
-        .exec(transaction)
+        .exec(tx)
         .await?;
     Ok(())
 }

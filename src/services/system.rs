@@ -15,13 +15,8 @@ use tokio::{
     sync::Mutex,
     time::{Duration, Instant, timeout},
 };
-use uuid::Uuid;
 
-use super::{
-    analyses::search_data::SearchData,
-    search_accounts,
-    users::{self, plans::Entitlement},
-};
+use super::{analyses::search_data::SearchData, search_accounts, users::Member};
 use crate::{
     config::{Config, ReplayStore},
     error::Error,
@@ -30,7 +25,7 @@ use crate::{
 };
 
 /// How long a dependency may take to answer the check.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How old an answer may be.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
@@ -95,15 +90,15 @@ async fn probe(
     answers: impl Future<Output = bool>,
 ) -> DependencyHealth {
     let start = Instant::now();
-    let answered = timeout(PATIENCE, answers).await.unwrap_or(false);
+    let answered = timeout(PROBE_TIMEOUT, answers).await.unwrap_or(false);
     let latency_ms = answered.then(|| u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
     DependencyHealth { name, status: if answered { HealthStatus::Ok } else { when_silent }, latency_ms }
 }
 
 /// The health of a person's search accounts, each asked now.
-pub async fn accounts(search: &SearchData, user_id: Uuid) -> Result<Vec<SearchAccountHealth>, Error> {
+pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<SearchAccountHealth>, Error> {
     let mut found = Vec::new();
-    for account in search_accounts::of_user(&search.db, user_id).await? {
+    for account in search_accounts::of_user(&search.db, member.user.id).await? {
         let properties = property::Entity::of_account(account.id).count(&search.db).await?;
         found.push(account_health(search, account, properties, search.clock.now()).await);
     }
@@ -138,20 +133,15 @@ async fn ask(search: &SearchData, account: &search_account::Model) -> Result<(),
 }
 
 /// What a person's plan and this deployment let clients show.
-pub async fn feature_flags(
-    db: &DatabaseConnection,
-    config: &Config,
-    user_id: Uuid,
-    now: DateTime<Utc>,
-) -> Result<FeatureFlags, Error> {
-    let user = users::by_id(db, user_id).await?;
-    let entitlement = Entitlement::of(config, &user, now);
-    Ok(FeatureFlags {
+#[must_use]
+pub fn feature_flags(config: &Config, member: &Member) -> FeatureFlags {
+    let entitlement = &member.entitlement;
+    FeatureFlags {
         billing: config.billing.enabled,
         share_links: entitlement.includes(Feature::ShareLinks),
         team: entitlement.includes(Feature::Team),
         mcp: entitlement.includes(Feature::ToolEndpoint),
         seo_providers: entitlement.includes(Feature::SeoProviders),
         idempotent_writes: config.idempotency.store == ReplayStore::Database,
-    })
+    }
 }

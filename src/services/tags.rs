@@ -2,131 +2,117 @@
 //!
 //! Places are counted from 0 without gaps: a tag that takes a place, or leaves one, moves the others.
 
-use std::{collections::HashSet, sync::LazyLock};
+use std::{collections::HashSet, ops::RangeInclusive, sync::LazyLock};
 
 use api::tags::{PropertyTags, Tag, TagInput, TaggedProperty};
 use chrono::{DateTime, Utc};
 use entity::{
     property_tag,
     tag::{self, Column, Entity},
-    user,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, ExprTrait as _,
-    FromQueryResult as _, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value, prelude::Expr,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait,
+    ExprTrait as _, FromQueryResult as _, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value,
+    prelude::Expr,
 };
 use uuid::Uuid;
 
 use super::{
-    access::{PropertyAccess, facts::columns, verified_email_key},
+    access::{facts::columns, verified_email_key},
+    change::{AT_ONCE, Limit, MemberChange, Others, PropertyChange, etag, insert_all, trimmed},
     properties::{self, display_name},
-    records::{AT_ONCE, IfMatch, Others, etag, hold_user, insert_all, trimmed},
+    users::{self, Member},
 };
 use crate::{compute::beside_unless, config::Config, error::Error};
 
-/// The most tags of a person, and their name in hints.
-const ROOM: (u64, &str) = (10_000, "tags");
+/// The most tags of a person.
+const MAX_TAGS: Limit = Limit { max: 10_000, noun: "tags" };
 
 /// Tags that are made into an answer at once.
 const FEW: usize = 200;
 
 /// The most properties of a tag.
-const MOST_PROPERTIES: u64 = 1_000;
+const MAX_PROPERTIES: u64 = 1_000;
 
 /// A person's tags, in order.
-pub async fn list(db: &impl ConnectionTrait, user: &user::Model, now: DateTime<Utc>) -> Result<Vec<Tag>, Error> {
-    let found = counted(db, user, None, now).await?;
-    beside_unless(found.len() <= FEW, move || found.iter().map(|(row, count)| wire(row, *count)).collect()).await
+pub async fn list(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<Tag>, Error> {
+    let counted = counted(db, member, None, now).await?;
+    beside_unless(counted.len() <= FEW, move || counted.iter().map(|(row, count)| to_api(row, *count)).collect()).await
 }
 
 /// Makes a tag at the place asked for, or at the end.
-pub async fn create(
-    transaction: &impl ConnectionTrait,
-    user_id: Uuid,
-    input: TagInput,
-    (id, now): (Uuid, DateTime<Utc>),
-) -> Result<Tag, Error> {
-    hold_user(transaction, user_id).await?;
-    let key = Some((Column::NameKey, entity::key(&input.name)));
-    let others = Others::read(transaction, Entity::of_user(user_id), key, None).await?;
-    others.check_room(ROOM)?;
+pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error> {
+    let user_id = change.lock().await?.id;
+    let same_key = Column::NameKey.eq(entity::key(&input.name));
+    let others = Others::read(change.tx(), Entity::of_user(user_id), Some(same_key), None).await?;
+    others.check_room(MAX_TAGS)?;
     others.check_name(&input.name)?;
     let end = i32::try_from(others.count).map_err(Error::internal)?;
     let position = Ord::min(place(input.order).unwrap_or(end), end);
     if position < end {
-        shift(transaction, user_id, (position, i32::MAX), 1).await?;
+        shift(change, position..=i32::MAX, 1).await?;
     }
     let row = tag::ActiveModel {
-        id: Set(id),
+        id: Set(change.new_id()),
         user_id: Set(user_id),
         name: Set(trimmed(&input.name)),
         name_key: Set(entity::key(&input.name)),
         position: Set(position),
-        created_at: Set(now),
-        updated_at: Set(now),
+        created_at: Set(change.now),
+        updated_at: Set(change.now),
     };
-    Ok(wire(&row.insert(transaction).await?, 0))
+    Ok(to_api(&row.insert(change.tx()).await?, 0))
 }
 
 /// Renames a tag and, where a place is asked for, moves it there.
-pub async fn replace(
-    transaction: &impl ConnectionTrait,
-    user: &user::Model,
-    (id, if_match): (Uuid, &IfMatch),
-    input: TagInput,
-    now: DateTime<Utc>,
-) -> Result<Tag, Error> {
-    let user_id = user.id;
-    hold_user(transaction, user_id).await?;
-    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&state(&row))?;
+pub async fn replace(change: &MemberChange, id: Uuid, input: TagInput) -> Result<Tag, Error> {
+    let user_id = change.lock().await?.id;
+    let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
+    change.check(&state(&row))?;
+    let same_key = Column::NameKey.eq(entity::key(&input.name));
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
-    let others = Others::read(transaction, others, Some((Column::NameKey, entity::key(&input.name))), None).await?;
+    let others = Others::read(change.tx(), others, Some(same_key), None).await?;
     others.check_name(&input.name)?;
     let last = i32::try_from(others.count).map_err(Error::internal)?;
     let (from, to) = (row.position, place(input.order).map_or(row.position, |place| Ord::min(place, last)));
     if to < from {
-        shift(transaction, user_id, (to, from - 1), 1).await?;
+        shift(change, to..=from - 1, 1).await?;
     } else if to > from {
-        shift(transaction, user_id, (from + 1, to), -1).await?;
+        shift(change, from + 1..=to, -1).await?;
     }
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&input.name));
     row.name_key = Set(entity::key(&input.name));
     row.position = Set(to);
-    row.updated_at = Set(now);
-    let row = row.update(transaction).await?;
-    let count = counted(transaction, user, Some(id), now).await?.pop().map_or(0, |(_, count)| count);
-    Ok(wire(&row, count))
+    row.updated_at = Set(change.now);
+    let row = row.update(change.tx()).await?;
+    let count = counted(change.tx(), &change.by, Some(id), change.now).await?.pop().map_or(0, |(_, count)| count);
+    Ok(to_api(&row, count))
 }
 
 /// Deletes a tag; the properties that carried it stay.
-pub async fn delete(
-    transaction: &impl ConnectionTrait,
-    user_id: Uuid,
-    (id, if_match): (Uuid, &IfMatch),
-) -> Result<(), Error> {
-    hold_user(transaction, user_id).await?;
-    let row = Entity::one_of_user(user_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&state(&row))?;
+pub async fn delete(change: &MemberChange, id: Uuid) -> Result<(), Error> {
+    let user_id = change.lock().await?.id;
+    let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
+    change.check(&state(&row))?;
     let position = row.position;
-    row.delete(transaction).await?;
-    shift(transaction, user_id, (position + 1, i32::MAX), -1).await
+    row.delete(change.tx()).await?;
+    shift(change, position + 1..=i32::MAX, -1).await
 }
 
 /// The properties that carry a tag and that the person can see, by site.
 pub async fn properties(
     db: &impl ConnectionTrait,
     config: &Config,
-    user: &user::Model,
+    member: &Member,
     id: Uuid,
     now: DateTime<Utc>,
 ) -> Result<Vec<TaggedProperty>, Error> {
-    Entity::one_of_user(user.id, id).one(db).await?.ok_or(Error::NotFound)?;
+    Entity::one_of_user(member.user.id, id).one(db).await?.ok_or(Error::NotFound)?;
     let carrying = property_tag::Entity::find().filter(property_tag::Column::TagId.eq(id)).all(db).await?;
     let carrying: HashSet<Uuid> = carrying.into_iter().map(|row| row.property_id).collect();
-    let visible = properties::visible(db, config, user, now).await?;
-    let mut found: Vec<TaggedProperty> = visible
+    let visible = properties::visible(db, config, member, now).await?;
+    let mut tagged: Vec<TaggedProperty> = visible
         .into_iter()
         .filter(|listed| carrying.contains(&listed.property.id))
         .map(|listed| TaggedProperty {
@@ -135,8 +121,8 @@ pub async fn properties(
             site_url: listed.property.site_url,
         })
         .collect();
-    found.sort_by(|a, b| (&a.name, &a.site_url, a.id).cmp(&(&b.name, &b.site_url, b.id)));
-    Ok(found)
+    tagged.sort_by(|a, b| (&a.name, &a.site_url, a.id).cmp(&(&b.name, &b.site_url, b.id)));
+    Ok(tagged)
 }
 
 /// Lets exactly the properties named carry a tag, or changes nothing.
@@ -144,58 +130,50 @@ pub async fn properties(
 /// # Errors
 /// [`Error::NotFound`] where the tag is not the person's; [`Error::NoSuch`] where they cannot see one of the properties.
 pub async fn replace_properties(
-    transaction: &impl ConnectionTrait,
+    change: &MemberChange,
     config: &Config,
-    user: &user::Model,
     id: Uuid,
     wanted: &[Uuid],
-    now: DateTime<Utc>,
 ) -> Result<Vec<TaggedProperty>, Error> {
-    hold_user(transaction, user.id).await?;
-    Entity::one_of_user(user.id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    let visible = properties::visible(transaction, config, user, now).await?;
+    let user_id = change.lock().await?.id;
+    Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
+    let visible = properties::visible(change.tx(), config, &change.by, change.now).await?;
     let visible: HashSet<Uuid> = visible.into_iter().map(|listed| listed.property.id).collect();
     Error::check_named("propertyIds", wanted, &visible, "the properties that you can see")?;
-    property_tag::Entity::delete_many().filter(property_tag::Column::TagId.eq(id)).exec(transaction).await?;
-    attach(transaction, wanted.iter().map(|property| (id, *property))).await?;
-    self::properties(transaction, config, user, id, now).await
+    property_tag::Entity::delete_many().filter(property_tag::Column::TagId.eq(id)).exec(change.tx()).await?;
+    attach(change.tx(), wanted.iter().map(|property| (id, *property))).await?;
+    self::properties(change.tx(), config, &change.by, id, change.now).await
 }
 
 /// Lets a property carry exactly the tags named, of the caller's, or changes nothing.
 ///
 /// # Errors
 /// [`Error::NoSuch`] where one of the tags is not the caller's.
-pub async fn replace_of_property(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    wanted: &[Uuid],
-) -> Result<PropertyTags, Error> {
-    let (user_id, property) = (access.user_id(), access.property().id);
-    hold_user(transaction, user_id).await?;
-    let own: Vec<Uuid> = Entity::of_user(user_id).all(transaction).await?.into_iter().map(|row| row.id).collect();
+pub async fn replace_of_property(change: &PropertyChange, wanted: &[Uuid]) -> Result<PropertyTags, Error> {
+    let (user_id, property) = (change.by.user_id(), change.by.property().id);
+    users::lock(change.tx(), user_id).await?;
+    let own: Vec<Uuid> = Entity::of_user(user_id).all(change.tx()).await?.into_iter().map(|row| row.id).collect();
     Error::check_named("tagIds", wanted, &own.iter().copied().collect(), "your tags")?;
     let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
     let tag_ids: Vec<Uuid> = own.iter().copied().filter(|tag| wanted.contains(tag)).collect();
     property_tag::Entity::delete_many()
         .filter(property_tag::Column::PropertyId.eq(property))
         .filter(property_tag::Column::TagId.in_subquery(own_tags(user_id)))
-        .exec(transaction)
+        .exec(change.tx())
         .await?;
-    attach(transaction, tag_ids.iter().map(|tag| (*tag, property))).await?;
-    check_not_full(transaction, &tag_ids).await?;
+    attach(change.tx(), tag_ids.iter().map(|tag| (*tag, property))).await?;
+    check_not_full(change.tx(), &tag_ids).await?;
     Ok(PropertyTags { id: property, tag_ids })
 }
 
-/// Refuses where a tag is on more properties than [`MOST_PROPERTIES`].
-async fn check_not_full(transaction: &impl ConnectionTrait, tag_ids: &[Uuid]) -> Result<(), Error> {
+/// Refuses where a tag is on more properties than [`MAX_PROPERTIES`].
+async fn check_not_full(tx: &DatabaseTransaction, tag_ids: &[Uuid]) -> Result<(), Error> {
     use property_tag::Column::{PropertyId, TagId};
     for tag_ids in tag_ids.chunks(AT_ONCE) {
         let carried = property_tag::Entity::find().select_only().column(TagId).filter(TagId.is_in(tag_ids.to_vec()));
-        let full = carried.group_by(TagId).having(PropertyId.count().gt(MOST_PROPERTIES));
-        if let Some(tag) = full.into_tuple::<Uuid>().one(transaction).await? {
-            return Err(Error::invalid(format!(
-                "tagIds: {tag} is on {MOST_PROPERTIES} properties, the most there are"
-            )));
+        let full = carried.group_by(TagId).having(PropertyId.count().gt(MAX_PROPERTIES));
+        if let Some(tag) = full.into_tuple::<Uuid>().one(tx).await? {
+            return Err(Error::invalid(format!("tagIds: {tag} is on {MAX_PROPERTIES} properties, the most there are")));
         }
     }
     Ok(())
@@ -206,22 +184,17 @@ fn own_tags(user_id: Uuid) -> sea_orm::sea_query::SelectStatement {
     own.column(Column::Id).from(Entity).and_where(Column::UserId.eq(user_id)).take()
 }
 
-async fn attach(transaction: &impl ConnectionTrait, pairs: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
+async fn attach(tx: &DatabaseTransaction, pairs: impl Iterator<Item = (Uuid, Uuid)>) -> Result<(), Error> {
     let row = |(tag_id, property_id)| property_tag::ActiveModel { tag_id: Set(tag_id), property_id: Set(property_id) };
-    insert_all(transaction, pairs.map(row).collect()).await
+    insert_all(tx, pairs.map(row).collect()).await
 }
 
 /// Moves the tags between two places, both included.
-async fn shift(
-    transaction: &impl ConnectionTrait,
-    user_id: Uuid,
-    (first, last): (i32, i32),
-    by: i32,
-) -> Result<(), Error> {
+async fn shift(change: &MemberChange, places: RangeInclusive<i32>, by: i32) -> Result<(), Error> {
     let moved = Expr::col(Column::Position).add(by);
-    let between = Column::Position.between(first, last);
+    let between = Column::Position.between(*places.start(), *places.end());
     let update = Entity::update_many().col_expr(Column::Position, moved);
-    update.filter(Column::UserId.eq(user_id)).filter(between).exec(transaction).await?;
+    update.filter(Column::UserId.eq(change.by.user.id)).filter(between).exec(change.tx()).await?;
     Ok(())
 }
 
@@ -244,10 +217,11 @@ static COUNTED: LazyLock<String> = LazyLock::new(|| {
 /// A person's tags, or the one with this id, and on how many properties each is that the person can see.
 async fn counted(
     db: &impl ConnectionTrait,
-    user: &user::Model,
+    member: &Member,
     id: Option<Uuid>,
     now: DateTime<Utc>,
 ) -> Result<Vec<(tag::Model, u64)>, Error> {
+    let user = &member.user;
     let email_key = verified_email_key(user, now).unwrap_or_default();
     let one = if id.is_some() { " AND t.id = $3" } else { "" };
     let values: Vec<Value> = [user.id.into(), email_key.into()].into_iter().chain(id.map(Value::from)).collect();
@@ -268,7 +242,7 @@ fn state(row: &tag::Model) -> tag::Model {
     tag::Model { position: 0, ..row.clone() }
 }
 
-fn wire(row: &tag::Model, property_count: u64) -> Tag {
+fn to_api(row: &tag::Model, property_count: u64) -> Tag {
     Tag {
         id: row.id,
         name: row.name.clone(),

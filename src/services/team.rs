@@ -13,38 +13,34 @@ use entity::{
     team_grant_property, user,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, EntityTrait, IntoActiveModel,
-    ModelTrait, QueryFilter, QuerySelect as _, QueryTrait as _, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection, EntityTrait,
+    IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, QueryTrait as _, sea_query::LockType,
 };
 use uuid::Uuid;
 
 use super::{
     access::verified_email_key,
-    records::{IfMatch, Others, etag, hold_user, insert_all, trimmed},
+    change::{Limit, MemberChange, Others, etag, insert_all, trimmed},
     sharing,
-    users::plans::Entitlement,
+    users::{Member, plans::Entitlement},
 };
 use crate::{config::Config, error::Error};
 
-/// The most grants of a person, and their name in hints.
-const ROOM: (u64, &str) = (500, "grants");
+/// The most grants of a person.
+const MAX_GRANTS: Limit = Limit { max: 500, noun: "grants" };
 
 /// The grants that a person made, by address.
-pub async fn list(db: &impl ConnectionTrait, owner_id: Uuid) -> Result<Vec<TeamGrant>, Error> {
-    let mut rows = Entity::of_owner(owner_id).all(db).await?;
+pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<TeamGrant>, Error> {
+    let mut rows = Entity::of_owner(member.user.id).all(db).await?;
     rows.sort_by(|a, b| (&a.email_key, a.id).cmp(&(&b.email_key, b.id)));
     let mut named = named_in(db, &rows).await?;
-    Ok(rows.into_iter().map(|row| wire(row, &mut named)).collect())
+    Ok(rows.into_iter().map(|row| to_api(row, &mut named)).collect())
 }
 
 /// The grants that others made to a person, oldest first, with what is known of those others. An address that nobody vouched for is
 /// not shown: anyone could claim it.
-pub async fn received(
-    db: &impl ConnectionTrait,
-    user: &user::Model,
-    now: DateTime<Utc>,
-) -> Result<Vec<TeamGrant>, Error> {
-    let Some(email_key) = verified_email_key(user, now) else { return Ok(Vec::new()) };
+pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<TeamGrant>, Error> {
+    let Some(email_key) = verified_email_key(&member.user, now) else { return Ok(Vec::new()) };
     let rows = Entity::to_email(email_key).all(db).await?;
     let owners =
         user::Entity::find().filter(user::Column::Id.is_in(rows.iter().map(|row| row.owner_id))).all(db).await?;
@@ -57,20 +53,14 @@ pub async fn received(
     let grant = |row: team_grant::Model| {
         let owner = owners.remove(&row.owner_id);
         let owner_email = owner.as_ref().filter(|owner| owner.email_verified).and_then(|owner| owner.email.clone());
-        TeamGrant { owner_name: owner.and_then(|owner| owner.name), owner_email, ..wire(row, &mut named) }
+        TeamGrant { owner_name: owner.and_then(|owner| owner.name), owner_email, ..to_api(row, &mut named) }
     };
     Ok(rows.into_iter().map(grant).collect())
 }
 
 /// Grants the holder of an address access to named properties or to all.
-pub async fn invite(
-    transaction: &impl ConnectionTrait,
-    config: &Config,
-    owner_id: Uuid,
-    input: InviteInput,
-    (id, now): (Uuid, DateTime<Utc>),
-) -> Result<TeamGrant, Error> {
-    let owner = allowed(transaction, config, owner_id, now).await?;
+pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
+    let owner = allowed(change, config).await?;
     let (named, all_properties) = match (input.property_ids, input.all_properties) {
         (Some(ids), None | Some(false)) => (ids, false),
         (None, Some(true)) => (Vec::new(), true),
@@ -80,76 +70,71 @@ pub async fn invite(
     if owner.email_key.as_deref() == Some(email_key.as_str()) {
         return Err(Error::invalid("email: is your own address; invite somebody else"));
     }
-    let key = Some((Column::EmailKey, email_key.clone()));
-    let others = Others::read(transaction, Entity::of_owner(owner_id), key, None).await?;
+    let same_key = Column::EmailKey.eq(email_key.as_str());
+    let others = Others::read(change.tx(), Entity::of_owner(owner.id), Some(same_key), None).await?;
     if others.check_name(&input.email).is_err() {
         return Err(Error::invalid("email: has a grant already; change its role, or remove it first"));
     }
-    others.check_room(ROOM)?;
+    others.check_room(MAX_GRANTS)?;
     if !named.is_empty() {
-        check_own(transaction, owner_id, &named).await?;
+        check_own(change.tx(), owner.id, &named).await?;
     }
+    let id = change.new_id();
     let row = team_grant::ActiveModel {
         id: Set(id),
-        owner_id: Set(owner_id),
+        owner_id: Set(owner.id),
         email: Set(trimmed(&input.email)),
         email_key: Set(email_key),
         role: Set(stored(input.role)),
         all_properties: Set(all_properties),
         accepted_at: Set(None),
-        created_at: Set(now),
-        updated_at: Set(now),
+        created_at: Set(change.now),
+        updated_at: Set(change.now),
     };
-    let row = row.insert(transaction).await?;
+    let row = row.insert(change.tx()).await?;
     let covered = |property: &Uuid| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(*property) };
-    insert_all(transaction, named.iter().map(covered).collect()).await?;
-    Ok(wire(row, &mut HashMap::from([(id, named)])))
+    insert_all(change.tx(), named.iter().map(covered).collect()).await?;
+    Ok(to_api(row, &mut HashMap::from([(id, named)])))
 }
 
 /// Changes what a grant allows, from the next request on. The share links that were made under it end where it no longer allows
 /// to make them.
 pub async fn change_role(
-    transaction: &impl ConnectionTrait,
+    change: &MemberChange,
     config: &Config,
-    owner_id: Uuid,
-    (id, if_match): (Uuid, &IfMatch),
+    id: Uuid,
     role: GrantRole,
-    now: DateTime<Utc>,
 ) -> Result<TeamGrant, Error> {
-    allowed(transaction, config, owner_id, now).await?;
-    let row = Entity::one_of_owner(owner_id, id).one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&state(&row))?;
+    let owner = allowed(change, config).await?;
+    let row = Entity::one_of_owner(owner.id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
+    change.check(&state(&row))?;
     let mut row = row.into_active_model();
     row.role = Set(stored(role));
-    row.updated_at = Set(now);
-    let row = row.update(transaction).await?;
+    row.updated_at = Set(change.now);
+    let row = row.update(change.tx()).await?;
     if role < GrantRole::Admin {
-        sharing::revoke_made_under(transaction, id, now).await?;
+        sharing::revoke_made_under(change.tx(), id, change.now).await?;
     }
-    one(transaction, row).await
+    one(change.tx(), row).await
 }
 
 /// Ends a grant that the person made or received, from the next request on, and with it the share links that were made under it.
-pub async fn remove(
-    transaction: &impl ConnectionTrait,
-    user: &user::Model,
-    (id, if_match): (Uuid, &IfMatch),
-    now: DateTime<Utc>,
-) -> Result<(), Error> {
+pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
+    let user = &change.by.user;
     let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id));
-    if let Some(email_key) = verified_email_key(user, now) {
+    if let Some(email_key) = verified_email_key(user, change.now) {
         theirs = theirs.add(Column::EmailKey.eq(email_key));
     }
     // A link that is being made under the grant holds it: once it is locked, the link is there to be revoked.
-    let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(transaction).await?;
+    let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(change.tx()).await?;
     let row = row.ok_or(Error::NotFound)?;
-    if_match.check(&state(&row))?;
-    row.delete(transaction).await?;
-    sharing::revoke_made_under(transaction, id, now).await
+    change.check(&state(&row))?;
+    row.delete(change.tx()).await?;
+    sharing::revoke_made_under(change.tx(), id, change.now).await
 }
 
 /// Notes that a grant is used, which counts as accepting it. Only the first time is kept.
-pub async fn note_use(db: &impl ConnectionTrait, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
+pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
     Entity::update_many()
         .set(team_grant::ActiveModel { accepted_at: Set(Some(now)), ..Default::default() })
         .filter(Column::Id.eq(id))
@@ -159,15 +144,10 @@ pub async fn note_use(db: &impl ConnectionTrait, id: Uuid, now: DateTime<Utc>) -
     Ok(())
 }
 
-/// The owner, whose plan must include a team.
-async fn allowed(
-    transaction: &impl ConnectionTrait,
-    config: &Config,
-    owner_id: Uuid,
-    now: DateTime<Utc>,
-) -> Result<user::Model, Error> {
-    let owner = hold_user(transaction, owner_id).await?;
-    Entitlement::of(config, &owner, now).require(Feature::Team, false)?;
+/// The owner, locked, whose plan must include a team.
+async fn allowed(change: &MemberChange, config: &Config) -> Result<user::Model, Error> {
+    let owner = change.lock().await?;
+    Entitlement::of(config, &owner, change.now).require(Feature::Team, false)?;
     Ok(owner)
 }
 
@@ -179,7 +159,7 @@ async fn check_own(db: &impl ConnectionTrait, owner_id: Uuid, named: &[Uuid]) ->
 
 async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
     let mut named = named_in(db, std::slice::from_ref(&row)).await?;
-    Ok(wire(row, &mut named))
+    Ok(to_api(row, &mut named))
 }
 
 /// The properties that grants name, by grant.
@@ -200,7 +180,7 @@ fn state(row: &team_grant::Model) -> team_grant::Model {
     team_grant::Model { accepted_at: None, ..row.clone() }
 }
 
-fn wire(row: team_grant::Model, named: &mut HashMap<Uuid, Vec<Uuid>>) -> TeamGrant {
+fn to_api(row: team_grant::Model, named: &mut HashMap<Uuid, Vec<Uuid>>) -> TeamGrant {
     let mut property_ids = named.remove(&row.id).unwrap_or_default();
     property_ids.sort_unstable();
     TeamGrant {

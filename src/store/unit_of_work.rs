@@ -1,5 +1,7 @@
 //! One transaction for all that a request writes.
 
+use std::sync::Arc;
+
 use sea_orm::{DatabaseConnection, DatabaseTransaction, DbBackend};
 use tokio::sync::OnceCell;
 
@@ -11,7 +13,7 @@ use crate::error::Error;
 pub struct UnitOfWork {
     db: DatabaseConnection,
     statements: Statements,
-    open: OnceCell<DatabaseTransaction>,
+    open: OnceCell<Arc<DatabaseTransaction>>,
 }
 
 impl UnitOfWork {
@@ -21,14 +23,14 @@ impl UnitOfWork {
         Self { db, statements, open: OnceCell::new() }
     }
 
-    /// The transaction.
+    /// The transaction. Who shares it must drop it before it is committed or rolled back.
     ///
     /// # Errors
     /// Where the database does not begin one.
-    pub async fn transaction(&self) -> Result<&DatabaseTransaction, Error> {
-        let begin = || {
+    pub async fn transaction(&self) -> Result<&Arc<DatabaseTransaction>, Error> {
+        let begin = async || {
             self.statements.add();
-            database::begin(&self.db)
+            database::begin(&self.db).await.map(Arc::new)
         };
         Ok(self.open.get_or_try_init(begin).await?)
     }
@@ -44,8 +46,8 @@ impl UnitOfWork {
     /// # Errors
     /// Where the database does not commit.
     pub async fn commit(self) -> Result<(), Error> {
-        if let Some(transaction) = self.open.into_inner() {
-            self.statements.add();
+        if let Some((transaction, statements)) = self.close()? {
+            statements.add();
             transaction.commit().await?;
         }
         Ok(())
@@ -56,10 +58,18 @@ impl UnitOfWork {
     /// # Errors
     /// Where the database does not roll back; it will when the connection closes.
     pub async fn roll_back(self) -> Result<(), Error> {
-        if let Some(transaction) = self.open.into_inner() {
-            self.statements.add();
+        if let Some((transaction, statements)) = self.close()? {
+            statements.add();
             transaction.rollback().await?;
         }
         Ok(())
+    }
+
+    /// The transaction, where one was begun and nobody shares it any more.
+    fn close(self) -> Result<Option<(DatabaseTransaction, Statements)>, Error> {
+        let Some(transaction) = self.open.into_inner() else { return Ok(None) };
+        let transaction = Arc::into_inner(transaction);
+        let transaction = transaction.ok_or_else(|| Error::internal("an operation kept its transaction"))?;
+        Ok(Some((transaction, self.statements)))
     }
 }

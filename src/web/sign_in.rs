@@ -82,7 +82,8 @@ impl BrowserSignIn {
         sessions: Sessions,
         users: Arc<dyn Users>,
         secrets: Secrets,
-        (clock, random): (Clock, Random),
+        clock: Clock,
+        random: Random,
         base_url: &str,
     ) -> Self {
         Self {

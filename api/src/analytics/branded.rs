@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Parameters of the branded traffic.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct BrandedTrafficParams {
     /// Window, comparison and slice.
     #[param(flatten)]

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Parameters of the cannibalization analysis.
-#[derive(Debug, Clone, PartialEq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, QueryParams, Serialize)]
 pub struct CannibalizationParams {
     /// The window.
     #[param(flatten)]

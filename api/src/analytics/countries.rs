@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Parameters of the breakdown by country.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct CountriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -21,7 +21,7 @@ pub struct CountriesParams {
 }
 
 /// Parameters of the daily trends.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct CountriesTimeseriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Parameters of the growth analysis.
-#[derive(Debug, Clone, PartialEq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, QueryParams, Serialize)]
 #[params(check = GrowthParams::check)]
 pub struct GrowthParams {
     /// Window, comparison and slice.

@@ -26,7 +26,7 @@ pub enum Scope {
 crate::enum_param!(Scope);
 
 /// Parameters of a performance question.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct PerformanceParams {
     /// Window, comparison and slice.
     #[param(flatten)]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Parameters of the query count and of the rows behind it.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct QueryCountParams {
     /// The window.
     #[param(flatten)]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Parameters of the query insights.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct QueryInsightsParams {
     /// Window, comparison and slice.
     #[param(flatten)]

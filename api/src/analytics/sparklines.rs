@@ -31,7 +31,7 @@ crate::enum_param!(SparklineTable);
 pub const MAX_KEYS: usize = 50;
 
 /// The `keys` parameter: a JSON-encoded array of at most 50 row keys. Keys may hold commas, so no separator would do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Keys(pub Vec<String>);
 
 impl ParamValue for Keys {
@@ -60,7 +60,7 @@ impl ParamValue for Keys {
 }
 
 /// Parameters of the sparklines.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct SparklinesParams {
     /// The window.
     #[param(flatten)]

@@ -1,12 +1,13 @@
 //! Saved or built-in subsets of the traffic.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::params::ParamValue;
 
 /// The `classification` parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 pub enum Classification {
     /// Queries that contain a branded keyword of the property.
     Branded,

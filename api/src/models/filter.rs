@@ -78,7 +78,7 @@ pub struct FilterCondition {
 }
 
 /// The `filters` parameter: a JSON-encoded array of at most 50 conditions.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Filters(pub Vec<FilterCondition>);
 
 impl ParamValue for Filters {

@@ -1,6 +1,7 @@
 //! The parameters that analytics operations share.
 
 use chrono::NaiveDate;
+use serde::Serialize;
 
 use super::{Classification, DateRange, Filters, SearchType};
 use crate::{
@@ -15,7 +16,7 @@ pub type RowLimit = Whole<1, 5000>;
 pub type Window = DateRange;
 
 /// The window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams, Serialize)]
 #[params(check = WindowParams::check)]
 pub struct WindowParams {
     /// First day, in the search engine's time zone (`America/Los_Angeles`), at most 16 months back. Comes together with
@@ -41,7 +42,7 @@ impl WindowParams {
 }
 
 /// The window to compare with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams, Serialize)]
 #[params(check = Comparison::check)]
 pub struct Comparison {
     /// First day of the window to compare with. Comes together with `compareEnd`; may differ in length. Without both: no
@@ -79,7 +80,7 @@ pub(crate) fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<Na
 }
 
 /// Which part of the traffic a question is about.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct Slice {
     /// A subset of the traffic: `branded` and `nonBranded` by the property's branded keywords, `segment:<uuid>` by a saved
     /// page classification, `topicCluster:<uuid>` by a saved query classification. Joined to `filters` by AND. Without it: all
@@ -96,7 +97,7 @@ pub struct Slice {
 }
 
 /// Window, comparison and slice: what most analytics operations take.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct Question {
     /// The window.
     #[param(flatten)]

@@ -123,7 +123,7 @@ impl TestIssuer {
         let config = Arc::new(Config::default());
         let admissions = Admissions::new(verifier.clone(), users.clone(), &store, config, clock.clone(), &base);
         let party = RelyingParty::new(keys, super::clients::WEB, None, &base, clock.clone()).unwrap();
-        let sign_in = BrowserSignIn::new(party, sessions, users, secrets, (clock.clone(), random), &base);
+        let sign_in = BrowserSignIn::new(party, sessions, users, secrets, clock.clone(), random, &base);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
         let on = |audience: &str| Api { admissions: admissions.clone(), audience: audience.to_owned() };
         let paths = Paths::default().at("/api", "GET, POST", get(api).post(api).data(on(&base)));

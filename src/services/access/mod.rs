@@ -8,8 +8,8 @@ use api::models::{Feature, Role};
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, team_grant, user};
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, DbBackend, EntityTrait as _, QueryFilter as _, QuerySelect as _, Statement,
-    sea_query::LockType,
+    ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait as _, QueryFilter as _,
+    QuerySelect as _, Statement, sea_query::LockType,
 };
 use uuid::Uuid;
 
@@ -162,11 +162,11 @@ impl PropertyAccess {
     ///
     /// Rows that refer to the property can be written under this lock: a person's tags are, under a lock of that person, and two
     /// that wait for each other would end in a deadlock.
-    pub async fn hold(&self, transaction: &impl ConnectionTrait) -> Result<Uuid, Error> {
+    pub async fn lock(&self, tx: &DatabaseTransaction) -> Result<Uuid, Error> {
         let id = self.property().id;
-        let (backend, Some(grant_id)) = (transaction.get_database_backend(), self.grant_id()) else {
+        let (backend, Some(grant_id)) = (tx.get_database_backend(), self.grant_id()) else {
             let row = property::Entity::find_by_id(id).filter(property::Column::Tracked.eq(true));
-            row.lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)?;
+            row.lock(LockType::NoKeyUpdate).one(tx).await?.ok_or(Error::NotFound)?;
             return Ok(id);
         };
         let lock = if backend == DbBackend::Postgres { " FOR NO KEY UPDATE OF p FOR SHARE OF g" } else { "" };
@@ -175,7 +175,7 @@ impl PropertyAccess {
              WHERE p.id = $1 AND p.tracked AND g.id = $2{lock}"
         );
         let ask = Statement::from_sql_and_values(backend, sql, [id.into(), grant_id.into()]);
-        let row = transaction.query_one_raw(ask).await?.ok_or(Error::NotFound)?;
+        let row = tx.query_one_raw(ask).await?.ok_or(Error::NotFound)?;
         self.require(role_of(row.try_get("", "role")?))?;
         Ok(id)
     }
@@ -239,7 +239,7 @@ pub(super) fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Opti
     user.email_key.as_deref().filter(|_| user.email_verified && is_current)
 }
 
-/// The wire's name of a granted role.
+/// A granted role, as answers say it.
 pub(super) fn role_of(granted: team_grant::Role) -> Role {
     match granted {
         team_grant::Role::Viewer => Role::Viewer,
@@ -334,9 +334,9 @@ mod tests {
             PropertyAccess::resolve(&world.db, &Config::default(), editor, &id.to_string(), Role::Editor, noon())
                 .await
                 .unwrap();
-        let hold = async || {
+        let lock = async || {
             let transaction = database::begin(&world.db).await.unwrap();
-            access.hold(&transaction).await.map_err(|error| error.code().status().as_u16())
+            access.lock(&transaction).await.map_err(|error| error.code().status().as_u16())
         };
         let grant = team_grant::Entity::to_email("editor@demo.test").one(&world.db).await.unwrap().unwrap();
         for (role, expected) in [
@@ -346,15 +346,15 @@ mod tests {
         ] {
             let row = team_grant::ActiveModel { id: Set(grant.id), role: Set(role), ..Default::default() };
             row.update(&world.db).await.unwrap();
-            assert_eq!(hold().await, expected, "{role:?}");
+            assert_eq!(lock().await, expected, "{role:?}");
         }
         for (tracked, expected) in [(false, Err(404)), (true, Ok(id))] {
             let row = property::ActiveModel { id: Set(id), tracked: Set(tracked), ..Default::default() };
             row.update(&world.db).await.unwrap();
-            assert_eq!(hold().await, expected);
+            assert_eq!(lock().await, expected);
         }
         grant.delete(&world.db).await.unwrap();
-        assert_eq!(hold().await, Err(404));
+        assert_eq!(lock().await, Err(404));
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use futures_util::future::OptionFuture;
 
 use super::{
     Asked, WHOLE, check_has_queries, plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
 };
 use crate::{
@@ -52,17 +52,17 @@ impl Days {
     }
 }
 
-/// The split as JSON of [`BrandedTrafficAnswer`].
+/// The split.
 pub async fn branded_traffic(
     search: &SearchData,
     access: &ReadableProperty,
     params: &BrandedTrafficParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<BrandedTrafficAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let brand = predicate::needed_brand(&search.db, access).await?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read_split(&asked, &split_plans(&asked, &brand).await?).await?;
-    let key = format!("branded traffic {} {params:?}", access.property().id);
+    let key = key("branded traffic", access.property().id, params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
         let data = readings.split();

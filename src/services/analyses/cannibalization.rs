@@ -9,7 +9,7 @@ use api::analytics::{
 
 use super::{
     Asked, Listed, check_has_queries, leave_brand_out,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
 };
 use crate::{
@@ -33,17 +33,17 @@ impl Readings {
     }
 }
 
-/// The analysis as JSON of [`CannibalizationAnswer`].
+/// The analysis.
 pub async fn cannibalization(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CannibalizationParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<CannibalizationAnswer>>, Error> {
     check_has_queries(&params.slice)?;
     let mut asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;
     let readings = read(&asked).await?;
-    let key = format!("cannibalization {} {params:?}", access.property().id);
+    let key = key("cannibalization", access.property().id, params)?;
     let thresholds = CannibalizationThresholds {
         min_query_impressions: params.min_query_impressions.0.into(),
         min_page_impressions: params.min_page_impressions.0.into(),

@@ -13,7 +13,7 @@ use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
     table_cap, total,
 };
@@ -49,15 +49,15 @@ async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> u
     Ok(Readings { current, previous, whole })
 }
 
-/// The breakdown as JSON of [`CountriesAnswer`].
+/// The breakdown.
 pub async fn breakdown(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CountriesParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
-    let key = format!("countries {} {params:?}", access.property().id);
+    let key = key("countries", access.property().id, params)?;
     let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
     let answer = move || {
         let (current, previous) = (Listed::of(&readings.current), readings.previous.as_deref().map(Listed::of));
@@ -69,15 +69,15 @@ pub async fn breakdown(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// The daily trends as JSON of [`CountriesTimeseriesAnswer`]. Every country is read: they are few, and what is not named is summed.
+/// The daily trends. Every country is read: they are few, and what is not named is summed.
 pub async fn timeseries(
     search: &SearchData,
     access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
-    let key = format!("countries timeseries {} {params:?}", access.property().id);
+    let key = key("countries timeseries", access.property().id, params)?;
     let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);
     let answer = move || {
         let current = by_country(&readings.current, asked.final_days(asked.settled.window));

@@ -53,11 +53,11 @@ impl Rows {
 
     /// Four cells: clicks, impressions, CTR and position; all empty where there are no metrics.
     pub fn metrics(&mut self, metrics: Option<&Metrics>) -> Result<(), Error> {
-        let wire = metrics.map(crate::analytics::change::wire);
-        self.number(wire.as_ref().map(|wire| wire.clicks))?;
-        self.number(wire.as_ref().map(|wire| wire.impressions))?;
-        self.number(wire.as_ref().and_then(|wire| wire.ctr))?;
-        self.number(wire.as_ref().and_then(|wire| wire.position))
+        let shown = metrics.map(crate::analytics::change::to_api);
+        self.number(shown.as_ref().map(|shown| shown.clicks))?;
+        self.number(shown.as_ref().map(|shown| shown.impressions))?;
+        self.number(shown.as_ref().and_then(|shown| shown.ctr))?;
+        self.number(shown.as_ref().and_then(|shown| shown.position))
     }
 
     /// A cell of a word that is ours.

@@ -9,12 +9,12 @@ use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed, check_has_queries, leave_brand_out, plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
 };
 use crate::{
     analytics::{
-        change::{change, wire},
+        change::{change, to_api},
         ctr_curve::Curve,
         growth::{Opportunity, best_pages, opportunities},
         metrics::Metrics,
@@ -44,19 +44,19 @@ impl Readings {
     }
 }
 
-/// The analysis as JSON of [`GrowthAnswer`].
+/// The analysis.
 pub async fn growth(
     search: &SearchData,
     access: &ReadableProperty,
     params: &GrowthParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<GrowthAnswer>>, Error> {
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked, &curve_plan).await?;
-    let key = format!("growth {} {params:?}", access.property().id);
+    let key = key("growth", access.property().id, params)?;
     let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, branded_excluded)).await
 }
@@ -101,7 +101,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
     let pages = best_pages(pages, listed);
     let opportunity = |found: &Opportunity<'_>| {
-        let own = wire(&found.metrics);
+        let own = to_api(&found.metrics);
         Some(GrowthOpportunity {
             query: found.query.to_owned(),
             page: pages.get(found.query).map(|page| (*page).to_owned()),
@@ -117,7 +117,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     };
     GrowthAnswer {
         data: Growth {
-            curve: curve.wire(),
+            curve: curve.to_api(),
             opportunities_found,
             opportunities: listed.iter().filter_map(opportunity).collect(),
         },
@@ -144,7 +144,7 @@ impl<'r> Movements<'r> {
         let before = self.rows.get(found.query);
         Movement {
             presence: before.map_or_else(|| table::only_now(self.capped), |_| api::models::Presence::Both),
-            previous: before.map(|before| wire(before)),
+            previous: before.map(|before| to_api(before)),
             change: before.map(|before| change(&found.metrics, before)),
         }
     }

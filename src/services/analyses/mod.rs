@@ -70,7 +70,7 @@ struct Asked {
 impl Asked {
     /// Settles a question with a comparison.
     async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Question) -> Result<Self, Error> {
-        Self::settle_parts(search, access, (&asked.window, &asked.comparison, &asked.slice)).await
+        Self::settle_parts(search, access, &asked.window, &asked.comparison, &asked.slice).await
     }
 
     /// Settles a question without one.
@@ -80,15 +80,17 @@ impl Asked {
         window: &WindowParams,
         slice: &Slice,
     ) -> Result<Self, Error> {
-        Self::settle_parts(search, access, (window, &Comparison::default(), slice)).await
+        Self::settle_parts(search, access, window, &Comparison::default(), slice).await
     }
 
     async fn settle_parts(
         search: &SearchData,
         access: &ReadableProperty,
-        parts: (&WindowParams, &Comparison, &Slice),
+        window: &WindowParams,
+        comparison: &Comparison,
+        slice: &Slice,
     ) -> Result<Self, Error> {
-        let settled = question::settle(search, access, parts).await?;
+        let settled = question::settle(search, access, window, comparison, slice).await?;
         let freshness = search.last_final(&settled.site).await?;
         // The readers of a share link are one person.
         let person = access.reader().unwrap_or(access.property().id);

@@ -16,7 +16,7 @@ use futures_util::future::{OptionFuture, join_all, try_join};
 use super::{
     Listed, WHOLE,
     question::{self, Settled, freshness, lacks},
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
     table_cap, total,
 };
@@ -70,32 +70,32 @@ impl Material {
     }
 }
 
-/// The performance of a property as JSON of [`PerformanceAnswer`].
+/// The performance of a property.
 pub async fn performance(
     search: &SearchData,
     access: &ReadableProperty,
     params: &PerformanceParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
     let asked = &params.question;
-    let settled = question::settle(search, access, (&asked.window, &asked.comparison, &asked.slice)).await?;
+    let settled = question::settle(search, access, &asked.window, &asked.comparison, &asked.slice).await?;
     let material = read(search, &settled, params.scope).await?;
-    let key = format!("performance {} {params:?}", access.property().id);
+    let key = key("performance", access.property().id, params)?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let params = params.clone();
     search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
 }
 
-/// The same for the reader of a share link, as JSON of [`SharedPerformanceAnswer`].
+/// The same for the reader of a share link.
 pub async fn shared(
     search: &SearchData,
     shared: &SharedProperty,
     params: &PerformanceParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
     let asked = &params.question;
-    let settled = question::settle(search, shared, (&asked.window, &asked.comparison, &asked.slice)).await?;
+    let settled = question::settle(search, shared, &asked.window, &asked.comparison, &asked.slice).await?;
     let material = read(search, &settled, params.scope).await?;
     let property = shared.property();
-    let key = format!("shared {} {:?} {:?} {params:?}", property.id, shared.name, shared.expires_at);
+    let key = key("shared", property.id, &(&shared.name, shared.expires_at, params))?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let site = display_name(&property.site_url).to_owned();
     let (params, link_name, link_expires_at) = (params.clone(), shared.name.clone(), shared.expires_at);
@@ -109,11 +109,31 @@ pub async fn shared(
     search.answers.rendered(key, made_of, answer).await
 }
 
+/// The plans of a question.
+struct Plans {
+    own: Plan,
+    /// Without the query conditions: for what the shares of coverage divide by.
+    whole: Plan,
+}
+
+/// What is read of a window besides its totals.
+#[derive(Clone, Copy)]
+struct Wanted {
+    series: bool,
+    tables: bool,
+    /// What the shares of coverage divide by.
+    whole: bool,
+}
+
 /// Reads everything side by side.
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
-    let plans = (&asked.plan().await?, &asked.plan_without_queries().await?);
-    let current = read_window(search, asked, plans, scope, (asked.window, true));
-    let previous = OptionFuture::from(asked.compare.map(|w| read_window(search, asked, plans, scope, (w, false))));
+    let wanted =
+        Wanted { series: scope != Scope::Tables, tables: scope != Scope::Series, whole: scope != Scope::Series };
+    let plans = Plans { own: asked.plan().await?, whole: asked.plan_without_queries().await? };
+    let current = read_window(search, asked, &plans, asked.window, wanted);
+    let without_coverage = Wanted { whole: false, ..wanted };
+    let previous = asked.compare.map(|window| read_window(search, asked, &plans, window, without_coverage));
+    let previous = OptionFuture::from(previous);
     let freshness = search.last_final(&asked.site);
     let windows = try_join(current, async { previous.await.transpose() });
     let ((current, previous), freshness) = try_join(windows, freshness).await?;
@@ -123,11 +143,10 @@ async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Mate
 async fn read_window(
     search: &SearchData,
     asked: &Settled,
-    (plan, whole): (&Plan, &Plan),
-    scope: Scope,
-    (window, with_coverage): (Window, bool),
+    plans: &Plans,
+    window: Window,
+    wanted: Wanted,
 ) -> Result<Readings, Error> {
-    let (wants_series, wants_tables) = (scope != Scope::Tables, scope != Scope::Series);
     let read = |wanted: bool, part: Part, plan: &Plan| {
         let plan = plan.clone();
         OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }))
@@ -135,14 +154,14 @@ async fn read_window(
     let by_page = Part { aggregation: Some(Aggregation::ByPage), ..asked.part(window, &[], 1) };
     // The series comes first, so that the reader finds it under way: its sum serves as totals of the same plan.
     let singles = [
-        read(wants_series, asked.part(window, &[Dimension::Date], WHOLE), plan),
-        read(true, asked.part(window, &[], 1), plan),
-        read(wants_tables && with_coverage, asked.part(window, &[], 1), whole),
-        read(wants_tables && with_coverage, by_page, whole),
+        read(wanted.series, asked.part(window, &[Dimension::Date], WHOLE), &plans.own),
+        read(true, asked.part(window, &[], 1), &plans.own),
+        read(wanted.whole, asked.part(window, &[], 1), &plans.whole),
+        read(wanted.whole, by_page, &plans.whole),
     ];
     let tables = TABLES.map(|dimension| {
         let part = asked.part(window, &[dimension], table_cap(dimension));
-        read(wants_tables && asked.search_type.has(dimension), part, plan)
+        read(wanted.tables && asked.search_type.has(dimension), part, &plans.own)
     });
     let found = join_all(singles.into_iter().chain(tables)).await;
     let mut found = found.into_iter().map(Option::transpose);

@@ -87,7 +87,7 @@ pub async fn needed_brand(db: &impl ConnectionTrait, access: &ReadableProperty) 
 }
 
 fn saved(dimension: FilterDimension, json: &str) -> Result<Expression, Error> {
-    let conditions = conditions::on(dimension, &conditions::wire(json)?);
+    let conditions = conditions::on(dimension, &conditions::from_stored(json)?);
     if conditions.is_empty() {
         return Err(Error::internal("a stored classification without conditions"));
     }

@@ -7,7 +7,7 @@ use api::analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCoun
 use super::{
     Asked, check_has_queries,
     daily::each_day,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
 };
 use crate::{
@@ -17,12 +17,12 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// The count as JSON of [`QueryCountAnswer`].
+/// The count.
 pub async fn query_count(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryCountParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<QueryCountAnswer>>, Error> {
     check_has_queries(&params.slice)?;
     let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
     let (window, nothing) = (asked.settled.window, (DailyQueries::default(), Distinct::default()));
@@ -34,7 +34,7 @@ pub async fn query_count(
         }
     });
     let ((days, distinct), read) = counted.await?;
-    let key = format!("query count {} {params:?}", access.property().id);
+    let key = key("query count", access.property().id, params)?;
     let made_of = MadeOf { readings: read.readings, freshness: asked.freshness };
     let answer = move || {
         let series = days.counts(window.start_date, asked.final_days(window).end_date);

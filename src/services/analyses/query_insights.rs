@@ -18,7 +18,7 @@ use super::{
     check_has_queries,
     daily::{DaysRead, each_day},
     predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
 };
 use crate::{
@@ -64,17 +64,17 @@ impl Readings {
     }
 }
 
-/// The insights as JSON of [`QueryInsightsAnswer`].
+/// The insights.
 pub async fn query_insights(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryInsightsParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
-    let key = format!("query insights {} {params:?}", access.property().id);
+    let key = key("query insights", access.property().id, params)?;
     let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };
     let params = params.clone();
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params)).await

@@ -39,12 +39,16 @@ pub struct Settled {
 pub async fn settle(
     search: &SearchData,
     access: &ReadableProperty,
-    (window, comparison, slice): (&WindowParams, &Comparison, &Slice),
+    window: &WindowParams,
+    comparison: &Comparison,
+    slice: &Slice,
 ) -> Result<Settled, Error> {
     let today = search.clock.pacific_today();
-    let windows = [(("startDate", "endDate"), window.window()), (("compareStart", "compareEnd"), comparison.window())];
-    for (names, asked) in windows {
-        asked.map_or(Ok(()), |asked| check_reach(names, asked, today))?;
+    if let Some(asked) = window.window() {
+        check_reach("startDate", "endDate", asked, today)?;
+    }
+    if let Some(asked) = comparison.window() {
+        check_reach("compareStart", "compareEnd", asked, today)?;
     }
     let search_type = SearchType::from(slice.search_type);
     let predicate = predicate::of(&search.db, access, slice).await?;
@@ -69,7 +73,7 @@ pub fn oldest_day(today: NaiveDate) -> NaiveDate {
     today - Months::new(HISTORY_MONTHS)
 }
 
-fn check_reach((start_name, end_name): (&str, &str), window: Window, today: NaiveDate) -> Result<(), Error> {
+fn check_reach(start_name: &str, end_name: &str, window: Window, today: NaiveDate) -> Result<(), Error> {
     let oldest = oldest_day(today);
     if window.end_date > today {
         return Err(Error::invalid(format!("{end_name}: must not be after today, {today} in America/Los_Angeles")));
@@ -84,12 +88,11 @@ fn check_reach((start_name, end_name): (&str, &str), window: Window, today: Naiv
 
 fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(), Error> {
     let missing = predicate.dimensions().into_iter().find(|dimension| !search_type.has(*dimension));
-    missing.map_or(Ok(()), |dimension| {
-        Err(Error::NotAvailableForSearchType(format!(
-            "searchType: {}, so no filter or classification can be on it",
-            lacks(search_type, dimension)
-        )))
-    })
+    let Some(dimension) = missing else { return Ok(()) };
+    Err(Error::NotAvailableForSearchType(format!(
+        "searchType: {}, so no filter or classification can be on it",
+        lacks(search_type, dimension)
+    )))
 }
 
 /// `discover has no query`.

@@ -1,10 +1,15 @@
 //! Answers that are rendered once and sent while nothing they were made of has changed.
 
-use std::sync::{Arc, Weak};
+use std::{
+    any::Any,
+    marker::PhantomData,
+    sync::{Arc, Weak},
+};
 
 use bytes::Bytes;
 use chrono::TimeDelta;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::{
     clock::Clock,
@@ -17,16 +22,17 @@ use crate::{
 /// Rendered answers are kept no longer than readings are.
 const LIFETIME: TimeDelta = TimeDelta::hours(6);
 
-/// A rendered answer and the readings it was made of: while a question is answered by the same readings, the same bytes are
-/// its answer.
+/// The JSON of a `T`, and the readings it was made of: while a question is answered by the same readings, the same bytes are its
+/// answer.
 #[derive(Debug)]
-pub struct RenderedAnswer {
+pub struct RenderedAnswer<T> {
     /// What it was made of. It does not keep the readings: a reading that leaves its cache leaves memory.
     made_of: MadeOf,
     /// The JSON.
     pub body: Bytes,
     /// 128 bits of the SHA-256 of `body`, base64url: taken once, because megabytes are not hashed for every reader.
     pub digest: String,
+    of: PhantomData<fn() -> T>,
 }
 
 /// What an answer was made of.
@@ -54,8 +60,14 @@ impl MadeOf {
 /// Answers rendered before, within a budget of bytes.
 #[derive(Clone)]
 pub struct Answers {
-    cache: Arc<ByteCache<Arc<RenderedAnswer>>>,
+    /// Each a [`RenderedAnswer`].
+    cache: Arc<ByteCache<Arc<dyn Any + Send + Sync>>>,
     clock: Clock,
+}
+
+/// The key of an answer: everything that it depends on besides its readings, as JSON.
+pub fn key(analysis: &str, property: Uuid, params: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(&(analysis, property, params)).map_err(Error::internal)
 }
 
 impl Answers {
@@ -67,14 +79,15 @@ impl Answers {
 
     /// The answer to the question that `key` names: as it was rendered before, if it was made of the very same, otherwise as
     /// `answer` makes it now, beside the runtime.
-    pub async fn rendered<T: Serialize>(
+    pub async fn rendered<T: Serialize + 'static>(
         &self,
         key: String,
         made_of: MadeOf,
         answer: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<Arc<RenderedAnswer>, Error> {
+    ) -> Result<Arc<RenderedAnswer<T>>, Error> {
         let now = self.clock.now();
-        if let Some(rendered) = self.cache.get(&key, now).filter(|rendered| rendered.made_of.is(&made_of)) {
+        let kept = self.cache.get(&key, now).and_then(|kept| kept.downcast::<RenderedAnswer<T>>().ok());
+        if let Some(rendered) = kept.filter(|rendered| rendered.made_of.is(&made_of)) {
             return Ok(rendered);
         }
         let written = beside(move || {
@@ -83,8 +96,48 @@ impl Answers {
             Ok::<_, Error>((body, digest))
         });
         let (body, digest) = written.await??;
-        let rendered = Arc::new(RenderedAnswer { made_of, body, digest });
+        let rendered = Arc::new(RenderedAnswer { made_of, body, digest, of: PhantomData });
         self.cache.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
         Ok(rendered)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use api::models::{Classification, FilterCondition, FilterDimension, FilterOperator, Filters, SearchType, Slice};
+
+    use super::*;
+
+    #[test]
+    fn questions_that_differ_have_different_keys() {
+        let all = Slice { classification: None, search_type: SearchType::Web, filters: None };
+        let condition = |value: &str| FilterCondition {
+            dimension: FilterDimension::Query,
+            operator: FilterOperator::Contains,
+            value: value.into(),
+            logic: None,
+        };
+        let filtered = |filters: Vec<FilterCondition>| Slice { filters: Some(Filters(filters)), ..all.clone() };
+        let classified = |classification| Slice { classification: Some(classification), ..all.clone() };
+        let slices = [
+            all.clone(),
+            Slice { search_type: SearchType::Image, ..all.clone() },
+            filtered(Vec::new()),
+            filtered(vec![condition("a")]),
+            filtered(vec![condition("b")]),
+            filtered(vec![condition("a"), condition("b")]),
+            classified(Classification::Branded),
+            classified(Classification::NonBranded),
+            classified(Classification::Segment(Uuid::nil())),
+            classified(Classification::Segment(Uuid::max())),
+            classified(Classification::TopicCluster(Uuid::nil())),
+        ];
+        let mut keys = HashSet::new();
+        for (analysis, property) in [("growth", Uuid::nil()), ("growth", Uuid::max()), ("countries", Uuid::nil())] {
+            keys.extend(slices.iter().map(|slice| key(analysis, property, slice).unwrap()));
+        }
+        assert_eq!(keys.len(), 3 * slices.len());
     }
 }

@@ -16,7 +16,7 @@ use futures_util::future::{OptionFuture, try_join_all};
 
 use super::{
     Asked, Listed, check_has,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
     table_cap, total,
 };
@@ -61,12 +61,12 @@ impl Readings {
     }
 }
 
-/// The series as JSON of [`SparklinesAnswer`].
+/// The series.
 pub async fn sparklines(
     search: &SearchData,
     access: &ReadableProperty,
     params: &SparklinesParams,
-) -> Result<Arc<RenderedAnswer>, Error> {
+) -> Result<Arc<RenderedAnswer<SparklinesAnswer>>, Error> {
     let dimension = dimension(params.table);
     check_has(params.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
@@ -81,7 +81,7 @@ pub async fn sparklines(
     let keys = asked_for.unwrap_or_else(|| first().map(|row| row.key().to_owned()).collect());
     let days = read_days(&asked, dimension, &keys, &plan).await?;
     let readings = Readings { table, days, whole };
-    let key = format!("sparklines {} {params:?}", access.property().id);
+    let key = key("sparklines", access.property().id, params)?;
     let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
     search.answers.rendered(key, made_of, move || answer(&asked, &params, &keys, &readings)).await
 }

@@ -3,22 +3,20 @@
 use std::collections::HashSet;
 
 use api::classifications::{BrandedKeyword, BrandedKeywordsInput};
-use chrono::{DateTime, Utc};
 use entity::branded_keyword::{self, Column, Entity};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel as _, QueryFilter};
 
 use crate::{
     error::Error,
-    random::Random,
     search_engine::brand,
     services::{
         access::PropertyAccess,
-        records::{insert_all, trimmed},
+        change::{PropertyChange, insert_all, trimmed},
     },
 };
 
 /// The most keywords of a property.
-const MOST: usize = 200;
+const MAX_KEYWORDS: usize = 200;
 
 /// A property's keywords, in order.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<BrandedKeyword>, Error> {
@@ -32,47 +30,44 @@ fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<BrandedKeyword> {
 }
 
 /// Adds the keywords that are not there yet, and answers all of them.
-pub async fn add(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    input: BrandedKeywordsInput,
-    random: &Random,
-    now: DateTime<Utc>,
-) -> Result<Vec<BrandedKeyword>, Error> {
+pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result<Vec<BrandedKeyword>, Error> {
     if let Some(index) = input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
         return Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit")));
     }
-    let property_id = access.hold(transaction).await?;
-    let before = Entity::of_property(property_id).all(transaction).await?;
+    let property_id = change.lock().await?;
+    let before = Entity::of_property(property_id).all(change.tx()).await?;
     let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
     let fresh = input.keywords.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
     let fresh: Vec<branded_keyword::Model> = fresh
         .map(|keyword| branded_keyword::Model {
-            id: random.id(now),
+            id: change.new_id(),
             property_id,
             keyword_key: entity::key(&keyword),
             keyword: trimmed(&keyword),
-            created_at: now,
+            created_at: change.now,
         })
         .collect();
     let all: Vec<&str> = before.iter().chain(&fresh).map(|row| row.keyword.as_str()).collect();
-    if all.len() > MOST {
-        return Err(Error::invalid(format!("keywords: these would make {}, and at most {MOST} are kept", all.len())));
+    if all.len() > MAX_KEYWORDS {
+        return Err(Error::invalid(format!(
+            "keywords: these would make {}, and at most {MAX_KEYWORDS} are kept",
+            all.len()
+        )));
     }
     if brand::expression(&all).is_none() {
         return Err(Error::FilterTooComplex(
             "keywords: together they are longer than the search engine takes; use fewer or shorter ones".to_owned(),
         ));
     }
-    insert_all(transaction, fresh.iter().map(|row| row.clone().into_active_model().reset_all()).collect()).await?;
+    insert_all(change.tx(), fresh.iter().map(|row| row.clone().into_active_model().reset_all()).collect()).await?;
     Ok(shown(before.into_iter().chain(fresh).collect()))
 }
 
 /// Removes a keyword, ignoring case.
-pub async fn remove(transaction: &impl ConnectionTrait, access: &PropertyAccess, keyword: &str) -> Result<(), Error> {
-    let property_id = access.hold(transaction).await?;
+pub async fn remove(change: &PropertyChange, keyword: &str) -> Result<(), Error> {
+    let property_id = change.lock().await?;
     let named = Column::KeywordKey.eq(entity::key(keyword));
     let removed =
-        Entity::delete_many().filter(Column::PropertyId.eq(property_id)).filter(named).exec(transaction).await?;
+        Entity::delete_many().filter(Column::PropertyId.eq(property_id)).filter(named).exec(change.tx()).await?;
     if removed.rows_affected == 0 { Err(Error::NotFound) } else { Ok(()) }
 }

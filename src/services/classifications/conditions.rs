@@ -52,8 +52,8 @@ pub fn on(dimension: FilterDimension, conditions: &[ClassificationCondition]) ->
     conditions.iter().map(condition).collect()
 }
 
-/// Stored conditions as answers say them.
-pub fn wire(json: &str) -> Result<Vec<ClassificationCondition>, Error> {
+/// Conditions as answers say them.
+pub fn from_stored(json: &str) -> Result<Vec<ClassificationCondition>, Error> {
     serde_json::from_str(json).map_err(Error::internal)
 }
 

@@ -4,7 +4,6 @@ use api::{
     classifications::{Segment, SegmentInput},
     models::FilterDimension,
 };
-use chrono::{DateTime, Utc};
 use entity::segment::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
@@ -17,12 +16,12 @@ use crate::{
     error::Error,
     services::{
         access::PropertyAccess,
-        records::{IfMatch, Others, etag, found, trimmed},
+        change::{Limit, Others, PropertyChange, etag, trimmed},
     },
 };
 
-/// The most of them, and what they are called.
-const ROOM: (u64, &str) = (500, "segments of the property");
+/// The most segments of a property.
+const MAX_SEGMENTS: Limit = Limit { max: 500, noun: "segments of the property" };
 
 /// What the conditions of a segment are about.
 const DIMENSION: FilterDimension = FilterDimension::Page;
@@ -30,52 +29,42 @@ const DIMENSION: FilterDimension = FilterDimension::Page;
 /// A property's segments, by name.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<Segment>, Error> {
     let rows = Entity::of_property(access.property().id).all(db).await?;
-    beside(move || rows.iter().map(wire).collect()).await?
+    beside(move || rows.iter().map(to_api).collect()).await?
 }
 
 /// Saves a segment.
-pub async fn create(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    input: SegmentInput,
-    (id, now): (Uuid, DateTime<Utc>),
-) -> Result<Segment, Error> {
+pub async fn create(change: &PropertyChange, input: SegmentInput) -> Result<Segment, Error> {
     let conditions = conditions::stored(DIMENSION, input.conditions).await?;
-    let property_id = access.hold(transaction).await?;
-    let (key, text) = (Some((Column::NameKey, entity::key(&input.name))), Some(Column::Conditions));
-    let others = Others::read(transaction, Entity::of_property(property_id), key, text).await?;
-    others.check_room(ROOM)?;
-    others.check_bytes("conditions", conditions.len(), ROOM.1)?;
+    let property_id = change.lock().await?;
+    let same_key = Column::NameKey.eq(entity::key(&input.name));
+    let others = Entity::of_property(property_id);
+    let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Conditions)).await?;
+    others.check_room(MAX_SEGMENTS)?;
+    others.check_bytes("conditions", conditions.len(), MAX_SEGMENTS)?;
     others.check_name(&input.name)?;
     let row = segment::ActiveModel {
-        id: Set(id),
+        id: Set(change.new_id()),
         property_id: Set(property_id),
         name: Set(trimmed(&input.name)),
         name_key: Set(entity::key(&input.name)),
         color: Set(input.color),
         conditions: Set(conditions),
-        created_at: Set(now),
-        updated_at: Set(now),
+        created_at: Set(change.now),
+        updated_at: Set(change.now),
     };
-    wire(&row.insert(transaction).await?)
+    to_api(&row.insert(change.tx()).await?)
 }
 
 /// Replaces a segment.
-pub async fn replace(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    (id, if_match): (Uuid, &IfMatch),
-    input: SegmentInput,
-    now: DateTime<Utc>,
-) -> Result<Segment, Error> {
-    let property_id = access.hold(transaction).await?;
-    let row = found(transaction, Entity::one_of_property(property_id, id), if_match).await?;
+pub async fn replace(change: &PropertyChange, id: Uuid, input: SegmentInput) -> Result<Segment, Error> {
+    let property_id = change.lock().await?;
+    let row = change.current(Entity::one_of_property(property_id, id)).await?;
     let conditions = conditions::stored(DIMENSION, input.conditions).await?;
-    let (key, text) = (Some((Column::NameKey, entity::key(&input.name))), Some(Column::Conditions));
+    let same_key = Column::NameKey.eq(entity::key(&input.name));
     let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
-    let others = Others::read(transaction, others, key, text).await?;
+    let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Conditions)).await?;
     if conditions.len() > row.conditions.len() {
-        others.check_bytes("conditions", conditions.len(), ROOM.1)?;
+        others.check_bytes("conditions", conditions.len(), MAX_SEGMENTS)?;
     }
     others.check_name(&input.name)?;
     let mut row = row.into_active_model();
@@ -83,27 +72,23 @@ pub async fn replace(
     row.name_key = Set(entity::key(&input.name));
     row.color = Set(input.color);
     row.conditions = Set(conditions);
-    row.updated_at = Set(now);
-    wire(&row.update(transaction).await?)
+    row.updated_at = Set(change.now);
+    to_api(&row.update(change.tx()).await?)
 }
 
 /// Deletes a segment.
-pub async fn delete(
-    transaction: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    (id, if_match): (Uuid, &IfMatch),
-) -> Result<(), Error> {
-    let property_id = access.hold(transaction).await?;
-    found(transaction, Entity::one_of_property(property_id, id), if_match).await?.delete(transaction).await?;
+pub async fn delete(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
+    let property_id = change.lock().await?;
+    change.current(Entity::one_of_property(property_id, id)).await?.delete(change.tx()).await?;
     Ok(())
 }
 
-fn wire(row: &segment::Model) -> Result<Segment, Error> {
+fn to_api(row: &segment::Model) -> Result<Segment, Error> {
     Ok(Segment {
         id: row.id,
         name: row.name.clone(),
         color: row.color.clone(),
-        conditions: conditions::wire(&row.conditions)?,
+        conditions: conditions::from_stored(&row.conditions)?,
         etag: etag(row),
         created_at: row.created_at,
         updated_at: row.updated_at,

@@ -5,18 +5,20 @@ use api::{
     properties::{Headline, PropertyAccessState, TrackedProperty},
 };
 use chrono::TimeDelta;
-use entity::user;
 use futures_util::future::{OptionFuture, join_all, try_join};
 
 use super::{Listed, display_name, visible};
 use crate::{
-    analytics::{change::wire, metrics::Metrics},
+    analytics::{change::to_api, metrics::Metrics},
     config::Config,
     error::Error,
     search_engine::{DataState, Part, Plan, SearchType},
-    services::analyses::{
-        question::{last_days, oldest_day},
-        search_data::{SearchData, SearchSite},
+    services::{
+        analyses::{
+            question::{last_days, oldest_day},
+            search_data::{SearchData, SearchSite},
+        },
+        users::Member,
     },
 };
 
@@ -25,10 +27,10 @@ use crate::{
 pub async fn list(
     search: &SearchData,
     config: &Config,
-    user: &user::Model,
+    member: &Member,
     days: u32,
 ) -> Result<Vec<TrackedProperty>, Error> {
-    let listed = visible(&search.db, config, user, search.clock.now()).await?;
+    let listed = visible(&search.db, config, member, search.clock.now()).await?;
     Ok(join_all(listed.into_iter().map(|listed| entry(search, listed, days))).await)
 }
 
@@ -79,7 +81,7 @@ async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Hea
     let kept = before.start_date >= oldest_day(search.clock.pacific_today());
     let previous = OptionFuture::from(kept.then(|| total(search, &site, before)));
     let (current, previous) = try_join(total(search, &site, window), async { previous.await.transpose() }).await?;
-    Ok(Headline { window, current: wire(&current), previous: previous.as_ref().map(wire) })
+    Ok(Headline { window, current: to_api(&current), previous: previous.as_ref().map(to_api) })
 }
 
 async fn total(search: &SearchData, site: &SearchSite, window: Window) -> Result<Metrics, Error> {

@@ -19,8 +19,9 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::{PropertyAccess, facts::columns, role_of, verified_email_key},
-    users::plans::Entitlement,
+    access::{facts::columns, role_of, verified_email_key},
+    change::PropertyChange,
+    users::{Member, plans::Entitlement},
 };
 use crate::{
     config::Config,
@@ -50,9 +51,10 @@ pub struct Listed {
 pub async fn visible(
     db: &impl ConnectionTrait,
     config: &Config,
-    user: &user::Model,
+    member: &Member,
     now: DateTime<Utc>,
 ) -> Result<Vec<Listed>, Error> {
+    let user = &member.user;
     let email_key = verified_email_key(user, now).unwrap_or_default();
     let ask = Statement::from_sql_and_values(db.get_database_backend(), &*VISIBLE, [user.id.into(), email_key.into()]);
     let found: Result<Vec<Found>, DbErr> = db.query_all_raw(ask).await?.iter().map(Found::of).collect();
@@ -107,39 +109,37 @@ pub(super) fn owned(property: property::Model) -> OwnedProperty {
     }
 }
 
+/// A person's mark on a property.
+#[derive(Debug, Clone, Copy)]
+enum Mark {
+    Favorite(bool),
+    Hidden(bool),
+}
+
 /// Marks or unmarks a favourite. Answers the person's marks on the property.
-pub async fn set_favorite(
-    db: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    favorite: bool,
-) -> Result<PropertyPreference, Error> {
-    mark(db, access, (favorite, false), property_preference::Column::Favorite).await
+pub async fn set_favorite(change: &PropertyChange, favorite: bool) -> Result<PropertyPreference, Error> {
+    set(change, Mark::Favorite(favorite)).await
 }
 
 /// Hides or shows a property in the person's list. Answers the person's marks on the property.
-pub async fn set_hidden(
-    db: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    hidden: bool,
-) -> Result<PropertyPreference, Error> {
-    mark(db, access, (false, hidden), property_preference::Column::Hidden).await
+pub async fn set_hidden(change: &PropertyChange, hidden: bool) -> Result<PropertyPreference, Error> {
+    set(change, Mark::Hidden(hidden)).await
 }
 
-async fn mark(
-    db: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    (favorite, hidden): (bool, bool),
-    changed: property_preference::Column,
-) -> Result<PropertyPreference, Error> {
+async fn set(change: &PropertyChange, mark: Mark) -> Result<PropertyPreference, Error> {
     use property_preference::{ActiveModel, Column, Entity};
+    let (favorite, hidden, changed) = match mark {
+        Mark::Favorite(favorite) => (favorite, false, Column::Favorite),
+        Mark::Hidden(hidden) => (false, hidden, Column::Hidden),
+    };
     let row = ActiveModel {
-        user_id: Set(access.user_id()),
-        property_id: Set(access.property().id),
+        user_id: Set(change.by.user_id()),
+        property_id: Set(change.by.property().id),
         favorite: Set(favorite),
         hidden: Set(hidden),
     };
     let known = OnConflict::columns([Column::UserId, Column::PropertyId]).update_column(changed).to_owned();
-    let marks = Entity::insert(row).on_conflict(known).exec_with_returning(db).await?;
+    let marks = Entity::insert(row).on_conflict(known).exec_with_returning(change.tx()).await?;
     Ok(PropertyPreference { id: marks.property_id, favorite: marks.favorite, hidden: marks.hidden })
 }
 
@@ -215,9 +215,13 @@ fn tracked_longer(found: &[Found]) -> HashMap<Uuid, u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::services::users;
-    use crate::testing::{World, noon};
+    use crate::{
+        services::access::PropertyAccess,
+        testing::{World, noon},
+    };
 
     #[tokio::test]
     async fn lists_what_is_tracked_and_visible_in_a_total_order() {
@@ -232,20 +236,23 @@ mod tests {
 
         let config = Config::default();
         let ids = async |user| {
-            let user = users::by_id(&world.db, user).await.unwrap();
-            let listed = visible(&world.db, &config, &user, noon()).await.unwrap();
+            let member = world.member(&config, user).await;
+            let listed = visible(&world.db, &config, &member, noon()).await.unwrap();
             listed.iter().map(|listed| listed.property.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(world.owner).await, [a, b, c]);
         assert_eq!(ids(editor).await, [a, c]);
 
         let (c_id, role) = (c.to_string(), Role::Viewer);
-        let proof = PropertyAccess::resolve(&world.db, &config, editor, &c_id, role, noon()).await.unwrap();
-        assert!(set_favorite(&world.db, &proof, true).await.unwrap().favorite);
-        let marks = set_hidden(&world.db, &proof, true).await.unwrap();
+        let access = PropertyAccess::resolve(&world.db, &config, editor, &c_id, role, noon()).await.unwrap();
+        let access = Arc::new(access);
+        let favorite = async |is| world.change(&access, async |change| set_favorite(change, is).await).await.unwrap();
+        let hidden = async |is| world.change(&access, async |change| set_hidden(change, is).await).await.unwrap();
+        assert!(favorite(true).await.favorite);
+        let marks = hidden(true).await;
         assert_eq!((marks.favorite, marks.hidden), (true, true));
-        assert!(!set_favorite(&world.db, &proof, false).await.unwrap().favorite);
-        assert!(set_favorite(&world.db, &proof, true).await.unwrap().hidden);
+        assert!(!favorite(false).await.favorite);
+        assert!(favorite(true).await.hidden);
         assert_eq!(ids(editor).await, [c, a]);
         assert_eq!(ids(world.owner).await, [a, b, c], "marks are each person's own");
     }

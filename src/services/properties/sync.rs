@@ -9,10 +9,9 @@ use api::properties::SyncResult;
 use chrono::{DateTime, Utc};
 use entity::{property, search_account};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ConnectionTrait, DatabaseConnection, IntoActiveModel, QuerySelect,
+    ActiveModelTrait, ActiveValue::Set, DatabaseConnection, DatabaseTransaction, IntoActiveModel, QuerySelect,
     sea_query::LockType,
 };
-use uuid::Uuid;
 
 use super::owned;
 use crate::{
@@ -22,6 +21,7 @@ use crate::{
     services::{
         analyses::search_data::{SearchData, explain},
         search_accounts,
+        users::Member,
     },
     store::database,
 };
@@ -49,8 +49,8 @@ pub struct Outcome {
 }
 
 /// Reads the sites of a person's search accounts and brings the properties in line with them.
-pub async fn of_user(search: &SearchData, random: &Random, user_id: Uuid) -> Result<SyncResult, Error> {
-    let accounts = search_accounts::of_user(&search.db, user_id).await?;
+pub async fn of_member(search: &SearchData, random: &Random, member: &Member) -> Result<SyncResult, Error> {
+    let accounts = search_accounts::of_user(&search.db, member.user.id).await?;
     if accounts.is_empty() {
         return Err(Error::SearchAccountDisconnected { owner_must: false });
     }
@@ -95,45 +95,45 @@ pub async fn sync(
 
 /// [`sync`] inside the caller's transaction.
 pub(crate) async fn sync_within(
-    db: &impl ConnectionTrait,
+    tx: &DatabaseTransaction,
     random: &Random,
     now: DateTime<Utc>,
     account: &search_account::Model,
     sites: &[Site],
 ) -> Result<Outcome, Error> {
-    lock(db, account, now).await?;
-    let known = property::Entity::of_account(account.id).all(db).await?;
+    lock(tx, account, now).await?;
+    let known = property::Entity::of_account(account.id).all(tx).await?;
     let mut known: HashMap<String, property::Model> =
         known.into_iter().map(|property| (property.site_url.clone(), property)).collect();
     let mut outcome = Outcome::default();
     for site in sites.iter().filter(|site| site.permission_level != "siteUnverifiedUser") {
         match known.remove(&site.site_url) {
             None => {
-                fresh(random, now, account, site).insert(db).await?;
+                fresh(random, now, account, site).insert(tx).await?;
                 outcome.added += 1;
             }
-            Some(property) => outcome.updated += u64::from(refresh(db, property, site, now).await?),
+            Some(property) => outcome.updated += u64::from(refresh(tx, property, site, now).await?),
         }
     }
     for gone in known.into_values().filter(|property| property.lost_at.is_none()) {
         let mut row = gone.into_active_model();
         row.lost_at = Set(Some(now));
         row.updated_at = Set(now);
-        row.update(db).await?;
+        row.update(tx).await?;
         outcome.lost += 1;
     }
-    outcome.properties = property::Entity::of_account(account.id).all(db).await?;
+    outcome.properties = property::Entity::of_account(account.id).all(tx).await?;
     outcome.properties.sort_by(|a, b| a.site_url.cmp(&b.site_url));
     Ok(outcome)
 }
 
 /// One sync of an account at a time; notes when it happened.
-async fn lock(db: &impl ConnectionTrait, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
+async fn lock(tx: &DatabaseTransaction, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
     let row =
-        search_account::Entity::one_of_user(account.user_id, account.id).lock(LockType::NoKeyUpdate).one(db).await?;
+        search_account::Entity::one_of_user(account.user_id, account.id).lock(LockType::NoKeyUpdate).one(tx).await?;
     let mut row = row.ok_or(Error::NotFound)?.into_active_model();
     row.synced_at = Set(Some(now));
-    row.update(db).await?;
+    row.update(tx).await?;
     Ok(())
 }
 
@@ -153,7 +153,7 @@ fn fresh(random: &Random, now: DateTime<Utc>, account: &search_account::Model, s
 }
 
 async fn refresh(
-    db: &impl ConnectionTrait,
+    tx: &DatabaseTransaction,
     property: property::Model,
     site: &Site,
     now: DateTime<Utc>,
@@ -165,7 +165,7 @@ async fn refresh(
         return Ok(false);
     }
     row.updated_at = Set(now);
-    row.update(db).await?;
+    row.update(tx).await?;
     Ok(true)
 }
 

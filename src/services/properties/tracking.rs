@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use api::properties;
 use chrono::{DateTime, Utc};
 use entity::property;
-use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, QueryFilter};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -14,8 +14,8 @@ use crate::{
     config::Config,
     error::Error,
     services::{
-        records::{IfMatch, etag, hold_user},
-        users::{self, plans::Entitlement},
+        change::{MemberChange, etag},
+        users::{Member, plans::Entitlement},
     },
 };
 
@@ -37,7 +37,7 @@ impl Tracking {
 
     /// The same, as answers say it.
     #[must_use]
-    pub fn wire(self) -> properties::Tracking {
+    pub fn to_api(self) -> properties::Tracking {
         properties::Tracking {
             used: self.used() as u64,
             quota: self.quota.into(),
@@ -47,34 +47,27 @@ impl Tracking {
     }
 }
 
-/// A person's own properties and how many of them may be tracked.
-pub async fn read(
-    db: &impl ConnectionTrait,
-    config: &Config,
-    user_id: Uuid,
-    now: DateTime<Utc>,
-) -> Result<Tracking, Error> {
-    let user = users::by_id(db, user_id).await?;
-    let mut properties = property::Entity::of_owner(user_id).all(db).await?;
-    properties.sort_by(|a, b| (&a.site_url, a.id).cmp(&(&b.site_url, b.id)));
-    Ok(Tracking { quota: Entitlement::of(config, &user, now).tracked_properties, properties })
+/// A member's own properties and how many of them may be tracked.
+pub async fn read(db: &impl ConnectionTrait, member: &Member) -> Result<Tracking, Error> {
+    within(db, member.user.id, member.entitlement.tracked_properties).await
 }
 
-/// Tracks exactly the properties `wanted`, or changes nothing.
+async fn within(db: &impl ConnectionTrait, user_id: Uuid, quota: u32) -> Result<Tracking, Error> {
+    let mut properties = property::Entity::of_owner(user_id).all(db).await?;
+    properties.sort_by(|a, b| (&a.site_url, a.id).cmp(&(&b.site_url, b.id)));
+    Ok(Tracking { quota, properties })
+}
+
+/// Tracks exactly the properties `wanted`, or changes nothing. The quota is that of the member's record once it is locked.
 ///
 /// # Errors
-/// [`Error::NoSuch`] where one of them is not the person's own; [`Error::PropertyQuotaExceeded`];
-/// [`Error::PreconditionFailed`] where the selection is not the one that `if_match` names.
-pub async fn replace(
-    transaction: &impl ConnectionTrait,
-    config: &Config,
-    user_id: Uuid,
-    (wanted, if_match): (&[Uuid], &IfMatch),
-    now: DateTime<Utc>,
-) -> Result<Tracking, Error> {
-    hold_user(transaction, user_id).await?;
-    let before = read(transaction, config, user_id, now).await?;
-    if_match.check(&before)?;
+/// [`Error::NoSuch`] where one of them is not the member's own; [`Error::PropertyQuotaExceeded`];
+/// [`Error::PreconditionFailed`] where the selection is not the one that the change is about.
+pub async fn replace(change: &MemberChange, config: &Config, wanted: &[Uuid]) -> Result<Tracking, Error> {
+    let user = change.lock().await?;
+    let quota = Entitlement::of(config, &user, change.now).tracked_properties;
+    let before = within(change.tx(), user.id, quota).await?;
+    change.check(&before)?;
     let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).collect();
     Error::check_named("propertyIds", wanted, &own, "your own properties")?;
     let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
@@ -83,28 +76,25 @@ pub async fn replace(
     }
     for tracked in [false, true] {
         let changed = before.properties.iter().filter(|p| p.tracked != tracked && wanted.contains(&p.id) == tracked);
-        set(transaction, changed.map(|property| property.id).collect(), tracked, now).await?;
+        set(change.tx(), changed.map(|property| property.id).collect(), tracked, change.now).await?;
     }
-    read(transaction, config, user_id, now).await
+    within(change.tx(), user.id, quota).await
 }
 
-async fn set(db: &impl ConnectionTrait, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {
+async fn set(tx: &DatabaseTransaction, own: Vec<Uuid>, tracked: bool, now: DateTime<Utc>) -> Result<(), Error> {
     if own.is_empty() {
         return Ok(());
     }
     let tracked_at = Set(tracked.then_some(now));
     let row = property::ActiveModel { tracked: Set(tracked), tracked_at, updated_at: Set(now), ..Default::default() };
-    property::Entity::update_many().set(row).filter(property::Column::Id.is_in(own)).exec(db).await?;
+    property::Entity::update_many().set(row).filter(property::Column::Id.is_in(own)).exec(tx).await?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        store::database,
-        testing::{World, noon},
-    };
+    use crate::testing::World;
 
     #[tokio::test]
     async fn replaces_the_selection_or_changes_nothing() {
@@ -116,17 +106,15 @@ mod tests {
         let c = world.add_property(world.owner, "https://c.test/", false).await;
         let foreign = world.add_property(world.stranger, "https://foreign.test/", false).await;
         let tracked = async || {
-            let tracking = read(&world.db, &config, world.owner, noon()).await.unwrap();
+            let member = world.member(&config, world.owner).await;
+            let tracking = read(&world.db, &member).await.unwrap();
             assert_eq!((tracking.quota, tracking.properties.len()), (2, 3));
             let tracked = tracking.properties.into_iter().filter(|property| property.tracked);
             tracked.map(|property| property.id).collect::<Vec<_>>()
         };
         let replace = async |wanted: &[Uuid]| {
-            let transaction = database::begin(&world.db).await?;
-            let wanted = (wanted, &IfMatch::default());
-            let done = super::replace(&transaction, &config, world.owner, wanted, noon()).await?;
-            transaction.commit().await?;
-            Ok::<_, Error>(done)
+            let member = world.member(&config, world.owner).await;
+            world.change(&member, async |change| super::replace(change, &config, wanted).await).await
         };
 
         assert_eq!(replace(&[c, b, b]).await.unwrap().used(), 2);

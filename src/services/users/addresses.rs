@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::user::{self, Column, Entity};
-use sea_orm::{ColumnTrait, ConnectionTrait, EntityTrait, QueryFilter, sea_query::Expr};
+use sea_orm::{ColumnTrait, DatabaseConnection, EntityTrait, QueryFilter, sea_query::Expr};
 
 use crate::error::Error;
 
@@ -22,7 +22,7 @@ pub(super) fn counts(known: &user::Model, verified: bool, issued_at: DateTime<Ut
 /// any row.
 ///
 /// The statement of `person` is written by now, so of two that are settled at once each sees the other, and both find the same answer.
-pub(super) async fn settle(db: &impl ConnectionTrait, person: &user::Model, now: DateTime<Utc>) -> Result<bool, Error> {
+pub(super) async fn settle(db: &DatabaseConnection, person: &user::Model, now: DateTime<Utc>) -> Result<bool, Error> {
     let Some(key) = person.email_key.as_deref().filter(|_| person.email_verified) else { return Ok(false) };
     let holders = Entity::verified_holders(key).all(db).await?;
     let last = holders.iter().max_by_key(|holder| (holder.email_stated_at, Reverse(holder.id))).map(|holder| holder.id);
@@ -33,7 +33,7 @@ pub(super) async fn settle(db: &impl ConnectionTrait, person: &user::Model, now:
 }
 
 /// Takes the issuer's word for an address from whoever has it no longer, unless it has been given anew meanwhile.
-async fn withdraw(db: &impl ConnectionTrait, former: &user::Model, now: DateTime<Utc>) -> Result<(), Error> {
+async fn withdraw(db: &DatabaseConnection, former: &user::Model, now: DateTime<Utc>) -> Result<(), Error> {
     let same_statement = match former.email_stated_at {
         Some(stated_at) => Column::EmailStatedAt.eq(stated_at),
         None => Column::EmailStatedAt.is_null(),

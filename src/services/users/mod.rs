@@ -10,14 +10,15 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::user::{self, Plan};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait,
-    IntoActiveModel,
+    ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
+    DbErr, EntityTrait, IntoActiveModel, QuerySelect as _, sea_query::LockType,
 };
 use uuid::Uuid;
 
 use self::plans::Entitlement;
 use crate::{
     clock::Clock,
+    config::Config,
     error::Error,
     identity::{Claims, Users},
     random::Random,
@@ -33,6 +34,14 @@ pub struct Member {
     pub user: Arc<user::Model>,
     /// Features and limits of the user's plan.
     pub entitlement: Entitlement,
+}
+
+impl Member {
+    /// The `user` of a request that comes at `now`.
+    #[must_use]
+    pub fn of(config: &Config, user: Arc<user::Model>, now: DateTime<Utc>) -> Self {
+        Self { entitlement: Entitlement::of(config, &user, now), user }
+    }
 }
 
 /// The users in the database.
@@ -68,7 +77,7 @@ impl Users for StoredUsers {
 /// Each claim is taken from a token that was issued after the one it was last taken from. Grants to a verified e-mail need no binding
 /// here: they are matched by address whenever access is asked for.
 pub async fn sign_in(
-    db: &impl ConnectionTrait,
+    db: &DatabaseConnection,
     random: &Random,
     now: DateTime<Utc>,
     trial_days: u32,
@@ -85,13 +94,19 @@ pub async fn sign_in(
 }
 
 /// The person, once it is settled whose the address is.
-async fn settled(db: &impl ConnectionTrait, person: user::Model, now: DateTime<Utc>) -> Result<user::Model, Error> {
+async fn settled(db: &DatabaseConnection, person: user::Model, now: DateTime<Utc>) -> Result<user::Model, Error> {
     if addresses::settle(db, &person, now).await? { by_id(db, person.id).await } else { Ok(person) }
 }
 
 /// The person with this id.
 pub async fn by_id(db: &impl ConnectionTrait, id: Uuid) -> Result<user::Model, Error> {
     user::Entity::find_by_id(id).one(db).await?.ok_or(Error::NotFound)
+}
+
+/// Locks a person's row (`FOR NO KEY UPDATE`) until the transaction ends, so that nobody else changes what belongs to the person, and
+/// counts, names and places hold. Rows that refer to the person can be written meanwhile.
+pub async fn lock(tx: &DatabaseTransaction, id: Uuid) -> Result<user::Model, Error> {
+    user::Entity::find_by_id(id).lock(LockType::NoKeyUpdate).one(tx).await?.ok_or(Error::NotFound)
 }
 
 async fn find(db: &impl ConnectionTrait, claims: &Claims) -> Result<Option<user::Model>, Error> {
@@ -125,7 +140,7 @@ pub(crate) fn fresh(
 }
 
 /// Inserts the row unless (issuer, subject) is known: two first requests of one person may come at once.
-pub(crate) async fn insert_if_new(db: &impl ConnectionTrait, row: user::ActiveModel) -> Result<(), Error> {
+pub(crate) async fn insert_if_new(db: &DatabaseConnection, row: user::ActiveModel) -> Result<(), Error> {
     user::Entity::insert(row)
         .on_conflict_do_nothing_on([user::Column::Issuer, user::Column::Subject])
         .exec_without_returning(db)
@@ -134,7 +149,7 @@ pub(crate) async fn insert_if_new(db: &impl ConnectionTrait, row: user::ActiveMo
 }
 
 async fn refresh(
-    db: &impl ConnectionTrait,
+    db: &DatabaseConnection,
     known: user::Model,
     claims: &Claims,
     now: DateTime<Utc>,

@@ -3,14 +3,15 @@
 use chrono::{DateTime, Utc};
 use entity::user::{self, Plan};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, QueryFilter,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, IntoActiveModel,
+    QueryFilter,
 };
 use uuid::Uuid;
 
 use crate::error::Error;
 
 /// Sets the plan of `who` (id, verified e-mail or subject) and ends a trial.
-pub async fn set(db: &impl ConnectionTrait, who: &str, plan: Plan, now: DateTime<Utc>) -> Result<user::Model, Error> {
+pub async fn set(db: &DatabaseConnection, who: &str, plan: Plan, now: DateTime<Utc>) -> Result<user::Model, Error> {
     let mut row = show(db, who).await?.into_active_model();
     row.plan = Set(plan);
     row.trial_ends_at = Set(None);

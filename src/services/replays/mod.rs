@@ -4,16 +4,19 @@
 //! known by something that dies with the process: an entry in memory, and on `PostgreSQL`, which several processes share, an advisory
 //! lock of the transaction. A request that crashed therefore frees its key, without a lease that would have to run out first.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+mod body_hash;
+mod keys;
+
+pub use self::{
+    body_hash::hash,
+    keys::{KeyGuard, KeysInUse},
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::replay::{self, Column};
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait, ExprTrait as _,
-    FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
+    ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, DatabaseTransaction, EntityTrait,
+    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
@@ -64,13 +67,28 @@ pub struct Stored {
     pub body: Vec<u8>,
 }
 
+/// An answer that is to be stored for the next request with its key.
+#[derive(Debug)]
+pub struct Replay {
+    /// The id of its row.
+    pub id: Uuid,
+    /// When it was given.
+    pub now: DateTime<Utc>,
+    /// The key.
+    pub scope: Scope,
+    /// The hash of the body that it answers.
+    pub request_hash: Vec<u8>,
+    /// The answer.
+    pub answer: Stored,
+}
+
 /// What is known of a key that was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
     /// It was answered, for the same body.
     Answered(Stored),
     /// It was used with another body.
-    OtherBody,
+    BodyMismatch,
 }
 
 /// What became of an answer that was to be stored.
@@ -82,32 +100,6 @@ pub enum Outcome {
     KeyTaken,
     /// Nothing: it is too large, or the person has as many as are kept.
     NoRoom,
-}
-
-/// The keys that are in use in this process.
-#[derive(Debug, Clone, Default)]
-pub struct Running(Arc<Mutex<HashSet<Scope>>>);
-
-/// A key in use; dropping it frees the key.
-#[derive(Debug)]
-pub struct Claim {
-    scope: Scope,
-    running: Running,
-}
-
-impl Running {
-    /// Takes a key into use, unless it is.
-    #[must_use]
-    pub fn claim(&self, scope: &Scope) -> Option<Claim> {
-        let fresh = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.clone());
-        fresh.then(|| Claim { scope: scope.clone(), running: self.clone() })
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.scope);
-    }
 }
 
 impl Scope {
@@ -174,7 +166,7 @@ pub async fn start(
     };
     let Some(row) = row.filter(|row| now < row.expires_at) else { return Ok(Start::Free) };
     if row.request_hash != request_hash {
-        return Ok(Start::Known(Known::OtherBody));
+        return Ok(Start::Known(Known::BodyMismatch));
     }
     let answer = Stored {
         status: u16::try_from(row.status).map_err(Error::internal)?,
@@ -189,14 +181,12 @@ pub async fn start(
 /// Stores an answer for replay, where there is none for the key and the person's answers take at most `max_bytes` with it. Its body
 /// is sealed: that of a share link holds the link's token.
 pub async fn store(
-    db: &impl ConnectionTrait,
+    tx: &DatabaseTransaction,
     secrets: &Secrets,
-    (id, now): (Uuid, DateTime<Utc>),
-    scope: Scope,
-    request_hash: Vec<u8>,
-    answer: Stored,
+    replay: Replay,
     max_bytes: u64,
 ) -> Result<Outcome, Error> {
+    let Replay { id, now, scope, request_hash, answer } = replay;
     if answer.body.len() > LARGEST_BODY {
         return Ok(Outcome::NoRoom);
     }
@@ -230,10 +220,10 @@ pub async fn store(
     let mut insert = Query::insert();
     insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
     insert.on_conflict(over_expired);
-    if db.execute(&insert).await?.rows_affected() > 0 {
+    if tx.execute(&insert).await?.rows_affected() > 0 {
         return Ok(Outcome::Stored);
     }
-    let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(db).await? > 0;
+    let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(tx).await? > 0;
     Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
@@ -257,60 +247,8 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, s
     Ok(expired.exec(db).await?.rows_affected)
 }
 
-/// The hash of a JSON value: the same for the same value, however it was spaced and in whatever order its fields stood.
-#[must_use]
-pub fn hash(value: &serde_json::Value) -> Vec<u8> {
-    let mut hash = Sha256::new();
-    feed(&mut hash, value);
-    hash.finalize().to_vec()
-}
-
-fn feed(hash: &mut Sha256, value: &serde_json::Value) {
-    use serde_json::Value;
-
-    match value {
-        Value::Null => hash.update("z"),
-        Value::Bool(true) => hash.update("t"),
-        Value::Bool(false) => hash.update("f"),
-        Value::Number(number) => text(hash, "n", &plain(number)),
-        Value::String(string) => text(hash, "s", string),
-        Value::Array(items) => {
-            text(hash, "a", &items.len().to_string());
-            for item in items {
-                feed(hash, item);
-            }
-        }
-        Value::Object(fields) => {
-            text(hash, "o", &fields.len().to_string());
-            let mut names: Vec<&String> = fields.keys().collect();
-            names.sort_unstable();
-            for name in names {
-                text(hash, "s", name);
-                feed(hash, &fields[name]);
-            }
-        }
-    }
-}
-
-fn text(hash: &mut Sha256, kind: &str, text: &str) {
-    hash.update(kind);
-    hash.update((text.len() as u64).to_be_bytes());
-    hash.update(text);
-}
-
-/// `1`, `1.0` and `1e0` are one number, and so are `0` and `-0`.
-fn plain(number: &serde_json::Number) -> String {
-    match number.as_f64() {
-        // Adding a positive zero takes the sign of a negative one away.
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e20 => format!("{:.0}", float + 0.0),
-        _ => number.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::{
         random::Random,
@@ -318,41 +256,23 @@ mod tests {
         testing::{World, noon},
     };
 
-    fn of(text: &str) -> Vec<u8> {
-        hash(&serde_json::from_str(text).unwrap())
-    }
-
-    #[test]
-    fn the_same_value_has_the_same_hash_and_another_value_another() {
-        let same =
-            [r#"{"a":1,"b":[true,null]}"#, r#" { "b" : [ true , null ], "a" : 1.0 } "#, r#"{"b":[true,null],"a":1e0}"#];
-        assert!(same.iter().all(|text| of(text) == of(same[0])));
-        let others = [
-            r#"{"a":"1","b":[true,null]}"#,
-            r#"{"a":1,"b":[null,true]}"#,
-            r#"{"a":1,"b":[true]}"#,
-            r#"{"a":1}"#,
-            r#"{"a":1,"b":[true,null],"c":null}"#,
-            r#"["a",1]"#,
-        ];
-        let mut hashes: Vec<_> = others.iter().chain(&same[..1]).map(|text| of(text)).collect();
-        hashes.sort();
-        hashes.dedup();
-        assert_eq!(hashes.len(), others.len() + 1);
-        assert_eq!(hash(&json!("é")), of(r#""\u00e9""#));
-        assert!(of("0") == of("-0") && of("0") == of("-0.0") && of("10000000000000000000") == of("1e19"));
-    }
-
     #[tokio::test]
     async fn an_answer_that_is_stored_is_not_replaced() {
         let world = World::new().await;
         let scope = Scope { user_id: world.owner, method: "POST".into(), path: "/x".into(), key: "a".into() };
         let answer = |status| Stored { status, content_type: None, location: None, etag: None, body: Vec::new() };
         let (secrets, hash) = (Secrets::new([7; 32], Random::seeded(1)), vec![0; 32]);
+        let store_at = async |now, status| {
+            let unit = UnitOfWork::new(world.db.clone(), Statements::default());
+            let (id, scope, request_hash) = (world.random.id(now), scope.clone(), hash.clone());
+            let replay = Replay { id, now, scope, request_hash, answer: answer(status) };
+            let transaction = unit.transaction().await.unwrap();
+            let stored = store(transaction, &secrets, replay, 1_000).await;
+            unit.commit().await.unwrap();
+            stored.unwrap()
+        };
         for (status, outcome) in [(201, Outcome::Stored), (202, Outcome::KeyTaken)] {
-            let made = (world.random.id(noon()), noon());
-            let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(status), 1_000).await;
-            assert_eq!(stored.unwrap(), outcome);
+            assert_eq!(store_at(noon(), status).await, outcome);
         }
         let at = async |now| {
             let unit = UnitOfWork::new(world.db.clone(), Statements::default());
@@ -364,20 +284,7 @@ mod tests {
 
         let later = noon() + LIFETIME;
         assert_eq!(at(later).await, Start::Free, "it has expired");
-        let made = (world.random.id(later), later);
-        let stored = store(&world.db, &secrets, made, scope.clone(), hash.clone(), answer(204), 1_000).await;
-        assert_eq!(stored.unwrap(), Outcome::Stored);
+        assert_eq!(store_at(later, 204).await, Outcome::Stored);
         assert_eq!(at(later).await, Start::Known(Known::Answered(answer(204))));
-    }
-
-    #[test]
-    fn a_key_is_free_again_when_its_claim_is_dropped() {
-        let running = Running::default();
-        let scope =
-            |key: &str| Scope { user_id: Uuid::nil(), method: "POST".into(), path: "/x".into(), key: key.into() };
-        let claim = running.claim(&scope("a"));
-        assert!(claim.is_some() && running.claim(&scope("a")).is_none() && running.claim(&scope("A")).is_some());
-        drop(claim);
-        assert!(running.claim(&scope("a")).is_some());
     }
 }

@@ -1,15 +1,25 @@
-//! What the service's own records have in common: tags of their state, limits of their number, names.
+//! Changes to the service's own records.
+//!
+//! A [`Change`] carries everything that a write needs beside its input. It takes a [`Member`] to change the member's own things, and a
+//! [`PropertyAccess`] to change the things of a property; the reader of a share link has neither.
 
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, EntityTrait, QuerySelect, Select,
-    sea_query::{Asterisk, Expr, Func, LockType},
+    ActiveModelTrait, ColumnTrait as _, DatabaseTransaction, EntityTrait, QuerySelect, Select,
+    sea_query::{Asterisk, Expr, Func},
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::{digest::opaque_tag_of, error::Error};
+use super::{
+    access::PropertyAccess,
+    users::{self, Member},
+};
+use crate::{digest::opaque_tag_of, error::Error, random::Random, store::unit_of_work::UnitOfWork};
 
 /// The most bytes that the texts or conditions of all records of a kind take together, on a property or of a person: 4 MiB.
 const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
@@ -47,22 +57,115 @@ impl IfMatch {
     }
 }
 
-/// The record that `one` finds, in the state that the caller means to change. Whoever changes it next waits only if the caller
-/// holds what it belongs to.
-pub async fn found<E>(transaction: &impl ConnectionTrait, one: Select<E>, if_match: &IfMatch) -> Result<E::Model, Error>
-where
-    E: EntityTrait,
-    E::Model: Serialize,
-{
-    let row = one.one(transaction).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    Ok(row)
+/// A change: by whom, in which transaction, of which state, when.
+pub struct Change<By> {
+    /// The caller, or the caller's access to the property.
+    pub by: Arc<By>,
+    /// When.
+    pub now: DateTime<Utc>,
+    tx: Arc<DatabaseTransaction>,
+    if_match: IfMatch,
+    random: Random,
 }
 
-/// Keeps others from changing what belongs to a person until the transaction ends, so that counts, names and places hold. Rows that
-/// refer to the person can be written meanwhile. Of a property, [`super::access::PropertyAccess::hold`] does the same.
-pub async fn hold_user(transaction: &impl ConnectionTrait, user_id: Uuid) -> Result<user::Model, Error> {
-    user::Entity::find_by_id(user_id).lock(LockType::NoKeyUpdate).one(transaction).await?.ok_or(Error::NotFound)
+/// A change of a member's own things.
+pub type MemberChange = Change<Member>;
+
+/// A change of a property's things.
+pub type PropertyChange = Change<PropertyAccess>;
+
+/// What gives the right to make a change.
+pub trait Author: Send + Sync + 'static {}
+
+impl Author for Member {}
+
+impl Author for PropertyAccess {}
+
+impl<By: Author> Change<By> {
+    /// Begins a change within `unit`, which must be committed after the change is dropped.
+    ///
+    /// # Errors
+    /// Where the database does not begin a transaction.
+    pub async fn begin(
+        by: Arc<By>,
+        unit: &UnitOfWork,
+        if_match: IfMatch,
+        now: DateTime<Utc>,
+        random: Random,
+    ) -> Result<Self, Error> {
+        let tx = unit.transaction().await?.clone();
+        Ok(Self { by, now, tx, if_match, random })
+    }
+
+    /// The transaction.
+    #[must_use]
+    pub fn tx(&self) -> &DatabaseTransaction {
+        &self.tx
+    }
+
+    /// An id for a new record.
+    #[must_use]
+    pub fn new_id(&self) -> Uuid {
+        self.random.id(self.now)
+    }
+
+    /// A secret for a new record, of 256 bits.
+    #[must_use]
+    pub fn new_token(&self) -> String {
+        self.random.token()
+    }
+
+    /// The record that `one` finds, in the state that the caller means to change. Whoever changes it next waits only if the caller
+    /// has locked what it belongs to.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], and those of [`Change::check`].
+    pub async fn current<E>(&self, one: Select<E>) -> Result<E::Model, Error>
+    where
+        E: EntityTrait,
+        E::Model: Serialize,
+    {
+        let row = one.one(self.tx()).await?.ok_or(Error::NotFound)?;
+        self.check(&row)?;
+        Ok(row)
+    }
+
+    /// Refuses the change where `If-Match` was sent and does not name `state`.
+    ///
+    /// # Errors
+    /// [`Error::PreconditionFailed`], or [`Error::InvalidRequest`] for a header that names no tag.
+    pub fn check(&self, state: &impl Serialize) -> Result<(), Error> {
+        self.if_match.check(state)
+    }
+}
+
+impl MemberChange {
+    /// Locks the member; see [`users::lock`]. Returns the member's record as it is now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] where it is gone.
+    pub async fn lock(&self) -> Result<user::Model, Error> {
+        users::lock(self.tx(), self.by.user.id).await
+    }
+}
+
+impl PropertyChange {
+    /// Locks the property and looks again; see [`PropertyAccess::lock`]. Returns the property's id.
+    ///
+    /// # Errors
+    /// Those of [`PropertyAccess::lock`].
+    pub async fn lock(&self) -> Result<Uuid, Error> {
+        self.by.lock(self.tx()).await
+    }
+}
+
+/// The most records of a kind, on a property or of a person.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// How many.
+    pub max: u64,
+    /// Their name in hints, in the plural.
+    pub noun: &'static str,
 }
 
 /// The records beside one that is to be written: those of its kind, on the same property or of the same person. One statement reads
@@ -76,32 +179,36 @@ pub struct Others {
 }
 
 impl Others {
-    /// Counts `others` and those with the folded `key`, and sums the bytes of the column `text`.
+    /// Counts `others` and those with the `same_key`, and sums the bytes of the column `text`.
     pub async fn read<E: EntityTrait>(
-        db: &impl ConnectionTrait,
+        tx: &DatabaseTransaction,
         mut others: Select<E>,
-        key: Option<(E::Column, String)>,
+        same_key: Option<Expr>,
         text: Option<E::Column>,
     ) -> Result<Self, Error> {
         QuerySelect::query(&mut others).clear_order_by();
         let sum = |of: Expr| Func::coalesce([Expr::from(Func::sum(of)), Expr::val(0)]);
         let bytes = text.map_or_else(|| Expr::val(0), |text| Func::cust("octet_length").arg(text.into_expr()).into());
-        let same_key =
-            key.map_or_else(|| Expr::val(0), |(column, key)| Expr::case(column.eq(key), 1).finally(0).into());
+        let same_key = same_key.map_or_else(|| Expr::val(0), |same_key| Expr::case(same_key, 1).finally(0).into());
         let counted = others.select_only().expr(Func::count(Expr::col(Asterisk))).expr(sum(bytes)).expr(sum(same_key));
-        let (count, bytes, same_key): (i64, i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
+        let (count, bytes, same_key): (i64, i64, i64) = counted.into_tuple().one(tx).await?.unwrap_or_default();
         let unsigned = |number: i64| u64::try_from(number).map_err(Error::internal);
         Ok(Self { count: unsigned(count)?, bytes: unsigned(bytes)?, same_key: unsigned(same_key)? })
     }
 
-    /// Refuses one more where there are `max`; `noun` names them in the plural.
-    pub fn check_room(&self, (max, noun): (u64, &str)) -> Result<(), Error> {
-        if self.count < max { Ok(()) } else { Err(too_many(self.count, max, noun)) }
+    /// Refuses one more where there are as many as are kept.
+    pub fn check_room(&self, limit: Limit) -> Result<(), Error> {
+        let (count, Limit { max, noun }) = (self.count, limit);
+        if count < max {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!("body: there are {count} {noun}, and at most {max} are kept")))
+        }
     }
 
     /// Refuses a text of `bytes` in the body's `field` where all texts together would take too many.
-    pub fn check_bytes(&self, field: &str, bytes: usize, noun: &str) -> Result<(), Error> {
-        let together = self.bytes + bytes as u64;
+    pub fn check_bytes(&self, field: &str, bytes: usize, limit: Limit) -> Result<(), Error> {
+        let (together, noun) = (self.bytes + bytes as u64, limit.noun);
         if together <= MAX_TOTAL_BYTES {
             return Ok(());
         }
@@ -121,19 +228,13 @@ impl Others {
     }
 }
 
-/// The refusal of one more where there are `max`.
-#[must_use]
-pub fn too_many(count: u64, max: u64, noun: &str) -> Error {
-    Error::invalid(format!("body: there are {count} {noun}, and at most {max} are kept"))
-}
-
 /// Inserts rows, so many with each statement that none has more parameters than a database takes.
-pub async fn insert_all<A>(transaction: &impl ConnectionTrait, rows: Vec<A>) -> Result<(), Error>
+pub async fn insert_all<A>(tx: &DatabaseTransaction, rows: Vec<A>) -> Result<(), Error>
 where
     A: ActiveModelTrait + Clone,
 {
     for rows in rows.chunks(AT_ONCE) {
-        A::Entity::insert_many(rows.to_vec()).exec_without_returning(transaction).await?;
+        A::Entity::insert_many(rows.to_vec()).exec_without_returning(tx).await?;
     }
     Ok(())
 }

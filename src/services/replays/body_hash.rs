@@ -1,0 +1,85 @@
+//! Tells whether two bodies are the same JSON value.
+
+use sha2::{Digest as _, Sha256};
+
+/// The hash of a JSON value: the same for the same value, however it was spaced and in whatever order its fields stood.
+#[must_use]
+pub fn hash(value: &serde_json::Value) -> Vec<u8> {
+    let mut hash = Sha256::new();
+    feed(&mut hash, value);
+    hash.finalize().to_vec()
+}
+
+fn feed(hash: &mut Sha256, value: &serde_json::Value) {
+    use serde_json::Value;
+
+    match value {
+        Value::Null => hash.update("z"),
+        Value::Bool(true) => hash.update("t"),
+        Value::Bool(false) => hash.update("f"),
+        Value::Number(number) => text(hash, "n", &plain(number)),
+        Value::String(string) => text(hash, "s", string),
+        Value::Array(items) => {
+            text(hash, "a", &items.len().to_string());
+            for item in items {
+                feed(hash, item);
+            }
+        }
+        Value::Object(fields) => {
+            text(hash, "o", &fields.len().to_string());
+            let mut names: Vec<&String> = fields.keys().collect();
+            names.sort_unstable();
+            for name in names {
+                text(hash, "s", name);
+                feed(hash, &fields[name]);
+            }
+        }
+    }
+}
+
+fn text(hash: &mut Sha256, kind: &str, text: &str) {
+    hash.update(kind);
+    hash.update((text.len() as u64).to_be_bytes());
+    hash.update(text);
+}
+
+/// `1`, `1.0` and `1e0` are one number, and so are `0` and `-0`.
+fn plain(number: &serde_json::Number) -> String {
+    match number.as_f64() {
+        // Adding a positive zero takes the sign of a negative one away.
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e20 => format!("{:.0}", float + 0.0),
+        _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(text: &str) -> Vec<u8> {
+        hash(&serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn the_same_value_has_the_same_hash_and_another_value_another() {
+        let same =
+            [r#"{"a":1,"b":[true,null]}"#, r#" { "b" : [ true , null ], "a" : 1.0 } "#, r#"{"b":[true,null],"a":1e0}"#];
+        assert!(same.iter().all(|text| of(text) == of(same[0])));
+        let others = [
+            r#"{"a":"1","b":[true,null]}"#,
+            r#"{"a":1,"b":[null,true]}"#,
+            r#"{"a":1,"b":[true]}"#,
+            r#"{"a":1}"#,
+            r#"{"a":1,"b":[true,null],"c":null}"#,
+            r#"["a",1]"#,
+        ];
+        let mut hashes: Vec<_> = others.iter().chain(&same[..1]).map(|text| of(text)).collect();
+        hashes.sort();
+        hashes.dedup();
+        assert_eq!(hashes.len(), others.len() + 1);
+        assert_eq!(hash(&json!("é")), of(r#""\u00e9""#));
+        assert!(of("0") == of("-0") && of("0") == of("-0.0") && of("10000000000000000000") == of("1e19"));
+    }
+}
