@@ -13,7 +13,7 @@ mod m0007_sessions_without_profile;
 mod m0008_when_claims_were_stated;
 mod m0009_what_quotas_count;
 mod m0010_grants_in_use;
-mod m0011_indices_that_count;
+mod m0011_annotations_counted;
 mod schema;
 
 /// Brings a database up to the schema this program expects.
@@ -33,7 +33,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0008_when_claims_were_stated::Migration),
             Box::new(m0009_what_quotas_count::Migration),
             Box::new(m0010_grants_in_use::Migration),
-            Box::new(m0011_indices_that_count::Migration),
+            Box::new(m0011_annotations_counted::Migration),
         ]
     }
 }

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::watch::{Request, SLOW_BYTES};
 
-/// A watched body. It hands out pieces of at most [`SLOW_BYTES`], so that each has the same time to be read.
+/// A watched body. On a stream of HTTP/2 it hands out pieces of at most [`SLOW_BYTES`], so that each has the same time to be read. Over
+/// HTTP/1.1 the socket tells whether the answer is read.
 pub(super) struct WatchedBody<B> {
     /// The rest of the answer; none once it was given up because nobody read it.
     rest: Arc<Mutex<Option<Rest<B>>>>,
@@ -27,8 +28,8 @@ struct Rest<B> {
 }
 
 impl<B> Rest<B> {
-    fn piece(&mut self) -> Frame<Bytes> {
-        Frame::data(self.frame.split_to(self.frame.len().min(SLOW_BYTES)))
+    fn piece(&mut self, max_bytes: usize) -> Frame<Bytes> {
+        Frame::data(self.frame.split_to(self.frame.len().min(max_bytes)))
     }
 }
 
@@ -53,7 +54,9 @@ impl<B: Body<Data = Bytes, Error = io::Error> + Unpin + Send + 'static> Body for
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let this = self.get_mut();
-        this.request.asked_for_more();
+        if this.request.is_stream {
+            this.request.asked_for_more();
+        }
         let mut held = this.rest.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(rest) = held.as_mut() else {
             return Poll::Ready(Some(Err(io::Error::new(io::ErrorKind::TimedOut, "the answer was not read in time"))));
@@ -72,9 +75,11 @@ impl<B: Body<Data = Bytes, Error = io::Error> + Unpin + Send + 'static> Body for
                 None => return Poll::Ready(None),
             }
         }
-        let piece = rest.piece();
+        let piece = rest.piece(if this.request.is_stream { SLOW_BYTES } else { usize::MAX });
         drop(held);
-        this.hand_over();
+        if this.request.is_stream {
+            this.hand_over();
+        }
         Poll::Ready(Some(Ok(piece)))
     }
 

@@ -53,6 +53,8 @@ pub(super) struct Watch(Arc<Mutex<Progress>>);
 pub(super) struct Request {
     watch: Watch,
     id: u64,
+    /// Whether it is one stream of several on its connection, whose socket then says nothing about its reader.
+    pub(super) is_stream: bool,
 }
 
 struct Progress {
@@ -100,7 +102,7 @@ impl Watch {
         progress.head_since = None;
         progress.under_way += 1;
         progress.requests += 1;
-        Request { watch: self.clone(), id: progress.requests }
+        Request { watch: self.clone(), id: progress.requests, is_stream: progress.http2 }
     }
 
     /// The socket gave bytes.
