@@ -1,4 +1,4 @@
-//! A small world for the tests of services: an owner and a stranger on the `pro` plan, each with a search account.
+//! Test data for services: an owner and an unrelated person on the `pro` plan, each with a search account.
 
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, team_grant, team_grant_property, user};
@@ -52,7 +52,7 @@ impl World {
         self.insert(user::Model { email_verified, ..person(name) }).await
     }
 
-    /// Keeps a person under a new id.
+    /// Stores a person under a new id.
     pub async fn insert(&self, person: user::Model) -> Uuid {
         let row = user::Model { id: self.random.id(noon()), ..person };
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
@@ -94,7 +94,7 @@ impl World {
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
     }
 
-    /// The owner grants `role` on the named properties, or on all where none is named.
+    /// Lets the owner grant `role` on the given properties, or on all properties if none is given.
     pub async fn grant(&self, email: &str, role: team_grant::Role, properties: &[Uuid]) {
         let grant = team_grant::ActiveModel {
             id: Set(self.random.id(noon())),
