@@ -1,4 +1,4 @@
-//! The database schema, one migration per story, oldest first.
+//! The database schema: one migration per topic, oldest first.
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::prelude::*;
@@ -15,7 +15,7 @@ mod m0009_what_quotas_count;
 mod m0010_grants_in_use;
 mod schema;
 
-/// Brings a database up to the schema this program expects.
+/// Migrates a database to the schema that this program expects.
 pub struct Migrator;
 
 #[async_trait::async_trait]
