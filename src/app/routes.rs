@@ -1,4 +1,4 @@
-//! The router and the layers in front of it.
+//! The router and its middleware.
 
 use ::http::HeaderName;
 use api::document::Locations;
@@ -18,7 +18,7 @@ use crate::{
     web::{documentation, well_known::ResourceMetadata},
 };
 
-/// What paths outside the table of operations allow.
+/// The allowed methods of paths outside the table of operations.
 const OTHER_PATHS: &[(&str, &str)] = &[
     ("/.well-known/oauth-protected-resource", "GET, HEAD, OPTIONS"),
     ("/.well-known/oauth-protected-resource/mcp", "GET, HEAD, OPTIONS"),
@@ -41,7 +41,7 @@ const OTHER_PATHS: &[(&str, &str)] = &[
     ("/oauth/jwks", "GET, HEAD, OPTIONS"),
 ];
 
-/// Everything that the service answers.
+/// All routes of the service.
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let open = documents_and_sign_in(parts).await?;
     let operations = api::document::routes(&parts.app).map_to_response();
@@ -95,7 +95,7 @@ fn layers(parts: &Parts) -> Result<Layers, Error> {
     })
 }
 
-/// What is not an operation: metadata, the embedded issuer, sign-in of browsers, the documentation.
+/// Routes that are not operations: metadata, the embedded issuer, browser sign-in, the documentation.
 async fn documents_and_sign_in(parts: &Parts) -> Result<Route, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
@@ -122,8 +122,8 @@ fn client_address_header(config: &Config) -> Result<HeaderName, Error> {
         .map_err(|_| Error::invalid("rate_limit.client_address_header: must be the name of a header"))
 }
 
-/// Where the document says that the server and its OAuth endpoints are. An external issuer that is away at start is named by
-/// its usual paths; the document is made again at the next start.
+/// The URLs of the server and its OAuth endpoints for the document. If an external issuer is down at start, its usual paths
+/// are used until the next start.
 async fn locations(parts: &Parts) -> Locations {
     let app = &parts.app;
     let own = |path: &str| format!("{}{path}", app.issuer.url().trim_end_matches('/'));

@@ -96,8 +96,8 @@ impl Conjunct {
         }
     }
 
-    /// Returns the alternatives that together express all of `conditions`. Returns none if they contradict each other, and
-    /// `None` if more than `room` are needed.
+    /// Returns the alternatives that together express all of `conditions`. The list is empty if
+    /// they contradict each other. Returns `None` if more than `room` are needed.
     #[must_use]
     pub fn all_of(conditions: &[Condition], room: usize) -> Option<Vec<Self>> {
         conditions

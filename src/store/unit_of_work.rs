@@ -1,4 +1,4 @@
-//! One transaction for all that a request writes.
+//! One transaction for all writes of a request.
 
 use sea_orm::{DatabaseConnection, DatabaseTransaction, DbBackend};
 use tokio::sync::OnceCell;
@@ -6,7 +6,7 @@ use tokio::sync::OnceCell;
 use super::database::{self, Statements};
 use crate::error::Error;
 
-/// A transaction that begins when it is first needed. Dropped without [`UnitOfWork::commit`], it leaves nothing behind.
+/// A transaction that begins on first use. Dropping it without [`UnitOfWork::commit`] rolls it back.
 #[derive(Debug)]
 pub struct UnitOfWork {
     db: DatabaseConnection,
@@ -15,16 +15,16 @@ pub struct UnitOfWork {
 }
 
 impl UnitOfWork {
-    /// Nothing is begun yet.
+    /// Creates the unit of work without beginning a transaction.
     #[must_use]
     pub fn new(db: DatabaseConnection, statements: Statements) -> Self {
         Self { db, statements, open: OnceCell::new() }
     }
 
-    /// The transaction.
+    /// The transaction, begun on first use.
     ///
     /// # Errors
-    /// Where the database does not begin one.
+    /// The database cannot begin one.
     pub async fn transaction(&self) -> Result<&DatabaseTransaction, Error> {
         let begin = || {
             self.statements.add();
@@ -39,10 +39,10 @@ impl UnitOfWork {
         self.db.get_database_backend()
     }
 
-    /// Makes what was written last.
+    /// Commits the transaction, if it has begun.
     ///
     /// # Errors
-    /// Where the database does not commit.
+    /// The database cannot commit.
     pub async fn commit(self) -> Result<(), Error> {
         if let Some(transaction) = self.open.into_inner() {
             self.statements.add();
@@ -51,10 +51,10 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Takes back what was written.
+    /// Rolls the transaction back, if it has begun.
     ///
     /// # Errors
-    /// Where the database does not roll back; it will when the connection closes.
+    /// The database cannot roll back. It will do so when the connection closes.
     pub async fn roll_back(self) -> Result<(), Error> {
         if let Some(transaction) = self.open.into_inner() {
             self.statements.add();

@@ -1,4 +1,4 @@
-//! Log lines on stderr, written by a thread of their own: no request waits for them.
+//! Log lines on stderr. A separate thread writes them, so no request waits.
 
 use std::io::{self, IsTerminal as _};
 
@@ -7,9 +7,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::LogFormat;
 
-/// Starts logging. Lines that are still to be written are written when the guard is dropped.
+/// Starts logging. Dropping the guard writes the pending lines.
 ///
-/// `RUST_LOG` chooses what is logged, `info` by default. Text has colours on a terminal only.
+/// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal.
 pub fn start(format: LogFormat) -> WorkerGuard {
     let (writer, guard) = tracing_appender::non_blocking(io::stderr());
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
