@@ -75,7 +75,7 @@ async fn accept_all(listener: &impl Accept, limits: &Limits, mut take: impl FnMu
     let all = Arc::new(Semaphore::new(limits.connections));
     let by_address = ByAddress::default();
     loop {
-        // When all permits are in use, further connections wait in the kernel's backlog.
+        // Once all permits are in use, further connections wait in the kernel's backlog.
         let Ok(permit) = all.clone().acquire_owned().await else { return };
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,

@@ -13,7 +13,7 @@ pub(crate) struct Impression {
     pub slot: u8,
     /// Hour of the Pacific day.
     pub hour: u8,
-    /// When it reaches the reports, 0 to 4,095. Low values are already included in incomplete data.
+    /// Arrival time in the reports, 0 to 4,095. Low values are already included in incomplete data.
     pub arrival: u16,
     /// True if a result of the property was clicked.
     pub clicked: bool,
