@@ -34,8 +34,8 @@ type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>
 /// Requests in flight, by lane and key.
 type InFlight = Mutex<HashMap<(Lane, String), Running>>;
 
-/// Removes a reading from those in flight when it ends, however it ends and whoever still waits: a failed reading must not
-/// be handed to a later question.
+/// Removes a reading from those in flight when it ends, successfully or not, even if callers still wait for it. A later question
+/// must not receive a failed reading.
 struct Landing {
     key: (Lane, String),
     in_flight: Arc<InFlight>,

@@ -28,7 +28,7 @@ impl Rate {
         Self::per(MINUTE, per_minute, burst)
     }
 
-    /// A rate per hour whose burst is the whole hour. Zero counts as one.
+    /// A rate per hour that allows all requests of an hour at once. Zero counts as one.
     #[must_use]
     pub fn per_hour(requests: u32) -> Self {
         Self::per(HOUR, requests, requests)

@@ -19,7 +19,7 @@ use super::{
 /// The maximum number of upstream requests for one part of a question.
 pub const MAX_TERMS: usize = 15;
 
-/// The planner gives up at this many alternatives, at any step, so that planning always stays fast.
+/// The planner gives up above this many alternatives, at any step, so that planning always stays fast.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// One upstream request of a plan.

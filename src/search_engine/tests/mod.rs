@@ -25,7 +25,7 @@ use crate::{
     random::Random,
 };
 
-/// A response to a query. They are used in turn, then one row is returned for ever.
+/// A scripted response to a query. Each is used once, in order. Afterwards every query returns one row.
 enum Reply {
     Refuse(u16, Option<&'static str>),
     Rows(usize),
