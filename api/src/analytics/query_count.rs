@@ -73,11 +73,11 @@ pub struct QueryCountMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// Complete and capped days.
+    /// Days counted, and the capped ones among them.
     pub coverage: QueryCountCoverage,
 }
 
-/// Complete and capped days.
+/// Days counted, and the capped ones among them.
 #[derive(Debug, Clone, Copy, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
