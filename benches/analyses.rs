@@ -1,7 +1,7 @@
-//! What the analyses cost, beside parsing the JSON that their rows come in, and how the cost grows with the rows.
+//! Cost of the analyses compared with parsing the JSON of their rows, and growth of the cost with the number of rows.
 //!
-//! The rows are made up: 50,000 are what the search engine gives at most; 1,000,000 only show that nothing grows faster than its
-//! input.
+//! The rows are invented. The search engine returns at most 50,000; 1,000,000 rows only show that no cost grows faster
+//! than the input.
 
 use std::{collections::BTreeMap, hint::black_box};
 
@@ -27,10 +27,10 @@ use sightline::{
     search_engine::QueryResponse,
 };
 
-/// Rows of an analysis at the search engine's ceiling.
+/// Number of rows of an analysis at the search engine's ceiling.
 const CEILING: usize = 50_000;
 
-/// Rows at which the growth of the cost is looked at.
+/// Numbers of rows at which the growth of the cost is measured.
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 
 const CANNIBALIZATION: CannibalizationThresholds = CannibalizationThresholds {
@@ -51,7 +51,7 @@ const GROWTH: GrowthThresholds = GrowthThresholds {
     branded_excluded: true,
 };
 
-/// Rows by query and page as the search engine sends them: two or three pages a query, few queries with many impressions.
+/// Rows by query and page as the search engine sends them: two or three pages per query, few queries with many impressions.
 fn json(rows: usize) -> String {
     let mut random = SmallRng::seed_from_u64(7);
     let row = |index: usize| {
@@ -104,12 +104,12 @@ impl Input {
         self.queries.iter().map(|(query, metrics)| (&**query, *metrics))
     }
 
-    /// As many rows of one key as there are rows by query and page.
+    /// One row per key, as many as there are rows by query and page.
     fn keyed(&self) -> Vec<(&str, Metrics)> {
         self.pages.iter().map(|(_, page, metrics)| (&**page, *metrics)).collect()
     }
 
-    /// The same rows as days of 28: `rows ÷ 28` queries each.
+    /// The same rows as 28 days: `rows ÷ 28` queries each.
     fn days(&self) -> impl Iterator<Item = (NaiveDate, &[Row])> {
         let first = NaiveDate::from_ymd_opt(2026, 10, 21).unwrap_or_default();
         let days = self.pages.chunks(self.pages.len() / 28 + 1);

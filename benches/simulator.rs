@@ -1,4 +1,4 @@
-//! How fast the simulated search engine answers about its largest site.
+//! Time in which the simulated search engine answers about its largest site.
 
 use std::hint::black_box;
 
@@ -30,7 +30,7 @@ fn bench(criterion: &mut Criterion) {
         group.bench_function("cold", |bencher| {
             let fresh = || {
                 let world = World::new(7, today());
-                // One day, so that the queries themselves exist.
+                // One day, so that the queries themselves are generated before the measurement.
                 let _ = world.answer(SITE, &body.replace("2026-10-21", "2026-11-17"), today());
                 world
             };

@@ -1,4 +1,4 @@
-//! Addresses of callers: how they are counted, and which of them are proxies of our own.
+//! Client addresses: the key they are counted under, and the list of trusted proxies.
 
 use std::{
     fmt::{self, Display},
@@ -8,13 +8,14 @@ use std::{
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// Bits of an IPv6 address that name the site it belongs to; whoever has one address has the other 2^64 of it, too.
+/// Bits of an IPv6 address that identify its network. A client with one address usually has the whole /64.
 const SITE_BITS: u128 = !(u64::MAX as u128);
 
-/// Bits in front of the IPv4 address in an IPv4-mapped IPv6 address.
+/// Length of the prefix before the IPv4 address in an IPv4-mapped IPv6 address.
 const MAPPED_PREFIX: u8 = 96;
 
-/// The address that `address` counts as: an IPv6 address as the first of its /64 network, an IPv4-mapped one as the IPv4 address.
+/// Returns the address that `address` is counted under. An IPv6 address counts as the first address of its /64 network. An
+/// IPv4-mapped address counts as its IPv4 address.
 #[must_use]
 pub fn key(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -23,7 +24,7 @@ pub fn key(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Where a request comes from, as it is counted.
+/// The origin of a request, in the form it is counted under.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClientAddress(String);
 
@@ -34,7 +35,7 @@ impl ClientAddress {
         Self(key(address).to_string())
     }
 
-    /// A client that has no IP address, such as one at a socket of this machine.
+    /// A client without an IP address, for example on a Unix socket.
     #[must_use]
     pub fn other(name: &impl Display) -> Self {
         Self(name.to_string())
@@ -47,21 +48,21 @@ impl Display for ClientAddress {
     }
 }
 
-/// Proxies whose word about a caller's address is believed: addresses and CIDR networks.
+/// Proxies whose forwarding headers are trusted: addresses and CIDR networks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TrustedProxies(Vec<IpNet>);
 
 impl TrustedProxies {
-    /// Reads addresses such as `10.0.0.1` and networks such as `fd00::/8`.
+    /// Parses addresses such as `10.0.0.1` and networks such as `fd00::/8`.
     ///
     /// # Errors
-    /// The first text that is neither.
+    /// Returns the first text that is neither.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, String> {
         let networks = texts.into_iter().map(|text| network(text.as_ref()).ok_or_else(|| text.as_ref().to_owned()));
         networks.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether `address` is one of them.
+    /// Returns whether `address` belongs to a trusted proxy.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();

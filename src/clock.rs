@@ -1,20 +1,21 @@
-//! The one home of the current time. Everything else is handed a [`Clock`].
+//! The only source of the current time. All other code receives a [`Clock`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, NaiveDate, SubsecRound as _, TimeDelta, Utc};
 use chrono_tz::America::Los_Angeles;
 
-/// Tells the time: the system's in production, a hand-set one in tests.
+/// Returns the current time: the system's in production, a manually set one in tests.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>);
 
-/// The hand that moves the clock made by [`Clock::manual`].
+/// Moves the clock made by [`Clock::manual`].
 #[derive(Clone)]
 pub struct Hand(Arc<Mutex<DateTime<Utc>>>);
 
 impl Clock {
-    /// The system's clock, in milliseconds: every database keeps those, so what was answered is what is stored.
+    /// The system's clock, truncated to milliseconds. Every database stores milliseconds, so a response equals what is
+    /// stored.
     #[must_use]
     pub fn system() -> Self {
         #[expect(clippy::disallowed_methods, reason = "the one home of the current time")]
@@ -22,7 +23,7 @@ impl Clock {
         Self(Arc::new(now))
     }
 
-    /// A clock that stands at `start` until its [`Hand`] moves it.
+    /// A clock that stays at `start` until its [`Hand`] moves it.
     #[must_use]
     pub fn manual(start: DateTime<Utc>) -> (Self, Hand) {
         let hand = Hand(Arc::new(Mutex::new(start)));
@@ -36,7 +37,7 @@ impl Clock {
         (self.0)()
     }
 
-    /// The search engine's calendar day: dates of search data are of `America/Los_Angeles`, daylight saving included.
+    /// The current day at the search engine. Its dates are in `America/Los_Angeles`, with daylight saving.
     #[must_use]
     pub fn pacific_today(&self) -> NaiveDate {
         self.now().with_timezone(&Los_Angeles).date_naive()

@@ -1,4 +1,4 @@
-//! Work that computes for longer than a request may keep a thread of the runtime.
+//! Runs long computations outside the threads that serve requests.
 
 use std::sync::LazyLock;
 
@@ -6,19 +6,19 @@ use tokio::sync::Semaphore;
 
 use crate::error::Error;
 
-/// As many at once as there are cores: more would only take memory.
+/// Limits the tasks to one per core, because more would only take memory.
 static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)));
 
-/// Runs `work` on a thread beside the runtime, so that other requests go on. For work in proportion to what a tenant has: parsing,
-/// folding, rendering and hashing megabytes.
+/// Runs `work` on a blocking thread, so that other requests continue. Meant for work that grows with a tenant's data:
+/// parsing, aggregating, rendering and hashing megabytes.
 ///
 /// # Errors
-/// [`Error::Internal`] where `work` panicked.
+/// [`Error::Internal`] if `work` panicked.
 pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     let permit = PERMITS.acquire().await.map_err(Error::internal)?;
     let done = tokio::task::spawn_blocking(move || {
-        // Held until the work is done, also where nobody waits for it any more.
+        // Held until the work is done, even if the caller no longer waits.
         let _permit = permit;
         work()
     });

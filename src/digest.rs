@@ -1,9 +1,9 @@
-//! Digests: SHA-256 of secrets, so that a copy of the database signs nobody in, and of what entity tags name.
+//! Digests: SHA-256 of secrets, so that a stolen database cannot be used to sign in, and of content for entity tags.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of `secret` in lower-case hex (64 characters). Fit for values of full entropy only, never for passwords.
+/// SHA-256 of `secret` in lower-case hex (64 characters). Only for values of full entropy, never for passwords.
 #[must_use]
 pub fn sha256_hex(secret: &str) -> String {
     format!("{:x}", Sha256::digest(secret.as_bytes()))
@@ -22,13 +22,13 @@ pub fn opaque_tag(bytes: &[u8]) -> String {
     opaque_tag_of(Sha256::new_with_prefix(bytes))
 }
 
-/// The same of everything that `hash` has taken.
+/// The tag of the bytes that were fed to `hash`.
 #[must_use]
 pub fn opaque_tag_of(hash: Sha256) -> String {
     URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
 }
 
-/// Compares without telling by its time where two strings differ.
+/// Compares two strings in constant time.
 #[must_use]
 pub fn same(left: &str, right: &str) -> bool {
     let differences = left.bytes().zip(right.bytes()).fold(0, |seen, (a, b)| seen | (a ^ b));

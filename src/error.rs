@@ -1,4 +1,4 @@
-//! What can go wrong in a service, free of HTTP, and the one mapping that puts it on the wire.
+//! Errors of services, independent of HTTP, and their only mapping to the API's error codes.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -11,112 +11,113 @@ use uuid::Uuid;
 
 use crate::search_engine::PlanError;
 
-/// Seconds after which an overloaded service may be asked again.
+/// Seconds to wait before retrying when the service is overloaded.
 const OVERLOADED_RETRY: u64 = 2;
 
-/// Why a service did not do what it was asked.
+/// The reason why a service operation failed.
 ///
-/// [`Error::code`] and [`Error::hint`] are fit for the caller; [`Error::Internal`] has neither, its text is for the log.
+/// [`Error::code`] and [`Error::hint`] may be shown to the caller. [`Error::Internal`] has no hint, and its text goes to the
+/// log only.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It does not exist, is not tracked or is not visible to the caller: the three are never told apart.
+    /// The resource does not exist, is not tracked or is not visible to the caller. Callers cannot tell the three apart.
     #[error("not found")]
     NotFound,
-    /// The same of what a parameter or a field of the body names.
+    /// Like `NotFound`, for an id given in a parameter or body field.
     #[error("not found: {hint}")]
     NoSuch {
-        /// Names the parameter or field, and nothing that would tell what is not there from what is not the caller's.
+        /// Names the parameter or field. It does not reveal whether the id exists for somebody else.
         hint: String,
     },
-    /// A plan does not include it.
+    /// The plan does not include the feature.
     #[error("the plan does not include this")]
     SubscriptionRequired {
-        /// Whether the plan is another person's: the property's owner must act, not the caller.
+        /// True if the plan is the property owner's, so the owner must act and not the caller.
         owner_must: bool,
-        /// What the plan lacks.
+        /// The feature or amount that the plan lacks.
         lack: Lack,
     },
     /// The caller's role on the property is too low.
     #[error("the role is too low, {needed:?} is needed")]
     RoleTooLow {
-        /// The least role that suffices.
+        /// The lowest role that is allowed.
         needed: Role,
     },
-    /// A parameter or body field is not allowed as it is.
+    /// A parameter or body field is invalid.
     #[error("{hint}")]
     InvalidRequest {
-        /// Names the parameter or field and what is allowed.
+        /// Names the parameter or field and the allowed values.
         hint: String,
     },
     /// A filter cannot be answered exactly.
     #[error("filter too complex: {0}")]
     FilterTooComplex(String),
-    /// The search type lacks what was asked for.
+    /// The requested data does not exist for the search type.
     #[error("not available for the search type: {0}")]
     NotAvailableForSearchType(String),
     /// The search engine refused the stored grant.
     #[error("the search account is disconnected")]
     SearchAccountDisconnected {
-        /// Whether the account is another person's: the property's owner must reconnect it.
+        /// True if the account is the property owner's, so the owner must reconnect it.
         owner_must: bool,
     },
     /// The search engine does not let the search account read the site.
     #[error("the search engine refuses the site")]
     SearchSiteRefused {
-        /// Seconds after which the search engine is asked again.
+        /// Seconds until the search engine is asked again.
         retry_after: u64,
     },
-    /// The plan tracks fewer properties than asked for.
+    /// The plan tracks fewer properties than requested.
     #[error("the plan tracks {allowed} properties, {asked} were asked for")]
     PropertyQuotaExceeded {
         /// Properties the plan tracks.
         allowed: u32,
-        /// Properties asked for.
+        /// Properties requested.
         asked: usize,
     },
-    /// The search engine does not answer, or says to come back later.
+    /// The search engine does not respond, or asks to retry later.
     #[error("the search engine is unavailable")]
     SearchEngineUnavailable {
         /// Seconds to wait.
         retry_after: u64,
     },
-    /// No credentials for the provider are stored.
+    /// No credentials are stored for the provider.
     #[error("the provider is not connected")]
     ProviderNotConnected,
     /// The provider refused the stored credentials.
     #[error("the provider rejected the credentials")]
     ProviderRejectedCredentials,
-    /// The provider wants to be paid first.
+    /// The account at the provider has no credit left.
     #[error("the provider is out of credit")]
     ProviderOutOfCredit,
-    /// The provider does not answer, or says to come back later.
+    /// The provider does not respond, or asks to retry later.
     #[error("the provider is unavailable")]
     ProviderUnavailable {
         /// Seconds to wait.
         retry_after: u64,
     },
-    /// `If-Match` does not hold.
+    /// The `If-Match` precondition failed.
     #[error("the record has changed")]
     PreconditionFailed,
-    /// The service has more to do than it can; nothing was done.
+    /// The service is overloaded. Nothing was done.
     #[error("overloaded: {0}")]
     Overloaded(String),
-    /// The operation is not built yet.
+    /// The operation is not implemented yet.
     #[error("not implemented")]
     NotImplemented,
-    /// A fault of the service. The text is for the log and never leaves.
+    /// An internal fault. The text goes to the log only.
     #[error("{0}")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What a plan lacks.
+/// The part of a subscription that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
-    /// What was asked for.
+    /// The requested feature.
     This,
-    /// Grants to other people.
+    /// Team members.
     Team,
-    /// So many tracked properties.
+    /// This many tracked properties.
     Tracked(u64),
 }
 
@@ -139,12 +140,13 @@ impl Lack {
 }
 
 impl Error {
-    /// A refusal of input; `hint` names the parameter or field and what is allowed.
+    /// Invalid input. `hint` names the parameter or field and the allowed values.
     pub fn invalid(hint: impl Into<String>) -> Self {
         Self::InvalidRequest { hint: hint.into() }
     }
 
-    /// Of `named`, the values of `field` in the body, one is not among those the caller may name; `what` says which those are.
+    /// Checks that every id in `named`, the values of the body's `field`, is in `known`. `what` describes the allowed ids in
+    /// the error message.
     pub fn check_named(field: &str, named: &[Uuid], known: &HashSet<Uuid>, what: &str) -> Result<(), Self> {
         match named.iter().position(|id| !known.contains(id)) {
             None => Ok(()),
@@ -152,12 +154,12 @@ impl Error {
         }
     }
 
-    /// A fault of the service, described for the log.
+    /// An internal fault with a description for the log.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
     }
 
-    /// The row of the wire's table of codes that stands for it.
+    /// The code in the API's table of error codes.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -182,7 +184,7 @@ impl Error {
         }
     }
 
-    /// What the caller can do about it.
+    /// Advice to the caller on how to resolve the error.
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
@@ -233,7 +235,7 @@ impl Error {
     }
 }
 
-/// On its way to the wire a fault is written to the log, because its text goes no further.
+/// Internal faults are logged here, because their text is not sent to the caller.
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         if let Error::Internal(source) = &error {
@@ -268,7 +270,7 @@ impl From<PlanError> for Error {
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
         match error {
-            // No connection came free in time.
+            // No connection became available in time.
             DbErr::ConnectionAcquire(error) => Self::Overloaded(error.to_string()),
             error => Self::Internal(Box::new(error)),
         }

@@ -1,6 +1,6 @@
 //! Sightline: a search-performance analytics server.
 //!
-//! `ARCHITECTURE.md` says what lives where and which way dependencies point.
+//! `ARCHITECTURE.md` describes the modules and the allowed dependencies.
 
 pub mod addresses;
 pub mod admission;

@@ -9,11 +9,12 @@ use sightline::{
     telemetry::logs,
 };
 
-/// How long an idle thread beside the runtime lives. The allocator gives a thread's memory back when the thread ends.
+/// Time until an idle blocking thread ends. The allocator returns a thread's memory when the thread ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
 
-// Requests allocate much and briefly: the system's allocator takes about a quarter of their time. It also serves SQLite, whose threads
-// would each keep what their largest answer took. Without huge pages the process takes about half the memory.
+// Requests make many short-lived allocations, and the system's allocator takes about a quarter of their time. This allocator
+// also serves SQLite: without it, each SQLite thread would keep the memory of its largest result. Without huge pages the
+// process uses about half the memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -30,7 +31,7 @@ fn main() -> ExitCode {
 
 async fn run() -> ExitCode {
     let cli = Cli::parse();
-    // A setting that cannot be read is told by the command that needs it.
+    // Configuration errors are reported by the command that needs the settings.
     let format = Config::of_process().map(|config| config.log.format).unwrap_or_default();
     let _lines = logs::start(format);
     match cli::run(cli).await {

@@ -1,4 +1,4 @@
-//! The one home of randomness: identifiers, tokens and nonces. Everything else is handed a [`Random`].
+//! The only source of randomness: identifiers, tokens and nonces. All other code receives a [`Random`].
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,7 +22,7 @@ impl Random {
         Self(Arc::new(Mutex::new(StdRng::from_os_rng())))
     }
 
-    /// A generator that repeats itself for the same `seed`, for tests.
+    /// A generator that produces the same sequence for the same `seed`, for tests.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(StdRng::seed_from_u64(seed))))

@@ -1,4 +1,4 @@
-//! Encrypts what must be read back later (signing keys, upstream grants, provider logins) before it reaches the database.
+//! Encrypts stored values that must be readable later: signing keys, search-account grants and provider logins.
 
 use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
@@ -9,32 +9,33 @@ use crate::random::Random;
 
 const NONCE_BYTES: usize = 24;
 
-/// Seals and opens secrets with one 256-bit key (XChaCha20-Poly1305).
+/// Encrypts and decrypts secrets with one 256-bit key (XChaCha20-Poly1305).
 ///
-/// Sealed form: 24 random nonce bytes, then the ciphertext with its 16-byte tag.
+/// A ciphertext starts with 24 random nonce bytes and ends with a 16-byte tag.
 #[derive(Clone)]
 pub struct Secrets {
     cipher: XChaCha20Poly1305,
     random: Random,
 }
 
-/// A sealed value did not open: another key, another context, or the bytes were changed.
+/// Decryption failed: the key or the context differs, or the bytes were changed.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored secret cannot be opened with the configured key")]
 pub struct SecretsError;
 
 impl Secrets {
-    /// Works with `key`; nonces are drawn from `random`.
+    /// Uses `key`. Nonces are drawn from `random`.
     #[must_use]
     pub fn new(key: [u8; 32], random: Random) -> Self {
         Self { cipher: XChaCha20Poly1305::new(&key.into()), random }
     }
 
-    /// Encrypts `plain` for `context`, a name of the place it is stored in: a value moved to another place does not open.
+    /// Encrypts `plain` for `context`, the name of the place where it is stored. The value cannot be decrypted under another
+    /// context.
     ///
     /// # Panics
     ///
-    /// For more than 256 GiB, the limit of the cipher.
+    /// If `plain` is larger than 256 GiB, the limit of the cipher.
     #[must_use]
     pub fn seal(&self, plain: &[u8], context: &str) -> Vec<u8> {
         let nonce = self.random.bytes::<NONCE_BYTES>();
@@ -44,7 +45,7 @@ impl Secrets {
         [nonce.as_slice(), &sealed].concat()
     }
 
-    /// Decrypts what [`Secrets::seal`] made for the same `context`.
+    /// Decrypts the output of [`Secrets::seal`] for the same `context`.
     pub fn open(&self, sealed: &[u8], context: &str) -> Result<Vec<u8>, SecretsError> {
         let (nonce, message) = sealed.split_first_chunk::<NONCE_BYTES>().ok_or(SecretsError)?;
         let payload = Payload { msg: message, aad: context.as_bytes() };

@@ -1,4 +1,4 @@
-//! A small world for the tests of services: an owner and a stranger on the `pro` plan, each with a search account.
+//! Test data for services: an owner and an unrelated person on the `pro` plan, each with a search account.
 
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ impl World {
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
     }
 
-    /// The owner grants `role` on the named properties, or on all where none is named.
+    /// Lets the owner grant `role` on the given properties, or on all properties if none is given.
     pub async fn grant(&self, email: &str, role: team_grant::Role, properties: &[Uuid]) {
         let grant = team_grant::ActiveModel {
             id: Set(self.random.id(noon())),

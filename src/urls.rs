@@ -1,14 +1,14 @@
-//! Web addresses: which stay within this machine, and which may carry secrets.
+//! Checks on URLs: loopback addresses and transports that may carry secrets.
 
 use url::{Host, Url};
 
-/// Whether tokens, keys and secrets may travel to `url`: https, or http within this machine.
+/// Returns whether secrets may be sent to `url`: over https, or over http to a loopback address.
 #[must_use]
 pub fn is_secure(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url))
 }
 
-/// Whether `url` names this machine: a loopback address or `localhost`.
+/// Returns whether `url` points to this machine: a loopback address or `localhost`.
 #[must_use]
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
@@ -19,18 +19,18 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether a service at `base_url` is reached over https.
+/// Returns whether a service at `base_url` is served over https.
 #[must_use]
 pub fn is_https(base_url: &str) -> bool {
     Url::parse(base_url).is_ok_and(|url| url.scheme() == "https")
 }
 
-/// `url` as it may be printed: without user and password, and without its query, which may hold them, too.
+/// `url` in a printable form: without user, password and query, because each may contain secrets.
 #[must_use]
 pub fn without_credentials(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "(an address that cannot be read)".to_owned() };
     if !url.username().is_empty() || url.password().is_some() {
-        // Neither can fail where there was one.
+        // Cannot fail, because the URL has a password or user.
         let _ = url.set_password(None);
         let _ = url.set_username("");
     }

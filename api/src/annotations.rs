@@ -19,7 +19,7 @@ use crate::{
 pub trait AnnotationsApi: Send + Sync + 'static {
     /// Annotations of a property
     ///
-    /// By date, newest first. With a window, those that touch it.
+    /// Ordered by date, newest first. With a window, only annotations that overlap it.
     #[get("/api/properties/{id}/annotations")]
     async fn list_property_annotations(
         &self,
@@ -29,7 +29,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
 
     /// Add an annotation
     ///
-    /// A property holds at most 5,000, whose texts take at most 4 MiB together.
+    /// A property holds at most 5,000 annotations, with texts of at most 4 MiB in total.
     #[post("/api/properties/{id}/annotations")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -41,7 +41,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
 
     /// Replace an annotation
     ///
-    /// Optional fields that are left out are removed.
+    /// Absent optional fields are removed.
     #[put("/api/properties/{id}/annotations/{annotationId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -67,13 +67,13 @@ pub trait AnnotationsApi: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 #[params(check = AnnotationListParams::check)]
 pub struct AnnotationListParams {
-    /// First day; annotations that touch the window are listed. Comes together with `endDate`; without both, all are.
+    /// First day; annotations that overlap the window are listed. Requires `endDate`. Without both: all annotations.
     #[param(example = "2026-10-22")]
     pub start_date: Option<NaiveDate>,
-    /// Last day, included; it may lie ahead. Without both: all annotations.
+    /// Last day, inclusive; it may be in the future. Without both: all annotations.
     #[param(example = "2026-11-18")]
     pub end_date: Option<NaiveDate>,
-    /// Whether the search engine's own known counting anomalies are listed too, with `source: system`.
+    /// Includes the search engine's known counting anomalies, with `source: system`.
     #[param(default = "false", example = "true")]
     pub include_system: bool,
 }
@@ -90,44 +90,44 @@ impl AnnotationListParams {
 pub struct Annotation {
     /// The annotation's id.
     pub id: Uuid,
-    /// The day, or the first of several.
+    /// The day, or the first day of a range.
     pub date: NaiveDate,
-    /// The last of several days.
+    /// The last day of a range.
     pub end_date: Option<NaiveDate>,
     /// The note.
     #[oai(validator(min_length = 1, max_length = 2000))]
     pub text: String,
-    /// The user's own word for its kind.
+    /// Category, chosen by the user.
     #[oai(validator(min_length = 1, max_length = 50))]
     pub category: Option<String>,
-    /// Who wrote it. Those of the system cannot be changed.
+    /// Author of the note. System annotations cannot be changed.
     pub source: AnnotationSource,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// Who wrote an annotation.
+/// Author of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum AnnotationSource {
-    /// Somebody with at least the role editor.
+    /// A user with at least the role editor.
     User,
     /// The product: a counting anomaly that the search engine has published.
     System,
 }
 
-/// What an annotation says.
+/// Content of an annotation.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct AnnotationInput {
-    /// The day, or the first of several.
+    /// The day, or the first day of a range.
     pub date: NaiveDate,
-    /// The last of several days; not before `date`.
+    /// The last day of a range; not before `date`.
     pub end_date: Option<NaiveDate>,
     /// The note.
     #[oai(validator(
@@ -136,7 +136,7 @@ pub struct AnnotationInput {
         pattern = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
     ))]
     pub text: String,
-    /// The user's own word for its kind.
+    /// Category, chosen by the user.
     #[oai(validator(
         min_length = 1,
         max_length = 50,

@@ -1,4 +1,4 @@
-//! What operations answer with: `{ "data": …, "meta": … }`, `201` with `Location`, `204`, CSV.
+//! Responses of operations: `{ "data": …, "meta": … }`, `201` with `Location`, `204`, CSV.
 
 use std::marker::PhantomData;
 
@@ -13,13 +13,13 @@ use poem_openapi::{
 
 use crate::error::ApiError;
 
-/// What an operation returns.
+/// Result of an operation.
 pub type Answered<T> = Result<T, ApiError>;
 
 /// The success envelope.
 #[derive(Debug, Clone, Object)]
 pub struct Data<T: ParseFromJSON + ToJSON + Send + Sync> {
-    /// What was asked for.
+    /// The result.
     pub data: T,
 }
 
@@ -32,7 +32,7 @@ pub struct Answer<T>(pub T);
 pub struct Created<T> {
     /// The record.
     pub data: T,
-    /// Its path.
+    /// Path of the record.
     pub location: String,
 }
 
@@ -40,7 +40,7 @@ pub struct Created<T> {
 #[derive(Debug, Clone, Copy)]
 pub struct NoContent;
 
-/// `200` with a body of schema `T` that is already serialised; large answers are rendered once and sent often.
+/// `200` with an already serialised body of schema `T`. Large answers are rendered once and sent many times.
 #[derive(Debug, Clone)]
 pub struct Rendered<T> {
     body: Bytes,
@@ -55,14 +55,14 @@ impl<T> Rendered<T> {
         Self { body, etag: None, shape: PhantomData }
     }
 
-    /// The same with a digest of the bytes, so that nobody reads them again to make a tag. The tag is weak: the same question
-    /// may be answered in other words.
+    /// Sets a weak `ETag` from a digest of the bytes, so that no layer needs to hash them again. The tag is weak
+    /// because the same question may be answered in different bytes.
     #[must_use]
     pub fn with_digest(self, digest: &str) -> Self {
         Self { etag: Some(format!("W/\"{digest}\"")), ..self }
     }
 
-    /// The same with a strong tag: the same records are written in the same bytes.
+    /// Sets a strong `ETag` from a digest: the same records always have the same bytes.
     #[must_use]
     pub fn with_strong_digest(self, digest: &str) -> Self {
         Self { etag: Some(format!("\"{digest}\"")), ..self }
@@ -76,9 +76,9 @@ pub type Listed<T> = Rendered<Data<Vec<T>>>;
 pub struct Csv {
     /// The bytes, header row first.
     pub body: Body,
-    /// The file name that a browser saves under; ASCII letters, digits, dot, dash and underscore.
+    /// File name of the download; ASCII letters, digits, dot, dash and underscore.
     pub file_name: String,
-    /// Whether the rows were cut at the fetch ceiling; where it is not known before the last row, the rows say it.
+    /// True if the rows were cut at the fetch ceiling; `None` if that is unknown before the last row, where a column states it.
     pub capped: Option<bool>,
 }
 
@@ -140,7 +140,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
     }
 }
 
-/// A single record says its state in `etag`; the header repeats it.
+/// Serialises `value` as the response body. The `ETag` header repeats the `etag` field of a single record.
 fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
     let value = value.to_json().unwrap_or_default();
     let mut response = Response::builder().status(status).content_type("application/json");
@@ -197,7 +197,7 @@ impl ApiResponse for Csv {
         let capped = MetaHeader {
             name: "X-Total-Rows-Capped".to_owned(),
             description: Some(
-                "Whether the rows were cut at the fetch ceiling, where that is known beforehand.".to_owned(),
+                "True if the rows were cut at the fetch ceiling; absent if that is not known in advance.".to_owned(),
             ),
             required: false,
             deprecated: false,

@@ -14,14 +14,15 @@ use crate::{
 pub trait BillingApi: Send + Sync + 'static {
     /// Plan catalogue
     ///
-    /// Every plan of this deployment, smallest first. Empty where billing is switched off and everyone has everything.
+    /// Returns every plan of this deployment, smallest first. The list is empty if billing is switched off; every
+    /// feature is then available to everyone.
     #[get("/api/billing/plans")]
     #[access(Public)]
     async fn list_billing_plans(&self) -> Answered<Answer<Vec<Plan>>>;
 
     /// Subscription and usage
     ///
-    /// The caller's own plan, and how much of it is used. Never refused for want of a plan.
+    /// Returns the caller's own plan and its usage. Needs no plan.
     #[get("/api/billing/summary")]
     async fn get_billing_summary(&self, caller: Caller) -> Answered<Answer<BillingSummary>>;
 }
@@ -30,28 +31,28 @@ pub trait BillingApi: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct Plan {
-    /// The plan's stable name.
+    /// Stable identifier of the plan.
     #[oai(validator(max_length = 64, pattern = "^[a-z][a-z0-9_-]*$"))]
     pub key: String,
-    /// The plan's name for people.
+    /// Display name of the plan.
     #[oai(validator(max_length = 100))]
     pub name: String,
-    /// The most properties that may be tracked.
+    /// Maximum number of tracked properties.
     pub tracked_properties: u64,
-    /// What the plan includes.
+    /// Features of the plan.
     pub features: PlanFeatures,
-    /// How fast requests may come.
+    /// Rate limit of the plan.
     pub rate_limit: PlanRateLimit,
 }
 
-/// What a plan includes.
+/// Features of a plan.
 #[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own on the wire")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct PlanFeatures {
     /// Public share links.
     pub share_links: bool,
-    /// Granting access to others.
+    /// Access for other users.
     pub team: bool,
     /// The tool-protocol endpoint.
     pub mcp: bool,
@@ -59,13 +60,13 @@ pub struct PlanFeatures {
     pub seo_providers: bool,
 }
 
-/// How fast requests may come.
+/// Rate limit of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct PlanRateLimit {
-    /// Requests a minute, sustained.
+    /// Sustained rate, in requests per minute.
     pub per_minute: u64,
-    /// Requests at once.
+    /// Burst, in requests.
     pub burst: u64,
 }
 
@@ -73,36 +74,36 @@ pub struct PlanRateLimit {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct BillingSummary {
-    /// Whether there is a subscription.
+    /// State of the subscription.
     pub status: SubscriptionStatus,
-    /// The plan; absent without a subscription and where billing is switched off.
+    /// The plan; absent without a subscription and if billing is switched off.
     pub plan: Option<Plan>,
-    /// What the caller may use right now.
+    /// Features that the caller can use right now.
     pub features: PlanFeatures,
-    /// How much is used.
+    /// Usage of the limits.
     pub usage: Usage,
-    /// When the trial ends; only while it runs.
+    /// End of the trial; absent if no trial is running.
     pub trial_ends_at: Option<DateTime<Utc>>,
-    /// Where to subscribe.
+    /// URL of the subscription page.
     #[oai(validator(max_length = 2048))]
     pub subscribe_url: String,
 }
 
-/// Whether there is a subscription.
+/// State of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "snake_case")]
 pub enum SubscriptionStatus {
-    /// The first days of a new user.
+    /// The trial of a new user is running.
     Trialing,
     /// A plan is in force.
     Active,
     /// No plan: no access to properties.
     None,
-    /// Billing is switched off; everyone has everything.
+    /// Billing is switched off; every feature is available to everyone.
     NotRequired,
 }
 
-/// How much of the limits is used.
+/// Usage of the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct Usage {
@@ -110,7 +111,7 @@ pub struct Usage {
     pub tracked_properties: UsageCount,
     /// Team grants.
     pub team_grants: UsageCount,
-    /// Active share links over all properties; the limit holds for each property.
+    /// Active share links over all properties; the limit applies to each property.
     pub share_links: UsageCount,
 }
 
@@ -118,8 +119,8 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(skip_serializing_if_is_none)]
 pub struct UsageCount {
-    /// How many there are.
+    /// Number in use.
     pub used: u64,
-    /// The most there may be; absent where nothing limits it.
+    /// Maximum number; absent without a limit.
     pub limit: Option<u64>,
 }

@@ -1,7 +1,7 @@
-//! The request body: JSON of a documented shape, and refusals that name the field.
+//! Request bodies: JSON of a documented shape. Errors name the field.
 //!
-//! A body is held against the schema that the document publishes for it, so what is documented and what is accepted
-//! cannot differ; only then is it read.
+//! A body is validated against the schema that poem-openapi derives from its type, and only then parsed. The document
+//! publishes the same schema.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::{
     shape,
 };
 
-/// Below it a float names one integer: 2 to the power of 53.
+/// 2 to the power of 53: below it, a whole float stands for exactly one integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 const CONTENT_TYPE: &str = "application/json";
@@ -27,12 +27,12 @@ const CONTENT_TYPE: &str = "application/json";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body<T>(pub T);
 
-/// The JSON value of a body that a layer in front of the router has parsed, as request data. It is taken once.
+/// The JSON value of a body, parsed by a layer in front of the router and stored as request data. It can be taken once.
 #[derive(Debug, Clone)]
 pub struct ParsedBody(Arc<Mutex<Option<Value>>>);
 
 impl ParsedBody {
-    /// Holds `value` until the operation takes it.
+    /// Stores `value` until the operation takes it.
     #[must_use]
     pub fn new(value: Value) -> Self {
         Self(Arc::new(Mutex::new(Some(value))))
@@ -44,7 +44,7 @@ impl ParsedBody {
 }
 
 impl<T: ParseFromJSON + 'static> Body<T> {
-    /// Reads `bytes` sent as `content_type`.
+    /// Parses `bytes` sent as `content_type`. Fails with 415 for another content type, and with 400 for a body that does not fit.
     pub fn read(content_type: Option<&str>, bytes: &[u8]) -> Result<Self, ApiError> {
         check_content_type(content_type)?;
         if bytes.is_empty() {
@@ -54,7 +54,7 @@ impl<T: ParseFromJSON + 'static> Body<T> {
         Self::of(value)
     }
 
-    /// Reads a JSON value.
+    /// Validates and parses a JSON value. Fails with 400 and a hint that names the field.
     pub fn of(value: Value) -> Result<Self, ApiError> {
         let value = whole(value);
         shape::check::<T>(&value)?;
@@ -62,7 +62,7 @@ impl<T: ParseFromJSON + 'static> Body<T> {
     }
 }
 
-/// Numbers without a fraction as integers, which `1.0` and `1e3` are as well (JSON Schema 2020-12).
+/// Converts floats without a fraction to integers, which `1.0` and `1e3` are as well (JSON Schema 2020-12).
 fn whole(value: Value) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {
@@ -76,7 +76,7 @@ fn whole(value: Value) -> Value {
     }
 }
 
-/// Refuses a body that is not said to be JSON.
+/// Fails with 415 unless `content_type` is JSON.
 pub fn check_content_type(content_type: Option<&str>) -> Result<(), ApiError> {
     let essence = content_type.map(|text| text.split(';').next().unwrap_or_default().trim());
     match essence {
@@ -90,7 +90,7 @@ fn unsupported(what: &str) -> ApiError {
     ApiError::new(Code::UnsupportedMediaType).hint(format!("Content-Type: {what}"))
 }
 
-/// Where the text stops being JSON, without the parser's own words.
+/// Describes the position at which the text stops being JSON, without the parser's wording.
 pub(crate) fn not_json(error: &serde_json::Error) -> String {
     let what = if error.is_eof() { "ends too early" } else { "is not JSON" };
     format!("{what} at line {}, column {}", error.line(), error.column())

@@ -19,14 +19,13 @@ use crate::{
 pub trait ClassificationsApi: Send + Sync + 'static {
     /// Branded keywords of a property
     ///
-    /// By keyword. A query is branded when it contains one of them between word boundaries, ignoring case.
+    /// Ordered by keyword. A query is branded when it contains a keyword between word boundaries, ignoring case.
     #[get("/api/properties/{id}/branded-keywords")]
     async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>>;
 
     /// Add branded keywords
     ///
-    /// Keywords that are there already, ignoring case, stay as they are; the answer lists all of the property's.
-    /// At most 200 per property.
+    /// Existing keywords, ignoring case, are unchanged. The answer lists all keywords of the property. At most 200 per property.
     #[post("/api/properties/{id}/branded-keywords")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -51,14 +50,14 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Segments of a property
     ///
-    /// Saved classifications of pages, by name.
+    /// Saved classifications of pages, ordered by name.
     #[get("/api/properties/{id}/segments")]
     async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>>;
 
     /// Create a segment
     ///
-    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. A property has at most
-    /// 500 segments, whose conditions together take at most 4 MiB.
+    /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. A property has
+    /// at most 500 segments, with conditions of at most 4 MiB in total.
     #[post("/api/properties/{id}/segments")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -90,14 +89,14 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Topic clusters of a property
     ///
-    /// Saved classifications of queries, by name.
+    /// Saved classifications of queries, ordered by name.
     #[get("/api/properties/{id}/topic-clusters")]
     async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>>;
 
     /// Create a topic cluster
     ///
-    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. A property has at most
-    /// 500 topic clusters, whose conditions together take at most 4 MiB.
+    /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. A property has
+    /// at most 500 topic clusters, with conditions of at most 4 MiB in total.
     #[post("/api/properties/{id}/topic-clusters")]
     #[idempotency(enforced)]
     #[role(Editor)]
@@ -139,7 +138,7 @@ pub struct BrandedKeyword {
     /// The term.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub keyword: String,
-    /// When it was added.
+    /// Time when it was added.
     pub created_at: DateTime<Utc>,
 }
 
@@ -158,7 +157,7 @@ pub struct BrandedKeywordsInput {
     pub keywords: Vec<String>,
 }
 
-/// Which branded keyword.
+/// Parameters of the removal.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct BrandedKeywordParams {
     /// The keyword to remove, ignoring case.
@@ -171,98 +170,98 @@ pub struct BrandedKeywordParams {
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 #[serde(deny_unknown_fields)]
 pub struct ClassificationCondition {
-    /// How it compares.
+    /// Comparison operator.
     pub operator: FilterOperator,
-    /// What it compares with.
+    /// Value to compare with.
     #[oai(validator(min_length = 1, max_length = 4096, pattern = r"^[^\x00]+$"))]
     pub value: String,
-    /// How it joins the condition before it; absent means `and`.
+    /// Operator that joins it to the condition before it; absent means `and`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logic: Option<FilterLogic>,
 }
 
-/// A saved classification of pages; `segment:<id>` asks for it.
+/// A saved classification of pages; `segment:<id>` selects it.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Segment {
     /// The segment's id.
     pub id: Uuid,
-    /// Its name.
+    /// Name.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
-    /// Its colour in charts.
+    /// Colour in charts, `#rrggbb`.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
-    /// What a page's URL must satisfy.
+    /// Conditions on a page's URL.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a segment holds.
+/// Content of a segment.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct SegmentInput {
-    /// Its name.
+    /// Name.
     #[oai(validator(
         min_length = 1,
         max_length = 100,
         pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
     ))]
     pub name: String,
-    /// Its colour in charts, `#rrggbb`.
+    /// Colour in charts, `#rrggbb`.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
-    /// What a page's URL must satisfy; `and` binds tighter than `or`.
+    /// Conditions on a page's URL; `and` binds tighter than `or`.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
 }
 
-/// A saved classification of queries; `topicCluster:<id>` asks for it.
+/// A saved classification of queries; `topicCluster:<id>` selects it.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct TopicCluster {
     /// The cluster's id.
     pub id: Uuid,
-    /// Its name.
+    /// Name.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
-    /// Its colour in charts.
+    /// Colour in charts, `#rrggbb`.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
-    /// What a query must satisfy.
+    /// Conditions on a query.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a topic cluster holds.
+/// Content of a topic cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct TopicClusterInput {
-    /// Its name.
+    /// Name.
     #[oai(validator(
         min_length = 1,
         max_length = 100,
         pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
     ))]
     pub name: String,
-    /// Its colour in charts, `#rrggbb`.
+    /// Colour in charts, `#rrggbb`.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
-    /// What a query must satisfy; `and` binds tighter than `or`. Anonymised queries satisfy none.
+    /// Conditions on a query; `and` binds tighter than `or`. Anonymised queries satisfy none.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
 }

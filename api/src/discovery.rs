@@ -1,4 +1,4 @@
-//! Where a client starts.
+//! The index of the API, the starting point for clients.
 
 use macros::api_trait;
 use poem_openapi::Object;
@@ -8,18 +8,18 @@ use crate::{
     security::Caller,
 };
 
-/// Where a client starts.
+/// The index of the API, the starting point for clients.
 #[api_trait(tag = Discovery, routes = DiscoveryRoutes)]
 pub trait DiscoveryApi: Send + Sync + 'static {
     /// Index of the API
     ///
-    /// Says where the description, the documentation and the main resources are. Without credentials the answer is the 401
-    /// whose `WWW-Authenticate` header starts the OAuth flow.
+    /// Returns links to the description, the documentation and the main resources. Without credentials, the answer is
+    /// the 401 whose `WWW-Authenticate` header starts the OAuth flow.
     #[get("/api")]
     async fn get_api_index(&self, caller: Caller) -> Answered<Rendered<Data<ApiIndex>>>;
 }
 
-/// Where things are.
+/// Links to the description, the documentation and the main resources.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct ApiIndex {
@@ -55,7 +55,7 @@ pub struct OperationLink {
     /// The URL.
     #[oai(validator(max_length = 2048))]
     pub url: String,
-    /// What it does, in a few words.
+    /// Summary of the operation.
     #[oai(validator(max_length = 200))]
     pub summary: String,
 }

@@ -1,4 +1,4 @@
-//! The wire error `{ error, code?, hint?, correlationId? }` and the one table of its codes.
+//! The wire error `{ error, code?, hint?, correlationId? }` and the table of its codes.
 
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use poem_openapi::{
@@ -7,30 +7,30 @@ use poem_openapi::{
     types::ToJSON,
 };
 
-/// The most characters that a hint has; what it repeats of the request may be of any length.
+/// Maximum number of characters of a hint. A hint may quote text of the request, whose length is unbounded.
 const LONGEST_HINT: usize = 2000;
 
-/// The body of every answer that is not a success.
+/// Body of every answer that is not a success.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename = "ApiError", rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ErrorBody {
-    /// What went wrong, in words for a person. Not meant to be parsed.
+    /// Error message for people. Not meant to be parsed.
     #[oai(validator(max_length = 200))]
     pub error: String,
-    /// What went wrong, as a stable word for programs.
+    /// Stable error code for programs.
     #[oai(validator(max_length = 64, pattern = "^[a-z][a-z0-9_]*$"))]
     pub code: Option<String>,
-    /// The way out: which parameter or field, and what is allowed.
+    /// Advice: the parameter or field at fault, and the allowed values.
     #[oai(validator(max_length = 2000))]
     pub hint: Option<String>,
-    /// Names this request in the server's logs; on every 5xx.
+    /// Identifier of this request in the server's logs; present on every 5xx.
     #[oai(validator(max_length = 128))]
     pub correlation_id: Option<String>,
 }
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident $status:ident $code:literal $text:literal $($hint:expr)?;)*) => {
-        /// Why a request was refused.
+        /// Error codes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code { $($(#[$doc])* $name),* }
 
@@ -38,25 +38,25 @@ macro_rules! codes {
             /// Every code, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The HTTP status that carries this code.
+            /// HTTP status of this code.
             #[must_use]
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status),* }
             }
 
-            /// The stable word in `code`.
+            /// The value of `code`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $code),* }
             }
 
-            /// The fixed text in `error`.
+            /// The fixed value of `error`.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
             }
 
-            /// The hint that usually goes with it: the one that refusals without a particular cause give, and the document's example.
+            /// The default hint: for errors without a particular cause, and for the examples in the document.
             #[must_use]
             pub fn usual_hint(self) -> Option<&'static str> {
                 let hint: &[&'static str] = match self { $(Self::$name => &[$($hint)?]),* };
@@ -80,7 +80,7 @@ codes! {
     FilterTooComplex BAD_REQUEST "filter_too_complex" "The filters cannot be answered exactly";
     /// The search type has no such data, e.g. queries in discover.
     NotAvailableForSearchType BAD_REQUEST "not_available_for_search_type" "Not available for this search type";
-    /// No credentials, or bad ones.
+    /// Credentials are missing or invalid.
     Unauthorized UNAUTHORIZED "unauthorized" "Unauthorized"
         "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
     /// The plan does not include access.
@@ -92,7 +92,7 @@ codes! {
     /// The role on the property is too low.
     Forbidden FORBIDDEN "forbidden" "Forbidden"
         "This needs the role editor on the property.";
-    /// Nothing there that the caller can see.
+    /// No such record is visible to the caller.
     NotFound NOT_FOUND "not_found" "Not found";
     /// The path exists, the method does not.
     MethodNotAllowed METHOD_NOT_ALLOWED "method_not_allowed" "Method not allowed";
@@ -101,7 +101,7 @@ codes! {
     /// The search engine refused the stored grant.
     SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected"
         "The owner of the property must reconnect the search account.";
-    /// The search engine does not let the property's search account read the site. Told to the owner only.
+    /// The search engine does not let the property's search account read the site. Only the owner gets this code.
     SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account"
         "The search engine does not let your search account read this site. Give the account access there, then sync; the site is asked about again in 60 seconds at the soonest.";
     /// No credentials are stored for the SEO provider.
@@ -126,31 +126,31 @@ codes! {
     RateLimited TOO_MANY_REQUESTS "rate_limited" "Too many requests";
     /// A fault of the server.
     Internal INTERNAL_SERVER_ERROR "internal_error" "An unexpected error occurred.";
-    /// Declared, not yet built.
+    /// The operation is declared, but not built.
     NotImplemented NOT_IMPLEMENTED "not_implemented" "An unexpected error occurred.";
     /// The search engine did not answer in time.
     SearchEngineUnavailable SERVICE_UNAVAILABLE "search_engine_unavailable" "An unexpected error occurred.";
     /// The SEO provider did not answer in time.
     ProviderUnavailable SERVICE_UNAVAILABLE "provider_unavailable" "An unexpected error occurred.";
-    /// A part of the service is away, e.g. the identity provider.
+    /// A part of the service is unavailable, e.g. the identity provider.
     Unavailable SERVICE_UNAVAILABLE "unavailable" "An unexpected error occurred.";
 }
 
-/// A refusal on its way to the client.
+/// An error on its way to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
-    /// Why.
+    /// The error code.
     pub code: Code,
-    /// The way out.
+    /// Advice for the client.
     pub hint: Option<String>,
-    /// `Retry-After`, in seconds.
+    /// Value of `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
-    /// Set by the envelope on 5xx answers.
+    /// Request id, set by the envelope on 5xx answers.
     pub correlation_id: Option<String>,
 }
 
 impl ApiError {
-    /// A refusal with nothing but its code.
+    /// An error with a code and nothing else.
     #[must_use]
     pub fn new(code: Code) -> Self {
         Self { code, hint: None, retry_after: None, correlation_id: None }
@@ -162,7 +162,7 @@ impl ApiError {
         Self::new(Code::InvalidRequest).hint(format!("{name}: {allowed}"))
     }
 
-    /// Adds the way out, cut where it is longer than the document allows.
+    /// Sets the hint, cut at the maximum length that the document allows.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         let mut hint = hint.into();
@@ -172,13 +172,13 @@ impl ApiError {
         Self { hint: Some(hint), ..self }
     }
 
-    /// Adds `Retry-After` in seconds.
+    /// Sets `Retry-After`, in seconds.
     #[must_use]
     pub fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 
-    /// The body as it goes over the wire.
+    /// The body as sent to the client.
     #[must_use]
     pub fn body(&self) -> ErrorBody {
         ErrorBody {
@@ -220,7 +220,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Error responses are documented by a pass over the document, from the table of operations.
+/// A pass over the document writes the error responses, from the table of operations.
 impl ApiResponse for ApiError {
     fn meta() -> MetaResponses {
         MetaResponses { responses: Vec::new() }

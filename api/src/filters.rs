@@ -17,14 +17,14 @@ use crate::{
 pub trait FiltersApi: Send + Sync + 'static {
     /// The caller's filter presets
     ///
-    /// By name, ignoring case, in code-point order.
+    /// Ordered by name, ignoring case, in code-point order.
     #[get("/api/filter-presets")]
     async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>>;
 
     /// Save a filter preset
     ///
-    /// Conditions that could not be used as filters are refused; as JSON they take at most 60,000 bytes. At most 500 presets
-    /// per user, whose conditions together take at most 4 MiB.
+    /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. At most 500
+    /// presets per user, with conditions of at most 4 MiB in total.
     #[post("/api/filter-presets")]
     #[idempotency(enforced)]
     #[errors(FilterTooComplex)]
@@ -50,7 +50,7 @@ pub trait FiltersApi: Send + Sync + 'static {
 
     /// Delete a filter preset
     ///
-    /// Questions already asked with it are not affected: a preset is copied into the `filters` parameter.
+    /// Other requests are not affected, because clients copy a preset into the `filters` parameter.
     #[delete("/api/filter-presets/{id}")]
     #[id(FilterPreset)]
     #[idempotency(ignored)]
@@ -64,7 +64,7 @@ pub trait FiltersApi: Send + Sync + 'static {
 pub struct FilterPreset {
     /// The preset's id.
     pub id: Uuid,
-    /// Its name.
+    /// Name.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
     /// The conditions, ready to be sent as the `filters` parameter.
@@ -73,17 +73,17 @@ pub struct FilterPreset {
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// What a preset holds.
+/// Content of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields)]
 pub struct FilterPresetInput {
-    /// Its name.
+    /// Name.
     #[oai(validator(
         min_length = 1,
         max_length = 100,

@@ -1,7 +1,7 @@
-//! The contract: traits that declare every operation, the wire types, and the `OpenAPI` document made of them.
+//! The contract: traits that declare every operation, the wire types, and the `OpenAPI` document derived from them.
 //!
-//! Nothing here knows a database, an HTTP client or the server. A trait method carries everything there is to say about
-//! an operation; the router, the document and the table of operations are derived from it by `#[api_trait]`.
+//! This crate knows no database, no HTTP client and no server. A trait method declares everything about an operation;
+//! `#[api_trait]` derives the router, the document and the table of operations from it.
 
 pub mod analytics;
 pub mod annotations;
@@ -33,8 +33,8 @@ use poem_openapi::Tags;
 /// The date of the API version that this contract describes; the value of `X-API-Version`.
 pub const VERSION: &str = "2026-09-14";
 
-/// Makes everything that needs all tags from the one list of them: the tags of the document, the table of operations, the trait that
-/// stands for the whole contract, its routes.
+/// Derives everything that needs all tags from one list: the tags of the document, the table of operations, the trait
+/// of the whole contract, and its routes.
 macro_rules! tags {
     ($($(#[$doc:meta])* $tag:ident = $module:ident::{$api:ident, $routes:ident};)*) => {
         /// The tags of the document, one trait each.
@@ -57,15 +57,15 @@ macro_rules! tags {
 }
 
 tags! {
-    /// Where a client starts: the index of the API.
+    /// The index of the API, the starting point for clients.
     Discovery = discovery::{DiscoveryApi, DiscoveryRoutes};
     /// Health, connection health and feature flags.
     System = system::{SystemApi, SystemRoutes};
     /// The plan catalogue and the caller's subscription.
     Billing = billing::{BillingApi, BillingRoutes};
-    /// The sites a user has connected, and which of them are tracked.
+    /// Sites that a user has connected, and the selection of those that are tracked.
     Properties = properties::{PropertiesApi, PropertiesRoutes};
-    /// What search data says about a property.
+    /// Analyses of a property's search data.
     Analytics = analytics::{AnalyticsApi, AnalyticsRoutes};
     /// Branded keywords, segments of pages and topic clusters of queries.
     Classifications = classifications::{ClassificationsApi, ClassificationsRoutes};
@@ -75,7 +75,7 @@ tags! {
     Tags = tags::{TagsApi, TagsRoutes};
     /// Public read-only links to a property's dashboard.
     Sharing = sharing::{SharingApi, SharingRoutes};
-    /// Who else may see or edit a user's properties.
+    /// Access of other users to a user's properties.
     Team = team::{TeamApi, TeamRoutes};
     /// Saved sets of filter conditions.
     Filters = filters::{FiltersApi, FiltersRoutes};

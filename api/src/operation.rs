@@ -11,10 +11,10 @@ use crate::{
     params::ParameterDoc,
 };
 
-/// Who may call an operation.
+/// Callers that an operation admits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anyone.
+    /// Anyone, without credentials.
     Public,
     /// A bearer token or the web app's session cookie.
     SessionOrOauth,
@@ -22,7 +22,7 @@ pub enum Access {
     ShareToken,
 }
 
-/// Whether `Idempotency-Key` has an effect on a write.
+/// Effect of `Idempotency-Key` on a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idempotency {
     /// The first answer is stored and replayed.
@@ -31,18 +31,18 @@ pub enum Idempotency {
     Ignored,
 }
 
-/// The `ETag` of a read's answer, which the client's copy is compared by.
+/// Kind of `ETag` on a read's answer, used to compare the client's copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EtagKind {
-    /// No tag: the answer is streamed, or public and never the same.
+    /// No tag: the answer is streamed, or public and different each time.
     None,
-    /// A strong tag: the same bytes.
+    /// Strong tag: the same bytes.
     Strong,
-    /// A weak tag: the same numbers, made of search data.
+    /// Weak tag: the same numbers, computed from search data.
     Weak,
 }
 
-/// The record that `{id}` in a path names.
+/// Kind of record that `{id}` in a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
     /// A property; the operation is scoped to it.
@@ -53,7 +53,7 @@ pub enum Resource {
     FilterPreset,
 }
 
-/// All that a trait method says about its operation.
+/// Declaration of an operation, taken from its trait method.
 #[derive(Debug, Clone)]
 pub struct Operation {
     /// The operation id, camelCase.
@@ -64,28 +64,28 @@ pub struct Operation {
     pub path: &'static str,
     /// The tag.
     pub tag: Tag,
-    /// Who may call it.
+    /// Callers that it admits.
     pub access: Access,
-    /// On writes: what an idempotency key does.
+    /// On writes: effect of an idempotency key.
     pub idempotency: Option<Idempotency>,
-    /// On property-scoped operations: the role that the caller must have on the property.
+    /// On property-scoped operations: role that the caller needs on the property.
     pub role: Role,
-    /// The feature that the plan must include.
+    /// Feature that the plan must include, if any.
     pub feature: Option<Feature>,
-    /// On reads: the tag of the answer.
+    /// On reads: kind of the answer's tag.
     pub etag: EtagKind,
-    /// The record that `{id}` names, where the path has it.
+    /// Kind of record that `{id}` names, if the path has it.
     pub id_of: Option<Resource>,
     /// Codes beyond those that follow from access, path and idempotency.
     pub errors: &'static [Code],
-    /// Documents the query parameters.
+    /// Functions that document the query parameters.
     pub params: &'static [fn(&mut Vec<ParameterDoc>)],
     /// The doc comment.
     pub docs: &'static str,
 }
 
 impl Operation {
-    /// Whether `{id}` in the path is a property.
+    /// Returns true if `{id}` in the path names a property.
     #[must_use]
     pub fn is_property_scoped(&self) -> bool {
         self.id_of == Some(Resource::Property)
@@ -99,7 +99,7 @@ impl Operation {
         out
     }
 
-    /// How many of the path's `{names}` have a value in `path`; none where `path` is not this operation's.
+    /// Number of the path's `{names}` that have a value in `path`; `None` if `path` does not belong to this operation.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<usize> {
         let (mut pattern, mut actual) = (self.path.split('/'), path.split('/'));
@@ -114,7 +114,7 @@ impl Operation {
         }
     }
 
-    /// The value of the path's `{name}` in `path`, which is this operation's.
+    /// Value of the path's `{name}` in `path`, which must belong to this operation.
     #[must_use]
     pub fn value<'p>(&self, name: &str, path: &'p str) -> Option<&'p str> {
         let is_named = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
@@ -130,7 +130,7 @@ pub fn all() -> &'static [Operation] {
     &TABLE
 }
 
-/// The operation that answers `method` on the concrete `path`. A literal segment wins over a name.
+/// Finds the operation for `method` and the concrete `path`. A literal segment wins over a name.
 #[must_use]
 pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
     let wanted = if *method == Method::HEAD { &Method::GET } else { method };
@@ -142,8 +142,8 @@ pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
         .map(|(_, operation)| operation)
 }
 
-/// Every operation on a line of its own, for review: its id, method and path, who may call it, what an idempotency key does, the role it
-/// needs, the tag of its answer, the feature that the plan must include.
+/// Lists every operation on a line of its own, for review: id, method, path, access, idempotency, role, tag of the
+/// answer, and feature of the plan.
 #[must_use]
 pub fn listing() -> String {
     let mut lines = Vec::new();

@@ -11,34 +11,34 @@ use uuid::Uuid;
 
 use crate::error::ApiError;
 
-/// A value that a query parameter can have.
+/// A type that a query parameter can have.
 pub trait ParamValue: Sized {
-    /// Its JSON Schema.
+    /// JSON Schema of the type.
     fn schema() -> Value;
-    /// Reads it; the error says what is allowed.
+    /// Parses a value. The error describes the allowed values.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// One query parameter, for the document.
+/// Documentation of one query parameter.
 #[derive(Debug, Clone)]
 pub struct ParameterDoc {
     /// The name on the wire.
     pub name: &'static str,
-    /// What it means.
+    /// Description.
     pub description: &'static str,
     /// An example, as text.
     pub example: &'static str,
-    /// What its absence means, as text.
+    /// Default value, as text.
     pub default: Option<&'static str>,
-    /// Whether it must be there.
+    /// True if the parameter is required.
     pub required: bool,
-    /// The JSON Schema of its value.
+    /// JSON Schema of its value.
     pub schema: fn() -> Value,
 }
 
 /// A struct that is read from the query string; derived by `#[derive(QueryParams)]`.
 pub trait QueryParams: Sized {
-    /// Reads the struct; the error names the parameter and what is allowed.
+    /// Reads the struct. The error names the parameter and the allowed values.
     fn read(query: &QueryPairs) -> Result<Self, ApiError>;
     /// Lists the parameters.
     fn document(out: &mut Vec<ParameterDoc>);
@@ -48,7 +48,7 @@ pub trait QueryParams: Sized {
 #[derive(Debug, Clone)]
 pub struct Params<T>(pub T);
 
-/// Lets `#[api_trait]` ask `Params<T>` for its documentation.
+/// Gives `#[api_trait]` the documentation of `Params<T>`.
 pub trait Documented {
     /// Lists the parameters.
     fn document(out: &mut Vec<ParameterDoc>);
@@ -67,7 +67,7 @@ impl<'a, T: QueryParams + Send> FromRequest<'a> for Params<T> {
     }
 }
 
-/// The decoded query string. Names that no operation knows are ignored.
+/// The decoded query string. Unknown names are ignored.
 #[derive(Debug, Clone)]
 pub struct QueryPairs(BTreeMap<String, Vec<String>>);
 
@@ -93,23 +93,23 @@ impl QueryPairs {
         }
     }
 
-    /// A parameter that may be absent.
+    /// Reads an optional parameter.
     pub fn optional<T: ParamValue>(&self, name: &str) -> Result<Option<T>, ApiError> {
         self.text(name)?.map(|text| T::parse(text).map_err(|allowed| ApiError::invalid(name, &allowed))).transpose()
     }
 
-    /// A parameter whose absence means `default`.
+    /// Reads a parameter that is `default` when absent.
     pub fn or_default<T: ParamValue>(&self, name: &str, default: &str) -> Result<T, ApiError> {
         T::parse(self.text(name)?.unwrap_or(default)).map_err(|allowed| ApiError::invalid(name, &allowed))
     }
 
-    /// A parameter that must be there.
+    /// Reads a required parameter.
     pub fn required<T: ParamValue>(&self, name: &str) -> Result<T, ApiError> {
         self.optional(name)?.ok_or_else(|| ApiError::invalid(name, "is required"))
     }
 }
 
-/// Decodes `application/x-www-form-urlencoded`; `None` for bytes that are no UTF-8 or a broken escape.
+/// Decodes `application/x-www-form-urlencoded`. Returns `None` for invalid UTF-8 and broken escapes.
 fn decode(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -212,7 +212,7 @@ impl<const MAX: usize> ParamValue for Text<MAX> {
     }
 }
 
-/// Makes a poem-openapi `Enum` a query parameter.
+/// Implements `ParamValue` for a poem-openapi `Enum`.
 #[macro_export]
 macro_rules! enum_param {
     ($name:ty) => {
@@ -235,13 +235,13 @@ fn enum_values<T: poem_openapi::types::Type>() -> Vec<Value> {
     registry.schemas.get(T::name().as_ref()).map(|schema| schema.enum_items.clone()).unwrap_or_default()
 }
 
-/// The schema of a string enum.
+/// JSON Schema of a string enum.
 #[must_use]
 pub fn enum_schema<T: poem_openapi::types::Type>() -> Value {
     json!({ "type": "string", "enum": enum_values::<T>() })
 }
 
-/// What a string enum allows, in words.
+/// Describes the allowed values of a string enum.
 #[must_use]
 pub fn enum_allowed<T: poem_openapi::types::Type>() -> String {
     let values: Vec<String> = enum_values::<T>().iter().filter_map(|v| v.as_str().map(str::to_owned)).collect();

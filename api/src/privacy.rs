@@ -24,27 +24,27 @@ use crate::{
 pub trait PrivacyApi: Send + Sync + 'static {
     /// Export the caller's data
     ///
-    /// Everything that is kept about the caller. Search data is never stored, so there is none; secrets (grants, credentials,
-    /// session ids) are named but not shown.
+    /// Returns everything that is stored about the caller. Search data is never stored, so there is none. Secrets
+    /// (grants, credentials, session ids) are named but not shown.
     #[get("/api/privacy/access")]
     async fn export_personal_data(&self, caller: Caller) -> Answered<Answer<PersonalData>>;
 
     /// Delete the caller's data
     ///
-    /// Removes everything that the export lists, revokes the search-engine grants and invalidates every token and session of
-    /// the caller at once. It cannot be undone.
+    /// Removes everything that the export lists, revokes the search-engine grants, and invalidates every token and
+    /// session of the caller at once. It cannot be undone.
     #[post("/api/privacy/delete")]
     #[idempotency(ignored)]
     async fn delete_personal_data(&self, caller: Caller) -> Answered<NoContent>;
 }
 
-/// Everything that is kept about a user.
+/// Everything that is stored about a user.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct PersonalData {
-    /// When this was put together.
+    /// Time of the export.
     pub exported_at: DateTime<Utc>,
-    /// Who the user is.
+    /// Profile of the user.
     pub profile: Profile,
     /// The subscription.
     pub subscription: SubscriptionRecord,
@@ -54,47 +54,47 @@ pub struct PersonalData {
     pub properties: Vec<OwnedProperty>,
     /// Favourites and hidden marks.
     pub preferences: Vec<PropertyPreference>,
-    /// What stands on each of these properties.
+    /// Records of each of these properties.
     pub property_records: Vec<PropertyRecords>,
-    /// Tags, and what carries them.
+    /// Tags and the properties that carry them.
     pub tags: Vec<TagRecord>,
     /// Filter presets.
     pub filter_presets: Vec<FilterPreset>,
-    /// Grants that the user made.
+    /// Grants made by the user.
     pub grants_made: Vec<TeamGrant>,
-    /// Grants that the user received.
+    /// Grants received by the user.
     pub grants_received: Vec<ReceivedGrant>,
     /// SEO providers, without their credentials.
     pub providers: Vec<ProviderConnection>,
     /// Sessions of the web app.
     pub sessions: Vec<SessionRecord>,
-    /// Answers kept for idempotent retries, at most 24 hours.
+    /// Responses stored for idempotent retries, at most 24 hours.
     pub stored_replays: Vec<ReplayRecord>,
 }
 
-/// Who a user is.
+/// Profile of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Profile {
-    /// The user's id here.
+    /// The user's id in this service.
     pub id: Uuid,
-    /// The identity provider that vouches for the user.
+    /// The identity provider that authenticates the user.
     #[oai(validator(max_length = 2048))]
     pub issuer: String,
-    /// What the identity provider knows the user by.
+    /// The user's identifier at the identity provider.
     #[oai(validator(max_length = 255))]
     pub subject: String,
     /// E-mail address.
     #[oai(validator(max_length = 320))]
     pub email: Option<String>,
-    /// Whether the identity provider has verified the address.
+    /// True if the identity provider has verified the address.
     pub email_verified: bool,
-    /// Name.
+    /// Display name.
     #[oai(validator(max_length = 255))]
     pub name: Option<String>,
-    /// First sign-in.
+    /// Time of the first sign-in.
     pub created_at: DateTime<Utc>,
-    /// When name or address last changed.
+    /// Time when name or address last changed.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -102,12 +102,12 @@ pub struct Profile {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct SubscriptionRecord {
-    /// Whether there is one.
+    /// State of the subscription.
     pub status: SubscriptionStatus,
-    /// The plan's stable name.
+    /// Stable identifier of the plan.
     #[oai(validator(max_length = 64))]
     pub plan: Option<String>,
-    /// When the trial ends or ended.
+    /// Time when the trial ends or ended.
     pub trial_ends_at: Option<DateTime<Utc>>,
 }
 
@@ -115,24 +115,24 @@ pub struct SubscriptionRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct SearchAccountRecord {
-    /// The account's id here.
+    /// The account's id in this service.
     pub id: Uuid,
-    /// What the search engine knows the account by.
+    /// The account's identifier at the search engine.
     #[oai(validator(max_length = 255))]
     pub subject: String,
     /// E-mail address.
     #[oai(validator(max_length = 320))]
     pub email: Option<String>,
-    /// What the stored grant allows.
+    /// OAuth scopes of the stored grant.
     #[oai(validator(max_length = 255))]
     pub scopes: Vec<String>,
-    /// Whether the stored grant works, as last seen.
+    /// State of the stored grant at the last check.
     pub status: SearchAccountStatus,
-    /// When it was connected.
+    /// Time when it was connected.
     pub connected_at: DateTime<Utc>,
 }
 
-/// What stands on a property.
+/// Records of one property.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct PropertyRecords {
@@ -150,7 +150,7 @@ pub struct PropertyRecords {
     pub share_links: Vec<ShareLink>,
 }
 
-/// A tag, and what carries it.
+/// A tag and the properties that carry it.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct TagRecord {
@@ -159,14 +159,14 @@ pub struct TagRecord {
     /// The label.
     #[oai(validator(max_length = 100))]
     pub name: String,
-    /// Its place.
+    /// Position among the user's tags, 0 is the first.
     pub order: u32,
     /// The properties that carry it.
     #[oai(validator(max_items = 1000))]
     pub property_ids: Vec<Uuid>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -176,14 +176,14 @@ pub struct TagRecord {
 pub struct ReceivedGrant {
     /// The grant's id.
     pub id: Uuid,
-    /// What it allows.
+    /// Role that it grants.
     pub role: GrantRole,
-    /// Whether it covers all properties of whoever made it.
+    /// True if it covers all properties of its owner.
     pub all_properties: bool,
     /// The properties it covers; empty when it covers all.
     #[oai(validator(max_items = 1000))]
     pub property_ids: Vec<Uuid>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
@@ -191,26 +191,26 @@ pub struct ReceivedGrant {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct SessionRecord {
-    /// When it began.
+    /// Time when it began.
     pub created_at: DateTime<Utc>,
-    /// When it ends.
+    /// Time when it ends.
     pub expires_at: DateTime<Utc>,
 }
 
-/// An answer kept for idempotent retries.
+/// A response stored for idempotent retries.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct ReplayRecord {
     /// The HTTP method of the request.
     #[oai(validator(max_length = 10))]
     pub method: String,
-    /// Its path.
+    /// Path of the request.
     #[oai(validator(max_length = 2048))]
     pub path: String,
-    /// The HTTP status of the answer.
+    /// HTTP status of the response.
     pub status: u32,
-    /// When it was stored.
+    /// Time when it was stored.
     pub stored_at: DateTime<Utc>,
-    /// When it will be forgotten.
+    /// Time when it will be deleted.
     pub expires_at: DateTime<Utc>,
 }

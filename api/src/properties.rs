@@ -1,4 +1,4 @@
-//! The sites a user has connected, and which of them are tracked.
+//! Sites that a user has connected, and the selection of those that are tracked.
 
 use chrono::{DateTime, Utc};
 use macros::api_trait;
@@ -13,14 +13,14 @@ use crate::{
     security::Caller,
 };
 
-/// The sites a user has connected, and which of them are tracked.
+/// Sites that a user has connected, and the selection of those that are tracked.
 #[api_trait(tag = Properties, routes = PropertiesRoutes)]
 pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
-    /// Favourites first, then by name. One property's upstream trouble never fails the list: its entry says what is wrong.
-    /// An entry is locked when the owner's plan does not open it. The plan opens the properties tracked longest, up to its quota.
-    /// Members need a plan with a team.
+    /// Ordered by favourite, then by name. An upstream error of one property never fails the list; its entry reports
+    /// the error. An entry is locked when the owner's plan does not cover it. The plan covers the properties tracked
+    /// longest, up to its quota. Members have access only if the owner's plan includes the team feature.
     #[get("/api/properties")]
     #[etag(Weak)]
     #[errors(InvalidRequest)]
@@ -32,8 +32,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Discover properties
     ///
-    /// Reads the sites of the caller's search-engine account: adds new ones, updates permissions, marks those that are gone.
-    /// Unverified sites are left out. Doing it twice changes nothing more.
+    /// Reads the sites of the caller's search-engine account: adds new ones, updates permissions, marks lost ones.
+    /// Unverified sites are left out. Repeating it changes nothing more.
     #[post("/api/properties/sync")]
     #[idempotency(ignored)]
     #[errors(SearchAccountDisconnected, SearchEngineUnavailable)]
@@ -41,15 +41,15 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Owned properties and tracking usage
     ///
-    /// All properties of the caller's own search-engine account, tracked or not, and how much of the plan's quota is used.
+    /// Returns all properties of the caller's own search-engine account, tracked or not, and the used part of the plan's quota.
     #[get("/api/properties/tracking")]
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>>;
 
     /// Replace the tracked selection
     ///
-    /// Tracks exactly the properties listed, at most as many as the plan allows. All or nothing. What belongs to an untracked
-    /// property is kept, and is there again when it is tracked again. After a change to a smaller plan, those tracked longest
-    /// stay open; untracking them opens others.
+    /// Tracks exactly the listed properties, at most as many as the plan allows. The change is all or nothing. Records
+    /// of an untracked property are kept and come back when it is tracked again. After a change to a smaller plan, the
+    /// properties tracked longest stay open; untracking them opens others.
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound, PreconditionFailed)]
@@ -61,7 +61,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Mark or unmark a favourite
     ///
-    /// The caller's own mark; others do not see it.
+    /// Sets the caller's own mark; other users do not see it.
     #[put("/api/properties/{id}/favorite")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest)]
@@ -73,7 +73,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Hide or show a property
     ///
-    /// The caller's own mark; others do not see it. `listProperties` still lists the property, with `hidden: true`.
+    /// Sets the caller's own mark; other users do not see it. `listProperties` still lists the property, with `hidden: true`.
     #[put("/api/properties/{id}/hidden")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest)]
@@ -87,7 +87,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
 /// Parameters of the property list.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct PropertyListParams {
-    /// How many final days the headline metrics cover.
+    /// Number of final days that the headline metrics cover.
     #[param(default = "28", example = "28")]
     pub days: Whole<1, 480>,
 }
@@ -98,36 +98,36 @@ pub struct PropertyListParams {
 pub struct TrackedProperty {
     /// The property's id.
     pub id: Uuid,
-    /// The search engine's identifier: `sc-domain:…` or a URL prefix, byte for byte.
+    /// The search engine's identifier of the site: `sc-domain:…` or a URL prefix, byte for byte.
     #[oai(validator(max_length = 2048))]
     pub site_url: String,
-    /// The site in short, for display.
+    /// Short name of the site, for display.
     #[oai(validator(max_length = 2048))]
     pub name: String,
-    /// The caller's role.
+    /// Role of the caller.
     pub role: Role,
-    /// The caller's mark.
+    /// True if the caller marked the property as a favourite.
     pub favorite: bool,
-    /// The caller's mark.
+    /// True if the caller marked the property as hidden.
     pub hidden: bool,
-    /// The caller's tags on it, in the caller's order.
+    /// Ids of the caller's tags on it, in the caller's order.
     pub tag_ids: Vec<Uuid>,
-    /// Whether it can be read.
+    /// Shows if the property can be read.
     pub access: PropertyAccessState,
-    /// What to do, when `access` is not `ok`.
+    /// Advice, if `access` is not `ok`.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
-    /// Headline metrics; absent when `access` is not `ok`.
+    /// Headline metrics; absent if `access` is not `ok`.
     pub headline: Option<Headline>,
 }
 
-/// Whether a property can be read.
+/// Shows if a property can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "snake_case")]
 pub enum PropertyAccessState {
-    /// It can.
+    /// It can be read.
     Ok,
-    /// Its owner's plan does not include access: there is none, or it tracks fewer properties, or it has no team.
+    /// The owner's plan does not cover it: there is no plan, its quota is smaller, or it lacks the team feature.
     SubscriptionRequired,
     /// The search engine refused the owner's stored grant.
     SearchAccountDisconnected,
@@ -145,21 +145,21 @@ pub struct Headline {
     pub window: DateRange,
     /// Metrics of these days.
     pub current: Metrics,
-    /// Metrics of as many days before them; absent where those reach back beyond what the search engine keeps.
+    /// Metrics of the same number of days before them; absent if those are older than the search engine's history.
     pub previous: Option<Metrics>,
 }
 
-/// What a sync did.
+/// Result of a sync.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct SyncResult {
-    /// Properties that are new.
+    /// New properties.
     pub added: u64,
     /// Properties whose permission changed, or that came back.
     pub updated: u64,
-    /// Properties that the account has lost.
+    /// Properties that the account no longer has.
     pub lost: u64,
-    /// All properties of the account now, lost ones included.
+    /// All properties of the account now, including lost ones.
     pub properties: Vec<OwnedProperty>,
 }
 
@@ -169,21 +169,21 @@ pub struct SyncResult {
 pub struct OwnedProperty {
     /// The property's id.
     pub id: Uuid,
-    /// The search engine's identifier, byte for byte.
+    /// The search engine's identifier of the site, byte for byte.
     #[oai(validator(max_length = 2048))]
     pub site_url: String,
-    /// The site in short, for display.
+    /// Short name of the site, for display.
     #[oai(validator(max_length = 2048))]
     pub name: String,
-    /// What the search engine lets the account do.
+    /// Permission of the account on the site.
     pub permission: SitePermission,
-    /// Whether it is tracked.
+    /// True if it is tracked.
     pub tracked: bool,
-    /// Since when the account no longer has it.
+    /// Time since which the account no longer has it.
     pub lost_at: Option<DateTime<Utc>>,
 }
 
-/// What the search engine lets an account do with a site.
+/// Permission of an account on a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "snake_case")]
 pub enum SitePermission {
@@ -195,17 +195,17 @@ pub enum SitePermission {
     Restricted,
 }
 
-/// The caller's properties and how many of them are tracked.
+/// The caller's properties and the number of tracked ones.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct Tracking {
     /// Tracked properties.
     pub used: u64,
-    /// The most that the plan allows.
+    /// Maximum number of tracked properties in the plan.
     pub quota: u64,
-    /// All properties of the caller's account, by site.
+    /// All properties of the caller's account, ordered by site.
     pub properties: Vec<OwnedProperty>,
-    /// Version of the selection; send it in `If-Match` to change exactly this one.
+    /// Version of the selection; send it in `If-Match` to change exactly this version.
     #[oai(validator(max_length = 128))]
     pub etag: String,
 }
@@ -223,7 +223,7 @@ pub struct TrackingSelection {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(deny_unknown_fields)]
 pub struct FavoriteInput {
-    /// Whether the property is a favourite.
+    /// True if the property is a favourite.
     pub favorite: bool,
 }
 
@@ -231,7 +231,7 @@ pub struct FavoriteInput {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(deny_unknown_fields)]
 pub struct HiddenInput {
-    /// Whether the property is hidden.
+    /// True if the property is hidden.
     pub hidden: bool,
 }
 
@@ -241,8 +241,8 @@ pub struct HiddenInput {
 pub struct PropertyPreference {
     /// The property's id.
     pub id: Uuid,
-    /// Whether it is a favourite.
+    /// True if it is a favourite.
     pub favorite: bool,
-    /// Whether it is hidden.
+    /// True if it is hidden.
     pub hidden: bool,
 }

@@ -1,4 +1,4 @@
-//! Holds a JSON value against the schema of a request body and says which field is wrong, and what is allowed.
+//! Validates a JSON value against the schema of a request body. The error names the field and the allowed values.
 
 use std::{
     any::TypeId,
@@ -21,8 +21,7 @@ use crate::{
     params::ParamValue as _,
 };
 
-/// The first thing wrong with a `value` that should be a `T`; the hint names the field by its path, such as
-/// `filters[2].operator`.
+/// Fails with 400 on the first fault of `value` as a `T`. The hint names the field by its path, such as `filters[2].operator`.
 pub fn check<T: Type + 'static>(value: &Value) -> Result<(), ApiError> {
     fault::<T>(value).map_or(Ok(()), |(path, allowed)| {
         let name = if path.is_empty() { "body" } else { &path };
@@ -30,12 +29,12 @@ pub fn check<T: Type + 'static>(value: &Value) -> Result<(), ApiError> {
     })
 }
 
-/// The same, as the field's path within `value` and what is allowed there.
+/// Returns the first fault: the field's path within `value`, and the allowed values.
 pub fn fault<T: Type + 'static>(value: &Value) -> Option<Fault> {
     Checker { registry: &schemas::<T>() }.first_fault(&T::schema_ref(), value, String::new())
 }
 
-/// The schemas that `T` consists of, put together once per process.
+/// The schemas that `T` consists of, collected once per process.
 fn schemas<T: Type + 'static>() -> Arc<Registry> {
     static KNOWN: LazyLock<Mutex<HashMap<TypeId, Arc<Registry>>>> = LazyLock::new(Mutex::default);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +46,7 @@ fn schemas<T: Type + 'static>() -> Arc<Registry> {
     of_type.clone()
 }
 
-/// The path of a field, and what is allowed there.
+/// The path of a field, and the values allowed there.
 pub type Fault = (String, String);
 
 struct Checker<'r> {
@@ -89,7 +88,7 @@ impl Checker<'_> {
         let child = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         let property =
             |name: &str| schema.properties.iter().find(|(known, _)| *known == name).map(|(_, schema)| schema);
-        // First what is misspelt: that it is missing under its right name says less.
+        // Unknown fields come first: a misspelt name explains more than the missing one.
         if let Some(stray) = fields.keys().find(|name| property(name).is_none()) {
             let known: Vec<_> = schema.properties.iter().map(|(name, _)| *name).collect();
             return Some((child(&shorten(stray)), format!("is not a field here; allowed are {}", known.join(", "))));
@@ -101,7 +100,7 @@ impl Checker<'_> {
     }
 }
 
-/// A name that the client made up goes back into the hint, but not at any length.
+/// Shortens a name from the client, which the hint quotes.
 fn shorten(name: &str) -> String {
     name.chars().take(64).collect()
 }
@@ -143,8 +142,7 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
     (!matches(pattern, text)).then(|| pattern_in_words(pattern))
 }
 
-/// Whether `text` matches a pattern of the document, each of which is compiled once per process. One that is no expression matches
-/// nothing.
+/// Returns true if `text` matches `pattern`. Patterns are compiled once per process; an invalid one matches nothing.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     static COMPILED: LazyLock<RwLock<HashMap<String, Regex>>> = LazyLock::new(RwLock::default);
     if let Some(compiled) = COMPILED.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
@@ -176,8 +174,8 @@ fn format_fault(format: &str, text: &str) -> Option<String> {
         "uuid" if text.len() != 36 => Some("must be a UUID".to_owned()),
         "uuid" => Uuid::parse(text).err(),
         "naive-date" => NaiveDate::parse(text).err(),
-        // In UTC, too, the year must have four digits; else the answer could not be written. A leap second is another one's first
-        // to some databases.
+        // The year must have four digits in UTC, too, or the answer could not be written. Leap seconds are rejected:
+        // some databases store them as the next second.
         "date-time" => (!DateTime::parse_from_rfc3339(text)
             .is_ok_and(|time| time.to_utc().year() <= 9999 && time.timestamp_subsec_millis() < 1000))
         .then(|| "must be an RFC 3339 timestamp".to_owned()),
@@ -203,7 +201,7 @@ fn list_fault(schema: &MetaSchema, items: &[Value]) -> Option<String> {
         return Some(format!("must have {least} to {most} items, and has {}", items.len()));
     }
     let mut seen = std::collections::HashSet::new();
-    // Ids are the same in capitals, too.
+    // Ids are equal regardless of case.
     let ids = matches!(schema.items.as_deref(), Some(MetaSchemaRef::Inline(item)) if item.format == Some("uuid"));
     let key = |item: &Value| if ids { item.to_string().to_lowercase() } else { item.to_string() };
     let repeated = items.iter().find(|item| !seen.insert(key(item)));

@@ -19,14 +19,14 @@ use crate::{
 pub trait SharingApi: Send + Sync + 'static {
     /// Active share links of a property
     ///
-    /// Newest first; revoked and expired ones are left out. Whoever may manage links also sees their tokens.
+    /// Ordered by creation, newest first, without revoked and expired links. Callers who may manage links also get their tokens.
     #[get("/api/properties/{id}/share-links")]
     async fn list_property_share_links(&self, caller: Caller) -> Answered<Answer<Vec<ShareLink>>>;
 
     /// Create a share link
     ///
-    /// Whoever has the link can read the property's performance until it is revoked or expires. At most 100 active links
-    /// per property. A link that a member made is revoked when the member's grant ends or falls below admin.
+    /// Anyone with the link can read the property's performance until it is revoked or expires. At most 100 active
+    /// links per property. A link that a member made is revoked when the member's grant ends or falls below admin.
     #[post("/api/properties/{id}/share-links")]
     #[plan(ShareLinks)]
     #[idempotency(enforced)]
@@ -48,8 +48,9 @@ pub trait SharingApi: Send + Sync + 'static {
 
     /// Read-only shared dashboard
     ///
-    /// The performance of the property that the link was made for, with the same parameters as the private operation. No
-    /// sign-in; a link that is unknown, revoked or expired is not found, and so is one whose property is no longer tracked or open under its owner's plan.
+    /// Returns the performance of the link's property, with the same parameters as the private operation. No sign-in is
+    /// needed. A link that is unknown, revoked or expired answers 404. So does a link whose property is no longer
+    /// tracked, or no longer covered by its owner's plan.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
     #[etag(Weak)]
@@ -68,36 +69,36 @@ pub trait SharingApi: Send + Sync + 'static {
 pub struct ShareLink {
     /// The link's id.
     pub id: Uuid,
-    /// Its name, for those who manage it and those who open it.
+    /// Name, visible to those who manage the link and to those who open it.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: Option<String>,
-    /// The secret in the public link; only for those who may manage links.
+    /// Secret token in the public link; only for callers who may manage links.
     #[oai(validator(max_length = 128))]
     pub token: Option<String>,
-    /// The public link; only for those who may manage links.
+    /// Public URL of the link; only for callers who may manage links.
     #[oai(validator(max_length = 2048))]
     pub url: Option<String>,
-    /// When it stops working; absent means not before it is revoked.
+    /// Expiry time; absent if the link does not expire.
     pub expires_at: Option<DateTime<Utc>>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// A link to make.
+/// Content of a new link.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct ShareLinkInput {
-    /// Its name; those who open the link see it.
+    /// Name, visible to those who open the link.
     #[oai(validator(
         min_length = 1,
         max_length = 100,
         pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
     ))]
     pub name: Option<String>,
-    /// When it stops working; in the future.
+    /// Expiry time, in the future.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
@@ -106,27 +107,27 @@ pub struct ShareLinkInput {
 pub struct SharedPerformanceAnswer {
     /// Totals, series and tables.
     pub data: Performance,
-    /// What the answer says about itself and the link.
+    /// Metadata of the answer and the link.
     pub meta: SharedPerformanceMeta,
 }
 
-/// What a shared answer says about itself and the link.
+/// Metadata of a shared answer and its link.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedPerformanceMeta {
-    /// As on the private answer.
+    /// Metadata of the private answer.
     #[oai(flatten)]
     #[serde(flatten)]
     pub performance: PerformanceMeta,
-    /// The site in short.
+    /// Short name of the site.
     #[oai(validator(max_length = 2048))]
     pub site: String,
-    /// The link's name.
+    /// Name of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_length = 100))]
     pub link_name: Option<String>,
-    /// When the link stops working.
+    /// Expiry time of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_expires_at: Option<DateTime<Utc>>,
 }

@@ -16,26 +16,26 @@ use crate::{
 pub trait SystemApi: Send + Sync + 'static {
     /// Health of the service and its dependencies
     ///
-    /// `ok` when everything answers, `degraded` when the service works without a part of it, `down` (with status 503) when the
-    /// database does not answer.
+    /// The status is `ok` when everything answers, `degraded` when the service works without a part of it, and `down`
+    /// (with status 503) when the database does not answer.
     #[get("/api/health")]
     #[access(Public)]
     async fn get_health(&self) -> Result<HealthResponse, ApiError>;
 
     /// Health of the search-engine accounts
     ///
-    /// One entry for each search-engine account that the caller has connected.
+    /// Returns one entry for each search-engine account that the caller has connected.
     #[get("/api/accounts/health")]
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>>;
 
     /// Flags that clients may show
     ///
-    /// What this deployment and the caller's plan offer, so that a client can leave out what would be refused.
+    /// Features of this deployment and of the caller's plan. A client can hide what would be refused.
     #[get("/api/feature-flags")]
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>>;
 }
 
-/// The two answers of the health check; both have the same body.
+/// The two responses of the health check, with the same body.
 #[derive(poem_openapi::ApiResponse)]
 pub enum HealthResponse {
     /// The service answers.
@@ -49,15 +49,15 @@ pub enum HealthResponse {
 /// The health answer.
 #[derive(Debug, Clone, PartialEq, Object)]
 pub struct HealthAnswer {
-    /// Health of the service and of what it depends on.
+    /// Health of the service and its dependencies.
     pub data: Health,
 }
 
-/// Health of the service and of what it depends on.
+/// Health of the service and its dependencies.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct Health {
-    /// The whole.
+    /// Overall status.
     pub status: HealthStatus,
     /// The server's version.
     #[oai(validator(max_length = 50))]
@@ -70,15 +70,15 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct DependencyHealth {
-    /// Which one.
+    /// The dependency.
     pub name: DependencyName,
-    /// Whether it answers.
+    /// Status of the dependency.
     pub status: HealthStatus,
-    /// How long the check took, in milliseconds.
+    /// Duration of the check, in milliseconds.
     pub latency_ms: Option<u64>,
 }
 
-/// What the service depends on.
+/// Dependencies of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "camelCase")]
 pub enum DependencyName {
@@ -108,17 +108,17 @@ pub enum HealthStatus {
 pub struct SearchAccountHealth {
     /// The account's id.
     pub id: Uuid,
-    /// The e-mail address the search engine knows it by.
+    /// E-mail address of the account at the search engine.
     #[oai(validator(max_length = 320))]
     pub email: Option<String>,
-    /// Whether the stored grant works.
+    /// State of the stored grant.
     pub status: SearchAccountStatus,
-    /// What to do, when something is to be done.
+    /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
-    /// Properties that this account gives access to.
+    /// Number of properties that this account gives access to.
     pub properties: u64,
-    /// When the state was last established.
+    /// Time of the last check.
     pub checked_at: DateTime<Utc>,
 }
 
@@ -128,9 +128,9 @@ pub struct SearchAccountHealth {
 pub enum SearchAccountStatus {
     /// The grant works.
     Connected,
-    /// The search engine refused the grant; its owner must connect again.
+    /// The search engine refused the grant; the owner must connect again.
     ReconnectRequired,
-    /// The search engine did not answer, so the state is not known.
+    /// The search engine did not answer, so the state is unknown.
     Unreachable,
 }
 
@@ -139,16 +139,16 @@ pub enum SearchAccountStatus {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct FeatureFlags {
-    /// Whether plans limit access on this deployment.
+    /// True if plans limit access on this deployment.
     pub billing: bool,
-    /// Whether share links can be made with the caller's plan.
+    /// True if the caller's plan allows share links.
     pub share_links: bool,
-    /// Whether access can be granted to others with the caller's plan.
+    /// True if the caller's plan allows grants to other users.
     pub team: bool,
-    /// Whether the tool-protocol endpoint is open to the caller.
+    /// True if the tool-protocol endpoint is open to the caller.
     pub mcp: bool,
-    /// Whether SEO providers can be connected with the caller's plan.
+    /// True if the caller's plan allows SEO providers.
     pub seo_providers: bool,
-    /// Whether replays of idempotent writes are stored.
+    /// True if responses to idempotent writes are stored for replay.
     pub idempotent_writes: bool,
 }

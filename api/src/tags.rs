@@ -16,7 +16,8 @@ use crate::{
 pub trait TagsApi: Send + Sync + 'static {
     /// Replace a property's tags
     ///
-    /// Sets the caller's tags on the property to exactly those listed. All or nothing; tags of other users stay as they are.
+    /// Sets the caller's tags on the property to exactly those listed. The change is all or nothing. Other users' tags
+    /// are unchanged.
     #[post("/api/properties/{id}/tags")]
     #[idempotency(ignored)]
     async fn replace_property_tags(
@@ -27,20 +28,20 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// The caller's tags
     ///
-    /// By order, then by name.
+    /// Ordered by `order`, then by name.
     #[get("/api/tags")]
     async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>>;
 
     /// Create a tag
     ///
-    /// Names differ from one another, ignoring case. At most 10,000 per user.
+    /// Names are unique per user, ignoring case. At most 10,000 tags per user.
     #[post("/api/tags")]
     #[idempotency(enforced)]
     async fn create_tag(&self, caller: Caller, body: Body<TagInput>) -> Answered<Created<Tag>>;
 
     /// Rename or reorder a tag
     ///
-    /// Without `order`, the tag keeps its place; with it, the tags between its old and its new place move up or down.
+    /// Without `order`, the tag keeps its position. With it, the tags between its old and its new position move up or down.
     #[put("/api/tags/{id}")]
     #[id(Tag)]
     #[idempotency(ignored)]
@@ -49,7 +50,7 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Delete a tag
     ///
-    /// The properties that carried it stay.
+    /// The properties that carried it are kept.
     #[delete("/api/tags/{id}")]
     #[id(Tag)]
     #[idempotency(ignored)]
@@ -58,14 +59,14 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Properties that carry a tag
     ///
-    /// By site. Those that the caller cannot see any more are left out.
+    /// Ordered by site. Properties the caller can no longer see are omitted.
     #[get("/api/tags/{id}/properties")]
     #[id(Tag)]
     async fn list_tag_properties(&self, caller: Caller, id: Path<Uuid>) -> Answered<Answer<Vec<TaggedProperty>>>;
 
     /// Replace the properties that carry a tag
     ///
-    /// Puts the tag on exactly the properties listed. All or nothing.
+    /// Sets the tag on exactly the listed properties. The change is all or nothing.
     #[post("/api/tags/{id}/properties")]
     #[id(Tag)]
     #[idempotency(ignored)]
@@ -86,21 +87,21 @@ pub struct Tag {
     /// The label.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: String,
-    /// Its place among the caller's tags, 0 is the first.
+    /// Position among the caller's tags, 0 is the first.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: u32,
-    /// How many properties that the caller can see carry it.
+    /// Number of properties with this tag that the caller can see.
     pub property_count: u64,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
-/// A label to make, or what a label becomes.
+/// Content of a tag.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct TagInput {
@@ -111,13 +112,13 @@ pub struct TagInput {
         pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
     ))]
     pub name: String,
-    /// Its place among the caller's tags, 0 is the first; the others move. Beyond the end means last; a new tag without `order`
-    /// is also placed last.
+    /// Position among the caller's tags, 0 is the first; the other tags move. A value beyond the end means last. A new
+    /// tag without `order` is placed last.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: Option<u32>,
 }
 
-/// The tags that a property shall carry.
+/// Tags to set on a property.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PropertyTagsInput {
@@ -136,11 +137,11 @@ pub struct PropertyTags {
     pub tag_ids: Vec<Uuid>,
 }
 
-/// The properties that shall carry a tag.
+/// Properties to set a tag on.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TagPropertiesInput {
-    /// Ids of properties that the caller can see; an empty list takes the tag off everywhere.
+    /// Ids of properties that the caller can see; an empty list removes the tag from all of them.
     #[oai(validator(max_items = 1000, unique_items))]
     pub property_ids: Vec<Uuid>,
 }
@@ -151,10 +152,10 @@ pub struct TagPropertiesInput {
 pub struct TaggedProperty {
     /// The property's id.
     pub id: Uuid,
-    /// The search engine's identifier, byte for byte.
+    /// The search engine's identifier of the site, byte for byte.
     #[oai(validator(max_length = 2048))]
     pub site_url: String,
-    /// The site in short, for display.
+    /// Short name of the site, for display.
     #[oai(validator(max_length = 2048))]
     pub name: String,
 }

@@ -1,4 +1,4 @@
-//! Who else may see or edit a user's properties.
+//! Access of other users to a user's properties.
 
 use chrono::{DateTime, Utc};
 use macros::api_trait;
@@ -12,13 +12,13 @@ use crate::{
     security::Caller,
 };
 
-/// Who else may see or edit a user's properties.
+/// Access of other users to a user's properties.
 #[api_trait(tag = Team, routes = TeamRoutes)]
 pub trait TeamApi: Send + Sync + 'static {
     /// Grants on the caller's properties
     ///
-    /// By e-mail address. With `received=true`, the grants that others made to the caller instead, with what is known of
-    /// those others.
+    /// Ordered by e-mail address. With `received=true`, returns the grants that others made to the caller, with the
+    /// owner's name and address where known.
     #[get("/api/team")]
     #[errors(InvalidRequest)]
     async fn list_team_members(
@@ -29,9 +29,10 @@ pub trait TeamApi: Send + Sync + 'static {
 
     /// Grant a user access to properties
     ///
-    /// To named properties or to all of the caller's, later ones included. The grant takes effect when a user whose identity
-    /// provider has verified this e-mail address signs in, at once if it has verified the address within the last seven days; no e-mail is sent, and the answer does
-    /// not say whether there is such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
+    /// Covers the named properties, or all of the caller's properties, including later ones. The grant takes effect
+    /// when a user whose identity provider has verified this e-mail address signs in. It takes effect at once if the
+    /// address was verified within the last seven days. No e-mail is sent, and the answer does not reveal if there is
+    /// such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[plan(Team)]
     #[idempotency(enforced)]
@@ -40,7 +41,7 @@ pub trait TeamApi: Send + Sync + 'static {
 
     /// Change the role of a grant
     ///
-    /// Takes effect with the next request. Below admin, the share links that the member made are revoked.
+    /// Takes effect with the next request. Below admin, the member's share links are revoked.
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired, PreconditionFailed)]
@@ -53,8 +54,8 @@ pub trait TeamApi: Send + Sync + 'static {
 
     /// Revoke a grant
     ///
-    /// Takes effect with the next request. The share links that the member made are revoked. Also for a grant that the caller
-    /// received: that is how to leave, whatever the plan.
+    /// Takes effect with the next request. The member's share links are revoked. A caller can also revoke a grant that
+    /// they received, and so leave, whatever their plan.
     #[delete("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
@@ -75,32 +76,32 @@ pub struct TeamListParams {
 pub struct TeamGrant {
     /// The grant's id; `memberId` in paths.
     pub id: Uuid,
-    /// The e-mail address it was made to.
+    /// E-mail address that the grant was made to.
     #[oai(validator(max_length = 320))]
     pub email: String,
-    /// What it allows.
+    /// Role that it grants.
     pub role: GrantRole,
-    /// Whether it has been used.
+    /// State of the grant.
     pub status: GrantStatus,
-    /// Whether it covers all of the owner's properties, later ones included.
+    /// True if it covers all of the owner's properties, including later ones.
     pub all_properties: bool,
-    /// The properties it covers; empty when it covers all. Of a received grant, those that are tracked.
+    /// The properties it covers; empty if it covers all. A received grant lists tracked properties only.
     #[oai(validator(max_items = 1000))]
     pub property_ids: Vec<Uuid>,
-    /// On a received grant: the name of who made it, where it is known.
+    /// On a received grant: name of the owner, if known.
     #[oai(validator(max_length = 255))]
     pub owner_name: Option<String>,
-    /// On a received grant: the verified e-mail address of who made it, where there is one.
+    /// On a received grant: verified e-mail address of the owner, if there is one.
     #[oai(validator(max_length = 320))]
     pub owner_email: Option<String>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
-    /// When it was first used: when its holder first asked for one of the properties.
+    /// Time of first use: the first request of its holder for one of the properties.
     pub accepted_at: Option<DateTime<Utc>>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
 
@@ -116,36 +117,36 @@ pub enum GrantRole {
     Admin,
 }
 
-/// Whether a grant has been used.
+/// State of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum GrantStatus {
-    /// Nobody with the address has asked for one of the properties yet, whether or not there is such a user.
+    /// No user with this address has requested one of the properties yet. Such a user may not exist.
     Pending,
-    /// Somebody has.
+    /// A user with this address has requested one of the properties.
     Active,
 }
 
-/// A grant to make: `propertyIds` or `allProperties: true`, not both.
+/// A new grant: `propertyIds` or `allProperties: true`, not both.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct InviteInput {
     /// The e-mail address of the user, ignoring case.
     #[oai(validator(max_length = 320, pattern = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$"))]
     pub email: String,
-    /// What the grant allows.
+    /// Role that it grants.
     pub role: GrantRole,
     /// Ids of the caller's own properties.
     #[oai(validator(min_items = 1, max_items = 1000, unique_items))]
     pub property_ids: Option<Vec<Uuid>>,
-    /// All of the caller's properties, later ones included.
+    /// Covers all of the caller's properties, including later ones.
     pub all_properties: Option<bool>,
 }
 
-/// A role to change to.
+/// New role of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields)]
 pub struct RoleInput {
-    /// What the grant allows from now on.
+    /// Role that it grants from now on.
     pub role: GrantRole,
 }

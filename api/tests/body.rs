@@ -66,7 +66,7 @@ fn scalar_fields() {
     }
 }
 
-/// What cannot be seen must not stand in what people are shown, least of all what turns the text around it.
+/// Displayed text must not contain invisible characters, least of all those that change its direction.
 #[test]
 fn names_and_texts_are_what_they_look_like() {
     let texts = |name: &str| {

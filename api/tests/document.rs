@@ -1,4 +1,4 @@
-//! The committed document is the one the traits make.
+//! The committed document is the one that the traits produce.
 
 use std::{fs, path::Path};
 
@@ -92,7 +92,7 @@ fn every_query_parameter_says_what_it_is_shows_an_example_and_tells_what_happens
     }
 }
 
-/// The dependency that reads XML is an old one; `deny.toml` leaves it be because nothing calls it.
+/// The dependency that reads XML is outdated; `deny.toml` accepts it because nothing calls it.
 #[test]
 fn no_operation_takes_or_gives_xml() {
     let text = document(&Locations::relative()).to_string().to_lowercase();

@@ -25,7 +25,7 @@ fn faults(document: &Value, media: &Value) -> Vec<String> {
     validator.iter_errors(example).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Answers may grow fields, so their schemas are open; an example has no business with a field that no schema knows.
+/// Schemas of answers are open, so that answers may grow fields. An example must not have a field that no schema knows.
 fn close(value: &mut Value) {
     match value {
         Value::Object(object) => {

@@ -1,4 +1,4 @@
-//! The page that lists every operation is current, so that a change of access, role or idempotency is seen in review.
+//! The page that lists every operation is current, so that a review sees changes of access, role or idempotency.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

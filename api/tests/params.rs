@@ -1,4 +1,4 @@
-//! Query parameters: what is read, what is refused, and in which words.
+//! Query parameters: accepted and refused values, and the texts of refusals.
 
 use api::{
     analytics::{CannibalizationParams, ExportParams, GrowthParams, PerformanceParams, SparklinesParams},

@@ -1,4 +1,4 @@
-//! The routes of an implementation that has built nothing yet: what is refused before an operation runs.
+//! Routes of an implementation that has built nothing yet: refusals before an operation runs.
 
 use std::sync::Arc;
 

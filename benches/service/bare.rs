@@ -1,4 +1,4 @@
-//! The baseline of reads: a bare poem route that sends the same bytes, in a process of its own.
+//! The baseline of reads: a bare poem route that sends the same bytes, in its own process.
 
 use std::{io::Write as _, process::Command};
 
@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use crate::{Measured, child::Server};
 
-/// What the process is told to do.
+/// Command-line argument that starts the process.
 pub const COMMAND: &str = "serve-bare";
 
 /// Starts a process that serves `body` at `/`.

@@ -1,4 +1,4 @@
-//! A server in a process of its own, which ends with the value.
+//! A server in its own process, which ends when the value is dropped.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -10,9 +10,9 @@ use crate::Measured;
 
 /// A running server.
 pub struct Server {
-    /// Its root.
+    /// Root URL of the server.
     pub url: String,
-    /// The address it accepts requests on.
+    /// Address that it accepts requests on.
     pub address: SocketAddr,
     child: Child,
 }
@@ -30,7 +30,7 @@ impl Server {
         Ok(Self { url, address, child })
     }
 
-    /// A size of the process in bytes as Linux tells it, such as `VmRSS`; nothing elsewhere.
+    /// A size of the process in bytes, such as `VmRSS`, as Linux reports it; `None` on other systems.
     pub fn memory(&self, name: &str) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;

@@ -1,4 +1,5 @@
-//! Time of an answer that nothing is known of yet, and of a different one a second later, beside one request to a search engine that takes
+//! Latency of the first answer, with nothing cached, and of a different answer a second later. The baseline is one
+//! request to a search engine that takes 200 ms.
 //! 200 ms.
 
 use std::time::{Duration, Instant};
@@ -11,37 +12,37 @@ use crate::{
     setting::{Engine, LARGE, MIDDLING, Setting, window},
 };
 
-/// How long the search engine holds each answer back.
+/// Delay of each answer of the search engine, in milliseconds.
 const LATENCY_MS: u32 = 200;
 
-/// Services started and asked once.
+/// Number of services started, each of which is asked once.
 const SAMPLES: u64 = 5;
 
-/// Days of a window; the window it is compared with comes right before it.
+/// Days of a window. The comparison window ends right before it.
 const DAYS: u64 = 28;
 
 /// Time between the first question and the second.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// `[{"dimension":"query","operator":"contains","value":"a"}]`: shares of coverage then need one request more.
+/// `[{"dimension":"query","operator":"contains","value":"a"}]`: the shares of coverage then need one more request.
 const FILTERED: &str =
     "&filters=%5B%7B%22dimension%22%3A%22query%22%2C%22operator%22%3A%22contains%22%2C%22value%22%3A%22a%22%7D%5D";
 
-/// What is asked: in words, of which property, with which filters.
+/// The measured questions: description, property and filters.
 const QUESTIONS: [(&str, &str, &str); 3] = [
     ("middling property", MIDDLING, ""),
     ("middling property, filtered by query", MIDDLING, FILTERED),
     ("largest answer", LARGE, ""),
 ];
 
-/// Medians of what is measured.
+/// Medians of the measured times.
 struct Times {
     bare: Duration,
     first: Duration,
     second: Duration,
 }
 
-/// Measures.
+/// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let mut figures = Vec::new();
     for (question, site, filters) in QUESTIONS {
@@ -68,16 +69,16 @@ pub async fn measure() -> Measured<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Lets the search engine make up its days by asking about all of them at once: its work is not what is measured. The
-/// service that asks is thrown away with its cache.
+/// Makes the search engine generate its days by asking for all of them at once, because its own work is not measured.
+/// The service that asks is dropped with its cache.
 async fn draw_days(engine: &Engine, site: &str) -> Measured<()> {
     let setting = Setting::start(engine, site, &[]).await?;
     setting.get(&setting.path(window(0, 2 * (DAYS + SAMPLES)))).await?;
     Ok(())
 }
 
-/// Medians of one bare request, of a cold answer and of a second one. Each sample is a service of its own, so that nothing is cached and
-/// its pace is fresh; its person is signed in and its search account has an access token.
+/// Medians of one bare request, of a cold answer and of a second one. Each sample uses a new service, so that nothing
+/// is cached and the pace is new. Its user is signed in and its search account has an access token.
 async fn samples(engine: &Engine, site: &str, filters: &str) -> Measured<Times> {
     let (mut bare, mut first, mut second) = (Vec::new(), Vec::new(), Vec::new());
     for sample in 0..SAMPLES {
@@ -91,7 +92,7 @@ async fn samples(engine: &Engine, site: &str, filters: &str) -> Measured<Times> 
     Ok(Times { bare: median(bare), first: median(first), second: median(second) })
 }
 
-/// The time of an answer about windows that end `back` days ago.
+/// Time of an answer about windows that end `back` days ago.
 async fn answer(setting: &Setting, back: u64, filters: &str) -> Measured<Duration> {
     let (path, (compare_start, compare_end)) = (setting.path(window(back, DAYS)), window(back + DAYS, DAYS));
     let begun = Instant::now();
@@ -99,8 +100,8 @@ async fn answer(setting: &Setting, back: u64, filters: &str) -> Measured<Duratio
     Ok(begun.elapsed())
 }
 
-/// How long the search engine takes to one request on a connection that is open. It refuses it for want of credentials, but
-/// not sooner than it answers others.
+/// Time that the search engine takes for one request on an open connection. It refuses the request for lack of
+/// credentials, but with the usual delay.
 async fn bare_request(engine: &Engine) -> Measured<Duration> {
     let (http, url) = (http_client()?, format!("{}/webmasters/v3/sites", engine.url));
     let mut time = Duration::ZERO;

@@ -1,5 +1,5 @@
-//! A keep-alive HTTP connection that costs next to nothing, because client and server share the machine: it reads the
-//! status, the length and then so many bytes.
+//! A keep-alive HTTP connection of minimal cost, because client and server share the machine. It reads the status and
+//! the length, and then that many bytes.
 
 use std::{
     io::{Read as _, Write as _},
@@ -24,7 +24,7 @@ impl Connection {
         Ok(Self { stream, request: request.into_bytes(), buffer: vec![0; 256 * 1024] })
     }
 
-    /// Asks once and reads the whole answer, which must be a 200. Answers the length of its body.
+    /// Sends the request once and reads the whole answer, which must be a 200. Returns the length of its body in bytes.
     pub fn get(&mut self) -> Measured<usize> {
         self.stream.write_all(&self.request)?;
         self.answer(200)
@@ -41,7 +41,7 @@ impl Connection {
         self.answer(201)
     }
 
-    /// Reads a whole answer, which must have this status. Answers the length of its body.
+    /// Reads a whole answer, which must have this status. Returns the length of its body in bytes.
     fn answer(&mut self, status: u16) -> Measured<usize> {
         let mut held = 0;
         let (body_start, length) = loop {
@@ -64,7 +64,7 @@ impl Connection {
     }
 }
 
-/// Where the body starts and how long it is, once the whole head is there.
+/// Start and length of the body in bytes; `None` until the whole head has been read.
 fn head(bytes: &[u8], status: u16) -> Measured<Option<(usize, usize)>> {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&bytes[..end])?.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! How fast the simulated search engine makes up four weeks of its largest site: what tests and demonstrations wait for.
+//! Time in which the simulated search engine generates four weeks of its largest site, which tests and demonstrations wait for.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::{
 /// The site with the most queries.
 const LARGEST: &str = "sc-domain:northmoor.example";
 
-/// Measures.
+/// Runs the measurement.
 pub fn measure() -> Vec<Figure> {
     let today = Clock::system().pacific_today();
     let ask = |world: &World, (start, end)| {
@@ -22,7 +22,7 @@ pub fn measure() -> Vec<Figure> {
     };
     let times = (0..5).map(|_| {
         let world = World::new(7, today);
-        // A day elsewhere, so that the queries themselves exist.
+        // One other day, so that the queries themselves are generated before the measurement.
         ask(&world, window(40, 1));
         let begun = Instant::now();
         ask(&world, window(0, 28));

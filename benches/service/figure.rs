@@ -1,28 +1,28 @@
-//! A line of the table that a run prints.
+//! One line of the table that a run prints.
 
 use std::time::Duration;
 
-/// A measured figure, what it is held against, and what is aimed at.
+/// A measured figure with its baseline and its target.
 pub struct Figure {
-    /// What was measured.
+    /// Name of the figure.
     pub name: String,
     /// The figure, with its unit.
     pub value: String,
-    /// What it is held against, measured in the same run.
+    /// The baseline, measured in the same run.
     pub baseline: String,
-    /// The one in terms of the other.
+    /// The ratio of the figure to its baseline.
     pub ratio: String,
-    /// What is aimed at, and whether it is met.
+    /// The target, and true if it is met.
     pub aim: Option<(String, bool)>,
 }
 
 impl Figure {
-    /// A figure that stands for itself: no baseline, no aim.
+    /// A figure without baseline and target.
     pub fn note(name: &str, value: String) -> Self {
         Self { name: name.to_owned(), value, baseline: String::new(), ratio: String::new(), aim: None }
     }
 
-    /// All figures, one a line, in Markdown.
+    /// All figures as a Markdown table, one per line.
     pub fn table(figures: &[Self]) -> String {
         let mut lines =
             vec!["| figure | measured | baseline | ratio | aim |".to_owned(), "|---|---|---|---|---|".to_owned()];
@@ -37,7 +37,7 @@ impl Figure {
     }
 }
 
-/// The middle one of several measurements.
+/// Median of several times.
 pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Load from this process: threads with a connection each.
+//! Load from this process: threads with one connection each.
 
 use std::{
     net::SocketAddr,
@@ -8,13 +8,14 @@ use std::{
 
 use crate::{Measured, connection::Connection};
 
-/// Connections at once.
+/// Number of connections at once.
 pub const CONNECTIONS: usize = 16;
 
-/// How long a round takes.
+/// Duration of a round.
 const ROUND: Duration = Duration::from_secs(1);
 
-/// Rounds of each side, by turns, so that what else the machine does falls on both; the first of each warms up.
+/// Rounds of each side. The two sides alternate, so that other load on the machine affects both. The first round of
+/// each warms up.
 pub const ROUNDS: usize = 5;
 
 /// Answers per second to `GET path` on [`CONNECTIONS`] connections.
@@ -35,7 +36,7 @@ pub fn reads(address: SocketAddr, path: &str, token: &str, size: usize) -> Measu
     together(connections, ask)
 }
 
-/// The sum of what threads count in a round, per second.
+/// Sum of the threads' counts in a round, per second.
 pub fn together<T: Send>(each: Vec<T>, count: impl Fn(T) -> Measured<u32> + Sync) -> Measured<f64> {
     let begun = Instant::now();
     let counts: Vec<Measured<u32>> = thread::scope(|scope| {
@@ -49,7 +50,7 @@ pub fn together<T: Send>(each: Vec<T>, count: impl Fn(T) -> Measured<u32> + Sync
     Ok(sum / begun.elapsed().as_secs_f64())
 }
 
-/// The middle one of several rates.
+/// Median of several rates.
 pub fn median(mut rates: Vec<f64>) -> f64 {
     rates.sort_unstable_by(f64::total_cmp);
     rates.get(rates.len() / 2).copied().unwrap_or_default()

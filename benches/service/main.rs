@@ -1,7 +1,8 @@
-//! How fast and how large the service is, each figure beside a baseline that the same run measures.
+//! Speed and size of the service; each figure stands beside a baseline that the same run measures.
 //!
-//! Three processes take part: the service, the baseline, and this one, which makes the load. `cargo bench --bench service` measures
-//! everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes` choose. `docs/BENCHMARKS.md` says what the figures mean.
+//! Three processes take part: the service, the baseline, and this one, which generates the load. `cargo bench --bench
+//! service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes` select parts.
+//! `docs/BENCHMARKS.md` explains the figures.
 
 mod bare;
 mod child;
@@ -18,14 +19,14 @@ mod writes;
 
 use figure::Figure;
 
-// The allocator of the service, so that baselines have it too.
+// The same allocator as the service, so that baselines use it, too.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What a measurement yields, or why it could not be made.
+/// Result of a measurement, or the reason why it failed.
 type Measured<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The measurements in the order they are made.
+/// The measurements, in order.
 const NAMES: [&str; 6] = ["start", "memory", "warm", "writes", "cold", "engine"];
 
 #[tokio::main]

@@ -9,19 +9,20 @@ use crate::{
 /// Bytes of a mebibyte.
 pub const MIB: u64 = 1024 * 1024;
 
-/// The cache's budget.
+/// The cache's budget, in bytes.
 const BUDGET: u64 = 64 * MIB;
 
-/// What the process may take beyond the budget: answers in the making, the database's pages, what the allocator keeps.
+/// Memory that the process may use beyond the budget, in bytes: for answers being made, for the database's pages, and
+/// what the allocator keeps.
 const BESIDE: u64 = 64 * MIB;
 
-/// Different questions of either kind, together several times the budget.
+/// Number of different questions of each kind; their answers are several times the budget.
 const QUESTIONS: u64 = 50;
 
-/// Measures.
+/// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
-    // The search engine's pace is not what is measured.
+    // The pace towards the search engine is not measured.
     let (budget, pace) = (BUDGET.to_string(), "10000");
     let settings = [
         ("CACHE__MAX_BYTES", budget.as_str()),
@@ -34,7 +35,7 @@ pub async fn measure() -> Measured<Vec<Figure>> {
     let mut bodies = 0;
     for back in 0..QUESTIONS {
         bodies += setting.get(&setting.path(window(back, 28))).await?.len();
-        // A small answer of readings that are as large.
+        // A small answer whose readings are as large.
         setting.get(&setting.path(window(back, 27)).replace("Limit=5000", "Limit=1")).await?;
     }
     let (after, peak) = (setting.server.memory("VmRSS"), setting.server.memory("VmHWM"));

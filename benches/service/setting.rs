@@ -1,4 +1,4 @@
-//! What is measured: the service and the simulated search engine, each in a process of its own.
+//! The measured system: the service and the simulated search engine, each in its own process.
 
 use std::{path::PathBuf, process::Command};
 
@@ -12,18 +12,18 @@ use crate::{Measured, child::Server};
 /// The property with more than 5,000 queries and 5,000 pages in four weeks.
 pub const LARGE: &str = "sc-domain:harbourpost.example";
 
-/// A property of middling size.
+/// A property of medium size.
 pub const MIDDLING: &str = "https://www.ledgerline.example/";
 
 /// `sightline simulator` as a child.
 pub struct Engine {
-    /// Its root.
+    /// Root URL of the search engine.
     pub url: String,
     _server: Server,
 }
 
 impl Engine {
-    /// Starts one that holds every answer back by `latency_ms`.
+    /// Starts a search engine that delays every answer by `latency_ms`.
     pub fn start(latency_ms: u32) -> Measured<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
         command.args(["simulator", "--listen", "127.0.0.1:0", "--latency-ms", &latency_ms.to_string()]);
@@ -32,7 +32,7 @@ impl Engine {
     }
 }
 
-/// A running service with one signed-in person and the property they ask about.
+/// A running service with one signed-in user and the property they ask about.
 pub struct Setting {
     /// The service.
     pub server: Server,
@@ -46,7 +46,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// A service before `engine`, without rate limits and with `settings`.
+    /// Starts a service in front of `engine`, without rate limits and with `settings`.
     pub async fn start(engine: &Engine, site: &str, settings: &[(&str, &str)]) -> Measured<Self> {
         let (data, http) = (TempDir::new()?, app::http_client()?);
         let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -60,19 +60,19 @@ impl Setting {
         Ok(setting)
     }
 
-    /// The same service after a restart.
+    /// Restarts the same service.
     pub fn restart(self, engine: &Engine) -> Measured<Self> {
         let Self { server, token, property, settings, http, data } = self;
         drop(server);
         Ok(Self { server: serve(engine, &data, &settings)?, token, property, settings, http, data })
     }
 
-    /// The file of its database.
+    /// Path of its database file.
     pub fn database(&self) -> PathBuf {
         self.data.path().join("sightline.db")
     }
 
-    /// The whole answer of the property: every table with up to 5,000 rows.
+    /// Path of the property's largest answer: every table with up to 5,000 rows.
     pub fn path(&self, (start, end): (NaiveDate, NaiveDate)) -> String {
         let id = &self.property;
         format!(
@@ -87,7 +87,7 @@ impl Setting {
         Ok(answer.bytes().await?)
     }
 
-    /// Posts a body, which must be accepted.
+    /// Posts a body. Fails unless it is accepted.
     pub async fn post(&self, path: &str, body: &Value) -> Measured<()> {
         let request = self.http.post(format!("{}{path}", self.server.url)).bearer_auth(&self.token);
         let request = request.header("content-type", "application/json").body(body.to_string());
@@ -116,7 +116,7 @@ fn serve(engine: &Engine, data: &TempDir, settings: &[(String, String)]) -> Meas
     Server::start(&mut command)
 }
 
-/// `days` days that end `back` days before the last day that is surely final.
+/// A window of `days` days that ends `back` days before the last day that is certainly final.
 pub fn window(back: u64, days: u64) -> (NaiveDate, NaiveDate) {
     let end = Clock::system().pacific_today() - Days::new(5 + back);
     (end - Days::new(days - 1), end)

@@ -1,4 +1,4 @@
-//! Time from the start of the process to its first answer, and the memory of a service that nobody uses.
+//! Time from the start of the process to its first answer, and memory of an idle service.
 
 use std::time::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use crate::{
     setting::{Engine, MIDDLING, Setting},
 };
 
-/// Starts that are measured.
+/// Number of measured starts.
 const STARTS: usize = 5;
 
-/// How long a service is left alone before its memory is read.
+/// Idle time before the memory is read.
 const IDLE: Duration = Duration::from_secs(3);
 
-/// Measures.
+/// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
     let mut setting = Setting::start(&engine, MIDDLING, &[]).await?;

@@ -1,4 +1,4 @@
-//! Throughput of answers that need nothing from the search engine, beside a bare poem route that sends the same bytes.
+//! Throughput of answers that need no upstream request, beside a bare poem route that sends the same bytes.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ use crate::{
     setting::{Engine, LARGE, Setting, window},
 };
 
-/// Tags of the person.
+/// Number of the user's tags.
 const TAGS: usize = 20;
 
-/// What is read: in words, its path, and the least ratio that is aimed at.
+/// The measured reads: description, path, and the minimum ratio to the baseline.
 fn cases(setting: &Setting) -> [(&'static str, String, f64); 5] {
     let (start, end) = window(0, 28);
     let totals = format!("/api/properties/{}/performance?startDate={start}&endDate={end}", setting.property);
@@ -25,7 +25,7 @@ fn cases(setting: &Setting) -> [(&'static str, String, f64); 5] {
     ]
 }
 
-/// Measures.
+/// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
     let setting = Setting::start(&engine, LARGE, &[]).await?;

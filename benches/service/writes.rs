@@ -1,4 +1,4 @@
-//! Keyed creates per second, beside the same rows inserted bare into the same file.
+//! Keyed creates per second, beside the same rows inserted directly into the same file.
 
 use std::time::{Duration, Instant};
 
@@ -16,16 +16,16 @@ use crate::{
     setting::{Engine, MIDDLING, Setting},
 };
 
-/// Records of each writer in a round.
+/// Number of records of each writer in a round.
 const RECORDS: u32 = 30;
 
-/// Rounds, the two sides by turns. With the round that warms up 4,800 annotations come together; a property may have 5,000.
+/// Rounds; the two sides alternate. Together with the warm-up they write 4,800 annotations; a property may have 5,000.
 const ROUNDS: usize = 4;
 
-/// What is written.
+/// Text of each annotation.
 const TEXT: &str = "New product pages went live";
 
-/// Measures.
+/// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
     let setting = Setting::start(&engine, MIDDLING, &[]).await?;
@@ -55,7 +55,7 @@ fn path(property: impl std::fmt::Display) -> String {
     format!("/api/properties/{property}/annotations")
 }
 
-/// Records of one round per second. The connections are opened before the clock starts.
+/// Records per second of one round. The connections are opened before the clock starts.
 fn keyed(setting: &Setting, round: usize) -> Measured<f64> {
     let (path, body) = (path(&setting.property), format!(r#"{{"date":"2026-11-01","text":"{TEXT}"}}"#));
     let connections = (0..CONNECTIONS).map(|_| Connection::open(setting.server.address, &path, &setting.token));
@@ -68,7 +68,7 @@ fn keyed(setting: &Setting, round: usize) -> Measured<f64> {
     })
 }
 
-/// How long the rows alone take: the annotation and the replay, in a transaction as the service's.
+/// Time to write only the rows: the annotation and the replay, in one transaction as in the service.
 async fn bare(db: &DatabaseConnection, property: &property::Model, round: usize) -> Measured<Duration> {
     let start = Instant::now();
     let writing = (0..CONNECTIONS).map(|writer| {
@@ -117,7 +117,7 @@ async fn insert(
         content_type: Set(Some("application/json; charset=utf-8".to_owned())),
         location: Set(Some(format!("{path}/{id}"))),
         etag: Set(None),
-        // About as long as the sealed answer.
+        // About as long as the encrypted answer.
         body: Set(vec![0; 350]),
         size: Set(350),
         created_at: Set(now),

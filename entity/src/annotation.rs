@@ -1,4 +1,4 @@
-//! Annotations: what happened on a day, told on the charts of a property.
+//! Annotations: dated notes, shown on the charts of a property.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -11,33 +11,33 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Where it stands.
+    /// Id of the annotated property.
     pub property_id: Uuid,
-    /// Who wrote it; none once that person is gone.
+    /// Id of the author; `None` once that user is deleted.
     pub author_id: Option<Uuid>,
-    /// Its day, or the first of several.
+    /// The day, or the first day of a range.
     pub date: Date,
-    /// The last day, if it covers several.
+    /// The last day of a range.
     pub end_date: Option<Date>,
-    /// What happened.
+    /// The note.
     #[sea_orm(column_type = "Text")]
     pub text: String,
-    /// A free word to group by.
+    /// Category, chosen by the user.
     pub category: Option<String>,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
-    /// When the row last changed.
+    /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// A property's annotations, by day.
+    /// A property's annotations, ordered by day.
     #[must_use]
     pub fn of_property(property_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::PropertyId.eq(property_id)).order_by_asc(Column::Date).order_by_asc(Column::Id)

@@ -1,4 +1,4 @@
-//! Terms that make a query a branded one.
+//! Branded keywords: terms that make a query branded.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -10,24 +10,24 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Whose brand.
+    /// Id of the property.
     pub property_id: Uuid,
-    /// The term as written.
+    /// The keyword, as the user wrote it.
     pub keyword: String,
-    /// The term folded for comparison ([`crate::key`]); unique on the property.
+    /// The keyword folded for comparison ([`crate::key`]); unique per property.
     pub keyword_key: String,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// A property's terms, in order.
+    /// A property's keywords, in order.
     #[must_use]
     pub fn of_property(property_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::PropertyId.eq(property_id)).order_by_asc(Column::KeywordKey)

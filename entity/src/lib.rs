@@ -1,4 +1,4 @@
-//! The tables of the service's own records, one file each, with finders that are scoped to an owner.
+//! Tables of the service's own records, one file each, with finders that are scoped to an owner.
 
 pub mod annotation;
 pub mod authorization_code;
@@ -26,20 +26,20 @@ pub mod user;
 use unicase::UniCase;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Folds a name or keyword for comparison: surrounding space, differences of case (Unicode case folding) and ways to write the same
-/// character (NFKC) do not count.
+/// Folds a name or keyword for comparison. It ignores surrounding space, case (Unicode case folding) and different
+/// encodings of the same character (NFKC).
 ///
-/// Unique indices stand on folded columns, because the databases disagree about case beyond ASCII.
+/// Unique indices are on folded columns, because the databases disagree about case beyond ASCII.
 #[must_use]
 pub fn key(text: &str) -> String {
     let folded = UniCase::unicode(text.nfkc().collect::<String>()).to_folded_case();
     folded.nfkc().collect::<String>().trim().to_owned()
 }
 
-/// Folds an e-mail address for comparison: surrounding space and the case of ASCII letters do not count, everything else does.
+/// Folds an e-mail address for comparison. It ignores surrounding space and the case of ASCII letters, and nothing else.
 ///
-/// Grants are made to addresses, so two mailboxes must never look like one: folding by Unicode would let the verified holder of
-/// `ｏwner@…` or of an address with a Kelvin sign in its name pass as another.
+/// Grants are made to addresses, so two mailboxes must never compare equal. With Unicode folding, the verified holder
+/// of `ｏwner@…`, or of an address with a Kelvin sign in its name, would pass as another.
 #[must_use]
 pub fn email_key(address: &str) -> String {
     address.trim().to_ascii_lowercase()

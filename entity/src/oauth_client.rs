@@ -1,4 +1,4 @@
-//! Clients that registered themselves at the embedded issuer (RFC 7591).
+//! Clients that registered with the embedded issuer (RFC 7591).
 
 use sea_orm::entity::prelude::*;
 
@@ -9,18 +9,18 @@ pub struct Model {
     /// The client id.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: String,
-    /// Name to show on the consent page.
+    /// Name that the consent page shows.
     pub name: Option<String>,
     /// Registered redirect URIs, a JSON array.
     #[sea_orm(column_type = "Text")]
     pub redirect_uris: String,
-    /// Whether the client registered the `refresh_token` grant.
+    /// True if the client registered the `refresh_token` grant.
     pub refreshes: bool,
-    /// When it registered.
+    /// Time of the registration.
     pub created_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,4 +1,4 @@
-//! What a person allowed a client at the embedded issuer; tokens and codes hang on a grant and die with it.
+//! Consents of users to clients of the embedded issuer. Tokens and codes belong to a grant and end with it.
 
 use sea_orm::entity::prelude::*;
 
@@ -6,27 +6,27 @@ use sea_orm::entity::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "oauth_grant")]
 pub struct Model {
-    /// The grant id, a claim of every access token of the grant.
+    /// Id of the grant, a claim of each of its access tokens.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// The client that was allowed.
+    /// Id of the client.
     pub client_id: String,
-    /// The person who consented.
+    /// Subject of the user who consented.
     pub subject: String,
     /// Granted scopes, separated by spaces.
     pub scope: String,
-    /// Resources the grant is limited to, a JSON array; empty: all of them.
+    /// Resources that the grant is limited to, a JSON array; empty means all.
     #[sea_orm(column_type = "Text")]
     pub resources: String,
-    /// When the person signed in and consented.
+    /// Time when the user signed in and consented.
     pub created_at: DateTimeUtc,
-    /// When the last token of the grant expires.
+    /// Time when the last token of the grant expires.
     pub expires_at: DateTimeUtc,
-    /// When the grant was revoked.
+    /// Time when the grant was revoked, if it was.
     pub ended_at: Option<DateTimeUtc>,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

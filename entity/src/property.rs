@@ -12,38 +12,38 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// The search account it was found in.
+    /// Id of the search account it was found in.
     pub account_id: Uuid,
-    /// Its owner: who connected that account.
+    /// Id of its owner, the user who connected that account.
     pub user_id: Uuid,
-    /// The site's name at the search engine, byte for byte (`https://…/` or `sc-domain:…`).
+    /// The search engine's identifier of the site, byte for byte (`https://…/` or `sc-domain:…`).
     #[sea_orm(column_type = "Text")]
     pub site_url: String,
-    /// The account's permission on the site, as the search engine spells it.
+    /// Permission of the account on the site, as the search engine spells it.
     pub permission_level: String,
-    /// Whether the owner selected it.
+    /// True if the owner tracks it.
     pub tracked: bool,
-    /// Since when it is tracked without a break; none while it is not.
+    /// Start of the unbroken time for which it has been tracked; `None` if it is not tracked.
     pub tracked_at: Option<DateTimeUtc>,
-    /// Since when the account no longer lists it.
+    /// Time since which the account no longer lists it; `None` if it does.
     pub lost_at: Option<DateTimeUtc>,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
-    /// When the row last changed.
+    /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
 }
 
-/// A tracked property, and its place among its owner's.
+/// A tracked property, and its position among its owner's tracked properties.
 #[derive(Clone, Debug, FromQueryResult)]
 pub struct Tracked {
     /// The property.
     #[sea_orm(nested)]
     pub property: Model,
-    /// How many of the owner's properties have been tracked for longer.
+    /// Number of the owner's properties that have been tracked for longer.
     pub longer: i64,
 }
 
-/// The tables this one refers to.
+/// Tables that this table refers to.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {
     /// The search account.
@@ -73,28 +73,28 @@ impl Related<super::user::Entity> for Entity {
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// Everything a person owns, in order of site.
+    /// All properties of a user, ordered by site.
     #[must_use]
     pub fn of_owner(user_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::SiteUrl).order_by_asc(Column::Id)
     }
 
-    /// A property, if it is tracked.
+    /// A property with its position, if it is tracked.
     #[must_use]
     pub fn tracked(id: Uuid) -> Selector<SelectModel<Tracked>> {
         let found = Self::find_by_id(id).filter(Column::Tracked.eq(true));
         found.expr_as(tracked_longer(), "longer").into_model()
     }
 
-    /// What was found in one search account.
+    /// Properties found in one search account, ordered by site.
     #[must_use]
     pub fn of_account(account_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::AccountId.eq(account_id)).order_by_asc(Column::SiteUrl)
     }
 }
 
-/// Counts the properties of the same owner that have been tracked for longer than the one that is selected. Where two began at once,
-/// the smaller id comes first.
+/// Counts the properties of the same owner that have been tracked for longer than the selected one. If two began at the
+/// same time, the smaller id comes first.
 fn tracked_longer() -> SelectStatement {
     let other = |column| Expr::col(("longer", column));
     let own = |column| Expr::col((Entity, column));

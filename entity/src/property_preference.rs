@@ -1,4 +1,4 @@
-//! What each person made of a property: a favourite, or hidden.
+//! Marks of a user on a property: favourite and hidden.
 
 use sea_orm::entity::prelude::*;
 
@@ -6,26 +6,26 @@ use sea_orm::entity::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "property_preference")]
 pub struct Model {
-    /// Whose preference.
+    /// Id of the user.
     #[sea_orm(primary_key, auto_increment = false)]
     pub user_id: Uuid,
-    /// About which property.
+    /// Id of the property.
     #[sea_orm(primary_key, auto_increment = false)]
     pub property_id: Uuid,
-    /// Listed first.
+    /// True if the property is listed first.
     pub favorite: bool,
-    /// Listed as hidden.
+    /// True if the property is listed as hidden.
     pub hidden: bool,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// All preferences of a person.
+    /// All preferences of a user.
     #[must_use]
     pub fn of_user(user_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::UserId.eq(user_id))

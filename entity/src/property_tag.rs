@@ -1,4 +1,4 @@
-//! Which properties carry which tags.
+//! Assignments of tags to properties.
 
 use sea_orm::entity::prelude::*;
 
@@ -6,15 +6,15 @@ use sea_orm::entity::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "property_tag")]
 pub struct Model {
-    /// The tag.
+    /// Id of the tag.
     #[sea_orm(primary_key, auto_increment = false)]
     pub tag_id: Uuid,
-    /// The property.
+    /// Id of the property.
     #[sea_orm(primary_key, auto_increment = false)]
     pub property_id: Uuid,
 }
 
-/// The tables this one refers to.
+/// Tables that this table refers to.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {
     /// The tag.
@@ -40,7 +40,7 @@ impl Related<super::property::Entity> for Entity {
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// What a person's tags are attached to.
+    /// All assignments of a user's tags.
     #[must_use]
     pub fn of_user(user_id: Uuid) -> Select<Self> {
         Self::find().inner_join(super::tag::Entity).filter(super::tag::Column::UserId.eq(user_id))

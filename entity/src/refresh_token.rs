@@ -1,4 +1,4 @@
-//! Refresh tokens of the embedded issuer, by hash. Each is spent once and replaced.
+//! Refresh tokens of the embedded issuer, stored by hash. Each is used once and replaced.
 
 use sea_orm::entity::prelude::*;
 
@@ -9,15 +9,15 @@ pub struct Model {
     /// SHA-256 of the token, lower-case hex.
     #[sea_orm(primary_key, auto_increment = false)]
     pub hash: String,
-    /// The grant it renews.
+    /// Id of the grant it renews.
     pub grant_id: Uuid,
-    /// When it stops working.
+    /// Expiry time of the token.
     pub expires_at: DateTimeUtc,
-    /// When it was exchanged for its successor.
+    /// Time when it was exchanged for its successor, if it was.
     pub spent_at: Option<DateTimeUtc>,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

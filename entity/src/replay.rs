@@ -1,50 +1,50 @@
-//! Replays: answers to writes with an idempotency key.
+//! Replays: stored responses to writes with an idempotency key.
 
 use sea_orm::entity::prelude::*;
 
-/// One row of `replay`. A key belongs to a person, a method and a path, and is compared byte for byte.
+/// One row of `replay`. A key belongs to a user, a method and a path, and is compared byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "replay")]
 pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Who wrote.
+    /// Id of the user who sent the request.
     pub user_id: Uuid,
-    /// The HTTP method.
+    /// The HTTP method of the request.
     pub method: String,
-    /// The path as it was asked for.
+    /// The path of the request.
     pub path: String,
-    /// The key as it was sent.
+    /// The key, as it was sent.
     pub idempotency_key: String,
     /// SHA-256 of the request's JSON value.
     pub request_hash: Vec<u8>,
-    /// The status of the answer.
+    /// HTTP status of the response.
     pub status: i32,
-    /// Its `Content-Type`.
+    /// `Content-Type` of the response.
     pub content_type: Option<String>,
-    /// Its `Location`.
+    /// `Location` of the response.
     pub location: Option<String>,
-    /// Its `ETag`.
+    /// `ETag` of the response.
     pub etag: Option<String>,
-    /// Its body, sealed.
+    /// Body of the response, encrypted.
     pub body: Vec<u8>,
-    /// How many bytes that takes.
+    /// Size of the encrypted body, in bytes.
     pub size: i32,
-    /// When it was given.
+    /// Time of the response.
     pub created_at: DateTimeUtc,
-    /// From when on the key is a new one.
+    /// Time from which the key counts as new.
     pub expires_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// The answer that was given to a key.
+    /// The response stored for a key.
     #[must_use]
     pub fn to_key(user_id: Uuid, method: &str, path: &str, idempotency_key: &str) -> Select<Self> {
         Self::find()

@@ -1,4 +1,4 @@
-//! What was revoked here: a single token, all tokens of a grant, or all tokens of a person issued so far.
+//! Revocations: of a single token, of all tokens of a grant, or of all tokens of a user issued so far.
 
 use sea_orm::entity::prelude::*;
 
@@ -9,16 +9,16 @@ pub struct Model {
     /// `token` (value: `jti`), `grant` (value: grant id) or `subject` (value: SHA-256 of issuer and subject).
     #[sea_orm(primary_key, auto_increment = false)]
     pub kind: String,
-    /// What is revoked; its meaning depends on `kind`.
+    /// The revoked value; its meaning depends on `kind`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub value: String,
-    /// For `subject`: tokens issued up to this time are refused. Otherwise the time of the revocation.
+    /// For `subject`: tokens issued up to this time are refused. Otherwise: time of the revocation.
     pub not_before: DateTimeUtc,
-    /// When every token concerned has expired by itself and the entry may go.
+    /// Time when every token concerned has expired, so that the entry may be deleted.
     pub expires_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

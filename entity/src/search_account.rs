@@ -1,4 +1,4 @@
-//! Search-engine accounts that people connected.
+//! Search-engine accounts that users connected.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -10,50 +10,50 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Who connected it, and so owns its properties.
+    /// Id of the user who connected it and so owns its properties.
     pub user_id: Uuid,
     /// The account's identifier at the search engine.
     pub subject: String,
-    /// The account's e-mail there.
+    /// E-mail address of the account at the search engine.
     pub email: Option<String>,
-    /// Refresh token, sealed; none once disconnected.
+    /// Refresh token, encrypted; `None` once disconnected.
     pub refresh_token: Option<Vec<u8>>,
-    /// Whether the stored grant still works.
+    /// State of the stored grant.
     pub status: Status,
-    /// What the search engine last refused, in words fit for the owner.
+    /// The search engine's last refusal, in words for the owner.
     pub last_error: Option<String>,
-    /// When the grant was given (the latest time).
+    /// Time of the latest consent.
     pub connected_at: DateTimeUtc,
-    /// When its sites were last read.
+    /// Time when its sites were last read.
     pub synced_at: Option<DateTimeUtc>,
-    /// When the row last changed.
+    /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-/// Whether the search engine still honours the stored grant.
+/// State of the stored grant at the search engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "String(StringLen::None)", rename_all = "snake_case")]
 pub enum Status {
-    /// The grant works, as far as is known.
+    /// The grant works, as far as known.
     Connected,
     /// The search engine refused the grant; only its owner can renew it.
     ReconnectRequired,
 }
 
 impl Entity {
-    /// The accounts that a person connected, oldest first.
+    /// Search accounts of a user, oldest first.
     #[must_use]
     pub fn of_user(user_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::Id)
     }
 
-    /// One account of a person.
+    /// One search account of a user.
     #[must_use]
     pub fn one_of_user(user_id: Uuid, id: Uuid) -> Select<Self> {
         Self::find_by_id(id).filter(Column::UserId.eq(user_id))

@@ -1,4 +1,4 @@
-//! Browser sessions: the state behind the session cookie, found by the hash of the cookie value.
+//! Browser sessions: the state behind the session cookie, stored by the hash of the cookie value.
 
 use sea_orm::entity::prelude::*;
 
@@ -9,15 +9,15 @@ pub struct Model {
     /// SHA-256 of the cookie value, lower-case hex.
     #[sea_orm(primary_key, auto_increment = false)]
     pub hash: String,
-    /// The user who signed in.
+    /// Id of the user who signed in.
     pub user_id: Uuid,
-    /// When the browser signed in.
+    /// Time of the sign-in.
     pub created_at: DateTimeUtc,
-    /// When the session stops working.
+    /// Expiry time of the session.
     pub expires_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

@@ -1,4 +1,4 @@
-//! Share links: whoever holds the token reads the property's dashboard.
+//! Share links: anyone with the token can read the property's dashboard.
 
 use sea_orm::entity::prelude::*;
 use sea_orm::{Condition, QueryOrder};
@@ -11,34 +11,34 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// What is shown.
+    /// Id of the shared property.
     pub property_id: Uuid,
-    /// Who made it.
+    /// Id of the user who made it.
     pub created_by: Option<Uuid>,
-    /// The grant that it was made under; none where the property's owner made it.
+    /// Id of the grant that it was made under; `None` if the property's owner made it.
     pub grant_id: Option<Uuid>,
-    /// A name to tell links apart.
+    /// Name that tells links apart.
     pub name: Option<String>,
-    /// SHA-256 of the token; links are looked up by it.
+    /// SHA-256 of the token, used to look up the link.
     pub token_hash: Vec<u8>,
-    /// The token, sealed, to show the link again.
+    /// The token, encrypted, so that the link can be shown again.
     pub sealed_token: Vec<u8>,
-    /// From when on it opens nothing.
+    /// Expiry time, if any.
     pub expires_at: Option<DateTimeUtc>,
-    /// Since when it is revoked.
+    /// Time when it was revoked, if it was.
     pub revoked_at: Option<DateTimeUtc>,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// A property's links that open something at `now`, oldest first.
+    /// A property's links that are active at `now`, oldest first.
     #[must_use]
     pub fn active_of_property(property_id: Uuid, now: DateTimeUtc) -> Select<Self> {
         Self::find().filter(Column::PropertyId.eq(property_id)).filter(active(now)).order_by_asc(Column::Id)
@@ -50,7 +50,7 @@ impl Entity {
         Self::find_by_id(id).filter(Column::PropertyId.eq(property_id)).filter(active(now))
     }
 
-    /// The link that a token opens at `now`.
+    /// The link that the token opens at `now`.
     #[must_use]
     pub fn opened_by(token_hash: &[u8], now: DateTimeUtc) -> Select<Self> {
         Self::find().filter(Column::TokenHash.eq(token_hash)).filter(active(now))

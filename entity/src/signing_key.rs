@@ -1,21 +1,21 @@
-//! The embedded issuer's signing key, made once and kept encrypted.
+//! The embedded issuer's signing key, created once and stored encrypted.
 
 use sea_orm::entity::prelude::*;
 
-/// One sealed private key.
+/// One encrypted private key.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "signing_key")]
 pub struct Model {
-    /// What the key signs; one key for each purpose.
+    /// Purpose of the key; there is one key per purpose.
     #[sea_orm(primary_key, auto_increment = false)]
     pub purpose: String,
-    /// The private key (PKCS#8 PEM), sealed by the service's secrets key.
+    /// The private key (PKCS#8 PEM), encrypted with the service's secrets key.
     pub sealed: Vec<u8>,
-    /// When the key was made.
+    /// Creation time of the key.
     pub created_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 

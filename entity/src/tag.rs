@@ -1,4 +1,4 @@
-//! Tags: each person's own labels on properties.
+//! Tags: each user's own labels on properties.
 
 use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
@@ -11,34 +11,34 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Whose tag.
+    /// Id of the user.
     pub user_id: Uuid,
-    /// Name as written.
+    /// Name, as the user wrote it.
     pub name: String,
-    /// Name folded for comparison ([`crate::key`]); unique for the person.
+    /// Name folded for comparison ([`crate::key`]); unique per user.
     pub name_key: String,
-    /// Its place in lists, smallest first (`order` on the wire).
+    /// Position in lists, smallest first (`order` in the API).
     pub position: i32,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
-    /// When the row last changed.
+    /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// A person's tags, in their order.
+    /// A user's tags, in their order.
     #[must_use]
     pub fn of_user(user_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::Position).order_by_asc(Column::NameKey)
     }
 
-    /// One tag of a person.
+    /// One tag of a user.
     #[must_use]
     pub fn one_of_user(user_id: Uuid, id: Uuid) -> Select<Self> {
         Self::find_by_id(id).filter(Column::UserId.eq(user_id))

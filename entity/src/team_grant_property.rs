@@ -1,4 +1,4 @@
-//! The properties that a grant names.
+//! The properties that grants name.
 
 use sea_orm::entity::prelude::*;
 
@@ -6,22 +6,22 @@ use sea_orm::entity::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "team_grant_property")]
 pub struct Model {
-    /// The grant.
+    /// Id of the grant.
     #[sea_orm(primary_key, auto_increment = false)]
     pub grant_id: Uuid,
-    /// The property.
+    /// Id of the property.
     #[sea_orm(primary_key, auto_increment = false)]
     pub property_id: Uuid,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// What the given grants name.
+    /// Properties that the given grants name.
     #[must_use]
     pub fn of_grants(grants: impl IntoIterator<Item = Uuid>) -> Select<Self> {
         Self::find().filter(Column::GrantId.is_in(grants))

@@ -11,37 +11,37 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Where it belongs.
+    /// Id of the property it belongs to.
     pub property_id: Uuid,
-    /// Name as written.
+    /// Name, as the user wrote it.
     pub name: String,
-    /// Name folded for comparison ([`crate::key`]); unique on the property.
+    /// Name folded for comparison ([`crate::key`]); unique per property.
     pub name_key: String,
     /// Colour in charts.
     pub color: Option<String>,
     /// The conditions, a JSON array of `{operator, value, logic?}`.
     #[sea_orm(column_type = "Text")]
     pub conditions: String,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
-    /// When the row last changed.
+    /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
 }
 
-/// Relations are followed by id, explicitly.
+/// No declared relations: finders select by id.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// A property's clusters, by name.
+    /// A property's topic clusters, ordered by name.
     #[must_use]
     pub fn of_property(property_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::PropertyId.eq(property_id)).order_by_asc(Column::NameKey)
     }
 
-    /// One cluster of a property.
+    /// One topic cluster of a property.
     #[must_use]
     pub fn one_of_property(property_id: Uuid, id: Uuid) -> Select<Self> {
         Self::find_by_id(id).filter(Column::PropertyId.eq(property_id))

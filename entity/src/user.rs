@@ -1,4 +1,4 @@
-//! People: everyone who ever signed in, known by (issuer, subject).
+//! Users: everyone who has signed in, identified by (issuer, subject).
 
 use sea_orm::entity::prelude::*;
 
@@ -9,54 +9,54 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// The identity provider that vouches for the person.
+    /// The identity provider that authenticates the user.
     pub issuer: String,
-    /// The person's name at that issuer; unique there.
+    /// Identifier of the user at that issuer; unique there.
     pub subject: String,
-    /// E-mail as the issuer gave it.
+    /// E-mail address, as the issuer stated it.
     pub email: Option<String>,
-    /// E-mail folded for comparison ([`crate::email_key`]).
+    /// E-mail address folded for comparison ([`crate::email_key`]).
     pub email_key: Option<String>,
-    /// Whether the issuer vouches for the e-mail; only then do grants to it count. Of all who have it, one at most.
+    /// True if the issuer has verified the address; only then do grants to it apply. At most one user holds a verified address.
     pub email_verified: bool,
-    /// When the token was issued that last said something about the e-mail.
+    /// Issue time of the last token that stated something about the address.
     pub email_stated_at: Option<DateTimeUtc>,
     /// Display name.
     pub name: Option<String>,
-    /// When the token was issued that the name was taken from.
+    /// Issue time of the token that the name was taken from.
     pub name_stated_at: Option<DateTimeUtc>,
-    /// The plan that was set for the person; a running trial stands beside it.
+    /// Plan set for the user. A running trial is separate.
     pub plan: Plan,
-    /// End of the trial of new users.
+    /// End of the trial, for users who had one.
     pub trial_ends_at: Option<DateTimeUtc>,
-    /// When the row was made.
+    /// Creation time of the row.
     pub created_at: DateTimeUtc,
-    /// When the row last changed.
+    /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
 }
 
-/// The tables this one refers to.
+/// Tables that this table refers to.
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
 
-/// Plans a person can be on. What each includes is configuration.
+/// Plans of users. The configuration states what each plan includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "String(StringLen::None)", rename_all = "snake_case")]
 pub enum Plan {
     /// No access.
     None,
-    /// The plan without a price.
+    /// The plan free of charge.
     Free,
-    /// For people with a handful of sites.
+    /// For users with a few sites.
     Pro,
-    /// For those who look after other people's sites.
+    /// For users who manage other people's sites.
     Agency,
 }
 
 impl Plan {
-    /// The plan's name in configuration, on the wire and in the database.
+    /// Name of the plan in configuration, API and database.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,13 +69,14 @@ impl Plan {
 }
 
 impl Entity {
-    /// The person an issuer calls `subject`.
+    /// The user with this issuer and subject.
     #[must_use]
     pub fn known_as(issuer: &str, subject: &str) -> Select<Self> {
         Self::find().filter(Column::Issuer.eq(issuer)).filter(Column::Subject.eq(subject))
     }
 
-    /// Those whom an issuer vouched to have an address; more than one only until it is settled whose it is.
+    /// Users whose issuer has verified this address. There is more than one only until the address has been assigned to
+    /// one of them.
     #[must_use]
     pub fn verified_holders(email_key: &str) -> Select<Self> {
         Self::find().filter(Column::EmailKey.eq(email_key)).filter(Column::EmailVerified.eq(true))

@@ -1,4 +1,4 @@
-//! The database schema, one migration per story, oldest first.
+//! The database schema: one migration per topic, oldest first.
 
 pub use sea_orm_migration::MigratorTrait;
 use sea_orm_migration::prelude::*;
@@ -16,7 +16,7 @@ mod m0010_grants_in_use;
 mod m0011_annotations_counted;
 mod schema;
 
-/// Brings a database up to the schema this program expects.
+/// Migrates a database to the schema that this program expects.
 pub struct Migrator;
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! People, their search accounts, the properties found there, and who was granted what.
+//! Users, their search accounts, the properties found there, and the grants on them.
 
 use sea_orm_migration::prelude::*;
 

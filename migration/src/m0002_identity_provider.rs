@@ -1,4 +1,4 @@
-//! Browser sessions, what was revoked here, and the state of the embedded issuer: clients, grants, codes, refresh tokens, keys.
+//! Browser sessions, revocations, and the state of the embedded issuer: clients, grants, codes, refresh tokens, keys.
 
 use sea_orm_migration::{prelude::*, schema};
 

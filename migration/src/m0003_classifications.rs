@@ -1,4 +1,4 @@
-//! What a property's people say about its queries and pages: branded keywords, segments, topic clusters.
+//! Classifications of a property's queries and pages: branded keywords, segments, topic clusters.
 
 use sea_orm_migration::prelude::*;
 

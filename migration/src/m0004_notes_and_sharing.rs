@@ -58,7 +58,7 @@ async fn tags(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     index(manager, "property_tag", &["property_id"]).await
 }
 
-/// The link's token is looked up by its SHA-256 digest; the sealed copy is there to show the link to its creator again.
+/// The link's token is looked up by its SHA-256 digest. The encrypted copy allows the link to be shown again.
 async fn share_links(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let mut link = table("share_link");
     link.col(uuid("property_id"))

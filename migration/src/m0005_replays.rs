@@ -1,4 +1,4 @@
-//! Answers to writes with an idempotency key, kept for replay.
+//! Responses to writes with an idempotency key, stored for replay.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,7 +1,7 @@
-//! Text on `PostgreSQL` as it is on `SQLite`: of any length, and ordered by its bytes.
+//! Makes text on `PostgreSQL` behave as on `SQLite`: of any length, and ordered by its bytes.
 //!
-//! Lengths are held by the document. A column that holds a folded name must take more than the name has, because folding can make
-//! one character many; and the same lists come in the same order, whatever locale a server was set up with.
+//! The API limits lengths. A column with a folded name must take more than the name itself, because folding can turn
+//! one character into many. Lists must have the same order whatever the locale of the server.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::sea_orm::DbBackend;
@@ -35,7 +35,7 @@ impl MigrationTrait for Migration {
         Ok(())
     }
 
-    /// What was stored meanwhile may be longer than the columns were, so they stay as they are.
+    /// Text stored in the meantime may be longer than the old columns, so they stay as they are.
     async fn down(&self, _manager: &SchemaManager) -> Result<(), DbErr> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Sessions say whose they are and nothing else about the person: that stands in one place, with the person.
+//! Sessions refer to the user and store nothing else about them; the profile is stored with the user only.
 
 use sea_orm_migration::prelude::*;
 

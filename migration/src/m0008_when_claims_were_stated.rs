@@ -1,5 +1,6 @@
-//! People remember when a token last stated their address and their name: of two tokens the later one counts, and grants to an address
-//! end some time after nobody has stated it. Of those who are there already nothing is known; their next token says it.
+//! Users store the time when a token last stated their address and their name. The later of two tokens counts, and
+//! grants to an address end some time after its last statement. For existing users nothing is known until their next
+//! token.
 
 use sea_orm_migration::prelude::*;
 

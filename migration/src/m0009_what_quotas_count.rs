@@ -1,4 +1,4 @@
-//! What quotas and budgets are counted from: since when a property is tracked, and how large a stored answer is.
+//! Inputs of quotas and budgets: the time since which a property is tracked, and the size of a stored response.
 
 use sea_orm_migration::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What became of a grant: when its holder first used it, and which share links were made under it.
+//! Use of grants: the time when the holder first used a grant, and the share links made under it.
 
 use sea_orm_migration::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::schema::{index, timestamp_with_time_zone_null as instant_null, uuid_n
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-/// Links that members made before: those of whoever holds the address of a grant that the property's owner made.
+/// Sets the grant of existing links: the one that the property's owner made to the address of the link's creator.
 const MADE_UNDER: &str = "
     UPDATE share_link SET grant_id = (
         SELECT team_grant.id FROM team_grant

@@ -1,14 +1,14 @@
-//! What the migrations have in common: rows that belong to another row, and indices named after what they index.
+//! Helpers of the migrations: tables whose rows belong to another row, and indices with derived names.
 
 use sea_orm_migration::prelude::*;
 pub use sea_orm_migration::schema::*;
 
-/// A table with a UUID primary key `id`.
+/// Starts a table with a UUID primary key `id`.
 pub fn table(name: &'static str) -> TableCreateStatement {
     Table::create().table(name).col(pk_uuid("id")).take()
 }
 
-/// A table that joins two others; the pair of columns is its key, and a row dies with either side.
+/// Creates a table that joins two others. The pair of columns is its primary key. Deleting either side deletes the row.
 pub fn join_table(
     name: &'static str,
     left: (&'static str, &'static str),
@@ -24,7 +24,7 @@ pub fn join_table(
         .take()
 }
 
-/// `table.column` names a row of `parent`; deleting the parent deletes the row.
+/// Foreign key from `table.column` to `parent`; deleting the parent deletes the row.
 pub fn belongs_to(
     table: &'static str,
     column: &'static str,
@@ -38,7 +38,7 @@ pub fn belongs_to(
         .take()
 }
 
-/// `table.column` names a row of `parent`; deleting the parent leaves the row and empties the column.
+/// Foreign key from `table.column` to `parent`; deleting the parent keeps the row and sets the column to null.
 pub fn refers_to(
     table: &'static str,
     column: &'static str,
@@ -47,7 +47,7 @@ pub fn refers_to(
     belongs_to(table, column, parent).on_delete(ForeignKeyAction::SetNull).take()
 }
 
-/// Creates a unique index over `columns`: the rule that the columns state holds under concurrent writers too.
+/// Creates a unique index over `columns`, so that the rule also holds under concurrent writers.
 pub async fn unique(manager: &SchemaManager<'_>, table: &'static str, columns: &[&'static str]) -> Result<(), DbErr> {
     manager.create_index(over("uq", table, columns).unique().take()).await
 }

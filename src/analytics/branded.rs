@@ -1,8 +1,9 @@
 //! The branded split with the anonymised remainder.
 //!
-//! Three questions without row grouping: everything, queries that match the brand expression, identified queries that do not. A
-//! query filter leaves anonymised queries out, so `anonymised = total − branded − nonBranded` holds whatever the row caps are; below 0
-//! it is 0 (the three answers may be of different moments). A share of identified clicks alone would overstate the brand.
+//! Three readings without row grouping: all traffic, queries that match the brand expression, and identified queries that do
+//! not. A query filter excludes anonymised queries, so `anonymised = total − branded − nonBranded` holds whatever the row
+//! caps are. A negative result becomes 0, because the three responses may be of different times. A share of identified
+//! clicks alone would overstate the brand.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +18,16 @@ use super::{
 /// Traffic of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
-    /// Of the whole window.
+    /// Metrics of the whole window.
     pub whole: Metrics,
-    /// By day.
+    /// Metrics by day.
     pub days: BTreeMap<NaiveDate, Metrics>,
 }
 
-/// The three kinds of traffic that are asked for in one window.
+/// The three kinds of traffic in one window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// Everything.
+    /// All traffic.
     pub total: Traffic,
     /// Queries with a branded keyword.
     pub branded: Traffic,
@@ -34,11 +35,11 @@ pub struct Window {
     pub non_branded: Traffic,
     /// First day.
     pub start: NaiveDate,
-    /// Last day that is final.
+    /// The last final day.
     pub end: NaiveDate,
 }
 
-/// The split of `current`, compared with `previous` where there is one.
+/// The split of `current`, compared with `previous` if present.
 #[must_use]
 pub fn split(current: &Window, previous: Option<&Window>) -> BrandedSplit {
     let part = |of: fn(&Window) -> &Traffic| part(of, current, previous);
@@ -52,7 +53,7 @@ pub fn split(current: &Window, previous: Option<&Window>) -> BrandedSplit {
     }
 }
 
-/// What the identified queries are of everything.
+/// The share of identified queries in all traffic.
 #[must_use]
 pub fn identified(window: &Window) -> IdentifiedShare {
     let (known, total) = (window.branded.whole + window.non_branded.whole, &window.total.whole);
@@ -96,7 +97,7 @@ fn anonymised(current: &Window, previous: Option<&Window>) -> AnonymisedPart {
     }
 }
 
-/// What is left of everything; never below 0.
+/// The remainder of the total, at least 0.
 fn remainder(total: &Metrics, branded: &Metrics, non_branded: &Metrics) -> Counts {
     let rest = *total - *branded - *non_branded;
     Counts { clicks: count(rest.clicks), impressions: count(rest.impressions) }
@@ -126,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// Clicks, and how many more impressions.
+    /// Clicks, and the number of impressions above the clicks.
     type Both = (u32, u32);
 
     fn day(n: u32) -> NaiveDate {

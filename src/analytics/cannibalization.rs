@@ -1,10 +1,10 @@
 //! Pages of one property that compete for the same query.
 //!
-//! A query's shares are impressions of each of its pages ÷ impressions of all of them (defined without clicks, too).
-//! `hhi = Σ share²`, the Herfindahl–Hirschman index of concentration, 1 for a single page; `splitScore = 1 − hhi`;
-//! `priority = demand × (1 − largest share)`, demand being the query's own impressions, counted once per results page. A query is a
-//! candidate when at least two pages each have the least impressions and the least share, and no page has more than the largest
-//! share allowed. Practitioners' rules and thresholds; candidates, not verdicts.
+//! A page's share is its impressions ÷ the impressions of all pages for the query (defined without clicks, too). `hhi = Σ
+//! share²` is the Herfindahl–Hirschman index of concentration, 1 for a single page. `splitScore = 1 − hhi`. `priority =
+//! demand × (1 − largest share)`, where demand is the query's own impressions, counted once per results page. A query is a
+//! candidate if at least two pages reach the minimum impressions and the minimum share, and no page exceeds the maximum
+//! share. The rules and thresholds come from practitioners. They find candidates and do not prove a problem.
 
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -12,18 +12,18 @@ use api::analytics::{CannibalizationThresholds, CannibalizedQuery, CompetingPage
 
 use super::{change::count, metrics::Metrics, table};
 
-/// What the analysis found.
+/// The result of the analysis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidates {
-    /// Queries of which both the own row and the pages are known.
+    /// Queries with both their own row and their pages.
     pub analysed: usize,
     /// Queries that qualified.
     pub found: usize,
-    /// The first of them, highest priority first, then by query.
+    /// The first of them, by priority descending, then by query.
     pub queries: Vec<CannibalizedQuery>,
 }
 
-/// A query with its pages, most impressions first.
+/// A query with its pages, by impressions descending.
 struct Contest<'r> {
     query: &'r str,
     own: Metrics,
@@ -33,7 +33,7 @@ struct Contest<'r> {
     priority: f64,
 }
 
-/// The candidates among `queries` (counted by property), given their `pages` (query, URL, metrics; counted by page).
+/// Returns the candidates among `queries` (counted by property), given their `pages` (query, URL, metrics; counted by page).
 pub fn candidates<'r>(
     queries: impl IntoIterator<Item = (&'r str, Metrics)>,
     pages: impl IntoIterator<Item = (&'r str, &'r str, Metrics)>,
@@ -90,7 +90,7 @@ fn qualifies(page: &Metrics, whole: &Metrics, thresholds: &CannibalizationThresh
         && page.impressions / whole.impressions >= thresholds.min_page_share
 }
 
-/// Most impressions first, then most clicks.
+/// Orders by impressions, then clicks, both descending.
 fn by_impressions(a: &Metrics, b: &Metrics) -> Ordering {
     b.impressions.total_cmp(&a.impressions).then(b.clicks.total_cmp(&a.clicks))
 }
@@ -132,8 +132,8 @@ impl Contest<'_> {
     }
 }
 
-/// The page with the most clicks, then the most impressions, then the best position, then the first URL; the confidence counts in
-/// how many of the three it leads alone.
+/// Suggests the page with the most clicks, then the most impressions, then the best position, then the first URL. The
+/// confidence is the number of the three measures in which it is the sole leader.
 fn owner(pages: &[&(&str, Metrics)]) -> SuggestedOwner {
     let position = |page: &Metrics| page.position().unwrap_or(f64::MAX);
     let better = |(a, x): &(&str, Metrics), (b, y): &(&str, Metrics)| {

@@ -1,7 +1,7 @@
-//! Metrics as answers say them, and the difference between two windows.
+//! Metrics in the API's format, and the difference between two windows.
 //!
-//! Every difference is current minus previous. `percent = 100 × (current − previous) ÷ previous`, undefined over a zero
-//! baseline. CTR differs in fractions, position in ranks (negative is an improvement).
+//! Every difference is current minus previous. `percent = 100 × (current − previous) ÷ previous`, undefined for a baseline
+//! of zero. CTR differs in fractions, position in ranks (negative is an improvement).
 
 use api::{
     analytics::Totals,
@@ -10,7 +10,7 @@ use api::{
 
 use super::metrics::Metrics;
 
-/// A count as answers say it. Sums of counts are whole and never negative; rounding only takes off float noise.
+/// A count in the API's format. Sums of counts are whole and never negative. Rounding only removes floating-point error.
 #[must_use]
 pub fn count(value: f64) -> u64 {
     #[expect(
@@ -22,7 +22,7 @@ pub fn count(value: f64) -> u64 {
     whole
 }
 
-/// The four metrics as answers say them.
+/// The four metrics in the API's format.
 #[must_use]
 pub fn to_api(metrics: &Metrics) -> ApiMetrics {
     ApiMetrics {
@@ -33,7 +33,7 @@ pub fn to_api(metrics: &Metrics) -> ApiMetrics {
     }
 }
 
-/// The metrics of a whole question, with those of the comparison window where there is one.
+/// The metrics of a whole question, with those of the comparison window if present.
 #[must_use]
 pub fn totals(current: &Metrics, previous: Option<&Metrics>) -> Totals {
     let now = to_api(current);

@@ -1,7 +1,6 @@
 //! Daily trends of the largest countries, and of all others together.
 //!
-//! Countries partition the traffic, so the sum of the countries named and of all others is the traffic of the property, on every
-//! day.
+//! Countries partition the traffic, so the listed countries and all others add up to the property's traffic on every day.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +25,7 @@ pub struct Countries<'r> {
 }
 
 impl Countries<'_> {
-    /// The countries: most clicks first, then most impressions, then by name.
+    /// The countries by clicks descending, then impressions descending, then name.
     #[must_use]
     pub fn largest(&self) -> Vec<(&str, Metrics)> {
         let mut found: Vec<_> = self.days.iter().map(|(country, days)| (*country, sum(days))).collect();
@@ -60,7 +59,7 @@ fn sum(days: &Days) -> Metrics {
     days.values().copied().sum()
 }
 
-/// The trends of the `top` largest countries of `current`, compared with `previous` where there is one.
+/// The trends of the `top` largest countries of `current`, compared with `previous` if present.
 #[must_use]
 pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: usize) -> CountryTrends {
     let largest = current.largest();

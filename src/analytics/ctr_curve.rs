@@ -1,18 +1,19 @@
-//! The CTR that a position can be expected to have.
+//! The expected CTR of a position.
 //!
-//! The published curve is an average of CTR studies for positions 1 to 10, linear from there to 0.5 % at 20 and 0 beyond. Such
-//! studies disagree by a factor of two at position 1, so a property with enough data is held against its own curve: by rounded
-//! position `Σ clicks ÷ Σ impressions` of its non-branded queries (brand terms are clicked far more at every position). A position
-//! qualifies with 100 impressions, and the curve is used when five of the positions 1 to 10 qualify.
+//! The published curve is an average of CTR studies for positions 1 to 10, linear from there to 0.5 % at 20, and 0 beyond.
+//! Such studies disagree by a factor of two at position 1, so a property with enough data is compared with its own curve: by
+//! rounded position `Σ clicks ÷ Σ impressions` of its non-branded queries (brand terms are clicked far more at every
+//! position). A position qualifies with 100 impressions, and the property's curve is used if at least five of the positions
+//! 1 to 10 qualify.
 
 use api::analytics::{CtrCurve, CurvePoint, CurveSource};
 
 use super::metrics::Metrics;
 
-/// Positions of a curve.
+/// The number of positions of a curve.
 const POSITIONS: usize = 20;
 
-/// Positions that are page one.
+/// The number of positions on page one.
 const PAGE_ONE: usize = 10;
 
 /// The published CTRs of page one.
@@ -21,10 +22,10 @@ const PUBLISHED: [f64; PAGE_ONE] = [0.27, 0.15, 0.10, 0.07, 0.05, 0.035, 0.025, 
 /// The published CTR of position 20.
 const LAST: f64 = 0.005;
 
-/// The fewest impressions of a position whose own CTR is taken.
+/// The minimum impressions of a position to use its own CTR.
 const MIN_IMPRESSIONS: f64 = 100.0;
 
-/// The fewest positions of page one that must qualify.
+/// The minimum number of qualifying positions on page one.
 const MIN_POSITIONS: usize = 5;
 
 /// A CTR for every position.
@@ -46,8 +47,8 @@ impl Curve {
         Self { source: CurveSource::Static, points: std::array::from_fn(|index| (point(index), CurveSource::Static)) }
     }
 
-    /// The curve of these non-branded queries where they are enough, otherwise the published one. Between two positions that
-    /// qualify it is linear; before the first and after the last it is the published one.
+    /// The curve of these non-branded queries if there is enough data, otherwise the published one. It is linear between two
+    /// qualifying positions. Before the first and after the last it follows the published one.
     pub fn of<'m>(queries: impl IntoIterator<Item = &'m Metrics>) -> Self {
         let mut sums = [Metrics::zero(); POSITIONS];
         for query in queries {
@@ -76,7 +77,7 @@ impl Curve {
         curve
     }
 
-    /// The CTR to expect at an average position: linear between whole positions, 0 beyond the last.
+    /// The expected CTR at an average position: linear between whole positions, 0 beyond the last.
     #[must_use]
     pub fn at(&self, position: f64) -> f64 {
         let place = position.max(1.0) - 1.0;
@@ -89,13 +90,13 @@ impl Curve {
         low + (high - low) * (place - index as f64)
     }
 
-    /// Where the curve comes from.
+    /// The source of the curve.
     #[must_use]
     pub fn source(&self) -> CurveSource {
         self.source
     }
 
-    /// The curve as answers say it.
+    /// The curve in the API's format.
     #[must_use]
     pub fn to_api(&self) -> CtrCurve {
         let points = (1..).zip(&self.points);
@@ -108,7 +109,7 @@ impl Curve {
     }
 }
 
-/// The index of the whole position nearest to an average one, halves rounded down the page.
+/// The index of the nearest whole position. Halves round up to the larger position.
 fn rounded(position: f64) -> Option<usize> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are at least 1")]
     let whole = (position + 0.5).floor().max(1.0) as usize;

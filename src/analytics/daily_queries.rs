@@ -1,8 +1,8 @@
 //! The identified queries of each day.
 //!
-//! A query counts on every day on which it has an impression, by that day's position; the distinct queries of a window are fewer than
-//! the sum of its days. The search engine exposes a limited number of rows a day, so a day that stands at the limit may hold more:
-//! a flat-topped chart is the cap, not the site.
+//! A query counts on every day on which it has an impression, at that day's position. A window has fewer distinct queries
+//! than the sum of its days. The search engine exposes a limited number of rows a day, so a day at the limit may have more
+//! queries: a flat-topped chart shows the limit and not the site.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,13 +25,13 @@ struct Day {
 }
 
 impl DailyQueries {
-    /// Takes all rows of one day; `ceiling` is the most that the search engine gives for a day.
+    /// Adds all rows of one day. `ceiling` is the search engine's maximum for a day.
     pub fn add<'m>(&mut self, date: NaiveDate, rows: impl ExactSizeIterator<Item = &'m Metrics>, ceiling: usize) {
         let capped = rows.len() >= ceiling;
         self.days.insert(date, Day { queries: Distribution::of(rows), capped });
     }
 
-    /// Queries by day and bucket, every day from `start` to `end`.
+    /// Queries by day and bucket, for every day from `start` to `end`.
     #[must_use]
     pub fn counts(&self, start: NaiveDate, end: NaiveDate) -> Vec<QueryCountPoint> {
         let point = |(date, day): (NaiveDate, Day)| QueryCountPoint {
@@ -43,7 +43,7 @@ impl DailyQueries {
         self.every(start, end).map(point).collect()
     }
 
-    /// Visibility by day, every day from `start` to `end`.
+    /// Visibility by day, for every day from `start` to `end`.
     #[must_use]
     pub fn visibility(&self, start: NaiveDate, end: NaiveDate) -> Vec<VisibilityPoint> {
         let point = |(date, day): (NaiveDate, Day)| VisibilityPoint {
@@ -61,19 +61,19 @@ impl DailyQueries {
     }
 }
 
-/// Distinct queries, counted as they come.
+/// Counts distinct queries.
 #[derive(Debug, Default)]
 pub struct Distinct(HashSet<Box<str>>);
 
 impl Distinct {
-    /// Counts a query that was not counted before.
+    /// Counts a query if it is new.
     pub fn add(&mut self, query: &str) {
         if !self.0.contains(query) {
             self.0.insert(query.into());
         }
     }
 
-    /// How many there were.
+    /// The number of distinct queries.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.len() as u64

@@ -1,9 +1,10 @@
-//! Queries within striking distance: what a better position or a better snippet could bring.
+//! Queries within striking distance: the possible gain from a better position or a better snippet.
 //!
-//! In the band of positions and with enough impressions, a query is a `rank` opportunity when it stands worse than the target
-//! position and `gain = impressions × max(0, C(target) − ctr)` is above 0, and a `snippet` opportunity when it stands on page one and
-//! `gain = impressions × (C(position) − ctr)` is. C is the property's own CTR curve or the published one. The gain is a
-//! heuristic to sort by: it takes for granted that impressions stay and that the query is clicked like the average one.
+//! Only queries in the band of positions with enough impressions are considered. A query is a `rank` opportunity if its
+//! position is worse than the target and `gain = impressions × max(0, C(target) − ctr)` is above 0. It is a `snippet`
+//! opportunity if it is on page one and `gain = impressions × (C(position) − ctr)` is above 0. C is the property's own CTR
+//! curve or the published one. The gain is a heuristic for sorting: it assumes that impressions stay the same and that the
+//! query gets an average CTR.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,15 +19,15 @@ pub struct Opportunity<'r> {
     pub query: &'r str,
     /// Its metrics.
     pub metrics: Metrics,
-    /// What there is to gain.
+    /// The kind of gain.
     pub kind: OpportunityKind,
-    /// The CTR that the curve lets expect.
+    /// The CTR that the curve predicts.
     pub expected_ctr: f64,
-    /// The clicks that this would be more.
+    /// The additional clicks at that CTR.
     pub gain: f64,
 }
 
-/// The opportunities among `queries`: largest gain first, then by query and kind.
+/// The opportunities among `queries`, by gain descending, then by query and kind.
 pub fn opportunities<'r>(
     queries: impl IntoIterator<Item = (&'r str, Metrics)>,
     curve: &Curve,

@@ -1,36 +1,36 @@
-//! Clicks, impressions and position, and the only way to add them.
+//! Clicks, impressions and position, and the only code that adds them.
 //!
-//! `ctr = Σ clicks / Σ impressions`; `position = Σ (position × impressions) / Σ impressions`. Both are undefined (`None`), never
-//! 0, where there are no impressions. A mean of CTRs or of positions is never taken (the search engine's own help pages on
-//! aggregation define both as ratios of sums).
+//! `ctr = Σ clicks / Σ impressions`; `position = Σ (position × impressions) / Σ impressions`. Without impressions both are
+//! undefined (`None`), never 0. CTRs and positions are never averaged, because the search engine's help pages on aggregation
+//! define both as ratios of sums.
 //!
-//! Clicks, impressions and the sum of positions are whole numbers, so that sums are exact in any order: days that are added up
-//! here give, to the last bit, what the search engine says to their whole window.
+//! Clicks, impressions and the sum of positions are whole numbers, so that sums are exact in any order. The sum of a
+//! window's days equals, to the last bit, the search engine's own total for the window.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// The share that a division, a multiplication and the digits of an answer take off or add; generously.
+/// A generous upper bound of the relative error from a division, a multiplication and decimal formatting.
 const NOISE: f64 = 1e-13;
 
-/// Additive measures of a set of disjoint rows of one aggregation.
+/// Additive measures of a set of disjoint rows with one aggregation.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Metrics {
     /// Clicks, a count.
     pub clicks: f64,
     /// Impressions, a count.
     pub impressions: f64,
-    /// Σ position × impressions; position is 1-based. `None` where the search engine gives no position (discover, googleNews).
+    /// Σ position × impressions. Positions start at 1. `None` if the search engine gives no position (discover, googleNews).
     pub weighted_position: Option<f64>,
 }
 
 impl Metrics {
-    /// The metrics of one upstream row, whose `position` is an impression-weighted average.
+    /// The metrics of one upstream row, in which `position` is an impression-weighted average.
     #[must_use]
     pub fn of_row(clicks: f64, impressions: f64, position: Option<f64>) -> Self {
         Self { clicks, impressions, weighted_position: position.map(|p| without_noise(p * impressions)) }
     }
 
-    /// True where every measure is a whole number, so that sums are exact.
+    /// Returns whether every measure is a whole number, so that sums are exact.
     #[must_use]
     pub fn are_whole(&self) -> bool {
         let measures = [self.clicks, self.impressions, self.weighted_position.unwrap_or_default()];
@@ -49,15 +49,16 @@ impl Metrics {
         (self.impressions > 0.0).then(|| self.clicks / self.impressions)
     }
 
-    /// Impression-weighted average position. It is 1-based; where sums were subtracted, float noise may not take it below 1.
+    /// Impression-weighted average position, at least 1. The limit removes floating-point error after a subtraction.
     #[must_use]
     pub fn position(&self) -> Option<f64> {
         self.weighted_position.filter(|_| self.impressions > 0.0).map(|sum| (sum / self.impressions).max(1.0))
     }
 }
 
-/// A sum of positions from their average. An impression's position is a whole number (the search engine's bulk export has their sum as
-/// an integer), so only the division and the multiplication make it a fraction. Averages that were rounded upstream stay as they are.
+/// The sum of positions from their average. An impression's position is a whole number (the search engine's bulk export has
+/// the sum as an integer), so only the division and the multiplication make it a fraction. Averages that were rounded
+/// upstream are kept as they are.
 fn without_noise(sum: f64) -> f64 {
     let whole = sum.round();
     if (sum - whole).abs() <= NOISE * whole { whole } else { sum }
@@ -89,7 +90,7 @@ impl Sub for Metrics {
     }
 }
 
-/// Scales every measure; inclusion-exclusion over filter terms multiplies by +1 or −1.
+/// Scales every measure. Inclusion-exclusion over filter terms multiplies by +1 or −1.
 impl Mul<f64> for Metrics {
     type Output = Self;
 
@@ -142,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn sums_of_days_are_the_whole_to_the_last_bit(days in prop::collection::vec((1_u32..1_000_000, 0_u32..100_000_000), 1..40)) {
-            // Days of so many impressions, whose positions are at least 1.
+            // Days with this many impressions, at positions of at least 1.
             let days: Vec<(f64, f64)> =
                 days.into_iter().map(|(seen, more)| (f64::from(seen), f64::from(seen) + f64::from(more))).collect();
             let (seen, positions) = days.iter().fold((0.0, 0.0), |(a, b), (seen, positions)| (a + seen, b + positions));

@@ -1,7 +1,7 @@
-//! Queries that came, went and moved between two windows.
+//! Queries that appeared, disappeared and moved between two windows.
 //!
-//! The outer join of both windows' rows. A query of one window only is new or lost where the other window's list is complete, and
-//! unknown where it was cut: it may stand below the cut. Practitioners' tools that fill in zeros invent moves.
+//! The outer join of both windows' rows. A query in one window only is new or lost if the other window's list is complete.
+//! It is unknown if that list was truncated, because it may be below the cut. Tools that fill in zeros invent moves.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use super::{
     table::{self, Listing},
 };
 
-/// A query with what each window knows of it.
+/// A query with its metrics in each window.
 struct Pair<'r> {
     key: &'r str,
     now: Option<&'r Metrics>,
@@ -23,14 +23,14 @@ struct Pair<'r> {
 }
 
 impl Pair<'_> {
-    /// Most impressions in the one window it stands in first, then most clicks.
+    /// Descending by impressions, then clicks, in the only window that has the query.
     fn by_size(&self, other: &Self) -> Ordering {
         let size = |pair: &Self| pair.now.or(pair.before).map_or((0.0, 0.0), |m| (m.impressions, m.clicks));
         let (own, others) = (size(self), size(other));
         others.0.total_cmp(&own.0).then(others.1.total_cmp(&own.1)).then_with(|| self.key.cmp(other.key))
     }
 
-    /// How much clicks and impressions changed, up or down.
+    /// Absolute changes of clicks and impressions.
     fn moved(&self) -> (f64, f64) {
         let of = |metrics: Option<&Metrics>| metrics.map_or((0.0, 0.0), |m| (m.clicks, m.impressions));
         let (now, before) = (of(self.now), of(self.before));
@@ -56,7 +56,7 @@ impl Pair<'_> {
     }
 }
 
-/// The movers among queries with at least `min_impressions` in one of the windows, at most `limit` in each list.
+/// The movers among queries with at least `min_impressions` in one of the windows. Each list has at most `limit` entries.
 #[must_use]
 pub fn movers(current: Listing<'_>, previous: Listing<'_>, min_impressions: u64, limit: usize) -> QueryMovers {
     let joined = table::join(current, previous, usize::MAX);

@@ -1,11 +1,11 @@
 //! Queries by position: buckets, their sums, and the visibility index.
 //!
-//! Buckets apply to the raw impression-weighted average, never to a rounded one: (0,3], (3,10], (10,20], (20,∞). The bounds are
-//! those of rank trackers' position distributions.
+//! Buckets apply to the raw impression-weighted average, never to a rounded one: (0,3], (3,10], (10,20], (20,∞). The bounds
+//! are those that rank trackers use for position distributions.
 //!
-//! `index = 100 × Σ(impressions × C(position)) ÷ Σ(impressions × C(1))`, C being the published CTR curve ([`Curve::published`]):
-//! the rank trackers' visibility (rate of the rank × search volume, summed, over the same at rank 1) with impressions in place of
-//! volume.
+//! `index = 100 × Σ(impressions × C(position)) ÷ Σ(impressions × C(1))`, where C is the published CTR curve
+//! ([`Curve::published`]). Rank trackers define visibility as the sum of CTR at the rank × search volume, divided by the
+//! same sum at rank 1. This index uses impressions instead of volume.
 
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ pub fn bucket(position: f64) -> PositionBucket {
     }
 }
 
-/// What queries with positions in one bucket add up to.
+/// The sums of the queries in one bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Sum {
     queries: u64,
@@ -32,7 +32,7 @@ struct Sum {
     impressions: f64,
 }
 
-/// Queries by bucket. Each query is added once; a query without a position is in no bucket.
+/// Queries by bucket. Each query is added once. A query without a position is in no bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Distribution {
     sums: [Sum; 4],
@@ -60,26 +60,26 @@ impl Distribution {
         self.expected += query.impressions * PUBLISHED.at(position) / PUBLISHED.at(1.0);
     }
 
-    /// Queries of all buckets.
+    /// The number of queries in all buckets.
     #[must_use]
     pub fn queries(&self) -> u64 {
         self.sums.iter().map(|sum| sum.queries).sum()
     }
 
-    /// The visibility index, 0 to 100; undefined without impressions.
+    /// The visibility index, 0 to 100. Undefined without impressions.
     #[must_use]
     pub fn index(&self) -> Option<f64> {
         let impressions: f64 = self.sums.iter().map(|sum| sum.impressions).sum();
         (impressions > 0.0).then(|| (100.0 * self.expected / impressions).min(100.0))
     }
 
-    /// How many queries each bucket holds.
+    /// The number of queries in each bucket.
     #[must_use]
     pub fn counts(&self) -> Vec<BucketCount> {
         self.buckets().map(|(bucket, sum)| BucketCount { bucket, queries: sum.queries }).collect()
     }
 
-    /// What each bucket holds.
+    /// The sums of each bucket.
     #[must_use]
     pub fn tallies(&self) -> Vec<BucketTally> {
         let tally = |(bucket, sum): (PositionBucket, Sum)| BucketTally {
@@ -91,7 +91,7 @@ impl Distribution {
         self.buckets().map(tally).collect()
     }
 
-    /// What each bucket holds, and its share of what all of them hold.
+    /// The sums of each bucket, and its share of all buckets.
     #[must_use]
     pub fn rows(&self) -> Vec<BucketRow> {
         let share = |of: fn(&Sum) -> f64, sum: &Sum| {

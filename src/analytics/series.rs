@@ -1,4 +1,4 @@
-//! Daily series: the search engine leaves days without impressions out; an answer holds every day.
+//! Daily series. The search engine omits days without impressions, while a response of this service has every day.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 
 use super::{change::to_api, metrics::Metrics};
 
-/// Every day from `start` to `end`, both included; a day that `rows` lacks has zero clicks and impressions and no CTR or
+/// Every day from `start` to `end`, both included. A day that `rows` lacks has zero clicks and impressions and no CTR or
 /// position.
 #[must_use]
 pub fn filled(rows: &BTreeMap<NaiveDate, Metrics>, start: NaiveDate, end: NaiveDate) -> Vec<SeriesPoint> {

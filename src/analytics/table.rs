@@ -1,7 +1,7 @@
 //! Breakdown tables: the rows of one window, or the outer join of two.
 //!
-//! A row that is missing is not a row of zeros. Both windows' lists may be cut at the fetch ceiling, so a key that stands
-//! in one list only is `new` or `lost` where the other list is complete, and `unknown` where it was cut.
+//! A missing row is not a row of zeros. Both windows' lists may be truncated at the fetch limit. A key in one list only is
+//! `new` or `lost` if the other list is complete, and `unknown` if it was truncated.
 
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -15,21 +15,21 @@ use super::{
     metrics::Metrics,
 };
 
-/// What the search engine listed for one window: rows by clicks, impressions and key, and whether the list was cut.
+/// The search engine's list for one window: rows sorted by clicks, impressions and key.
 #[derive(Debug, Clone, Copy)]
 pub struct Listing<'a> {
     /// Key and metrics, best first.
     pub rows: &'a [(&'a str, Metrics)],
-    /// Whether there may be more.
+    /// True if more rows may exist.
     pub capped: bool,
 }
 
-/// The outer join of two listings, as places in them.
+/// The outer join of two listings, as indices into them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Join {
-    /// For each current row, the place of its key in the comparison's listing.
+    /// For each current row, the index of its key in the comparison's listing.
     pub before: Vec<Option<u32>>,
-    /// The places of the comparison's rows whose keys the current listing lacks, in its order.
+    /// The indices of the comparison's rows whose keys the current listing lacks, in the comparison's order.
     pub gone: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ pub fn join(current: Listing<'_>, previous: Listing<'_>, limit: usize) -> Join {
     Join { before, gone: gone.take(limit).collect() }
 }
 
-/// The first `limit` of `rows` in `order`, without ordering the rest.
+/// Returns the first `limit` of `rows` in `order`, without sorting the rest.
 #[must_use]
 pub fn first<T>(mut rows: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
     if rows.len() > limit {
@@ -64,20 +64,20 @@ pub fn first<T>(mut rows: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Orderi
     rows
 }
 
-/// What it means that the comparison's listing lacks a key of the current one.
+/// The presence of a key that the current listing has and the comparison's lacks.
 #[must_use]
 pub fn only_now(previous_capped: bool) -> Presence {
     if previous_capped { Presence::Unknown } else { Presence::New }
 }
 
-/// What it means that the current listing lacks a key of the comparison's.
+/// The presence of a key that the comparison's listing has and the current one lacks.
 #[must_use]
 pub fn only_before(current_capped: bool) -> Presence {
     if current_capped { Presence::Unknown } else { Presence::Lost }
 }
 
-/// The first `limit` rows of the window; with a comparison each carries `previous`, and up to `limit` rows that only the
-/// comparison window has follow them.
+/// The first `limit` rows of the window. With a comparison, each has `previous`, and up to `limit` rows that only the
+/// comparison window has follow.
 #[must_use]
 pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -> Vec<TableRow> {
     let Some(previous) = previous else {
@@ -95,7 +95,7 @@ pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -
     kept.chain(gone).collect()
 }
 
-/// A row of a comparison; `presence` says what it means when one of its sides is missing.
+/// A row of a comparison. `presence` explains a missing side.
 #[must_use]
 pub fn compared(key: &str, now: Option<&Metrics>, before: Option<&Metrics>, presence: Presence) -> TableRow {
     let own = now.map(to_api);
@@ -115,8 +115,8 @@ fn plain(key: &str, metrics: &Metrics) -> TableRow {
     TableRow { presence: None, ..compared(key, Some(metrics), None, Presence::New) }
 }
 
-/// How much of the property's clicks the first `limit` rows of the window cover. `whole` are the clicks of the same
-/// question without query conditions; `None` for tables whose rows overlap.
+/// The share of the property's clicks in the first `limit` rows of the window. `whole` is the number of clicks of the same
+/// question without query conditions, and `None` for tables whose rows overlap.
 #[must_use]
 pub fn coverage(current: Listing<'_>, limit: usize, aggregation: Aggregation, whole: Option<f64>) -> TableCoverage {
     let shown = &current.rows[..limit.min(current.rows.len())];
@@ -133,7 +133,7 @@ pub fn coverage(current: Listing<'_>, limit: usize, aggregation: Aggregation, wh
     }
 }
 
-/// The coverage of a table that the search type lacks.
+/// The coverage of a table that the search type does not have.
 #[must_use]
 pub fn unavailable(reason: &str) -> TableCoverage {
     TableCoverage {

@@ -1,4 +1,4 @@
-//! Puts a service together from its settings. The only place that knows all parts.
+//! Assembles a service from its settings. The only module that depends on all parts.
 
 mod parts;
 mod routes;
@@ -23,25 +23,25 @@ use crate::{
     store::database::{self, Opened, Statements},
 };
 
-/// How long answers under way are given when the service stops.
+/// Time for open requests to finish when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// A running service.
 pub struct Service {
-    /// Its public root.
+    /// Its public root URL.
     pub base_url: String,
-    /// The address it accepts requests on.
+    /// The address it listens on.
     pub address: SocketAddr,
-    /// The simulated search engine inside it, when there is one.
+    /// The embedded simulated search engine, if there is one.
     pub simulator: Option<Simulator>,
-    /// Its own records, for reading and writing.
+    /// The database, for reading and writing.
     pub db: DatabaseConnection,
     /// Counts the statements sent to the database.
     pub statements: Statements,
-    /// How it reads search data.
+    /// The reader of search data.
     pub reader: Reader,
     store: Opened,
-    /// Where the database is a file that only this process may serve.
+    /// The lock on the database file, which only this process may serve.
     _claim: Option<File>,
     watcher: Option<JoinHandle<()>>,
     stop: Option<oneshot::Sender<()>>,
@@ -51,7 +51,7 @@ pub struct Service {
 /// Starts a service. It accepts requests when this returns.
 ///
 /// # Errors
-/// Where a setting is not usable, the address cannot be bound or the database not opened.
+/// A setting is invalid, the address cannot be bound, or the database cannot be opened.
 pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Service, Error> {
     let listener = TcpListener::bind(config.listen).await;
     let listener = listener.map_err(|e| Error::invalid(format!("listen: {} cannot be bound: {e}", config.listen)))?;
@@ -102,7 +102,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
 }
 
 impl Service {
-    /// Stops accepting requests, gives those under way some time, and returns.
+    /// Stops accepting requests, lets open ones finish within a time limit, and returns.
     pub async fn shutdown(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -119,7 +119,7 @@ impl Service {
         self.close_database().await;
     }
 
-    /// Closes the connections to the database; without it the service is down.
+    /// Closes the connections to the database, without which the service is down.
     pub async fn close_database(&self) {
         for db in [&self.store.writer, &self.store.reader] {
             if let Err(error) = db.close_by_ref().await {
@@ -129,10 +129,10 @@ impl Service {
     }
 }
 
-/// One HTTP client for everything outward: time limits, no redirects, no proxies from the environment.
+/// Creates the HTTP client for all outgoing requests: time limits, no redirects, no proxies from the environment.
 ///
 /// # Errors
-/// Where there is nothing to check certificates with.
+/// No root certificates are available.
 pub fn http_client() -> Result<reqwest::Client, Error> {
     #[expect(clippy::disallowed_methods, reason = "the one client is made here and handed on")]
     let builder = reqwest::Client::builder();
@@ -145,7 +145,7 @@ pub fn http_client() -> Result<reqwest::Client, Error> {
         .map_err(Error::internal)
 }
 
-/// Everything that a service is made of.
+/// The parts of a service.
 struct Parts {
     app: Arc<crate::handlers::App>,
     store: Opened,
@@ -153,6 +153,6 @@ struct Parts {
     sessions: crate::identity::session::Sessions,
     provider: Option<crate::embedded_issuer::IdentityProvider>,
     sign_in: Option<crate::web::sign_in::BrowserSignIn>,
-    /// Counters of requests; none where nothing is counted.
+    /// Counters of requests. `None` if requests are not counted.
     limits: Option<Arc<crate::store::rate_limit::RateLimits>>,
 }

@@ -1,4 +1,4 @@
-//! The parts of a service, each made from the settings.
+//! The parts of a service, each built from the settings.
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -36,11 +36,11 @@ use crate::{
     web::sign_in::BrowserSignIn,
 };
 
-/// Rendered answers take at most this part of the cache's budget; readings take the rest.
+/// The divisor of the cache's budget for rendered responses. Readings take the rest.
 const RENDERED_SHARE: u64 = 4;
 
-/// Refuses to sign demo people in, who need no password, where other machines could ask for it: at the address that is bound, or at one
-/// of the public addresses, behind which a proxy may stand.
+/// Refuses passwordless demo sign-in if other machines could use it: at the bound address, or at one of the public URLs,
+/// which may lead through a proxy.
 pub fn check_exposure(config: &Config, address: SocketAddr, base_url: &str) -> Result<(), Error> {
     if !config.embeds_issuer() {
         return Ok(());
@@ -58,7 +58,7 @@ pub fn check_exposure(config: &Config, address: SocketAddr, base_url: &str) -> R
     }
 }
 
-/// Bounds of the connections to the service.
+/// Limits on the connections to the service.
 pub fn connection_limits(config: &Config) -> server::Limits {
     server::Limits {
         connections: config.connections.max,
@@ -68,7 +68,7 @@ pub fn connection_limits(config: &Config) -> server::Limits {
     }
 }
 
-/// The simulated search engine, when no other is configured.
+/// Starts the simulated search engine, if no other is configured.
 pub async fn simulator(config: &Config, clock: &Clock) -> Result<Option<Simulator>, Error> {
     if !config.simulates_search_engine() {
         return Ok(None);
@@ -98,7 +98,7 @@ pub fn simulator_settings(config: &crate::config::Simulator) -> Result<simulator
     })
 }
 
-/// Builds everything behind the router. `simulated` is the root of the simulated search engine.
+/// Builds everything behind the router. `simulated` is the root URL of the simulated search engine.
 pub async fn build(
     config: Config,
     base_url: String,
@@ -151,7 +151,7 @@ pub async fn build(
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits })
 }
 
-/// Opens the configured database, with the current schema.
+/// Opens the configured database and applies pending migrations.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
     if config.database.url.is_none() {
         make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
@@ -159,7 +159,7 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
     let opened = opened.map_err(|error| {
-        // The driver repeats the address as it was given.
+        // The driver's message repeats the URL, which may contain a password.
         let reason = error.to_string().replace(&url, "…");
         Error::invalid(format!("database.url: {} cannot be opened: {reason}", without_credentials(&url)))
     })?;
@@ -167,7 +167,7 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
     Ok(opened)
 }
 
-/// Makes a folder that only its owner can look into, unless it is there.
+/// Creates a folder that only its owner can read, if it does not exist.
 async fn make_private_folder(path: &str) -> std::io::Result<()> {
     let mut builder = tokio::fs::DirBuilder::new();
     builder.recursive(true);
@@ -176,7 +176,7 @@ async fn make_private_folder(path: &str) -> std::io::Result<()> {
     builder.create(path).await
 }
 
-/// What access tokens must name as their audience.
+/// The required audience of access tokens.
 pub fn audience(config: &Config, base_url: &str) -> String {
     config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
 }
@@ -228,8 +228,8 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings
     }
 }
 
-/// The key that seals secrets at rest: the configured one, or one made once and kept in the data folder, readable by its
-/// owner only.
+/// The key that encrypts stored secrets: the configured one, or one that is generated once and stored in the data folder,
+/// readable only by its owner.
 async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error> {
     if let Some(Secret(digits)) = &config.secrets.key {
         return parse_key(digits).ok_or_else(|| Error::invalid("secrets.key: must be 64 hex digits"));

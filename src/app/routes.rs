@@ -1,4 +1,4 @@
-//! The router and the layers in front of it.
+//! The router and its middleware.
 
 use ::http::HeaderName;
 use api::document::Locations;
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Everything that the service answers.
+/// All routes of the service.
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let (open, methods) = documents_and_sign_in(parts).await?.into_parts();
     let operations = api::document::routes(&parts.app).map_to_response();
@@ -76,7 +76,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     })
 }
 
-/// What is not an operation: metadata, the embedded issuer, sign-in of browsers, the documentation.
+/// Routes that are not operations: metadata, the embedded issuer, browser sign-in, the documentation.
 async fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
@@ -103,8 +103,8 @@ fn client_address_header(config: &Config) -> Result<HeaderName, Error> {
         .map_err(|_| Error::invalid("rate_limit.client_address_header: must be the name of a header"))
 }
 
-/// Where the document says that the server and its OAuth endpoints are. An external issuer that is away at start is named by
-/// its usual paths; the document is made again at the next start.
+/// The URLs of the server and its OAuth endpoints for the document. If an external issuer is down at start, its usual paths
+/// are used until the next start.
 async fn locations(parts: &Parts) -> Locations {
     let app = &parts.app;
     let own = |path: &str| format!("{}{path}", app.issuer.url().trim_end_matches('/'));

@@ -1,4 +1,4 @@
-//! Deletes what has expired, now and then.
+//! Deletes expired rows periodically.
 
 use std::time::Duration;
 

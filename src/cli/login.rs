@@ -1,4 +1,4 @@
-//! What the `login` command does: the real authorization-code flow with PKCE, from discovery to the access token.
+//! The `login` command: the real authorization-code flow with PKCE, from discovery to the access token.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
@@ -6,16 +6,16 @@ use url::Url;
 use crate::{digest::pkce_challenge, random::Random};
 
 const CLIENT_ID: &str = "sightline-cli";
-// Nobody listens there: the answer is read from the redirect itself.
+// Nothing listens there. The response is read from the redirect itself.
 const REDIRECT_URI: &str = "http://127.0.0.1/callback";
 
-/// Why nobody was signed in.
+/// The reason why nobody was signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// The server or its issuer did not answer, or not with what the standards ask for.
+    /// The server or its issuer did not respond, or the response is invalid.
     #[error("{0}")]
     Failed(String),
-    /// The issuer wants a person to look at a page first.
+    /// The issuer requires a person to use a page first.
     #[error("the server asks for sign-in in a browser; `login` works for demo people of a local server only")]
     NeedsBrowser,
     /// The issuer refused.
@@ -40,7 +40,7 @@ struct Tokens {
     access_token: String,
 }
 
-/// Signs the demo person `name` in at the server at `base_url` and returns an access token for it.
+/// Signs the demo person `name` in at the server at `base_url` and returns an access token.
 ///
 /// `http` must not follow redirects. Nothing is printed and nothing is stored.
 pub async fn login(base_url: &str, name: &str, http: reqwest::Client, random: &Random) -> Result<String, LoginError> {
@@ -77,7 +77,7 @@ pub async fn login(base_url: &str, name: &str, http: reqwest::Client, random: &R
     Ok(tokens.access_token)
 }
 
-/// Where RFC 8414 puts the document: between the host and the path of the issuer.
+/// The URL of the metadata by RFC 8414: the well-known path goes between the host and the path of the issuer.
 fn metadata_address(issuer: &str) -> Result<String, LoginError> {
     let mut url = Url::parse(issuer).map_err(|_| LoginError::Failed(format!("{issuer} is no address")))?;
     let path = format!("/.well-known/oauth-authorization-server{}", url.path().trim_end_matches('/'));
@@ -85,7 +85,7 @@ fn metadata_address(issuer: &str) -> Result<String, LoginError> {
     Ok(url.into())
 }
 
-/// The code in the redirect back to us, if it answers our request and comes from that issuer.
+/// Returns the code in the redirect, if it answers our request and comes from that issuer.
 fn code(answer: &reqwest::Response, state: &str, issuer: &str) -> Result<String, LoginError> {
     let location = answer.headers().get("location").and_then(|value| value.to_str().ok());
     let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(LoginError::NeedsBrowser)?;

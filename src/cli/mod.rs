@@ -1,4 +1,4 @@
-//! The commands: what they are called, what they take, what they do.
+//! The commands: their names, arguments and actions.
 
 pub mod login;
 pub mod subscription;
@@ -18,12 +18,12 @@ use crate::{app, clock::Clock, config::Config, random::Random, simulator};
 #[derive(Debug, Parser)]
 #[command(name = "sightline", version)]
 pub struct Cli {
-    /// What to do; without a command, `serve`.
+    /// The command to run; without one, `serve`.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// What `sightline` can be told to do.
+/// The commands of `sightline`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the service (also what runs with no command).
@@ -36,7 +36,7 @@ pub enum Command {
         #[arg(long)]
         operations: bool,
     },
-    /// Bring the database up to date.
+    /// Apply pending database migrations.
     Migrate,
     /// Run the simulated search engine.
     Simulator(Simulator),
@@ -45,36 +45,36 @@ pub enum Command {
     Subscription(Subscription),
 }
 
-/// How to sign in.
+/// Options of `login`.
 #[derive(Debug, Args)]
 pub struct Login {
-    /// The demo person to sign in; `owner` when left out.
+    /// The demo person to sign in; `owner` by default.
     #[arg(long = "as", value_name = "NAME")]
     pub name: Option<String>,
 }
 
-/// How the simulator behaves. What is left out comes from the settings.
+/// Options of `simulator`. Omitted ones come from the settings.
 #[derive(Debug, Args)]
 pub struct Simulator {
     /// Address to listen on.
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
-    /// Seed of everything it makes up.
+    /// Seed of the simulated data.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Its day.
+    /// The simulated current day.
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub today: Option<NaiveDate>,
-    /// Delay of every answer, in milliseconds.
+    /// Delay of every response, in milliseconds.
     #[arg(long, value_name = "N")]
     pub latency_ms: Option<u64>,
-    /// Trouble to inject; repeatable.
+    /// Fault to inject; repeatable.
     #[arg(long, value_name = "KIND:RATE")]
     pub fail: Vec<String>,
 }
 
 impl Simulator {
-    /// The settings with what the command line says over them.
+    /// Overrides the settings with the command line's options.
     pub fn over(&self, settings: &mut crate::config::Simulator) {
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.seed = self.seed.unwrap_or(settings.seed);
@@ -86,10 +86,10 @@ impl Simulator {
     }
 }
 
-/// Does what the command line says.
+/// Runs the command.
 ///
 /// # Errors
-/// In words for the operator.
+/// Described for the operator.
 pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     let clock = Clock::system();
     match cli.command.unwrap_or(Command::Serve) {
@@ -108,7 +108,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Serves until told to stop (interrupt or terminate).
+/// Serves until interrupted or terminated.
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     let service = app::start(config, clock, Random::system()).await?;
     tracing::info!(address = %service.address, "accepting requests");
@@ -119,7 +119,7 @@ async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::E
     Ok(())
 }
 
-/// Runs the simulator on its own until told to stop.
+/// Runs the simulator alone until interrupted or terminated.
 async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     options.over(&mut config.simulator);
     let simulator = simulator::start(app::simulator_settings(&config.simulator)?, clock).await?;
@@ -129,7 +129,7 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
     Ok(())
 }
 
-/// Signs a demo person in at the running server; answers the access token.
+/// Signs a demo person in at the running server and returns the access token.
 async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
     let name = options.name.as_deref().unwrap_or("owner");

@@ -1,4 +1,4 @@
-//! What the `subscription` command does: the operator's hand on plans.
+//! The `subscription` command, for operators.
 
 use chrono::{DateTime, Utc};
 use clap::{Subcommand, ValueEnum};
@@ -6,7 +6,7 @@ use entity::user::{self, Plan};
 
 use crate::{app, clock::Clock, config::Config, error::Error, services::users::subscriptions};
 
-/// The operator's hand on plans.
+/// Subscription commands for operators.
 #[derive(Debug, Subcommand)]
 pub enum Subscription {
     /// Set the plan of a person and end a trial.
@@ -26,16 +26,16 @@ pub enum Subscription {
     },
 }
 
-/// A plan as the command line spells it.
+/// The name of a plan on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlanName {
     /// No access.
     None,
-    /// The plan without a price.
+    /// The free plan.
     Free,
     /// For people with a handful of sites.
     Pro,
-    /// For those who look after other people's sites.
+    /// For people who manage sites of others.
     Agency,
 }
 
@@ -50,7 +50,7 @@ impl From<PlanName> for Plan {
     }
 }
 
-/// Does `subscription …`; answers what to print.
+/// Runs `subscription …` and returns the text to print.
 pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock) -> Result<String, Error> {
     let db = app::open_database(config).await?.writer;
     let user = match command {
@@ -60,8 +60,8 @@ pub async fn subscription(command: &Subscription, config: &Config, clock: &Clock
     Ok(described(&user, clock.now()))
 }
 
-/// The plan, and whose it is: everything by which an operator can tell two people apart. What issuers wrote is quoted, so that it cannot
-/// pass for something else on a terminal.
+/// Describes the plan and its user, with every value that lets an operator tell two people apart. Text from issuers is
+/// quoted, so that it cannot imitate other output on a terminal.
 fn described(user: &user::Model, now: DateTime<Utc>) -> String {
     let trial = user.trial_ends_at.filter(|end| user.plan == Plan::None && now < *end);
     let trial = trial.map_or_else(String::new, |end| format!(" (pro trial until {})", end.format("%Y-%m-%d")));

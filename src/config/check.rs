@@ -1,4 +1,4 @@
-//! What is allowed beyond the type of a setting.
+//! Validation of settings beyond their types.
 
 use url::Url;
 
@@ -8,10 +8,10 @@ use crate::urls::is_secure;
 const SIX_HOURS: u64 = 6 * 60 * 60;
 
 impl Config {
-    /// Refuses settings that cannot be meant.
+    /// Refuses settings that make no sense.
     ///
     /// # Errors
-    /// Names the first such setting and what is allowed.
+    /// Names the first such setting and the allowed values.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_urls()?;
         self.check_numbers()?;
@@ -45,7 +45,7 @@ impl Config {
         self.check_upstream()
     }
 
-    /// Addresses to which passwords, secrets and refresh tokens are sent.
+    /// Checks URLs to which passwords, secrets and refresh tokens are sent.
     fn check_upstream(&self) -> Result<(), ConfigError> {
         let engine = &self.search_engine;
         let endpoints = [

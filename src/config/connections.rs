@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::server::Deadlines;
 
-/// Connections that may be open at once.
+/// Limits on open connections.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connections {
-    /// In all.
+    /// In total.
     pub max: usize,
-    /// From one address; proxies in `rate_limit.trusted_proxies` may open more.
+    /// From one address. Proxies in `rate_limit.trusted_proxies` may open more.
     pub max_per_address: usize,
-    /// How long each step may take. Not a setting: code that starts a service, such as a test, may shorten it.
+    /// Time limits for each step. Not a setting. Code that starts a service, such as a test, may shorten them.
     #[serde(skip)]
     pub deadlines: Deadlines,
 }
 
 impl Default for Connections {
     fn default() -> Self {
-        // Below the 1,024 files that a process may usually have open.
+        // Below 1,024, the usual limit of open files per process.
         Self { max: 800, max_per_address: 256, deadlines: Deadlines::default() }
     }
 }

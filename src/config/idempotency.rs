@@ -1,4 +1,4 @@
-//! What is kept of writes, to be replayed.
+//! Settings of idempotent replays.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,20 +8,20 @@ use super::Bytes;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Idempotency {
-    /// Where answers are kept for replay.
+    /// The storage of responses for replay.
     pub store: ReplayStore,
-    /// What the kept answers of one user may take together.
+    /// Maximum size of the stored responses of one user in total.
     pub max_bytes_per_user: Bytes,
 }
 
-/// Where answers are kept for replay.
+/// The storage of responses for replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplayStore {
     /// In the service's database, in the write's own transaction.
     #[default]
     Database,
-    /// Nowhere: keys are checked for form only.
+    /// No storage. Only the form of keys is checked.
     None,
 }
 

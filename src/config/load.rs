@@ -12,18 +12,18 @@ use figment::{
 use super::Config;
 
 const PREFIX: &str = "SIGHTLINE_";
-/// Numbers and truth values that have no default, so that their kind cannot be told from it.
+/// Numbers and booleans without a default, so that their type cannot be derived from it.
 const OPTIONAL: [&str; 3] = [".demo_sign_in", ".per_minute", ".burst"];
 
-/// A setting that cannot be used, in words for the operator.
+/// An invalid setting, described for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(pub String);
 
-/// Reads the settings from `file`, if it exists, and from `variables` over it.
+/// Reads the settings from `file`, if it exists, and overrides them with `variables`.
 ///
 /// # Errors
-/// Names the setting at fault and what is allowed; a key that is no setting is at fault too.
+/// Names the invalid setting and the allowed values. An unknown key is an error too.
 pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) -> Result<Config, ConfigError> {
     let defaults = Serialized::defaults(Config::default());
     let known = Figment::from(&defaults);
@@ -42,10 +42,10 @@ pub fn load(file: &Path, variables: impl IntoIterator<Item = (String, String)>) 
 }
 
 impl Config {
-    /// The settings of this process: `sightline.toml` in the working folder, and its environment.
+    /// The settings of this process, from `sightline.toml` in the working folder and from the environment.
     ///
     /// # Errors
-    /// As [`load`].
+    /// Same as [`load`].
     pub fn of_process() -> Result<Self, ConfigError> {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())));
@@ -58,8 +58,8 @@ fn setting(variable: &str) -> Option<String> {
     Some(variable.strip_prefix(PREFIX)?.to_lowercase().replace("__", "."))
 }
 
-/// A variable is text. It is read as a number, truth value or list only where the setting is one, so that a secret made of
-/// digits stays the text it is.
+/// Converts a variable, which is text. It becomes a number, boolean or list only if the setting is one, so that a secret
+/// made of digits stays text.
 fn typed(known: &Figment, key: &str, text: &str) -> Value {
     match known.find_value(key) {
         Ok(Value::Num(..) | Value::Bool(..)) => text.parse().unwrap_or_else(|_| Value::from(text)),
@@ -72,7 +72,7 @@ fn typed(known: &Figment, key: &str, text: &str) -> Value {
     }
 }
 
-/// One variable as a source of its own, so that errors name it.
+/// One variable as a separate source, so that errors name it.
 struct Variable {
     name: String,
     key: String,
@@ -109,7 +109,7 @@ fn describe(error: &figment::Error) -> String {
     }
 }
 
-/// A syntax error quotes the line it is in, which may hold a secret: where it is and what it is must do.
+/// A syntax error quotes its line, which may contain a secret. This keeps only the position and the kind of error.
 fn without_excerpt(text: &str) -> String {
     let mut lines = text.lines();
     let (place, problem) = (lines.next().unwrap_or_default(), lines.next_back());
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!((config.plans.pro.tracked_properties, config.plans.pro.team), (3, true));
     }
 
-    /// All addresses of a search engine, of which the token endpoint stands at `root`.
+    /// All URLs of a search engine, with the token endpoint at `root`.
     fn engine(root: &str) -> String {
         let names = ["api_url", "authorize_url", "revoke_url", "userinfo_url"];
         let others = names.map(|name| format!("{name} = \"https://engine.example\""));

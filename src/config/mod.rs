@@ -1,4 +1,4 @@
-//! The settings: what they are called, their defaults, and what is allowed. One file, and environment variables over it.
+//! The settings: their names, defaults and allowed values. They come from one file, overridden by environment variables.
 
 use std::net::SocketAddr;
 
@@ -24,25 +24,25 @@ pub use rate_limit::RateLimit;
 pub use secret::Secret;
 pub use units::{Bytes, Seconds};
 
-/// Every setting. [`Config::default`] is a complete service on loopback.
+/// All settings. [`Config::default`] is a complete service on loopback.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Address to accept requests on; port 0 takes any free port.
+    /// Address to listen on. Port 0 selects any free port.
     pub listen: SocketAddr,
-    /// The service's public root, without a slash at the end; by default the address actually bound.
+    /// The service's public root URL, without a trailing slash. Defaults to the bound address.
     pub base_url: Option<String>,
-    /// Connections that may be open at once.
+    /// Limits on open connections.
     pub connections: Connections,
     /// Folder for the database and the generated key.
     pub data_dir: String,
-    /// Page where a plan is bought; by default `base_url` + `/subscribe`.
+    /// Page where a plan is bought. Defaults to `base_url` + `/subscribe`.
     pub subscribe_url: Option<String>,
     /// The database.
     pub database: Database,
     /// Redis, for several replicas.
     pub redis: Redis,
-    /// Who signs people in.
+    /// Sign-in.
     pub identity: Identity,
     /// The search engine.
     pub search_engine: SearchEngine,
@@ -50,9 +50,9 @@ pub struct Config {
     pub seo: Seo,
     /// The simulated search engine and providers.
     pub simulator: Simulator,
-    /// Requests per user.
+    /// Rate limits per user.
     pub rate_limit: RateLimit,
-    /// Cache of upstream answers.
+    /// Cache of upstream responses.
     pub cache: Cache,
     /// Replays of writes.
     pub idempotency: Idempotency,
@@ -60,21 +60,21 @@ pub struct Config {
     pub log: Log,
     /// The tool-protocol endpoint.
     pub mcp: Mcp,
-    /// Keys at rest.
+    /// Encryption of stored secrets.
     pub secrets: Secrets,
-    /// Whether plans count.
+    /// Enforcement of plans.
     pub billing: Billing,
-    /// What each plan includes.
+    /// The terms of each plan.
     pub plans: Plans,
 }
 
-/// Where the service's own records live.
+/// The service's own database.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Database {
-    /// `sqlite:…` or `postgres://…`; by default `SQLite` in the data folder.
+    /// `sqlite:…` or `postgres://…`. Defaults to `SQLite` in the data folder.
     pub url: Option<String>,
-    /// The most connections to it.
+    /// Maximum number of connections.
     pub max_connections: u32,
 }
 
@@ -82,27 +82,27 @@ pub struct Database {
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Redis {
-    /// `redis://…`; without it they are kept in the process.
+    /// `redis://…`. Without it they are kept in the process.
     pub url: Option<String>,
 }
 
-/// Who signs people in.
+/// Sign-in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {
-    /// An `OpenID` Connect issuer; without one the embedded issuer serves.
+    /// An `OpenID` Connect issuer. Defaults to the embedded issuer.
     pub issuer: Option<String>,
-    /// What access tokens must name as their audience; by default `base_url`.
+    /// The required audience of access tokens. Defaults to `base_url`.
     pub audience: Option<String>,
     /// The service's own client at the issuer, for browser sign-in only.
     pub client_id: Option<String>,
-    /// Its secret.
+    /// The client's secret.
     pub client_secret: Option<Secret>,
-    /// Whether demo people sign in without a page; by default exactly when the search engine is the simulated one.
+    /// True if demo people sign in without a page. Defaults to true exactly if the search engine is the simulated one.
     pub demo_sign_in: Option<bool>,
 }
 
-/// Where the search engine is. All roots absent: the simulated one.
+/// The URLs of the search engine. If all are absent, the simulated one is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchEngine {
@@ -118,20 +118,20 @@ pub struct SearchEngine {
     pub userinfo_url: Option<String>,
     /// The service's client at the search engine.
     pub client_id: Option<String>,
-    /// Its secret.
+    /// The client's secret.
     pub client_secret: Option<Secret>,
-    /// Requests in flight at once per site.
+    /// Maximum number of requests in flight per site.
     pub max_in_flight: u32,
-    /// Requests that may be sent in one burst at most, per site and per account.
+    /// Maximum burst of requests, per site and per account.
     pub bucket: u32,
-    /// Requests per second that may be sent beyond the burst at most, per site and per account.
+    /// Maximum requests per second beyond the burst, per site and per account.
     pub refill_per_second: u32,
-    /// How long it is waited for. Not a setting: code that starts a service, such as a test, may shorten it.
+    /// Timeouts and retry delays. Not a setting. Code that starts a service, such as a test, may shorten them.
     #[serde(skip)]
     pub patience: Patience,
 }
 
-/// Providers of SEO data; an absent root is the simulated provider.
+/// Providers of SEO data. An absent URL selects the simulated provider.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Seo {
@@ -155,25 +155,25 @@ pub struct SeoProvider {
 pub struct Simulator {
     /// Address of the simulator inside `serve`.
     pub listen: SocketAddr,
-    /// Seed of everything it makes up.
+    /// Seed of the simulated data.
     pub seed: u64,
-    /// Its day; by default today in `America/Los_Angeles`.
+    /// The simulated current day. Defaults to today in `America/Los_Angeles`.
     pub today: Option<NaiveDate>,
-    /// Delay of every answer, in milliseconds.
+    /// Delay of every response, in milliseconds.
     pub latency_ms: u64,
-    /// Trouble to inject, each `KIND:RATE`.
+    /// Faults to inject, each `KIND:RATE`.
     pub fail: Vec<String>,
-    /// Switches for points on which sources about the real search engine disagree.
+    /// Choices where sources about the real search engine disagree.
     pub conflicts: Vec<String>,
 }
 
-/// Cache of upstream answers.
+/// Cache of upstream responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cache {
-    /// Memory it may take.
+    /// Maximum memory.
     pub max_bytes: Bytes,
-    /// How long an answer is kept; six hours at most.
+    /// Lifetime of a response, at most six hours.
     pub ttl: Seconds,
 }
 
@@ -181,29 +181,29 @@ pub struct Cache {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mcp {
-    /// The root before `/mcp`; by default `base_url`.
+    /// The root before `/mcp`. Defaults to `base_url`.
     pub url: Option<String>,
 }
 
-/// Keys at rest.
+/// Encryption of stored secrets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Secrets {
-    /// 64 hex digits; by default made once and kept in the data folder.
+    /// 64 hex digits. Defaults to a key that is generated once and stored in the data folder.
     pub key: Option<Secret>,
 }
 
-/// Whether plans count.
+/// Enforcement of plans.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Billing {
-    /// `false` gives everyone everything, for self-hosting.
+    /// `false` gives all features to everyone, for self-hosting.
     pub enabled: bool,
     /// Days for which a new user has the `pro` plan.
     pub trial_days: u32,
 }
 
-/// What each plan includes.
+/// The terms of each plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plans {
@@ -215,7 +215,7 @@ pub struct Plans {
     pub agency: PlanTerms,
 }
 
-/// What a plan includes. A setting that is left out keeps the plan's default.
+/// The terms of a plan. An absent setting keeps the plan's default.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own that an operator switches")]
@@ -224,15 +224,15 @@ pub struct PlanTerms {
     pub tracked_properties: u32,
     /// Public links to a dashboard.
     pub share_links: bool,
-    /// Grants to other people.
+    /// Team members.
     pub team: bool,
     /// The tool-protocol endpoint.
     pub tool_endpoint: bool,
     /// Keyword research and backlinks from a connected provider.
     pub seo_providers: bool,
-    /// Sustained requests per minute, if other than `rate_limit.per_minute`.
+    /// Sustained requests per minute, if different from `rate_limit.per_minute`.
     pub per_minute: Option<u32>,
-    /// Burst, if other than `rate_limit.burst`.
+    /// Burst, if different from `rate_limit.burst`.
     pub burst: Option<u32>,
 }
 
@@ -328,25 +328,25 @@ impl Default for Plans {
 }
 
 impl Config {
-    /// The database's address, also where none is set.
+    /// The database URL, or its default.
     #[must_use]
     pub fn database_url(&self) -> String {
         self.database.url.clone().unwrap_or_else(|| format!("sqlite://{}/sightline.db?mode=rwc", self.data_dir))
     }
 
-    /// Whether the search engine is the simulated one.
+    /// Returns whether the search engine is the simulated one.
     #[must_use]
     pub fn simulates_search_engine(&self) -> bool {
         self.search_engine.api_url.is_none()
     }
 
-    /// Whether the embedded issuer signs people in.
+    /// Returns whether the embedded issuer signs people in.
     #[must_use]
     pub fn embeds_issuer(&self) -> bool {
         self.identity.issuer.is_none()
     }
 
-    /// Whether demo people may sign in without a page (on loopback; the issuer looks at addresses).
+    /// Returns whether demo people may sign in without a page (on loopback only; the issuer checks addresses).
     #[must_use]
     pub fn demo_sign_in(&self) -> bool {
         self.identity.demo_sign_in.unwrap_or_else(|| self.simulates_search_engine())

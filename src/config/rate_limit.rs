@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::addresses::TrustedProxies;
 
-/// How many requests a caller may send, and by which address callers without credentials are told apart.
+/// The rate of requests per caller, and the address under which callers without credentials are counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateLimit {
-    /// Whether requests are counted at all.
+    /// True if requests are counted.
     pub enabled: bool,
     /// Sustained requests per minute.
     pub per_minute: u32,
-    /// Requests that may come at once (`X-RateLimit-Limit`).
+    /// Maximum burst of requests (`X-RateLimit-Limit`).
     pub burst: u32,
-    /// Requests that may be under way at once; 0 sets no bound. It holds where requests are not counted, too.
+    /// Maximum requests in flight; 0 means no limit. Applies even if requests are not counted.
     pub max_in_flight: u32,
-    /// Proxies whose word about a caller's address is believed.
+    /// Proxies whose client address header is trusted.
     pub trusted_proxies: TrustedProxies,
-    /// The header in which they say it.
+    /// The header with the client's address.
     pub client_address_header: String,
 }
 

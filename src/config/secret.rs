@@ -1,4 +1,4 @@
-//! Settings that open something, and how they print: without it.
+//! Secret settings, and how to print settings without them.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Database, Redis};
 use crate::urls::without_credentials;
 
-/// Text that never stands in a log.
+/// Text that is never logged.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(pub String);
@@ -18,7 +18,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The address without user and password.
+/// Prints the URL without user and password.
 impl fmt::Debug for Database {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url, max_connections } = self;
@@ -27,7 +27,7 @@ impl fmt::Debug for Database {
     }
 }
 
-/// The address without user and password.
+/// Prints the URL without user and password.
 impl fmt::Debug for Redis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { url } = self;

@@ -1,12 +1,12 @@
-//! Sizes and times as people write them: `256MiB`, `6h`, or a plain number of bytes or seconds.
+//! Sizes and times in a readable form: `256MiB`, `6h`, or a plain number of bytes or seconds.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A number of bytes; `KiB`, `MiB` and `GiB` are understood.
+/// A number of bytes. Accepts the units `KiB`, `MiB` and `GiB`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Bytes(pub u64);
 
-/// A number of seconds; `s`, `m` and `h` are understood.
+/// A number of seconds. Accepts the units `s`, `m` and `h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Seconds(pub u64);
 

@@ -1,14 +1,14 @@
-//! A demo person's consent, as the simulated search engine gives it.
+//! A demo person's consent at the simulated search engine.
 
 use secrecy::ExposeSecret as _;
 use url::Url;
 
 use crate::{handlers::App, search_engine::SearchEngineError, services::search_accounts::Connection};
 
-/// Nobody listens there: the code is read from the redirect itself.
+/// Nothing listens there. The code is read from the redirect itself.
 const REDIRECT_URI: &str = "http://127.0.0.1/search-account";
 
-/// The code grant, with the consent that the simulated search engine gives for a `login_hint`.
+/// Runs the code grant. The simulated search engine consents at once for a `login_hint`.
 pub(super) async fn grant(app: &App, http: &reqwest::Client, name: &str) -> Result<Connection, SearchEngineError> {
     let oauth = app.search.reader.engine().oauth();
     let (state, verifier) = (app.random.token(), app.random.token());

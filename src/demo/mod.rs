@@ -1,5 +1,5 @@
-//! The demo people of the embedded issuer: each connects a search account at first start, by the real code grant, and their
-//! sites are taken over as a sync would.
+//! The demo people of the embedded issuer. At first start each connects a search account by the real code grant, and their
+//! sites are imported as by a sync.
 
 mod consent;
 pub mod world;
@@ -16,7 +16,7 @@ use crate::{
     simulator::World,
 };
 
-/// Sites of the simulated search engine that the demo world tracks, with a topic of many of their queries.
+/// Sites of the simulated search engine that the demo people track, with a word of many of their queries.
 const TRACKED: [(&str, &str); 6] = [
     ("sc-domain:northmoor.example", "jacket"),
     ("https://www.ledgerline.example/", "invoice"),
@@ -26,7 +26,7 @@ const TRACKED: [(&str, &str); 6] = [
     ("sc-domain:quietmeadow.test", "plant"),
 ];
 
-/// Makes the demo world where it is missing. A search engine that is away is no reason not to start.
+/// Creates missing demo data. An unavailable search engine does not prevent the start.
 ///
 /// `http` must not follow redirects.
 pub(crate) async fn seed(app: &App, db: &DatabaseConnection, http: &reqwest::Client) -> Result<(), Error> {

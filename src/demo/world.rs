@@ -1,4 +1,5 @@
-//! The demo world of the embedded issuer. Each step is made once: a second start changes nothing, also what people changed.
+//! The demo data of the embedded issuer. Each step runs once: a second start changes nothing, including what people have
+//! changed.
 
 use chrono::{DateTime, Utc};
 use entity::{
@@ -25,11 +26,11 @@ use crate::{
 /// A demo person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Person {
-    /// The name to sign in by; the subject is `demo-` and the name.
+    /// The name to sign in with. The subject is `demo-` and the name.
     pub name: &'static str,
     /// The plan set at first start.
     pub plan: Plan,
-    /// Whether a search account is connected at first start.
+    /// True if a search account is connected at first start.
     pub connected: bool,
 }
 
@@ -42,18 +43,18 @@ pub const PEOPLE: [Person; 5] = [
     Person { name: "lapsed", plan: Plan::None, connected: true },
 ];
 
-/// What the owner grants at first start: to whom, as what, on how many of the tracked properties.
+/// The owner's grants at first start: recipient, role, and number of tracked properties.
 const GRANTS: [(&str, team_grant::Role, usize); 2] =
     [("editor", team_grant::Role::Editor, 3), ("viewer", team_grant::Role::Viewer, 2)];
 
 impl Person {
-    /// The person's name at the embedded issuer.
+    /// The person's subject at the embedded issuer.
     #[must_use]
     pub fn subject(&self) -> String {
         format!("demo-{}", self.name)
     }
 
-    /// The person's address.
+    /// The person's e-mail address.
     #[must_use]
     pub fn email(&self) -> String {
         address(self.name)
@@ -63,26 +64,26 @@ impl Person {
         let mut name = self.name.to_owned();
         name[..1].make_ascii_uppercase();
         let email = Some(Email { address: self.email(), verified: true });
-        // No token has said so yet: each of them is later than this.
+        // No token has stated these claims yet, so every token is later than this.
         let issued_at = DateTime::UNIX_EPOCH;
         Claims { issuer: issuer.to_owned(), subject: self.subject(), email, name: Some(name), issued_at }
     }
 }
 
-/// What is known of a simulated site. Sites that are not told of stay untracked.
+/// The facts about a simulated site. Sites without facts stay untracked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSite {
-    /// Its name at the search engine.
+    /// The search engine's name of the site.
     pub site_url: String,
-    /// Its brand.
+    /// The brand terms.
     pub brand_terms: Vec<String>,
-    /// A part of every path of some of its pages, such as `/guides/`.
+    /// A substring of some of its page paths, such as `/guides/`.
     pub section: String,
-    /// A word of many of its queries.
+    /// A word that occurs in many of its queries.
     pub topic: String,
 }
 
-/// The demo people, in the order of [`PEOPLE`], made where they are missing.
+/// Returns the demo people in the order of [`PEOPLE`], creating missing ones.
 pub async fn people(
     db: &DatabaseConnection,
     random: &Random,
@@ -99,10 +100,10 @@ pub async fn people(
     Ok(rows)
 }
 
-/// Fills a newly connected demo account: takes over the `listed` sites, tracks the `known` ones, classifies them, and grants
-/// some of the owner's. All in one transaction with the account's first sync, which marks it as done.
+/// Fills a newly connected demo account: imports the `listed` sites, tracks the `known` ones, classifies them, and creates
+/// the owner's grants. All of it is in one transaction with the account's first sync, which marks it as done.
 ///
-/// Answers whether there was anything to do.
+/// Returns whether there was anything to do.
 pub async fn account(
     db: &DatabaseConnection,
     random: &Random,
@@ -269,7 +270,7 @@ mod tests {
             .collect();
         let (rows, done) = start(&db, &known).await;
         assert!(done);
-        // Grants count once a token has stated the address.
+        // Grants take effect once a token has stated the address.
         let stated_at = Some(noon());
         let stated = user::ActiveModel { email_stated_at: Set(stated_at), ..Default::default() };
         user::Entity::update_many().set(stated).exec(&db).await.unwrap();

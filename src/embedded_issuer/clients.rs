@@ -1,4 +1,4 @@
-//! Clients: three that exist without registration, and those that registered themselves. All are public (no secret).
+//! Clients: three built-in ones, and those that registered dynamically. All are public (no secret).
 
 use entity::oauth_client;
 use sea_orm::{DbErr, EntityTrait};
@@ -12,7 +12,7 @@ pub const CLI: &str = "sightline-cli";
 /// Browser sign-in of the web application.
 pub const WEB: &str = "sightline-web";
 
-/// A client as authorization requests meet it.
+/// A client as seen by authorization requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     /// Client id.
@@ -21,12 +21,12 @@ pub struct Client {
     pub name: Option<String>,
     /// Registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// Whether it may receive refresh tokens.
+    /// True if it may receive refresh tokens.
     pub refreshes: bool,
 }
 
 impl Client {
-    /// Whether `requested` is one of its redirect URIs.
+    /// Returns whether `requested` is one of its redirect URIs.
     #[must_use]
     pub fn redirects_to(&self, requested: &str) -> bool {
         self.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, requested))
@@ -34,7 +34,7 @@ impl Client {
 }
 
 impl IdentityProvider {
-    /// The client with this id.
+    /// Returns the client with this id.
     pub(super) async fn client(&self, id: &str) -> Result<Option<Client>, DbErr> {
         if let Some(client) = self.built_in_client(id) {
             return Ok(Some(client));

@@ -1,4 +1,4 @@
-//! Authorization codes: issued for a grant, redeemed once, within a minute, by who holds the PKCE verifier.
+//! Authorization codes: issued for a grant, redeemable once, within a minute, by the holder of the PKCE verifier.
 
 use chrono::TimeDelta;
 use entity::{
@@ -21,7 +21,7 @@ use crate::digest::{pkce_challenge, same, sha256_hex};
 const LIFETIME: TimeDelta = TimeDelta::seconds(60);
 
 impl IdentityProvider {
-    /// A new code for the grant.
+    /// Issues a code for the grant.
     pub(super) async fn issue_code(
         &self,
         grant_id: Uuid,
@@ -62,8 +62,9 @@ impl IdentityProvider {
         self.answer(&grant, &grant.scope, &resources, code.nonce.as_deref(), refresh).await
     }
 
-    /// Marks the code as used, whatever comes of it: one statement decides between two requests with the same code. A second
-    /// use means that the code leaked, and ends the grant with everything it issued (RFC 6749 section 4.1.2).
+    /// Marks the code as used, whether or not the exchange succeeds. A single statement decides between two requests with
+    /// the same code. A second use means that the code leaked, and ends the grant with all its tokens (RFC 6749 section
+    /// 4.1.2).
     async fn spend(&self, code: &str) -> Result<(Model, oauth_grant::Model), OAuthError> {
         let (hash, now) = (sha256_hex(code), self.clock.now());
         let spent = Entity::update_many()
@@ -89,7 +90,7 @@ fn unusable() -> OAuthError {
     )
 }
 
-/// RFC 7636 section 4.1.
+/// Returns whether `text` is a code verifier (RFC 7636 section 4.1).
 fn is_verifier(text: &str) -> bool {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     (43..=128).contains(&text.len()) && text.bytes().all(unreserved)

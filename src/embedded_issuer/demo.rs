@@ -1,4 +1,4 @@
-//! The people that the embedded issuer knows, and when one may sign in without a page.
+//! The people of the embedded issuer, and the conditions for signing in without a page.
 
 use http::HeaderMap;
 use url::{Host, Url};
@@ -19,7 +19,7 @@ pub struct Person {
     pub display_name: &'static str,
 }
 
-/// Everyone.
+/// All demo people.
 pub const PEOPLE: [Person; 5] = [
     Person { name: "owner", subject: "demo-owner", email: "owner@demo.test", display_name: "Demo Owner" },
     Person { name: "editor", subject: "demo-editor", email: "editor@demo.test", display_name: "Demo Editor" },
@@ -28,21 +28,21 @@ pub const PEOPLE: [Person; 5] = [
     Person { name: "lapsed", subject: "demo-lapsed", email: "lapsed@demo.test", display_name: "Demo Lapsed" },
 ];
 
-/// The person with this name.
+/// Returns the person with this name.
 #[must_use]
 pub fn by_name(name: &str) -> Option<&'static Person> {
     PEOPLE.iter().find(|person| person.name == name)
 }
 
-/// The person with this subject.
+/// Returns the person with this subject.
 #[must_use]
 pub fn by_subject(subject: &str) -> Option<&'static Person> {
     PEOPLE.iter().find(|person| person.subject == subject)
 }
 
-/// Whether `login_hint` may be answered without a page: everything stays on this machine, and no browser is asking.
-/// Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that was made to point at one; a request that was
-/// addressed to such a name does not come this far (`web::own_host`).
+/// Returns whether `login_hint` may sign a person in without a page: everything stays on this machine, and the client is not
+/// a browser. Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that resolves to one. Requests
+/// for such a name are refused earlier (`web::own_host`).
 pub(super) fn may_skip_page(settings: &Settings, redirect_uri: &str, headers: &HeaderMap) -> bool {
     settings.demo_sign_in
         && Url::parse(&settings.base_url).is_ok_and(|base| is_loopback(&base))

@@ -1,4 +1,5 @@
-//! Grants: what a person allowed a client. Codes, refresh tokens and access tokens hang on a grant and die with it.
+//! Grants: the access that a person gave to a client. Codes, refresh tokens and access tokens belong to a grant and end with
+//! it.
 
 use chrono::{DateTime, Utc};
 use entity::oauth_grant::{ActiveModel, Column, Entity, Model};
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::identity::revocation;
 
-/// The grants of a person that still hold, newest first.
+/// Returns the current grants of a person, newest first.
 pub async fn of_subject(db: &impl ConnectionTrait, subject: &str, now: DateTime<Utc>) -> Result<Vec<Model>, DbErr> {
     Entity::find()
         .filter(Column::Subject.eq(subject))
@@ -27,9 +28,10 @@ pub async fn of_subject(db: &impl ConnectionTrait, subject: &str, now: DateTime<
         .await
 }
 
-/// Ends a grant: its code and refresh tokens are refused from now on, its access tokens too, on every surface at once.
+/// Ends a grant. Its code, refresh tokens and access tokens are refused from now on, by every API at once.
 pub async fn end(db: &impl ConnectionTrait, grant: &Model, now: DateTime<Utc>) -> Result<(), DbErr> {
-    // First what the resource servers look at: if the second statement fails, too much is refused, not too little.
+    // Resource servers check this row, so it is written first: if the second statement fails, too much is refused, not too
+    // little.
     let last_token = now + issue::ACCESS_TOKEN_LIFETIME;
     revocation::revoke_grant(db, grant.id, last_token, now).await?;
     Entity::update_many()
@@ -54,7 +56,7 @@ pub(super) async fn find(db: &impl ConnectionTrait, id: Uuid) -> Result<Option<M
 }
 
 impl IdentityProvider {
-    /// Records that `person` allowed the client of `address` what was `asked`, and returns the code to fetch it with.
+    /// Records that `person` gave the client of `address` the access in `asked`, and returns the authorization code.
     pub(super) async fn grant(
         &self,
         address: &ReturnAddress,

@@ -1,4 +1,4 @@
-//! Makes access tokens (RFC 9068), ID tokens and the token endpoint's answer.
+//! Creates access tokens (RFC 9068), ID tokens and the token endpoint's response.
 
 use chrono::TimeDelta;
 use entity::oauth_grant::Model as Grant;
@@ -13,7 +13,7 @@ use super::{
     response::{OAuthError, private_json, refused},
 };
 
-/// How long access tokens (and ID tokens) hold.
+/// Lifetime of access tokens and ID tokens.
 pub(super) const ACCESS_TOKEN_LIFETIME: TimeDelta = TimeDelta::hours(1);
 pub(super) const ACCESS_TOKEN_TYPE: &str = "at+jwt";
 
@@ -29,15 +29,15 @@ pub(super) struct AccessClaims {
     pub auth_time: i64,
     pub jti: String,
     pub scope: String,
-    /// The grant it hangs on.
+    /// The grant that the token belongs to.
     pub sightline_grant: Uuid,
-    /// Name and e-mail address, as far as the scope reaches.
+    /// Name and e-mail address, if the scope includes them.
     #[serde(flatten)]
     pub person: Map<String, Value>,
 }
 
 impl IdentityProvider {
-    /// The token endpoint's answer for a grant, with tokens of a scope and resources within it.
+    /// The token endpoint's response for a grant, with tokens for a scope and resources within it.
     pub(super) async fn answer(
         &self,
         grant: &Grant,
@@ -108,7 +108,7 @@ impl IdentityProvider {
     }
 }
 
-/// What a scope lets a client know about a person (`OpenID` Connect Core section 5.4).
+/// The claims about a person that a scope includes (`OpenID` Connect Core section 5.4).
 pub(super) fn about(person: &Person, scope: &str) -> Map<String, Value> {
     let mut claims = Map::new();
     if has_scope(scope, "profile") {

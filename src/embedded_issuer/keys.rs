@@ -1,4 +1,5 @@
-//! The signing key (RS256): made once, kept sealed in the database, so that tokens survive restarts and hold on every replica.
+//! The signing key (RS256). It is created once and stored encrypted in the database, so tokens stay valid across restarts
+//! and replicas.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::{clock::Clock, secrets::Secrets};
 const PURPOSE: &str = "tokens";
 const CONTEXT: &str = "signing_key:tokens";
 
-/// Signs tokens and publishes the public key. The key is read (or made) when first needed.
+/// Signs tokens and publishes the public key. The key is loaded (or created) on first use.
 #[derive(Clone)]
 pub(super) struct Keys {
     db: DatabaseConnection,
@@ -43,7 +44,7 @@ impl Keys {
         Self { db, secrets, clock, pair: Arc::default() }
     }
 
-    /// The public key as it stands in the JWK set, with `kid`, `alg` and `use`.
+    /// The public key as in the JWK set, with `kid`, `alg` and `use`.
     pub(super) async fn public(&self) -> Result<Jwk, OAuthError> {
         Ok(self.pair().await?.jwk.clone())
     }
@@ -57,7 +58,7 @@ impl Keys {
         jsonwebtoken::encode(&header, claims, &pair.private).map_err(internal)
     }
 
-    /// The claims of a JWT of media type `typ` that was signed here. Expiry is left to the caller.
+    /// Returns the claims of a JWT of media type `typ` that was signed here. The caller checks the expiry.
     pub(super) async fn read<T: DeserializeOwned>(&self, typ: &str, token: &str) -> Result<Option<T>, OAuthError> {
         let pair = self.pair().await?;
         let mut validation = Validation::new(Algorithm::RS256);
@@ -72,7 +73,8 @@ impl Keys {
         self.pair.get_or_try_init(|| async { pair_of(&self.stored().await?) }).await
     }
 
-    /// The private key in PEM. Two replicas that start at once both make one; the first row wins and both read it back.
+    /// Returns the private key in PEM. Two replicas that start at once may both create one. The first row wins, and both
+    /// load it.
     async fn stored(&self) -> Result<Vec<u8>, OAuthError> {
         let find = || Entity::find_by_id(PURPOSE).one(&self.db);
         let mut row = find().await?;
@@ -85,7 +87,8 @@ impl Keys {
     }
 
     async fn make(&self) -> Result<(), OAuthError> {
-        // The search for primes blocks for some time; the bytes come from the cryptographic library itself, which takes no generator.
+        // The search for primes blocks for some time. The random bytes come from the cryptographic library, which accepts no
+        // generator.
         let made = tokio::task::spawn_blocking(new_private_key).await.map_err(internal)??;
         let row = ActiveModel {
             purpose: Set(PURPOSE.to_owned()),

@@ -1,7 +1,7 @@
-//! The embedded OAuth 2.0 / `OpenID` Connect issuer, for deployments without one of their own.
+//! The embedded OAuth 2.0 / `OpenID` Connect issuer, for deployments without their own.
 //!
-//! Authorization code with PKCE only, public clients only. The rest of the service reaches it over HTTP like any other issuer;
-//! the two share nothing but the table of revocations.
+//! Authorization code with PKCE only, public clients only. The rest of the service uses it over HTTP like any other issuer.
+//! The two share only the table of revocations.
 
 pub mod clients;
 mod codes;
@@ -24,14 +24,15 @@ use sea_orm::DatabaseConnection;
 use self::keys::Keys;
 use crate::{clock::Clock, random::Random, secrets::Secrets, store::rate_limit::RateLimits};
 
-/// How the issuer is set up.
+/// Settings of the issuer.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Address of the service, without a trailing slash: the issuer identifier, byte for byte.
+    /// URL of the service, without a trailing slash: the issuer identifier, byte for byte.
     pub base_url: String,
-    /// The resources tokens may be for: `base_url` and `mcp_url` + `/mcp`. A token names all of them unless a client asks for less.
+    /// The resources that tokens may be for: `base_url` and `mcp_url` + `/mcp`. A token names all of them unless a client
+    /// asks for fewer.
     pub audiences: Vec<String>,
-    /// Whether `login_hint` may sign a demo person in without a page (see [`demo`]).
+    /// True if `login_hint` may sign a demo person in without a page (see [`demo`]).
     pub demo_sign_in: bool,
 }
 
@@ -47,14 +48,14 @@ pub struct IdentityProvider {
 }
 
 impl IdentityProvider {
-    /// An issuer that keeps its state in `db` and its signing key there too, sealed by `secrets`.
+    /// An issuer that stores its state in `db`, including its signing key, encrypted by `secrets`.
     #[must_use]
     pub fn new(settings: Settings, db: DatabaseConnection, secrets: Secrets, clock: Clock, random: Random) -> Self {
         let keys = Keys::new(db.clone(), secrets, clock.clone());
         Self { settings: Arc::new(settings), db, keys, clock, random, limits: None }
     }
 
-    /// The same issuer, which counts registrations by address in `limits`.
+    /// Returns the issuer with a limit on registrations by address.
     #[must_use]
     pub fn with_limits(self, limits: Option<Arc<RateLimits>>) -> Self {
         Self { limits, ..self }

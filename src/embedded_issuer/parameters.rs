@@ -1,4 +1,4 @@
-//! Form and query parameters as OAuth defines them: each at most once, empty ones as if absent.
+//! Form and query parameters by OAuth's rules: each at most once, and empty ones count as absent.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,9 @@ use url::form_urlencoded;
 use super::response::{OAuthError, refused};
 
 const MAX_FORM_BYTES: usize = 32 * 1024;
-/// More than twice as many as the standards define for one request.
+/// More than twice the number that the standards define for one request.
 const MAX_PARAMETERS: usize = 50;
-/// Said of a request with more.
+/// The message for a request with more.
 pub const TOO_MANY: &str = "A request has 50 parameters at most.";
 
 /// The parameters of one request.
@@ -25,7 +25,7 @@ pub struct Parameters {
 pub struct TooMany;
 
 impl Parameters {
-    /// Reads a query string or form body. Only `resource` may be repeated (RFC 8707).
+    /// Parses a query string or form body. Only `resource` may be repeated (RFC 8707).
     pub fn parse(text: &[u8]) -> Result<Self, TooMany> {
         let (mut parameters, mut names) = (Self::default(), HashSet::new());
         for (index, (name, value)) in form_urlencoded::parse(text).enumerate() {
@@ -41,12 +41,12 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// Reads the query string of a request.
+    /// Parses the query string of a request.
     pub fn of_query(request: &Request) -> Result<Self, TooMany> {
         Self::parse(request.uri().query().unwrap_or_default().as_bytes())
     }
 
-    /// Reads the body of a form POST.
+    /// Parses the body of a form POST.
     pub async fn form(request: &Request, body: Body) -> Result<Self, OAuthError> {
         let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
         if !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
@@ -61,22 +61,22 @@ impl Parameters {
         Ok(parameters)
     }
 
-    /// The value of a parameter, the first one if it is repeated.
+    /// Returns the value of a parameter, the first one if it is repeated.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a parameter that has to be there.
+    /// Returns the value of a required parameter.
     pub fn require(&self, name: &str, missing: &'static str) -> Result<&str, OAuthError> {
         self.get(name).ok_or_else(|| refused("invalid_request", missing))
     }
 
-    /// Every value of a parameter.
+    /// Returns every value of a parameter.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether a parameter is there more than once although it may not be.
+    /// Returns whether a parameter is repeated that must not be.
     pub fn is_repeated(&self) -> bool {
         self.is_repeated
     }

@@ -1,11 +1,11 @@
-//! Which redirect URIs may be registered, and when a requested one is a registered one.
+//! Rules for registering redirect URIs, and for matching a requested one.
 
 use url::Url;
 
 use crate::urls::is_loopback;
 
 const MAX_LENGTH: usize = 1_000;
-/// Schemes that run or read something in a browser instead of returning to an application.
+/// Schemes that execute or read something in a browser instead of returning to an application.
 const FORBIDDEN_SCHEMES: [&str; 16] = [
     "javascript",
     "data",
@@ -24,10 +24,11 @@ const FORBIDDEN_SCHEMES: [&str; 16] = [
     "intent",
     "jar",
 ];
-/// Parameters that the answer itself carries; a registered copy would make them ambiguous.
+/// Parameters of the authorization response. A registered copy would make them ambiguous.
 const ANSWER_PARAMETERS: [&str; 4] = ["code", "state", "iss", "error"];
 
-/// Whether a client may register `uri`: https, http on loopback, or an application's own scheme; no fragment, no wildcard.
+/// Returns whether a client may register `uri`: https, http on loopback, or an application's own scheme, without fragment
+/// and wildcard.
 pub fn may_be_registered(uri: &str) -> bool {
     let printable = uri.bytes().all(|byte| byte.is_ascii_graphic());
     if uri.len() > MAX_LENGTH || !printable || uri.contains(['*', '#', '\\', '"', '<', '>']) {
@@ -44,13 +45,14 @@ pub fn may_be_registered(uri: &str) -> bool {
     plain && unambiguous && scheme
 }
 
-/// Whether `requested` is `registered`, character for character; of a loopback address the port may differ (RFC 8252 section 7.3).
+/// Returns whether `requested` equals `registered`, character for character. The port of a loopback address may differ (RFC
+/// 8252 section 7.3).
 pub fn matches(registered: &str, requested: &str) -> bool {
     registered == requested
         || matches!((split_port(registered), split_port(requested)), (Some(left), Some(right)) if left == right)
 }
 
-/// A loopback literal's parts around the port.
+/// Splits a loopback URI around its port.
 fn split_port(uri: &str) -> Option<(&'static str, &str)> {
     let (host, rest) = ["http://127.0.0.1", "http://[::1]"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Refresh tokens: each is spent once and replaced; a spent one that comes back ends the grant (RFC 9700 section 4.14).
+//! Refresh tokens. Each is used once and replaced. A used one that comes back ends the grant (RFC 9700 section 4.14).
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::digest::sha256_hex;
 
-/// How long a refresh token waits to be used.
+/// Lifetime of an unused refresh token.
 const LIFETIME: TimeDelta = TimeDelta::days(30);
 
 impl IdentityProvider {
@@ -39,7 +39,7 @@ impl IdentityProvider {
         self.answer(&grant, &scope, &resources, None, true).await
     }
 
-    /// A new refresh token for the grant.
+    /// Issues a refresh token for the grant.
     pub(super) async fn issue_refresh_token(&self, grant: &oauth_grant::Model) -> Result<String, DbErr> {
         let (token, expires_at) = (self.random.token(), self.clock.now() + LIFETIME);
         let row = ActiveModel {
@@ -57,7 +57,7 @@ impl IdentityProvider {
         Ok(token)
     }
 
-    /// Whether this request is the one that spends the token; one statement decides between two.
+    /// Marks the token as used. Returns whether this request was the first: a single statement decides between two.
     async fn spend_refresh_token(&self, hash: &str, now: DateTime<Utc>) -> Result<bool, DbErr> {
         let spent = Entity::update_many()
             .col_expr(Column::SpentAt, Expr::value(now))
@@ -69,7 +69,8 @@ impl IdentityProvider {
     }
 }
 
-/// The scope of the new access token: what is asked for, if it was granted. The refresh token keeps the whole (RFC 6749 section 6).
+/// The scope of the new access token: the requested one, if it was granted. The refresh token keeps the full scope (RFC 6749
+/// section 6).
 fn narrowed_scope(granted: &str, asked: Option<&str>) -> Result<String, OAuthError> {
     let Some(asked) = asked else { return Ok(granted.to_owned()) };
     let narrowed = scopes(asked).filter(|scopes| scopes.iter().all(|scope| has_scope(granted, scope)));

@@ -1,5 +1,5 @@
-//! An authorization request, judged in two steps: first client and redirect URI (a fault shows a page), then the rest (a fault
-//! goes back to the client by redirect).
+//! An authorization request, checked in two steps: first client and redirect URI (an error shows a page), then the rest (an
+//! error goes back to the client by redirect).
 
 use sea_orm::DbErr;
 use url::Url;
@@ -8,14 +8,14 @@ use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters}
 
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 const DEFAULT_SCOPE: &str = "openid profile email";
-/// Some client libraries put the page to return to into it.
+/// Some client libraries put the page to return to in `state`.
 const MAX_STATE_BYTES: usize = 2_048;
-/// It is stored with the code, and goes back in the ID token.
+/// The nonce is stored with the code and returned in the ID token.
 const MAX_NONCE_BYTES: usize = 255;
-/// As long as an e-mail address can be.
+/// The maximum length of an e-mail address.
 const MAX_HINT_BYTES: usize = 255;
 
-/// Where the answer to a request goes; exists only for a known client and one of its redirect URIs.
+/// The destination of the response. It exists only for a known client and one of its redirect URIs.
 #[derive(Debug)]
 pub(super) struct ReturnAddress {
     pub client: Client,
@@ -30,18 +30,18 @@ pub(super) struct AuthorizationRequest {
     pub scope: String,
     pub challenge: String,
     pub nonce: Option<String>,
-    /// The resources asked for; empty: all.
+    /// The requested resources. Empty means all.
     pub resources: Vec<String>,
     pub login_hint: Option<String>,
     pub prompts: Vec<String>,
 }
 
-/// An error that is told to the client.
+/// An error that is reported to the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal(pub &'static str, pub &'static str);
 
 impl IdentityProvider {
-    /// Finds client and redirect URI, or a sentence for the error page.
+    /// Returns the client and redirect URI, or a sentence for the error page.
     pub(super) async fn return_address(
         &self,
         parameters: &Parameters,
@@ -55,7 +55,7 @@ impl IdentityProvider {
         let Some(redirect_uri) = parameters.get("redirect_uri").filter(|uri| client.redirects_to(uri)) else {
             return Ok(Err("The address to return to is not one that the application has registered."));
         };
-        // Without its state a client cannot tell whose answer it gets, so none goes back.
+        // Without its state, a client cannot match the response to its request, so none is sent.
         if parameters.get("state").is_some_and(|state| state.len() > MAX_STATE_BYTES) {
             return Ok(Err("The application sent a state that is longer than 2,048 bytes."));
         }
@@ -66,7 +66,7 @@ impl IdentityProvider {
 }
 
 impl ReturnAddress {
-    /// The redirect that carries `answer`, with `state` and `iss` (RFC 9207).
+    /// The redirect with the parameters of `answer`, `state` and `iss` (RFC 9207).
     pub(super) fn with(&self, answer: &[(&str, &str)]) -> String {
         let Ok(mut url) = Url::parse(&self.redirect_uri) else { return self.redirect_uri.clone() };
         {
@@ -79,13 +79,13 @@ impl ReturnAddress {
         url.into()
     }
 
-    /// The redirect that tells the client about a refusal.
+    /// The redirect that reports an error to the client.
     pub(super) fn refusing(&self, Refusal(code, description): &Refusal) -> String {
         self.with(&[("error", code), ("error_description", description)])
     }
 }
 
-/// Judges everything but client and redirect URI.
+/// Checks everything but client and redirect URI.
 pub(super) fn judge(
     parameters: &Parameters,
     client: &Client,
@@ -148,23 +148,23 @@ fn challenge(parameters: &Parameters) -> Result<String, Refusal> {
 fn scope(asked: &str, client: &Client) -> Result<String, Refusal> {
     let scopes =
         scopes(asked).ok_or(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."))?;
-    // offline_access is left out for a client that has not registered the refresh_token grant.
+    // offline_access is omitted for a client that has not registered the refresh_token grant.
     let granted = scopes.into_iter().filter(|scope| client.refreshes || *scope != "offline_access");
     Ok(granted.collect::<Vec<_>>().join(" "))
 }
 
-/// The scopes named in `text`, each once and in one order; none where one of them is not known.
+/// Returns the distinct scopes in `text` in a fixed order, or `None` if one is unknown.
 pub(super) fn scopes(text: &str) -> Option<Vec<&'static str>> {
     let asked = words(text);
     let known = asked.iter().all(|scope| SCOPES.contains(&scope.as_str()));
     known.then(|| SCOPES.into_iter().filter(|scope| asked.iter().any(|one| one == scope)).collect())
 }
 
-/// The known resources among `resource` parameters (RFC 8707), in their canonical spelling.
+/// Returns the known resources among the `resource` parameters (RFC 8707), in their canonical spelling.
 pub(super) fn resources(parameters: &Parameters, known: &[String]) -> Result<Vec<String>, Refusal> {
     let mut found = Vec::new();
     for asked in parameters.all("resource") {
-        // URL libraries add a slash to an address without a path; it is the same resource.
+        // URL libraries add a slash to a URL without a path. It is the same resource.
         let same = |one: &&String| one.as_str() == asked || asked.strip_suffix('/') == Some(one.as_str());
         let resource = known.iter().find(same);
         let resource = resource.ok_or(Refusal("invalid_target", "The resource is not one of this service."))?;

@@ -1,29 +1,29 @@
-//! The issuer's JSON answers: never cached, errors in the form of RFC 6749 section 5.2.
+//! The issuer's JSON responses: never cached, errors in the format of RFC 6749 section 5.2.
 
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use sea_orm::DbErr;
 use serde_json::{Value, json};
 
-/// A refusal of an endpoint that answers in JSON.
+/// An error of an endpoint that responds in JSON.
 #[derive(Debug, thiserror::Error)]
 pub enum OAuthError {
-    /// The request is at fault: status 400 (401 for `invalid_client`), a code of the RFC and a sentence for people.
+    /// The request is invalid: status 400 (401 for `invalid_client`), a code of the RFC and a sentence for people.
     #[error("{code}: {description}")]
     Refused {
         /// `invalid_request`, `invalid_grant`, …
         code: &'static str,
-        /// What is wrong.
+        /// A description of the problem.
         description: &'static str,
     },
     /// Too many requests: status 429, and the seconds after which to try again.
     #[error("too many requests")]
     TooMany(u64),
-    /// The database does not answer, or the signing key cannot be used.
+    /// The database does not respond, or the signing key cannot be used.
     #[error("internal: {0}")]
     Internal(String),
 }
 
-/// A refusal with `code`.
+/// An error with `code`.
 pub(super) fn refused(code: &'static str, description: &'static str) -> OAuthError {
     OAuthError::Refused { code, description }
 }
@@ -57,7 +57,7 @@ impl ResponseError for OAuthError {
         };
         let mut response = private_json(self.status(), &body);
         if self.status() == StatusCode::UNAUTHORIZED {
-            // RFC 6749 asks for a challenge of the scheme the client tried; Basic is the only one it can have tried.
+            // RFC 6749 requires a challenge of the scheme that the client used, which can only be Basic.
             response
                 .headers_mut()
                 .insert("WWW-Authenticate", poem::http::HeaderValue::from_static("Basic realm=\"oauth\""));
@@ -69,7 +69,7 @@ impl ResponseError for OAuthError {
     }
 }
 
-/// A JSON answer that no cache may keep.
+/// A JSON response that must not be cached.
 pub(super) fn private_json(status: StatusCode, body: &Value) -> Response {
     Response::builder()
         .status(status)

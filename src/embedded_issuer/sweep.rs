@@ -1,4 +1,4 @@
-//! Deletes what has expired.
+//! Deletes expired rows.
 
 use chrono::TimeDelta;
 use entity::{authorization_code, oauth_client, oauth_grant, refresh_token};
@@ -6,15 +6,15 @@ use sea_orm::{ColumnTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter, sea_
 
 use super::{IdentityProvider, endpoints::registration::MAX_CLIENTS};
 
-/// Codes and grants are kept this long after they expired, so that a replay is still recognised.
+/// Time to keep expired codes and grants, so that a replay is still recognised.
 const KEEP: TimeDelta = TimeDelta::days(1);
-/// A registered client that nobody has signed in to for this long is forgotten.
+/// A registered client without a sign-in for this long is deleted.
 const KEEP_UNUSED_CLIENT: TimeDelta = TimeDelta::days(30);
-/// The same while more than half of the room for clients is taken, so that a flood of registrations does not shut it for all.
+/// The same limit while more than half of the allowed clients exist, so that a flood of registrations does not block others.
 const KEEP_UNUSED_CLIENT_IN_A_FLOOD: TimeDelta = TimeDelta::days(1);
 
 impl IdentityProvider {
-    /// Deletes expired codes, refresh tokens and grants, and clients that are not used. Returns how many rows went.
+    /// Deletes expired codes, refresh tokens and grants, and unused clients. Returns the number of deleted rows.
     pub async fn sweep(&self) -> Result<u64, DbErr> {
         let (db, now) = (&self.db, self.clock.now());
         let limit = now - KEEP;

@@ -1,4 +1,4 @@
-//! Reads the credentials a request presents, and writes the challenges of RFC 6750 and RFC 9728.
+//! Reads the credentials of a request, and writes the challenges of RFC 6750 and RFC 9728.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, header};
@@ -6,39 +6,40 @@ use serde_json::{Map, Value};
 
 use crate::urls::is_https;
 
-/// The name of the session cookie, over plain http.
+/// The name of the session cookie over plain http.
 pub const SESSION_COOKIE: &str = "sightline_session";
 
-/// The name of a cookie of the whole service at `base_url`. On https it has the prefix that browsers take from this very host only,
-/// so that no sibling subdomain can set one here.
+/// The name of a cookie for the whole service at `base_url`. On https it has the `__Host-` prefix, which browsers accept
+/// only from this very host, so no sibling subdomain can set one.
 #[must_use]
 pub fn host_cookie(name: &str, base_url: &str) -> String {
     if is_https(base_url) { format!("__Host-{name}") } else { name.to_owned() }
 }
 
-/// What a request presents. An `Authorization` header is judged alone: a cookie never rescues a bad token.
+/// The credentials of a request. If an `Authorization` header is present, only that is used: a cookie never replaces a bad
+/// token.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Presented {
-    /// A bearer token, possibly not even of a token's shape.
+    /// A bearer token, possibly malformed.
     Bearer(String),
     /// The value of the session cookie.
     Session(String),
-    /// Nothing.
+    /// No credentials.
     Nothing,
 }
 
-/// Credentials that cannot be read: more than one, or a scheme other than Bearer.
+/// Credentials that cannot be used: more than one, or a scheme other than Bearer.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CredentialsError {
     /// Two `Authorization` headers, or two session cookies: 400 `invalid_request`.
     #[error("more than one credential of a kind")]
     Repeated,
-    /// Some other scheme, or not `Bearer TOKEN`: 401.
+    /// Another scheme, or not `Bearer TOKEN`: 401.
     #[error("not a bearer token")]
     NotBearer,
 }
 
-/// Reads the credentials from a request's headers; `session_cookie` is what the session cookie is called here.
+/// Reads the credentials from a request's headers. `session_cookie` is the name of the session cookie.
 pub fn presented(headers: &HeaderMap, session_cookie: &str) -> Result<Presented, CredentialsError> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     match (lines.next(), lines.next()) {
@@ -52,7 +53,7 @@ fn bearer(line: &str) -> Result<Presented, CredentialsError> {
     let (scheme, token) = line.trim().split_once(' ').ok_or(CredentialsError::NotBearer)?;
     let token = token.trim_start_matches(' ');
     if token.contains(',') {
-        // Several challenges' answers folded into one line.
+        // Several credentials were joined in one header.
         return Err(CredentialsError::Repeated);
     }
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
@@ -71,7 +72,8 @@ fn session(headers: &HeaderMap, name: &str) -> Result<Presented, CredentialsErro
     }
 }
 
-/// Whether a request presents what has the form of a JWT, good or not: three parts in base64url, the first of them a JSON object.
+/// Returns whether a request presents a well-formed JWT, valid or not: three parts in base64url, the first of them a JSON
+/// object.
 #[must_use]
 pub fn presents_token(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter().map(|line| line.to_str().map(bearer));
@@ -80,7 +82,7 @@ pub fn presents_token(headers: &HeaderMap) -> bool {
     parts.is_some_and(|parts| parts.len() == 3 && serde_json::from_slice::<Map<String, Value>>(&parts[0]).is_ok())
 }
 
-/// Every value of the cookie `name` in a request.
+/// Returns every value of the cookie `name` in a request.
 pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -89,8 +91,8 @@ pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item 
 
 /// The value of `WWW-Authenticate` for a 401 (or a 400 or 403 about a token).
 ///
-/// `metadata` is the address of the protected-resource metadata of the surface that was called. Without credentials there is no
-/// `error` (RFC 6750 section 3.1); with a bad token it is `invalid_token`.
+/// `metadata` is the URL of the protected-resource metadata of the called API. Without credentials there is no `error` (RFC
+/// 6750 section 3.1). With a bad token it is `invalid_token`.
 #[must_use]
 pub fn challenge(metadata: &str, error: Option<&str>) -> String {
     match error {
@@ -99,7 +101,7 @@ pub fn challenge(metadata: &str, error: Option<&str>) -> String {
     }
 }
 
-/// Returns whether the request says that it comes from a page of `origin`.
+/// Returns whether the request's headers show that it comes from a page of `origin`.
 #[must_use]
 pub fn is_same_origin(headers: &HeaderMap, origin: &str) -> bool {
     let mut lines = headers.get_all(header::ORIGIN).iter();

@@ -1,4 +1,4 @@
-//! The issuer as seen from outside: its discovery document, fetched when first needed, so that `serve` starts without it.
+//! The client side of the issuer: its discovery document, fetched on first use, so that `serve` starts without it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
 const FRESH_FOR: TimeDelta = TimeDelta::hours(1);
 
-/// An issuer address that may not be used.
+/// The error for an issuer URL that may not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is no usable issuer: https is required (http only on loopback), without user, query and fragment")]
 pub struct UnusableIssuer(String);
@@ -34,7 +34,7 @@ pub struct Issuer {
 }
 
 impl Issuer {
-    /// The issuer whose identifier is exactly `url`. Nothing is fetched yet.
+    /// A client of the issuer whose identifier is exactly `url`. Sends no request.
     pub fn new(url: &str, http: reqwest::Client, clock: Clock) -> Result<Self, UnusableIssuer> {
         let parsed = Url::parse(url).map_err(|_| UnusableIssuer(without_credentials(url)))?;
         let has_user = !parsed.username().is_empty() || parsed.password().is_some();
@@ -50,8 +50,8 @@ impl Issuer {
         &self.url
     }
 
-    /// The discovery document (`OpenID` Connect Discovery 1.0), kept for an hour. After that it serves on while it is read again:
-    /// one that was good an hour ago is better than none while the issuer is away.
+    /// Returns the discovery document (`OpenID` Connect Discovery 1.0), cached for an hour. An expired document stays in use
+    /// while it is fetched again, because it is better than none while the issuer is down.
     pub async fn metadata(&self) -> Result<Arc<CoreProviderMetadata>, IssuerUnavailable> {
         let issuer = self.clone();
         let begin = |limit| self.document.begin(limit, async move { issuer.discover().await });
@@ -81,7 +81,7 @@ impl Issuer {
         Ok(document)
     }
 
-    /// Reads a JSON document of the issuer.
+    /// Fetches a JSON document of the issuer.
     pub(super) async fn get<T: DeserializeOwned>(&self, address: &str) -> Result<T, IssuerUnavailable> {
         let unavailable = |reason: String| IssuerUnavailable(format!("GET {address}: {reason}"));
         if !Url::parse(address).is_ok_and(|parsed| is_secure(&parsed)) {

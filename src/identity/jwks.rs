@@ -1,7 +1,7 @@
 //! The issuer's public keys (RFC 7517), cached.
 //!
-//! Known keys go on verifying while they are read again. An unknown key id asks the issuer, at most once per interval, and waits for
-//! no question but its own: whoever makes up key ids delays nobody.
+//! Known keys stay in use while they are fetched again. An unknown key id triggers a request to the issuer, at most once per
+//! interval. Only the caller with that key id waits for it, so invented key ids delay nobody else.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -19,30 +19,31 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// How long keys are used before the issuer is asked for the current ones. A withdrawn key dies with that reading.
+/// Age after which keys are fetched again. A withdrawn key is dropped by that fetch.
 const FRESH_FOR: TimeDelta = TimeDelta::minutes(15);
-/// Keys of this age were not used for a while: whoever uses them first waits for the reading that tells whether they still hold.
+/// Age after which keys have not been used for a while. The first caller then waits for a fetch, which tells whether they
+/// are still valid.
 const OVERDUE: TimeDelta = TimeDelta::minutes(30);
-/// How long keys go on to count without a word from the issuer.
+/// Maximum age of keys without a response from the issuer.
 const MAX_AGE: TimeDelta = TimeDelta::hours(24);
-/// At most one request in this time for the sake of unknown key ids.
+/// Minimum time between requests for unknown key ids.
 const UNKNOWN_KEY_INTERVAL: TimeDelta = TimeDelta::seconds(30);
 
-/// A public key together with the algorithms that it, not a token, allows.
+/// A public key and its allowed algorithms, which never come from a token.
 pub struct PublicKey {
     /// The key.
     pub key: DecodingKey,
-    /// What signatures made with it may use.
+    /// The allowed signature algorithms.
     pub algorithms: Vec<Algorithm>,
 }
 
-/// Why a key was not given.
+/// The reason why no key was returned.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// The issuer has no such key.
     #[error("unknown key id")]
     Unknown,
-    /// The issuer could not be asked.
+    /// The issuer could not be reached.
     #[error(transparent)]
     Unavailable(#[from] IssuerUnavailable),
 }
@@ -56,25 +57,25 @@ pub struct Jwks {
 
 struct KeySet {
     by_id: HashMap<String, Arc<PublicKey>>,
-    /// As the issuer sent it.
+    /// The key set as the issuer sent it.
     document: Value,
 }
 
 impl Jwks {
-    /// The keys of `issuer`; nothing is fetched yet.
+    /// The keys of `issuer`. Sends no request.
     #[must_use]
     pub fn new(issuer: Issuer, clock: Clock) -> Self {
         Self { issuer, keys: Reading::new(clock) }
     }
 
-    /// Whose keys they are.
+    /// The issuer of the keys.
     #[must_use]
     pub fn issuer(&self) -> &Issuer {
         &self.issuer
     }
 
-    /// The key with id `kid`; without one, the issuer's only key. Each reading of the key set makes new keys, so that what was verified
-    /// with an [`Arc`] that is not returned any more has to be verified again.
+    /// Returns the key with id `kid`, or without one the issuer's only key. Each fetch of the key set creates new [`Arc`]s.
+    /// A signature that was verified with an older `Arc` must be verified again.
     pub async fn key(&self, kid: Option<&str>) -> Result<Arc<PublicKey>, KeyError> {
         let Some((age, keys)) = self.kept() else {
             return self.first().await?.find(kid).ok_or(KeyError::Unknown);
@@ -90,7 +91,7 @@ impl Jwks {
         }
     }
 
-    /// The key set as the issuer sent it, read again if it lacks the key `kid`.
+    /// Returns the key set as the issuer sent it, fetched again if it lacks the key `kid`.
     pub(super) async fn document(&self, kid: Option<&str>) -> Result<Value, IssuerUnavailable> {
         if let Err(KeyError::Unavailable(error)) = self.key(kid).await {
             return Err(error);
@@ -102,7 +103,7 @@ impl Jwks {
         self.keys.kept().filter(|(age, _)| *age < MAX_AGE)
     }
 
-    /// The keys that are known; where none are, everybody waits for the same reading.
+    /// Returns the known keys. If there are none, all callers wait for the same fetch.
     async fn first(&self) -> Result<Arc<KeySet>, IssuerUnavailable> {
         if let Some((_, keys)) = self.kept() {
             return Ok(keys);
@@ -113,7 +114,8 @@ impl Jwks {
         }
     }
 
-    /// A known key that may have been withdrawn since. It counts until the issuer has said so; in an outage only the first waits.
+    /// Returns a known key that may have been withdrawn. It stays valid until the issuer says otherwise. In an outage only
+    /// the first caller waits.
     async fn refreshed(
         &self,
         key: Arc<PublicKey>,
@@ -151,13 +153,13 @@ async fn fetch(issuer: &Issuer) -> Result<KeySet, IssuerUnavailable> {
     let document: Value = issuer.get(metadata.jwks_uri().as_str()).await?;
     let listed =
         document["keys"].as_array().ok_or_else(|| IssuerUnavailable("its key set holds no keys".to_owned()))?;
-    // A key of a kind we do not know must not hide the others.
+    // An unknown key type must not hide the other keys.
     let keys = listed.iter().filter_map(|key| serde_json::from_value(key.clone()).ok());
     let by_id = keys.filter_map(|key: Jwk| usable(&key)).collect();
     Ok(KeySet { by_id, document })
 }
 
-/// The key under its id, if it is an asymmetric signing key.
+/// Returns the key and its id if it is an asymmetric signing key.
 fn usable(jwk: &Jwk) -> Option<(String, Arc<PublicKey>)> {
     if jwk.common.public_key_use.as_ref().is_some_and(|usage| *usage != PublicKeyUse::Signature) {
         return None;
@@ -174,7 +176,7 @@ fn usable(jwk: &Jwk) -> Option<(String, Arc<PublicKey>)> {
     Some((jwk.common.key_id.clone().unwrap_or_default(), Arc::new(PublicKey { key, algorithms })))
 }
 
-/// The allow list. No symmetric algorithm stands in it, so no public key can ever serve as a shared secret.
+/// The allowed algorithms. None is symmetric, so a public key can never be used as a shared secret.
 fn algorithms_of(key: &AlgorithmParameters) -> &'static [Algorithm] {
     use Algorithm::{ES256, ES384, EdDSA, PS256, PS384, PS512, RS256, RS384, RS512};
     match key {

@@ -1,7 +1,7 @@
-//! Who is asking: from credentials to verified claims.
+//! Authentication: from credentials to verified claims.
 //!
-//! The service is a resource server. Access tokens come from one issuer (embedded or external, reached the same way over HTTP),
-//! and everything a request may present is judged here: bearer tokens, the session cookie, and what was revoked.
+//! The service is a resource server. Access tokens come from one issuer (embedded or external, both reached over HTTP). This
+//! module verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
 pub mod credentials;
 pub mod issuer;
@@ -18,7 +18,7 @@ use entity::user;
 use sea_orm::DbErr;
 use uuid::Uuid;
 
-/// What a request proved its user with.
+/// The credential that authenticated the user of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// An access token of a client that acts for the user.
@@ -27,37 +27,37 @@ pub enum Credential {
         token_id: String,
         /// The client it was issued to.
         client_id: String,
-        /// When it expires.
+        /// The expiry time.
         expires_at: DateTime<Utc>,
     },
     /// The session cookie of a browser.
     Session {
-        /// Hash of the cookie value: the key of the session's row.
+        /// Hash of the cookie value, which is the key of the session's row.
         id: String,
     },
 }
 
-/// What the issuer says about a person, in an access token or an ID token.
+/// The issuer's claims about a person, from an access token or an ID token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
     /// The issuer (`iss`).
     pub issuer: String,
-    /// The person's identifier at that issuer (`sub`). A user is the pair of the two.
+    /// The person's identifier at that issuer (`sub`). Issuer and subject together identify a user.
     pub subject: String,
-    /// E-mail address, where the issuer says whether it is verified; without a word on that an address is worth nothing.
+    /// The e-mail address, if the issuer says whether it is verified. An address without that claim is ignored.
     pub email: Option<Email>,
     /// Display name.
     pub name: Option<String>,
-    /// When the token was issued (`iat`): of two tokens the later one counts.
+    /// The time at which the token was issued (`iat`). Of two tokens, the later one takes precedence.
     pub issued_at: DateTime<Utc>,
 }
 
-/// An e-mail address as an issuer gives it.
+/// An e-mail address from an issuer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
     /// The address.
     pub address: String,
-    /// Whether the issuer vouches for it.
+    /// True if the issuer has verified it.
     pub verified: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct AccessToken {
     pub claims: Claims,
     /// `jti`.
     pub id: String,
-    /// The SHA-256 of the token itself.
+    /// The SHA-256 of the encoded token.
     pub digest: [u8; 32],
     /// The client it was issued to.
     pub client_id: String,
@@ -78,21 +78,21 @@ pub struct AccessToken {
     pub issued_at: DateTime<Utc>,
     /// `exp`, in whole seconds.
     pub expires_at: DateTime<Utc>,
-    /// The grant of the embedded issuer that it belongs to.
+    /// The embedded issuer's grant that it belongs to.
     pub grant_id: Option<Uuid>,
 }
 
-/// The issuer cannot be asked: unreachable, or its answers are unusable. The text is for the log only.
+/// The issuer cannot be used: unreachable, or its responses are invalid. The text is for the log only.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("issuer unavailable: {0}")]
 pub struct IssuerUnavailable(pub String);
 
-/// Finds the user a person is, or creates it at the first sight.
+/// Finds the user for a person's claims, or creates it on first sign-in.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// The user with these claims.
+    /// Returns the user with these claims.
     async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr>;
 
-    /// Returns whether `claims` say nothing about `known` that is worth writing down.
+    /// Returns whether `claims` contain nothing new to store for `known`.
     fn is_up_to_date(&self, known: &user::Model, claims: &Claims) -> bool;
 }

@@ -1,5 +1,5 @@
-//! What is read from the issuer and kept. There is one reading at a time, in a task of its own, so that a caller who hangs up ends it
-//! for nobody else; and a failure is remembered, so that an issuer that is away is not asked for each request.
+//! Cached documents of the issuer. One fetch runs at a time, in its own task, so that a client that disconnects does not end
+//! it for others. A failure is cached for a short time, so that an unavailable issuer is not asked for each request.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -16,17 +16,17 @@ use tokio::{task::AbortHandle, time::timeout};
 use super::IssuerUnavailable;
 use crate::clock::Clock;
 
-/// How long somebody waits who cannot be answered without the issuer.
+/// Timeout of a fetch that a caller has to wait for.
 pub(super) const SHORT_WAIT: Duration = Duration::from_secs(3);
-/// How long a reading may take for which nobody waits.
+/// Timeout of a fetch that no caller waits for.
 pub(super) const LONG_WAIT: Duration = Duration::from_secs(10);
-/// How long a failure is remembered once it has ended; as long as a 503 asks callers to wait.
+/// Time to cache a failure. A 503 asks callers to wait as long.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
-/// What a reading comes to, for as many as wait for it.
+/// The shared result of a fetch.
 pub(super) type Outcome<T> = Shared<BoxFuture<'static, Result<Arc<T>, IssuerUnavailable>>>;
 
-/// A document of the issuer.
+/// A cached document of the issuer.
 pub(super) struct Reading<T> {
     clock: Clock,
     state: Arc<Mutex<State<T>>>,
@@ -38,34 +38,34 @@ struct State<T> {
     under_way: Option<(AbortHandle, Outcome<T>)>,
 }
 
-/// How a wish to read was met.
+/// The result of asking for a fetch.
 pub(super) enum Attempt<T> {
-    /// This caller's wish began a reading.
+    /// This call started a fetch.
     Begun(Outcome<T>),
-    /// Another's reading is under way.
+    /// A fetch was already running.
     UnderWay(Outcome<T>),
-    /// The last reading has just failed, and the next has to wait.
+    /// The last fetch has just failed, and the next one has to wait.
     Failed(IssuerUnavailable),
 }
 
 impl<T: Send + Sync + 'static> Reading<T> {
-    /// Nothing is read yet.
+    /// Creates an empty cache.
     pub fn new(clock: Clock) -> Self {
         Self { clock, state: Arc::new(Mutex::new(State { kept: None, failure: None, under_way: None })) }
     }
 
-    /// What was read last, and how long ago.
+    /// Returns the cached document and its age.
     pub fn kept(&self) -> Option<(TimeDelta, Arc<T>)> {
         let now = self.clock.now();
         self.state().kept.as_ref().map(|(read_at, document)| (now - *read_at, document.clone()))
     }
 
-    /// Whether the last reading failed.
+    /// Returns whether the last fetch failed.
     pub fn has_failed(&self) -> bool {
         self.state().failure.is_some()
     }
 
-    /// Begins a reading that may take as long as `limit`, unless one is under way or has just failed.
+    /// Starts a fetch with the timeout `limit`, unless one is running or has just failed.
     pub fn begin(
         &self,
         limit: Duration,
@@ -111,7 +111,7 @@ impl<T: Send + Sync + 'static> Reading<T> {
     }
 }
 
-// By hand: the document itself is not copied.
+// Implemented by hand, because the derive would require `T: Clone`.
 impl<T> Clone for Reading<T> {
     fn clone(&self) -> Self {
         Self { clock: self.clock.clone(), state: self.state.clone() }

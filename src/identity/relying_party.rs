@@ -18,22 +18,22 @@ use crate::clock::Clock;
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Why a browser was not signed in.
+/// The reason why a browser was not signed in.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// The browser came back without the attempt it left with, or too late.
+    /// The browser returned without the attempt that it started, or too late.
     #[error("no such attempt")]
     Lost,
-    /// The issuer, or the person, said no.
+    /// The issuer, or the person, refused.
     #[error("refused at the issuer")]
     Refused,
-    /// The issuer does not answer.
+    /// The issuer does not respond.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
-    /// The issuer's answer is not acceptable.
+    /// The issuer's response is invalid.
     #[error("{0}")]
     Failed(String),
-    /// The database does not answer.
+    /// The database does not respond.
     #[error(transparent)]
     Database(#[from] DbErr),
 }
@@ -45,7 +45,7 @@ pub(crate) struct Attempt {
     pub verifier: PkceCodeVerifier,
 }
 
-/// The client registration at the issuer, and how to use it.
+/// The client registration at the issuer.
 #[derive(Clone)]
 pub struct RelyingParty {
     keys: Jwks,
@@ -73,7 +73,7 @@ impl RelyingParty {
         self.keys.issuer()
     }
 
-    /// Where to send the browser.
+    /// Returns the URL to send the browser to.
     pub(crate) async fn authorize_url(&self, attempt: &Attempt, hint: Option<String>) -> Result<Url, SignInError> {
         let metadata = self.issuer().metadata().await?;
         let client = CoreClient::from_provider_metadata((*metadata).clone(), self.client_id.clone(), None)
@@ -90,7 +90,7 @@ impl RelyingParty {
         Ok(request.url().0)
     }
 
-    /// Exchanges the code and verifies the ID token that comes with it. A code that is not good costs one request to the issuer.
+    /// Exchanges the code and verifies the ID token in the response. An invalid code costs one request to the issuer.
     pub(crate) async fn redeem(&self, code: String, attempt: Attempt) -> Result<Claims, SignInError> {
         let metadata: CoreProviderMetadata = (*self.issuer().metadata().await?).clone();
         let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
@@ -110,7 +110,7 @@ impl RelyingParty {
         Ok(claims_of(token.claims(&verifier, &attempt.nonce).map_err(failed)?))
     }
 
-    /// The issuer's keys, those that are known if the one that signed `token` is among them.
+    /// Returns the issuer's cached keys if they contain the one that signed `token`, and otherwise fetched ones.
     async fn keys_for(&self, token: &CoreIdToken) -> Result<CoreJsonWebKeySet, SignInError> {
         let kid = jsonwebtoken::decode_header(token.to_string()).ok().and_then(|header| header.kid);
         let document = self.keys.document(kid.as_deref()).await?;
@@ -118,7 +118,7 @@ impl RelyingParty {
     }
 }
 
-/// One request of the openidconnect crate, sent by the service's own HTTP client.
+/// Sends a request of the openidconnect crate through the service's own HTTP client.
 async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, reqwest::Error> {
     let (parts, body) = request.into_parts();
     let request = http.request(parts.method, parts.uri.to_string()).headers(parts.headers);

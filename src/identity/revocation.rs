@@ -1,4 +1,4 @@
-//! What was revoked here: one token, a grant with all its tokens, or everything a person was issued so far.
+//! Revocations: of one token, of a grant with all its tokens, or of everything issued to a person so far.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::revocation::{ActiveModel, Column, Entity};
@@ -14,10 +14,11 @@ const TOKEN: &str = "token";
 const GRANT: &str = "grant";
 const SUBJECT: &str = "subject";
 
-/// How long an entry about a person is kept: longer than any access token may live.
+/// Time to keep an entry about a person: longer than the lifetime of any access token.
 const KEEP_SUBJECT: TimeDelta = TimeDelta::days(90);
 
-/// Whether a token that is otherwise good was revoked. One look-up by key for every request: a revocation holds at once on every replica.
+/// Returns whether an otherwise valid token was revoked. Every request makes this look-up by key, so a revocation takes
+/// effect at once on every replica.
 pub async fn is_revoked(db: &impl ConnectionTrait, token: &AccessToken) -> Result<bool, DbErr> {
     let of = |kind: &str, value: String| Condition::all().add(Column::Kind.eq(kind)).add(Column::Value.eq(value));
     let mut entries = Condition::any()
@@ -30,17 +31,17 @@ pub async fn is_revoked(db: &impl ConnectionTrait, token: &AccessToken) -> Resul
     Ok(found.iter().any(|entry| entry.kind != SUBJECT || was_issued_before(token, entry.not_before)))
 }
 
-/// Returns whether `token` is one that a revocation of everything issued before `not_before` means.
+/// Returns whether `token` is covered by a revocation of everything issued before `not_before`.
 ///
-/// `iat` has whole seconds. A token of the very second of the revocation is refused, unless it names a grant of our own:
-/// that person's grants were ended one by one, so a grant that is not listed is a new one.
+/// `iat` has whole seconds. A token from the same second as the revocation is refused, unless it names a grant of the
+/// embedded issuer. The revocation ended those grants one by one, so a grant that is not listed is newer.
 #[must_use]
 pub fn was_issued_before(token: &AccessToken, not_before: DateTime<Utc>) -> bool {
     let (issued, limit) = (token.issued_at.timestamp(), not_before.timestamp());
     issued < limit || (issued == limit && token.grant_id.is_none())
 }
 
-/// The key under which everything that `issuer` issued for `subject` is revoked: it names the person only by a hash.
+/// The key for revoking everything that `issuer` issued for `subject`. It contains the person's identity only as a hash.
 #[must_use]
 pub fn subject_key(issuer: &str, subject: &str) -> String {
     sha256_hex(&format!("{issuer}\n{subject}"))
@@ -56,7 +57,7 @@ pub async fn revoke_token(
     insert(db, TOKEN, token_id.to_owned(), now, expires_at + TimeDelta::hours(1)).await
 }
 
-/// Revokes every access token of a grant; the last of them expires at `expires_at`.
+/// Revokes every access token of a grant. The last of them expires at `expires_at`.
 pub async fn revoke_grant(
     db: &impl ConnectionTrait,
     grant_id: Uuid,
@@ -66,10 +67,10 @@ pub async fn revoke_grant(
     insert(db, GRANT, grant_id.to_string(), now, expires_at + TimeDelta::hours(1)).await
 }
 
-/// Revokes every access token that `issuer` issued for `subject` until now, whatever the issuer does about it.
+/// Revokes every access token that `issuer` has issued for `subject` so far, without involving the issuer.
 ///
-/// The row names the person only by a hash. For people of the embedded issuer also end their grants
-/// (`embedded_issuer::grants::end_all`), sessions are ended by [`super::session::Sessions::end_all`].
+/// The row contains the person's identity only as a hash. For people of the embedded issuer, also end their grants
+/// (`embedded_issuer::grants::end_all`). Sessions are ended by [`super::session::Sessions::end_all`].
 pub async fn revoke_subject(
     db: &impl ConnectionTrait,
     issuer: &str,
@@ -79,7 +80,7 @@ pub async fn revoke_subject(
     insert(db, SUBJECT, subject_key(issuer, subject), now, now + KEEP_SUBJECT).await
 }
 
-/// Deletes entries about tokens that have long expired. Returns how many.
+/// Deletes entries of tokens that expired long ago. Returns the number of deleted rows.
 pub async fn sweep(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<u64, DbErr> {
     Ok(Entity::delete_many().filter(Column::ExpiresAt.lt(now)).exec(db).await?.rows_affected)
 }

@@ -1,4 +1,4 @@
-//! Browser sessions: a random cookie value, known to the database by its hash only.
+//! Browser sessions: a random cookie value, of which the database stores only the hash.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::session::{ActiveModel, Column, Entity};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{clock::Clock, digest::sha256_hex, random::Random};
 
-/// How long a browser stays signed in.
+/// Lifetime of a session.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);
 
 /// The sessions of all browsers.
@@ -19,7 +19,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Keeps sessions in `db`.
+    /// Stores sessions in `db`.
     #[must_use]
     pub fn new(db: DatabaseConnection, clock: Clock, random: Random) -> Self {
         Self { db, clock, random }
@@ -38,7 +38,7 @@ impl Sessions {
         Ok(value)
     }
 
-    /// Ends the session behind a cookie value, if there is one.
+    /// Ends the session of a cookie value, if there is one.
     pub async fn end(&self, value: &str) -> Result<(), DbErr> {
         Entity::delete_by_id(sha256_hex(value)).exec(&self.db).await.map(|_| ())
     }
@@ -48,7 +48,7 @@ impl Sessions {
         Entity::delete_many().filter(Column::UserId.eq(user_id)).exec(&self.db).await.map(|_| ())
     }
 
-    /// Deletes sessions that expired before `now`. Returns how many.
+    /// Deletes sessions that expired before `now`. Returns the number of deleted rows.
     pub async fn sweep(&self, now: DateTime<Utc>) -> Result<u64, DbErr> {
         Ok(Entity::delete_many().filter(Column::ExpiresAt.lt(now)).exec(&self.db).await?.rows_affected)
     }

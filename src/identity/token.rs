@@ -1,4 +1,4 @@
-//! Verifies JWT access tokens (RFC 9068): signature, issuer, audience, time and shape.
+//! Verifies JWT access tokens (RFC 9068): signature, issuer, audience, time and structure.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,20 +16,20 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// How far the issuer's clock may differ from ours, for `exp`, `nbf` and `iat`.
+/// Allowed difference to the issuer's clock, for `exp`, `nbf` and `iat`.
 pub const LEEWAY: TimeDelta = TimeDelta::seconds(5);
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
 const MAX_ID_CHARS: usize = 255;
-/// Tokens whose signatures are remembered, of at most 8 KiB each; the least recently used goes first.
+/// Maximum number of cached verified tokens, of at most 8 KiB each. The least recently used is dropped first.
 const MAX_VERIFIED: usize = 4_096;
 
-/// Why a token was not accepted.
+/// The reason why a token was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The token is not good. The reason is for the log: callers are told `invalid_token` and no more (RFC 6750).
+    /// The token is invalid. The reason is for the log. Callers only get `invalid_token` (RFC 6750).
     #[error("invalid token: {0}")]
     Invalid(&'static str),
-    /// The token cannot be judged now because the issuer's keys cannot be read.
+    /// The token cannot be verified now because the issuer's keys are unavailable.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
 }
@@ -44,7 +44,8 @@ pub struct Verifier {
     verified: Arc<Mutex<LruCache<[u8; 32], Arc<Verified>>>>,
 }
 
-/// The header members we know. Unknown ones are ignored, as RFC 7515 asks; the hostile ones are named to be refused.
+/// The known header members. Unknown ones are ignored, as RFC 7515 requires. Dangerous ones are listed so that they can be
+/// refused.
 #[derive(Deserialize)]
 struct Header {
     typ: String,
@@ -74,9 +75,9 @@ struct Body {
     email_verified: Option<bool>,
     name: Option<String>,
     sightline_grant: Option<Uuid>,
-    /// The grant that it came from, as some issuers say it: text, or a list.
+    /// The grant type, as some issuers state it: text, or a list.
     gty: Option<serde_json::Value>,
-    /// `app` for a token that stands for an application, as other issuers say it.
+    /// `app` for a token of an application, as other issuers state it.
     idtyp: Option<serde_json::Value>,
 }
 
@@ -87,7 +88,7 @@ enum Audience {
     Many(Vec<String>),
 }
 
-/// A token whose signature is good, with what is judged anew at each request.
+/// A token with a valid signature, and the claims that are checked at each request.
 struct Verified {
     token: Arc<AccessToken>,
     audience: Audience,
@@ -105,8 +106,8 @@ impl Verifier {
         Self { issuer: keys.issuer().url().to_owned(), keys, clock, verified: Arc::new(verified) }
     }
 
-    /// Accepts `token` for the surface whose identifier is `audience`, or says why not. Revocations are judged elsewhere. A signature
-    /// is verified once while the token's key stays in the issuer's key set.
+    /// Verifies `token` for the resource with the identifier `audience`. Revocations are checked elsewhere. A signature is
+    /// verified once, as long as the token's key stays in the issuer's key set.
     pub async fn verify(&self, token: &str, audience: &str) -> Result<Arc<AccessToken>, TokenError> {
         let digest = Sha256::digest(token).into();
         let known = self.verified().cache_get(&digest).cloned();
@@ -153,7 +154,7 @@ impl Verifier {
         })
     }
 
-    /// Audience and time.
+    /// Checks audience and time.
     fn judge(&self, verified: &Verified, audience: &str) -> Result<(), TokenError> {
         let addressed = match &verified.audience {
             Audience::One(one) => one == audience,
@@ -180,7 +181,8 @@ impl Verifier {
     }
 }
 
-/// Whether a person stands behind a token. Issuers give clients tokens of their own, whose subject is the client (RFC 9068 section 5).
+/// Returns whether the token was issued for a person. Issuers also give tokens to clients themselves, with the client as the
+/// subject (RFC 9068 section 5).
 fn is_of_a_person(body: &Body) -> bool {
     let is_client = body.sub.strip_suffix("@clients").unwrap_or(&body.sub) == body.client_id;
     let of_client = |grant: &serde_json::Value| grant == "client-credentials" || grant == "client_credentials";
@@ -205,7 +207,7 @@ fn accepted(body: Body, digest: [u8; 32], issued_at: DateTime<Utc>, expires_at: 
     }
 }
 
-/// The header of a token of acceptable size and shape: three parts, `at+jwt`, nothing that names its own key.
+/// Returns the header of a token of valid size and structure: three parts, `at+jwt`, and no member that names its own key.
 fn header_of(token: &str) -> Result<Header, TokenError> {
     if token.len() > MAX_TOKEN_BYTES {
         return Err(TokenError::Invalid("too long"));
@@ -234,7 +236,7 @@ fn header_of(token: &str) -> Result<Header, TokenError> {
     Ok(header)
 }
 
-/// jsonwebtoken reads the system's clock; times are judged by ours instead, and issuer and audience beside them.
+/// Checks the signature only. jsonwebtoken would read the system's clock, so times, issuer and audience are checked here.
 fn signature_only(algorithm: Algorithm) -> Validation {
     let mut validation = Validation::new(algorithm);
     validation.required_spec_claims.clear();
@@ -243,7 +245,7 @@ fn signature_only(algorithm: Algorithm) -> Validation {
     validation
 }
 
-/// A `NumericDate` (RFC 7519): seconds since 1970, fractions allowed and cut off.
+/// Converts a `NumericDate` (RFC 7519): seconds since 1970. Fractions are allowed and truncated.
 fn instant(seconds: f64) -> Result<DateTime<Utc>, TokenError> {
     const YEAR_9999: f64 = 253_402_300_799.0;
     if !(0.0..=YEAR_9999).contains(&seconds) {
@@ -258,8 +260,8 @@ fn instant(seconds: f64) -> Result<DateTime<Utc>, TokenError> {
 mod tests {
     use super::*;
 
-    /// An address counts where the issuer says whether it vouches for it. A `false` must get through: it takes back what an earlier
-    /// token said.
+    /// An address counts if the issuer says whether it is verified. A `false` must be kept, because it withdraws an earlier
+    /// `true`.
     #[test]
     fn an_address_comes_with_what_the_issuer_says_of_it() {
         for (said, expected) in [

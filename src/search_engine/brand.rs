@@ -1,13 +1,13 @@
-//! The expression that says whether a query is a branded one.
+//! The expression that matches branded queries.
 //!
-//! A term matches between boundaries (the start, the end, or anything that is neither letter nor digit), ignoring case; a
-//! run of punctuation or space inside a term matches any such run or none, so that `blue-widget` finds `blue widget` and
-//! `bluewidget`, but `acme` does not find `acmeology`.
+//! A term matches between boundaries (the start, the end, or any character that is neither a letter nor a digit), ignoring
+//! case. A run of punctuation or spaces inside a term matches any such run or none, so that `blue-widget` finds `blue
+//! widget` and `bluewidget`, but `acme` does not find `acmeology`.
 
 use super::wire::MAX_EXPRESSION;
 
-/// The RE2 expression that finds any of `terms`; `None` when no term has a letter or digit, or the expression would be
-/// longer than the search engine takes.
+/// Returns the RE2 expression that finds any of `terms`. Returns `None` if no term has a letter or digit, or if the
+/// expression exceeds the search engine's limit.
 #[must_use]
 pub fn expression(terms: &[impl AsRef<str>]) -> Option<String> {
     let alternatives: Vec<String> = terms.iter().filter_map(|term| alternative(term.as_ref())).collect();

@@ -1,6 +1,7 @@
-//! Upstream answers kept in memory: within a byte budget, least recently used out first, each with its own expiry.
+//! An in-memory cache of upstream responses with a byte budget. The least recently used entries are evicted first, and each
+//! entry has its own expiry.
 //!
-//! The entries live in the process and nowhere else. Several replicas each keep their own.
+//! Entries are local to the process. Replicas do not share them.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -10,10 +11,10 @@ use std::sync::{
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, Utc};
 
-/// The order of use is kept for at most this many entries; the byte budget is what binds in practice.
+/// Maximum number of entries. In practice the byte budget is reached first.
 const MAX_ENTRIES: usize = 100_000;
 
-/// What an entry takes besides its own estimate: key, list node, table slot.
+/// Bytes of an entry besides its own estimate: key, list node, table slot.
 const OVERHEAD: usize = 256;
 
 #[derive(Clone)]
@@ -26,27 +27,27 @@ struct Entry<V> {
 struct Held<V> {
     entries: LruCache<String, Entry<V>>,
     bytes: usize,
-    /// Bytes of entries that the list dropped since they were last subtracted.
+    /// Bytes of entries evicted by the list since they were last subtracted.
     evicted: Arc<AtomicUsize>,
 }
 
-/// A cache whose entries together take at most `max_bytes`.
+/// A cache whose entries take at most `max_bytes` in total.
 pub struct ByteCache<V> {
     held: Mutex<Held<V>>,
     max_bytes: usize,
 }
 
-/// What a cache holds.
+/// The current use of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheUse {
-    /// Entries.
+    /// The number of entries.
     pub entries: usize,
     /// Estimated bytes.
     pub bytes: usize,
 }
 
 impl<V: Clone> ByteCache<V> {
-    /// Holds nothing.
+    /// An empty cache.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         let evicted = Arc::new(AtomicUsize::new(0));
@@ -54,12 +55,12 @@ impl<V: Clone> ByteCache<V> {
         let builder = LruCache::builder().max_size(MAX_ENTRIES).on_evict(move |_, entry: &Entry<V>| {
             counter.fetch_add(entry.bytes, Ordering::Relaxed);
         });
-        // The builder refuses a size of zero only.
+        // The builder only fails for a size of zero.
         let entries = builder.build().unwrap_or_else(|_| LruCache::new(MAX_ENTRIES));
         Self { held: Mutex::new(Held { entries, bytes: 0, evicted }), max_bytes }
     }
 
-    /// The value under `key`, unless it has expired.
+    /// Returns the value under `key`, unless it has expired.
     pub fn get(&self, key: &String, now: DateTime<Utc>) -> Option<V> {
         let mut held = self.lock();
         let found = held.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
@@ -70,7 +71,7 @@ impl<V: Clone> ByteCache<V> {
         None
     }
 
-    /// Keeps `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not kept.
+    /// Stores `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not stored.
     pub fn put(&self, key: String, value: V, bytes: usize, expires_at: DateTime<Utc>) {
         let bytes = bytes + key.len() + OVERHEAD;
         let mut held = self.lock();
@@ -84,7 +85,7 @@ impl<V: Clone> ByteCache<V> {
         held.subtract_evicted();
     }
 
-    /// What is held.
+    /// The current use.
     #[must_use]
     pub fn usage(&self) -> CacheUse {
         let held = self.lock();
@@ -102,7 +103,7 @@ impl<V: Clone> Held<V> {
         self.subtract_evicted();
     }
 
-    /// Drops what was used longest ago until at most `budget` bytes are held; each drop takes constant time.
+    /// Evicts the least recently used entries until at most `budget` bytes remain. Each eviction takes constant time.
     fn make_room(&mut self, budget: usize) {
         while self.bytes > budget {
             let entries = self.entries.cache_size();

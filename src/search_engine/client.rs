@@ -1,4 +1,5 @@
-//! The client: typed requests, paced by site and account, retried by reason, within a deadline; access tokens refreshed once for all.
+//! The client: typed requests, paced by site and account, retried according to the error's reason, within a deadline.
+//! Concurrent requests share one refresh of the access token.
 
 use std::{
     collections::HashMap,
@@ -23,22 +24,22 @@ use super::{
 };
 use crate::{clock::Clock, compute::beside, random::Random};
 
-/// The most rows that one request may ask for.
+/// The maximum number of rows that one request may ask for.
 const PAGE: usize = 25_000;
 
-/// An access token is not used in the last seconds of its life.
+/// An access token is not used this shortly before it expires.
 const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
 
-/// How long the search engine is waited for.
+/// Timeouts and retry delays for the search engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// How long one try may take.
+    /// Timeout of one attempt.
     pub attempt: Duration,
-    /// How long a request may take with all its tries.
+    /// Timeout of a request with all its attempts.
     pub deadline: Duration,
-    /// The wait before the first retry; it doubles.
+    /// The wait before the first retry. It doubles with each retry.
     pub first_backoff: Duration,
-    /// The longest wait between two tries.
+    /// The longest wait between two attempts.
     pub longest_backoff: Duration,
 }
 
@@ -53,29 +54,29 @@ impl Default for Patience {
     }
 }
 
-/// Where the search engine is and how it is asked.
+/// The addresses of the search engine and the limits of requests to it.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The root before `/webmasters/v3`.
     pub api_url: String,
     /// The OAuth endpoints.
     pub oauth: OauthSettings,
-    /// The pace by site and by account.
+    /// The request rate by site and by account.
     pub pace: Pace,
-    /// How long it is waited for.
+    /// Timeouts and retry delays.
     pub patience: Patience,
 }
 
-/// A search account as far as reading needs it.
+/// The parts of a search account that reading needs.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// Its id in the service's own records.
+    /// The id in the service's own database.
     pub id: Uuid,
-    /// The durable grant.
+    /// The refresh token.
     pub refresh_token: SecretString,
 }
 
-/// Keeps a grant that the search engine replaced while refreshing.
+/// Stores a refresh token that the search engine replaced during a refresh.
 #[async_trait]
 pub trait GrantSink: Send + Sync {
     /// Stores the new refresh token of `account`.
@@ -85,21 +86,21 @@ pub trait GrantSink: Send + Sync {
 struct AccessToken {
     value: SecretString,
     expires_at: DateTime<Utc>,
-    /// The grant it was made from, and the one that replaced that grant while it was made.
+    /// The refresh token it was made from, and the refresh token that replaced it in the same response.
     grants: Vec<SecretString>,
 }
 
-/// What is known of an account's tokens.
+/// The known tokens of an account.
 #[derive(Default)]
 struct Tokens {
     current: Option<AccessToken>,
-    /// A grant that was refused, and what was said: it is not presented again.
+    /// A refresh token that was refused, and the error text. It is not sent again.
     refused: Option<(SecretString, String)>,
 }
 
 type TokenSlot = Arc<tokio::sync::Mutex<Tokens>>;
 
-/// The search engine, as the rest of the service sees it.
+/// The client of the search engine.
 pub struct SearchEngine {
     settings: Settings,
     http: reqwest::Client,
@@ -113,7 +114,7 @@ pub struct SearchEngine {
 }
 
 impl SearchEngine {
-    /// Nothing is asked yet.
+    /// Creates the client. Sends no request.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -148,13 +149,13 @@ impl SearchEngine {
         Ok(list.site_entry)
     }
 
-    /// Lets a site be asked about at once: the search engine lists it for the account.
+    /// Clears the pause of a refused site, because the search engine lists it for the account.
     pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
         self.refusals.forget(account, site);
     }
 
-    /// All rows of a question up to `cap`, page by page, and the last page's other parts. A site that was refused is left alone
-    /// for a while.
+    /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
+    /// is not asked again for a while.
     pub async fn query(
         &self,
         account: &Account,
@@ -204,7 +205,7 @@ impl SearchEngine {
         }
     }
 
-    /// Whether the API answers at all; a refusal for want of credentials is an answer.
+    /// Returns whether the API responds at all. A 401 for missing credentials counts as a response.
     pub async fn is_reachable(&self) -> bool {
         let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
         let answer = self.http.get(url).timeout(Duration::from_secs(2)).send().await;
@@ -268,12 +269,12 @@ impl SearchEngine {
         }
     }
 
-    /// Between half and all of `backoff`, so that clients do not come back in step.
+    /// A random duration between half and all of `backoff`, so that clients do not retry at the same time.
     fn jittered(&self, backoff: Duration) -> Duration {
         backoff.mul_f64(0.5 + self.random.unit() / 2.0)
     }
 
-    /// One try, when its turn comes; the pace learns what came of it.
+    /// Makes one attempt when the pace permits it, and reports the outcome to the pace.
     async fn attempt<T: DeserializeOwned + Send + 'static>(
         &self,
         account: &Account,
@@ -291,13 +292,13 @@ impl SearchEngine {
             _ => {}
         }
         let body = answer.map_err(|failure| failure.verdict)?;
-        // Thousands of rows are megabytes.
+        // Thousands of rows are megabytes of JSON.
         let parsed = beside(move || serde_json::from_slice(&body)).await;
         let parsed = parsed.map_err(|error| Verdict::Retry(None, error.to_string()))?;
         parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
     }
 
-    /// The body of an answer that is no refusal.
+    /// The body of a successful response.
     async fn answer(&self, request: reqwest::RequestBuilder) -> Result<Bytes, Failure> {
         let lost = |error: reqwest::Error| Failure::from(Verdict::Retry(None, error.without_url().to_string()));
         let answer = request.timeout(self.settings.patience.attempt).send().await.map_err(lost)?;
@@ -308,8 +309,8 @@ impl SearchEngine {
         if status.is_success() { Ok(body) } else { Err(judge(status.as_u16(), retry_after, &body)) }
     }
 
-    /// The account's access token; whoever finds it stale refreshes it while the others wait. A token of a grant that was
-    /// renewed since is stale, too, because the new grant may allow more.
+    /// Returns the account's access token. The first caller that finds it stale refreshes it while others wait. A token from
+    /// a refresh token that was replaced since is also stale, because the new grant may allow more.
     pub async fn access_token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
         let slot = self.slot(account.id);
         let mut held = slot.lock().await;
@@ -344,7 +345,7 @@ impl SearchEngine {
         Ok(answer.access_token)
     }
 
-    /// Drops a refused token, unless another request has replaced it already.
+    /// Drops a refused access token, unless another request has already replaced it.
     async fn forget(&self, account: &Account, refused: Option<&SecretString>) {
         let slot = self.slot(account.id);
         let mut held = slot.lock().await;

@@ -1,4 +1,4 @@
-//! Conditions that hold together, in a form in which two sets of them can be intersected and sometimes united.
+//! Conditions joined by AND, in a form that can be intersected and sometimes merged.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use super::{
     wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION},
 };
 
-/// Which values of a dimension that partitions the traffic (country, device) are meant.
+/// The selected values of a dimension that partitions the traffic (country, device).
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Values {
-    /// These and no others.
+    /// Only these values.
     Only(BTreeSet<usize>),
-    /// All but these, values that are not known here included.
+    /// All values except these, including values that are not known here.
     AllBut(BTreeSet<usize>),
 }
 
@@ -27,7 +27,7 @@ struct Literal {
     expression: String,
 }
 
-/// Conditions that hold together. None of them can be told to contradict the others.
+/// Conditions joined by AND. No contradiction between them is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conjunct {
     query: BTreeSet<Literal>,
@@ -66,8 +66,8 @@ impl Values {
         self.union(other) == *self
     }
 
-    /// Filters whose answers add up to these values: one request per value where they are few, otherwise one request that
-    /// excludes all others (the tables of known values are complete).
+    /// Filters whose results add up to these values. Few values take one request each. Otherwise one request excludes all
+    /// others, which is exact because the tables of known values are complete.
     fn requests(&self, dimension: Dimension, names: &[&str], room: usize) -> Vec<Vec<Filter>> {
         let filter = |operator, index: usize| Filter { dimension, operator, expression: names[index].to_owned() };
         let all_but = |excluded: &mut dyn Iterator<Item = usize>| {
@@ -96,7 +96,8 @@ impl Conjunct {
         }
     }
 
-    /// The alternatives that say that all of `conditions` hold, at most `room`; none when they contradict each other.
+    /// Returns the alternatives that together express all of `conditions`. The list is empty if
+    /// they contradict each other. Returns `None` if more than `room` are needed.
     #[must_use]
     pub fn all_of(conditions: &[Condition], room: usize) -> Option<Vec<Self>> {
         conditions
@@ -104,7 +105,7 @@ impl Conjunct {
             .try_fold(vec![Self::anything()], |so_far, condition| both(&so_far, &Self::one(condition), room))
     }
 
-    /// Both hold; `None` when they contradict each other.
+    /// Returns the conjunction of both, or `None` if they contradict each other.
     #[must_use]
     pub fn and(&self, other: &Self) -> Option<Self> {
         let both = Self {
@@ -118,8 +119,8 @@ impl Conjunct {
         (possible && !contradicts(&both.query) && !contradicts(&both.page)).then_some(both)
     }
 
-    /// Either holds, where one conjunct can say so: one covers the other, or they differ in one dimension only whose
-    /// alternatives can be united.
+    /// Returns the disjunction of both if one conjunct can express it: one covers the other, or they differ in a single
+    /// dimension whose alternatives can be merged.
     #[must_use]
     pub fn or(&self, other: &Self) -> Option<Self> {
         if self.covers(other) {
@@ -150,7 +151,7 @@ impl Conjunct {
         None
     }
 
-    /// Whether every row that satisfies `other` satisfies `self`, as far as their form tells.
+    /// Returns whether every row that satisfies `other` is known to satisfy `self`.
     fn covers(&self, other: &Self) -> bool {
         self.query.is_subset(&other.query)
             && self.page.is_subset(&other.page)
@@ -159,7 +160,7 @@ impl Conjunct {
             && self.devices.covers(&other.devices)
     }
 
-    /// Requests whose answers add up to this conjunct, at most `room` of them.
+    /// Returns requests whose results add up to this conjunct, or `None` if more than `room` are needed.
     #[must_use]
     pub fn requests(&self, room: usize) -> Option<Vec<Vec<Filter>>> {
         let codes: Vec<&str> = COUNTRIES.iter().map(|(code, _)| *code).collect();
@@ -184,7 +185,7 @@ impl Conjunct {
         (requests.len() <= room).then_some(requests)
     }
 
-    /// The alternatives that one condition stands for.
+    /// The alternatives that one condition expands to.
     fn one(condition: &Condition) -> Vec<Self> {
         let query = |operator, expression: &String| {
             vec![Self { query: [Literal { operator, expression: expression.clone() }].into(), ..Self::anything() }]
@@ -216,7 +217,7 @@ impl Conjunct {
     }
 }
 
-/// The alternatives that say that one of `left` and one of `right` hold, each once; `None` when they are more than `room`.
+/// Returns the distinct conjunctions of one of `left` and one of `right`, or `None` if there are more than `room`.
 #[must_use]
 pub fn both(left: &[Conjunct], right: &[Conjunct], room: usize) -> Option<Vec<Conjunct>> {
     let mut found = Vec::new();
@@ -254,8 +255,8 @@ fn literal(condition: &FilterCondition) -> Literal {
     Literal { operator, expression }
 }
 
-/// Which of `names` a condition on country or device means. Case is folded; the operators are evaluated here, because the
-/// search engine's own regular expressions on these dimensions are not documented.
+/// The values of `names` that a condition on country or device selects. Case is ignored. The operators are evaluated here,
+/// because the search engine does not document its regular expressions on these dimensions.
 fn values(condition: &FilterCondition, names: &[&str]) -> Values {
     let folded = condition.value.to_lowercase();
     let matching = |holds: &dyn Fn(&str) -> bool| {
@@ -275,12 +276,12 @@ fn values(condition: &FilterCondition, names: &[&str]) -> Values {
     }
 }
 
-/// Two different values cannot both be equal to one text.
+/// Returns whether a text would have to equal two different values.
 fn contradicts(literals: &BTreeSet<Literal>) -> bool {
     literals.iter().filter(|literal| literal.operator == FilterOperator::Equals).count() > 1
 }
 
-/// One positive literal that holds when either side's single positive literal holds.
+/// Returns one positive literal equivalent to "either side holds", if each side is a single positive literal.
 fn either(left: &BTreeSet<Literal>, right: &BTreeSet<Literal>) -> Option<BTreeSet<Literal>> {
     let single = |set: &BTreeSet<Literal>| set.iter().next().filter(|_| set.len() == 1).and_then(alternative);
     let expression = format!("{}|{}", single(left)?, single(right)?);
@@ -288,7 +289,7 @@ fn either(left: &BTreeSet<Literal>, right: &BTreeSet<Literal>) -> Option<BTreeSe
     fits.then(|| [Literal { operator: FilterOperator::IncludingRegex, expression }].into())
 }
 
-/// A positive literal as a part of an alternation.
+/// A positive literal as an alternative of a regular expression.
 fn alternative(literal: &Literal) -> Option<String> {
     match literal.operator {
         FilterOperator::Equals => Some(format!("^(?:{})$", regex::escape(&literal.expression))),

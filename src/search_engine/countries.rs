@@ -255,7 +255,7 @@ pub const COUNTRIES: &[(&str, &str)] = &[
     ("zzz", "Unknown"),
 ];
 
-/// The place of a code, any case, in [`COUNTRIES`].
+/// The index of a code, in any case, in [`COUNTRIES`].
 #[must_use]
 pub fn index_of(code: &str) -> Option<usize> {
     let folded = code.to_ascii_lowercase();

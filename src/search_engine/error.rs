@@ -1,65 +1,65 @@
-//! What can go wrong with the search engine, by meaning rather than by status.
+//! Errors of the search engine, grouped by meaning instead of HTTP status.
 
 use std::time::Duration;
 
-/// Why the search engine did not answer. The texts are for the log; none of them leaves the service.
+/// The reason why the search engine did not return data. The texts go to the log only.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchEngineError {
-    /// The stored grant is dead; only its owner can make a new one.
+    /// The stored grant has ended. Only its owner can grant access again.
     #[error("the stored grant was refused: {0}")]
     Disconnected(String),
-    /// The grant lacks the scope that reading needs; its owner must consent again.
+    /// The grant lacks the scope for reading. Its owner must consent again.
     #[error("the grant lacks a scope: {0}")]
     ScopeMissing(String),
-    /// The account may not do what was asked.
+    /// The account is not permitted to make the request.
     #[error("no permission: {0}")]
     PermissionLost(String),
-    /// The account may not read the site, or might not a moment ago.
+    /// The account may not read the site, or was refused recently.
     #[error("the site is refused: {detail}")]
     SiteRefused {
-        /// When the search engine is asked again.
+        /// Time until the search engine is asked again.
         retry_after: Duration,
-        /// For the log.
+        /// Details for the log.
         detail: String,
     },
-    /// The request was refused as it stands: a bug of ours, or a filter that the search engine does not take.
+    /// The request was refused as invalid: a bug of this service, or a filter that the search engine does not accept.
     #[error("the request was refused: {0}")]
     InvalidRequest(String),
-    /// The deployment is set up wrongly (API switched off, unknown client).
+    /// The deployment is misconfigured (API switched off, unknown client).
     #[error("the search engine is misconfigured: {0}")]
     Misconfigured(String),
-    /// No answer in time, or the quota is used up.
+    /// No response in time, or the quota is used up.
     #[error("no answer from the search engine: {detail}")]
     Unavailable {
-        /// When trying again makes sense.
+        /// Time after which a retry makes sense.
         retry_after: Duration,
-        /// For the log.
+        /// Details for the log.
         detail: String,
     },
 }
 
 impl SearchEngineError {
-    /// No answer; worth trying again soon.
+    /// No response. The request can be retried soon.
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::Unavailable { retry_after: Duration::from_secs(5), detail: detail.into() }
     }
 }
 
-/// Why a question cannot be asked.
+/// The reason why a question cannot be planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// No exact plan within the limits; says what to simplify.
+    /// No exact plan fits the limits. The text says what to simplify.
     #[error("{0}")]
     TooComplex(String),
 }
 
-/// Why a reading failed.
+/// The reason why a reading failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// The search engine did not answer.
+    /// The search engine did not return data.
     #[error(transparent)]
     SearchEngine(#[from] SearchEngineError),
-    /// A list that the exact answer needs whole was cut.
+    /// A list that the exact result needs in full was truncated.
     #[error("{0}")]
     TooComplex(String),
 }

@@ -1,5 +1,5 @@
-//! What an error answer means and whether it is worth another try. Quota errors arrive as 403 as well as 429, so the
-//! *reason* decides, not the status.
+//! Classifies an error response and decides whether to retry. Quota errors arrive as 403 as well as 429, so the *reason*
+//! decides, not the status.
 
 use std::time::Duration;
 
@@ -7,37 +7,37 @@ use serde::Deserialize;
 
 use super::error::SearchEngineError;
 
-/// How long the load quota takes to recover, by the search engine's documentation.
+/// Recovery time of the load quota, from the search engine's documentation.
 const LOAD_QUOTA: Duration = Duration::from_mins(15);
 
-/// What to do about a failed attempt.
+/// The reaction to a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The access token is refused: refresh it, once.
+    /// The access token was refused: refresh it, once.
     Refresh(String),
-    /// Worth another try, after at least the given time when the answer said so.
+    /// Retry, after at least the given time if the response had one.
     Retry(Option<Duration>, String),
-    /// Final.
+    /// Do not retry.
     Fail(SearchEngineError),
 }
 
-/// An error answer, read.
+/// A parsed error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The next step.
     pub verdict: Verdict,
-    /// True where the quota is used up: asking more slowly helps.
+    /// True if the quota is used up, so that fewer requests help.
     pub over_quota: bool,
 }
 
 impl From<Verdict> for Failure {
-    /// A failure that has nothing to do with the quota.
+    /// A failure unrelated to the quota.
     fn from(verdict: Verdict) -> Self {
         Self { verdict, over_quota: false }
     }
 }
 
-/// The three shapes of error bodies in one; every part may be missing.
+/// The three formats of error bodies in one. Every field may be absent.
 #[derive(Debug, Default, Deserialize)]
 struct Body {
     #[serde(default)]
@@ -62,10 +62,10 @@ struct Item {
     reason: String,
 }
 
-/// Reasons and statuses that say that requests come too fast.
+/// Reasons and statuses that mean too many requests.
 const TOO_FAST: [&str; 4] = ["quotaExceeded", "rateLimitExceeded", "userRateLimitExceeded", "RESOURCE_EXHAUSTED"];
 
-/// Reads an error answer.
+/// Parses an error response.
 #[must_use]
 pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure {
     let problem = serde_json::from_slice::<Body>(body).unwrap_or_default().error;
@@ -89,7 +89,7 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure
         }
         403 if is(&["forbidden", "PERMISSION_DENIED"]) => Verdict::Fail(SearchEngineError::PermissionLost(said)),
         404 => Verdict::Fail(SearchEngineError::PermissionLost(said)),
-        // A 403 that gives no reason is not the search engine's: something on the way refused.
+        // A 403 without a reason is not from the search engine but from a proxy in between.
         403 | 408 | 429 | 500 | 502 | 503 | 504 => Verdict::Retry(retry_after, said),
         _ => Verdict::Fail(SearchEngineError::InvalidRequest(said)),
     };

@@ -1,4 +1,4 @@
-//! Conditions as people write them, and the predicate that a question asks about.
+//! Conditions as users write them, and the predicate of a question.
 
 use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
 use regex::RegexBuilder;
@@ -8,22 +8,22 @@ use super::{
     wire::{Dimension, MAX_EXPRESSION},
 };
 
-/// The devices that the search engine knows.
+/// The search engine's device names.
 pub const DEVICES: [&str; 3] = ["DESKTOP", "MOBILE", "TABLET"];
 
-/// One thing that must hold of a row, or not.
+/// One condition on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// As written in a filter, a segment or a cluster.
+    /// A condition from a filter, a segment or a topic cluster.
     Written(FilterCondition),
     /// The query matches the expression of the property's branded keywords.
     Branded(String),
-    /// The query is identified and does not match it.
+    /// The query is not anonymised and does not match the expression.
     NonBranded(String),
 }
 
 impl Condition {
-    /// What it looks at.
+    /// The dimension that the condition tests.
     #[must_use]
     pub fn dimension(&self) -> Dimension {
         match self {
@@ -44,8 +44,8 @@ impl Condition {
 pub struct Expression(pub Vec<Vec<Condition>>);
 
 impl Expression {
-    /// Groups a list of conditions; `logic` joins each to the one before it and `and` binds tighter than `or`. The list
-    /// must not be empty.
+    /// Groups a list of conditions. `logic` joins each condition to the one before it, and `and` binds tighter than `or`.
+    /// The list must not be empty.
     #[must_use]
     pub fn of(conditions: &[FilterCondition]) -> Self {
         let mut alternatives: Vec<Vec<Condition>> = Vec::new();
@@ -60,17 +60,17 @@ impl Expression {
     }
 }
 
-/// Expressions that all hold: the classification and the filters, each bracketed.
+/// Expressions joined by AND: the classification and the filters, each in parentheses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predicate(pub Vec<Expression>);
 
 impl Predicate {
-    /// Every condition anywhere in it.
+    /// Every condition in the predicate.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         self.0.iter().flat_map(|expression| expression.0.iter().flatten())
     }
 
-    /// What its conditions look at.
+    /// The dimensions that the conditions test.
     #[must_use]
     pub fn dimensions(&self) -> Vec<Dimension> {
         let mut found: Vec<_> = self.conditions().map(Condition::dimension).collect();
@@ -79,13 +79,14 @@ impl Predicate {
         found
     }
 
-    /// Whether every upstream request must count by page, so that the numbers of one answer are of one kind.
+    /// Returns whether every upstream request must count by page, so that all numbers of a response use the same
+    /// aggregation.
     #[must_use]
     pub fn forces_by_page(&self) -> bool {
         self.conditions().any(|c| matches!(c.dimension(), Dimension::Page | Dimension::SearchAppearance))
     }
 
-    /// The same without its query conditions, each of which is taken to hold.
+    /// The predicate with every condition on the query replaced by true.
     #[must_use]
     pub fn without_queries(&self) -> Self {
         let kept = self.0.iter().map(|expression| {
@@ -97,7 +98,7 @@ impl Predicate {
     }
 }
 
-/// The values of an `or_list`: split on commas, `\,` is a comma inside a value, trimmed, empty ones dropped.
+/// The values of an `or_list`, split on commas. `\,` is a comma inside a value. Values are trimmed, and empty ones dropped.
 #[must_use]
 pub fn list_items(value: &str) -> Vec<String> {
     let mut items = vec![String::new()];
@@ -121,7 +122,7 @@ fn push(items: &mut [String], c: char) {
     }
 }
 
-/// Whether a condition means anything; the error says what is allowed.
+/// Validates a condition. The error says what is allowed.
 pub fn check(condition: &FilterCondition) -> Result<(), String> {
     let value = &condition.value;
     let values = match condition.operator {
@@ -169,7 +170,7 @@ fn check_regex(pattern: &str) -> Result<(), String> {
     re2::check(pattern).map_err(|problem| format!("not an RE2 expression: {problem}"))
 }
 
-/// Compiles an expression within bounds that keep a hostile one cheap.
+/// Compiles an expression within size limits that keep a malicious one cheap.
 pub fn compile(pattern: &str) -> Result<regex::Regex, regex::Error> {
     RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).nest_limit(50).build()
 }

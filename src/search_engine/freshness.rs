@@ -1,4 +1,4 @@
-//! Which day is the last final one.
+//! Determines the last final day of a site.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
@@ -12,25 +12,25 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// Days that are looked at.
+/// The number of days to request.
 const WINDOW_DAYS: i64 = 10;
 
-/// Final data is at most this many days behind, by long experience.
+/// The usual maximum age of the newest final data, in days, from experience.
 const USUAL_LAG_DAYS: i64 = 3;
 
-/// How recent a site's data is.
+/// The freshness of a site's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastFinal {
-    /// The last day whose numbers do not change any more.
+    /// The last day whose numbers no longer change.
     pub last_final_date: NaiveDate,
-    /// The first day that is still being counted.
+    /// The first day whose data is incomplete.
     pub first_incomplete_date: Option<NaiveDate>,
-    /// When this was read.
+    /// The time of the reading.
     pub read_at: DateTime<Utc>,
 }
 
-/// Asks for the last ten days, incomplete ones included. The last final day is the day before the first incomplete one;
-/// where the search engine does not name that, the later of the last day with data and today minus three.
+/// Requests the last ten days, including incomplete ones. The last final day is the day before the first incomplete one. If
+/// the search engine does not name that day, it is the later of the last day with data and today minus three.
 pub async fn last_final(
     reader: &Reader,
     clock: &Clock,

@@ -1,12 +1,12 @@
-//! Filters that ask for rows by name.
+//! Builds filters that select rows by key.
 
 use super::wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION};
 
-/// What stands around an alternation of names, in characters.
+/// Characters around an alternation of keys.
 const FRAME: usize = "^(?:)$".len();
 
-/// Filters of which each row of `keys` satisfies exactly one: as few as the longest expression allows. Keys are longer escaped than
-/// they are; one that fills an expression alone is asked for as it is.
+/// Splits `keys` into the fewest filters that fit the expression limit. Each key matches exactly one. Escaping makes keys
+/// longer, so a key that fills an expression alone gets an equality filter.
 #[must_use]
 pub fn any_of(dimension: Dimension, keys: &[String]) -> Vec<Filter> {
     let mut groups: Vec<(usize, Vec<&String>)> = Vec::new();
@@ -27,7 +27,7 @@ pub fn any_of(dimension: Dimension, keys: &[String]) -> Vec<Filter> {
     groups.into_iter().map(filter).collect()
 }
 
-/// The expression that matches these texts and no others.
+/// The expression that matches exactly these texts.
 #[must_use]
 pub fn alternation(texts: &[impl AsRef<str>]) -> String {
     let escaped: Vec<String> = texts.iter().map(|text| regex::escape(text.as_ref())).collect();

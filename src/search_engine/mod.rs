@@ -1,6 +1,6 @@
 //! The search engine: wire types, OAuth grant, client, query planner and cache.
 //!
-//! Nothing here knows HTTP routing or the database, and nothing that the search engine says is kept anywhere but in memory.
+//! Nothing here depends on HTTP routing or the database. Data of the search engine is kept in memory only.
 
 pub mod brand;
 mod cache;

@@ -1,4 +1,4 @@
-//! The OAuth grant with which an account lets the service read: authorization code with PKCE, refresh, revocation.
+//! The OAuth grant by which an account gives the service read access: authorization code with PKCE, refresh, revocation.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret, SecretString};
@@ -8,10 +8,10 @@ use url::Url;
 
 use super::error::SearchEngineError;
 
-/// All the access that the service ever asks for.
+/// The only scope that the service ever requests.
 pub const READONLY_SCOPE: &str = "https://www.googleapis.com/auth/webmasters.readonly";
 
-/// Where the grant is made and used, and as which client.
+/// The OAuth endpoints and the client's credentials.
 #[derive(Debug, Clone)]
 pub struct OauthSettings {
     /// Authorization endpoint.
@@ -28,20 +28,20 @@ pub struct OauthSettings {
     pub client_secret: SecretString,
 }
 
-/// What the token endpoint answers.
+/// The response of the token endpoint.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TokenAnswer {
-    /// For requests.
+    /// The access token.
     pub access_token: SecretString,
-    /// Seconds that it lives.
+    /// Lifetime in seconds.
     pub expires_in: Option<u64>,
-    /// The durable grant; on a refresh only when it was replaced.
+    /// The refresh token. A refresh returns one only if it replaced the old one.
     pub refresh_token: Option<SecretString>,
-    /// What was granted, which may be less than what was asked for.
+    /// The granted scopes, which may be fewer than requested.
     pub scope: Option<String>,
 }
 
-/// Who the account is, as the search engine says.
+/// The profile of an account, from the search engine.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct UserInfo {
     /// Stable identifier.
@@ -58,7 +58,7 @@ struct Refusal {
     error_description: String,
 }
 
-/// Speaks with the OAuth endpoints.
+/// The client of the OAuth endpoints.
 #[derive(Debug, Clone)]
 pub struct Oauth {
     settings: OauthSettings,
@@ -66,13 +66,13 @@ pub struct Oauth {
 }
 
 impl Oauth {
-    /// Nothing is asked yet.
+    /// Creates the client. Sends no request.
     #[must_use]
     pub fn new(settings: OauthSettings, http: reqwest::Client) -> Self {
         Self { settings, http }
     }
 
-    /// Where a person goes to consent. `login_hint` names the account to ask for.
+    /// The URL where a person consents. `login_hint` names the account to preselect.
     pub fn authorize_url(
         &self,
         redirect_uri: &str,
@@ -99,7 +99,7 @@ impl Oauth {
         Ok(url)
     }
 
-    /// Trades a code for the grant. Refused when the person did not grant reading.
+    /// Exchanges a code for the grant. Fails if the person did not grant the scope for reading.
     pub async fn exchange(
         &self,
         code: &str,
@@ -123,12 +123,12 @@ impl Oauth {
         Ok(answer)
     }
 
-    /// A new access token. `Disconnected` when the grant is dead.
+    /// Returns a new access token. `Disconnected` if the grant has ended.
     pub async fn refresh(&self, refresh_token: &SecretString) -> Result<TokenAnswer, SearchEngineError> {
         self.token(&[("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())]).await
     }
 
-    /// Ends the grant. A grant that is already dead counts as ended.
+    /// Revokes the grant. A grant that has already ended counts as revoked.
     pub async fn revoke(&self, token: &SecretString) -> Result<(), SearchEngineError> {
         let request = self.http.post(&self.settings.revoke_url).form(&[("token", token.expose_secret())]);
         let answer = request.send().await.map_err(transport)?;
@@ -138,7 +138,7 @@ impl Oauth {
         }
     }
 
-    /// Who an access token speaks for.
+    /// Returns the profile of the account that an access token belongs to.
     pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
         let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
         let answer = request.send().await.map_err(transport)?;

@@ -1,18 +1,18 @@
-//! Is an expression one that both this program and the search engine (RE2) understand?
+//! Checks that an expression is valid for both this program and the search engine (RE2).
 //!
-//! The search engine answers an expression it cannot read with no rows and no error, so it has to be refused here. Everything the
-//! `regex` crate knows beyond RE2 is refused: class set operations, nested classes, `x`, `R` and `u` flags, word-edge assertions,
-//! `\u…` escapes, property names other than RE2's, counts over 1,000.
+//! The search engine answers an expression it cannot parse with no rows and no error, so the expression has to be refused
+//! here. Everything that the `regex` crate supports beyond RE2 is refused: class set operations, nested classes, `x`, `R`
+//! and `u` flags, word-edge assertions, `\u…` escapes, property names other than RE2's, counts over 1,000.
 
 use regex_syntax::ast::{
     self, AssertionKind, Ast, ClassPerl, ClassSetItem, ClassUnicode, ClassUnicodeKind, Flag, Flags, FlagsItemKind,
     GroupKind, HexLiteralKind, LiteralKind, RepetitionKind, RepetitionRange, SpecialLiteralKind, Visitor,
 };
 
-/// The largest compiled size accepted, bytes.
+/// The maximum compiled size in bytes.
 const SIZE_LIMIT: usize = 1 << 20;
 
-/// The largest repetition count of RE2.
+/// RE2's maximum repetition count.
 const MAX_REPEAT: u32 = 1000;
 
 const CATEGORIES: [&str; 36] = [
@@ -53,7 +53,7 @@ const SCRIPTS: [&str; 30] = [
     "Tibetan",
 ];
 
-/// Says what is wrong with `expression`, if anything is.
+/// Validates `expression`. The error describes the problem.
 pub fn check(expression: &str) -> Result<(), String> {
     let ast = ast::parse::Parser::new().parse(expression).map_err(|error| error.kind().to_string())?;
     ast::visit(&ast, Subset { counts: Vec::new() })?;
@@ -64,7 +64,7 @@ pub fn check(expression: &str) -> Result<(), String> {
 }
 
 struct Subset {
-    /// How often each repetition around the current part repeats it.
+    /// The repetition counts of the groups around the current part.
     counts: Vec<u32>,
 }
 

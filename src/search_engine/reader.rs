@@ -1,5 +1,5 @@
-//! Reads: asks a part of a question with every term of its plan, adds the answers up, caches them, and makes each once however
-//! many ask.
+//! Reads a part of a question: runs every term of its plan, adds the results, caches them, and shares identical requests in
+//! flight.
 
 use std::{
     collections::HashMap,
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{clock::Clock, compute::beside};
 
-/// How long an answer is kept that touches days which are not final.
+/// Time to cache a response that includes days that are not final.
 const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 
 /// Days before today that may not be final.
@@ -31,11 +31,11 @@ const UNSETTLED_DAYS: i64 = 3;
 
 type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
 
-/// By the lane they wait in.
+/// Requests in flight, by lane and key.
 type InFlight = Mutex<HashMap<(Lane, String), Running>>;
 
-/// Takes a reading out of those in flight when it ends, however it ends and whoever still waits: what failed must not be
-/// handed to a later question.
+/// Removes a reading from those in flight when it ends, successfully or not, even if callers still wait for it. A later question
+/// must not receive a failed reading.
 struct Landing {
     key: (Lane, String),
     in_flight: Arc<InFlight>,
@@ -59,19 +59,19 @@ struct Request {
 }
 
 impl Request {
-    /// The name that the same request has again.
+    /// The cache key of the request.
     fn key(&self) -> Result<String, SearchEngineError> {
         let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
         Ok(format!("{} {} {body}", self.account.id, self.site))
     }
 
-    /// The daily series that adds up to the totals that this asks for. Whoever has read it, or is reading it, asks for no totals: the
-    /// search engine counts by day, so the days of a window have nothing in common and leave nothing out, whatever the filters and
-    /// the aggregation. [`Reading::total`] sees to it that the sum is exact.
+    /// Returns the daily series whose sum equals the totals that this requests. If that series is cached or in flight, no
+    /// request for totals is made. The search engine counts by day, so the days of a window neither overlap nor leave
+    /// anything out, whatever the filters and the aggregation. [`Reading::total`] checks that the sum is exact.
     ///
-    /// There is none where the days are not all final, because those change between two requests. Nor do the rows of another
-    /// grouping stand for the totals: queries leave out the anonymised ones, pages count each URL, search appearances overlap, and
-    /// lists are cut.
+    /// Returns `None` if some days are not final, because those change between two requests. Rows of another grouping do not
+    /// add up to the totals: queries omit the anonymised ones, pages count each URL, search appearances overlap, and lists
+    /// are truncated.
     fn by_day(&self) -> Option<Self> {
         if !self.query.dimensions.is_empty() || self.query.data_state != DataState::Final {
             return None;
@@ -83,7 +83,7 @@ impl Request {
     }
 }
 
-/// Reads through the cache.
+/// Reads data through the cache.
 #[derive(Clone)]
 pub struct Reader {
     engine: Arc<SearchEngine>,
@@ -95,7 +95,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Caches readings of together `max_bytes` for `ttl`.
+    /// Caches readings of at most `max_bytes` in total for `ttl`.
     #[must_use]
     pub fn new(engine: Arc<SearchEngine>, clock: Clock, max_bytes: usize, ttl: TimeDelta) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl Reader {
         }
     }
 
-    /// The same reader with the same cache, which asks for `asker`.
+    /// Returns the same reader, with the same cache, on behalf of `asker`.
     #[must_use]
     pub fn asking_for(&self, asker: Asker) -> Self {
         Self { asker, ..self.clone() }
@@ -120,14 +120,14 @@ impl Reader {
         &self.engine
     }
 
-    /// What the cache holds.
+    /// The current use of the cache.
     #[must_use]
     pub fn cache_use(&self) -> CacheUse {
         self.cache.usage()
     }
 
-    /// What the search engine says to `part` of the question that `plan` answers. A plan of one term is served as it was
-    /// read; otherwise all terms are read side by side, whole, and added.
+    /// Returns the reading of `part` under `plan`. A plan of one term returns the response unchanged. Otherwise all terms
+    /// are read concurrently, in full, and added.
     pub async fn read(
         &self,
         account: &Account,
@@ -178,8 +178,9 @@ impl Reader {
         self.made_once(Request { account: account.clone(), site: site.clone(), query }).await
     }
 
-    /// From the cache, from the identical request in flight, from the series that it sums up, or by making it. Nobody waits for one
-    /// in a slower lane. It runs in a task of its own, so that it is not lost when the one who asked first goes away.
+    /// Returns the reading from the cache, from an identical request in flight, from the daily series that it sums up, or
+    /// from a new request. A caller never waits for a request in a slower lane. The request runs in its own task, so that it
+    /// continues if the first caller disconnects.
     async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
         let (key, now) = (request.key()?, self.clock.now());
         if let Some(reading) = self.cached(&key, now) {
@@ -214,7 +215,7 @@ impl Reader {
         running.await
     }
 
-    /// The reading in the cache, unless an identical request is in flight: that one reads anew.
+    /// Returns the cached reading, unless an identical request is in flight: that one reads anew.
     fn cached(&self, key: &str, now: DateTime<Utc>) -> Option<Arc<Reading>> {
         let in_flight = lock(&self.in_flight);
         if self.running(&in_flight, key).is_some() {
@@ -223,13 +224,13 @@ impl Reader {
         self.cache.get(&key.to_owned(), now)
     }
 
-    /// The request of this name that is in flight, in no slower lane than this.
+    /// Returns the request in flight with this key, if its lane is no slower than this reader's.
     fn running(&self, in_flight: &HashMap<(Lane, String), Running>, key: &str) -> Option<Running> {
         let lanes = [Lane::Own, self.asker.lane].into_iter();
         lanes.map(|lane| (lane, key.to_owned())).find_map(|key| in_flight.get(&key).cloned())
     }
 
-    /// The sum of `days`, or what the search engine says where there are none or their sum is not exact.
+    /// Returns the sum of `days`, or fetches the totals if there are no days or their sum is not exact.
     async fn summed_or_fetched(
         &self,
         key: String,
@@ -248,7 +249,7 @@ impl Reader {
         Ok(self.kept(key, reading, &query))
     }
 
-    /// Puts a reading into the cache.
+    /// Stores a reading in the cache.
     fn kept(&self, key: String, reading: Reading, query: &QueryRequest) -> Arc<Reading> {
         let (bytes, expires_at) = (reading.bytes(), reading.read_at + self.ttl_of(query));
         let reading = Arc::new(reading);

@@ -1,4 +1,4 @@
-//! Readings: the rows that the search engine gives to a part of a question, in order, and their sums.
+//! Readings: the ordered rows that the search engine returns for a part of a question, and their sums.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use chrono::{DateTime, NaiveDate, Utc};
 use super::wire::{Aggregation, DataState, Dimension, QueryResponse, SearchType};
 use crate::analytics::metrics::Metrics;
 
-/// The most rows that the search engine exposes.
+/// The maximum number of rows that the search engine exposes.
 pub const ENGINE_CEILING: usize = 50_000;
 
-/// More days than the search engine keeps.
+/// More days than the search engine stores.
 const EVERY_DAY: usize = 1_000;
 
-/// The most rows that there can be of so few dimensions; none where only the caller knows how many it wants. However many are wanted of
-/// those, it is the same request.
+/// Returns the maximum number of rows of a grouping with few values, so that requests for different numbers of its rows are
+/// identical. Returns `None` if the caller has to set the limit.
 pub fn row_limit(dimensions: &[Dimension]) -> Option<usize> {
     match dimensions {
         [] => Some(1),
@@ -23,22 +23,22 @@ pub fn row_limit(dimensions: &[Dimension]) -> Option<usize> {
     }
 }
 
-/// One part of a question: what is grouped, over which days, counted how.
+/// One part of a question: grouping, days and aggregation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Grouping; empty for totals.
+    /// Dimensions to group by. Empty for totals.
     pub dimensions: Vec<Dimension>,
     /// First day.
     pub start: NaiveDate,
     /// Last day, included.
     pub end: NaiveDate,
-    /// The kind of search.
+    /// The search type.
     pub search_type: SearchType,
-    /// `None`: as the search engine chooses.
+    /// `None`: the search engine chooses.
     pub aggregation: Option<Aggregation>,
-    /// Final days or all.
+    /// Final days only, or all days.
     pub data_state: DataState,
-    /// Rows wanted at most; totals and daily series are read whole.
+    /// The maximum number of rows. Totals and daily series are read in full.
     pub cap: usize,
 }
 
@@ -52,27 +52,27 @@ pub struct Row {
 }
 
 impl Row {
-    /// The value of the first dimension; empty in a row of totals.
+    /// The value of the first dimension. Empty in a row of totals.
     #[must_use]
     pub fn key(&self) -> &str {
         self.keys.first().map_or("", |key| key)
     }
 }
 
-/// What the search engine says to a part of a question.
+/// The search engine's response to a part of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// By clicks, impressions and keys, best first; by date where the date is grouped first.
+    /// Sorted by clicks, impressions and keys, best first. Sorted by date if the date is the first dimension.
     pub rows: Vec<Row>,
-    /// Whether the list was cut at its cap, so that there may be more rows.
+    /// True if the list was truncated at its cap, so that more rows may exist.
     pub capped: bool,
-    /// When its oldest part was read upstream.
+    /// The time at which its oldest part was read upstream.
     pub read_at: DateTime<Utc>,
-    /// The first day that is still being counted, where the search engine says so.
+    /// The first day with incomplete data, if the search engine names it.
     pub first_incomplete_date: Option<NaiveDate>,
 }
 
-/// The rows of an answer, in order.
+/// The rows of a response, sorted.
 pub fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, read_at: DateTime<Utc>) -> Reading {
     let rows = answer
         .rows
@@ -85,15 +85,15 @@ pub fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, r
 }
 
 impl Reading {
-    /// The totals that these rows, each of a day, add up to. None where the search engine itself might say otherwise in the last bit:
-    /// where days may be missing, some have a position and others none, or sums are not of whole numbers.
+    /// Returns the sum of these rows, one per day. Returns `None` if the search engine's totals could differ in the last
+    /// bit: if days may be missing, if only some days have a position, or if the sums are not whole numbers.
     #[must_use]
     pub fn total(&self) -> Option<Self> {
         let placed = self.rows.iter().filter(|row| row.metrics.weighted_position.is_some()).count();
         let alike = placed == 0 || placed == self.rows.len();
         let exact = !self.capped && alike && self.rows.iter().all(|row| row.metrics.are_whole());
         let metrics: Metrics = self.rows.iter().map(|row| row.metrics).sum();
-        // Without impressions the search engine says nothing.
+        // Without impressions the search engine returns no row.
         let total = (metrics.impressions > 0.0).then(|| Row { keys: [].into(), metrics });
         exact.then(|| Self {
             rows: total.into_iter().collect(),
@@ -103,7 +103,7 @@ impl Reading {
         })
     }
 
-    /// About how much memory it takes.
+    /// Estimated memory use in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let keys: usize = self.rows.iter().flat_map(|row| row.keys.iter()).map(|key| key.len() + 32).sum();
@@ -111,7 +111,7 @@ impl Reading {
     }
 }
 
-/// The signed sum of readings, row by row. Rows without impressions are none.
+/// The signed sum of readings, row by row. Rows without impressions are dropped.
 pub fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part, now: DateTime<Utc>) -> Reading {
     let mut sums: HashMap<&[Box<str>], Metrics> = HashMap::new();
     let mut read_at = now;
@@ -129,8 +129,8 @@ pub fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part
     Reading { rows, capped, read_at, first_incomplete_date: None }
 }
 
-/// Whether there may be more rows than these, which are in order: they reach the cap, or those of one day reach what the search
-/// engine gives for a day.
+/// Returns whether more rows than these sorted ones may exist: they reach the cap, or those of one day reach the search
+/// engine's limit for a day.
 fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
     match dimensions {
         [] => false,
@@ -140,7 +140,7 @@ fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
     }
 }
 
-/// A total order, so that the same question gives the same bytes.
+/// Sorts by a total order, so that the same question gives the same bytes.
 fn sort(rows: &mut [Row], dimensions: &[Dimension]) {
     if dimensions.first() == Some(&Dimension::Date) {
         return rows.sort_by(|a, b| a.keys.cmp(&b.keys));

@@ -1,7 +1,7 @@
-//! Sites that the search engine refused to an account, and when each is asked about again.
+//! Sites that the search engine refused to an account, and the time until each is asked again.
 //!
-//! This is kept in the process: reading writes nothing, and what is lost with a restart, or not known to another replica, costs one
-//! request.
+//! Kept in the process, because reading must not write to the database. An entry that is lost at a restart or unknown to
+//! another replica costs one request.
 
 use std::{
     collections::HashMap,
@@ -14,13 +14,13 @@ use uuid::Uuid;
 
 use super::wire::SiteUrl;
 
-/// How long a site is left alone after its first refusal; the time doubles with each further one.
+/// Pause after the first refusal of a site. It doubles with each further refusal.
 const FIRST_PAUSE: TimeDelta = TimeDelta::minutes(1);
 
-/// The longest time it is left alone.
+/// The longest pause.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(1);
 
-/// With so many refusals, those that are long over are forgotten.
+/// At this number of entries, those that ended long ago are dropped.
 const MANY: usize = 10_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +29,12 @@ struct Refusal {
     until: DateTime<Utc>,
 }
 
-/// The refusals that stand, by account and site.
+/// The current refusals, by account and site.
 #[derive(Debug, Default)]
 pub struct Refusals(Mutex<HashMap<(Uuid, String), Refusal>>);
 
 impl Refusals {
-    /// How long the site is still left alone; none where it may be asked about.
+    /// Returns the remaining pause of a site, or `None` if it may be asked.
     #[must_use]
     pub fn standing(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> Option<Duration> {
         let held = self.lock();
@@ -42,8 +42,7 @@ impl Refusals {
         (refusal.until - now).to_std().ok().filter(|left| !left.is_zero())
     }
 
-    /// Notes a refusal, and answers how long the site is left alone. What was asked side by side and refused together is one
-    /// refusal.
+    /// Records a refusal and returns the pause of the site. Concurrent requests that were refused together count once.
     pub fn note(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> Duration {
         let mut held = self.lock();
         if held.len() >= MANY {
@@ -60,7 +59,7 @@ impl Refusals {
         (refusal.until - now).to_std().unwrap_or_default()
     }
 
-    /// Forgets the refusals of a site: it was read, or the search engine lists it.
+    /// Drops the refusals of a site, because it was read or the search engine lists it.
     pub fn forget(&self, account: Uuid, site: &SiteUrl) {
         self.lock().remove(&(account, site.0.clone()));
     }

@@ -7,13 +7,13 @@ use chrono::NaiveDate;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
-/// The longest expression that the search engine takes, in characters.
+/// The maximum length of an expression, in characters.
 pub const MAX_EXPRESSION: usize = 4_096;
 
-/// What one path segment may hold unescaped; `:` and `/` of a site's name are escaped.
+/// Characters that need no escaping in a path segment. `:` and `/` in a site's name are escaped.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A site's name at the search engine, byte for byte (`sc-domain:example.com` or `https://www.example.com/`).
+/// The search engine's name of a site, byte for byte (`sc-domain:example.com` or `https://www.example.com/`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteUrl(pub String);
 
@@ -31,7 +31,7 @@ impl fmt::Display for SiteUrl {
     }
 }
 
-/// The kind of search.
+/// The search type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SearchType {
@@ -48,7 +48,7 @@ pub enum SearchType {
 }
 
 impl SearchType {
-    /// Whether rows can be grouped and filtered by `dimension`.
+    /// Returns whether rows can be grouped and filtered by `dimension`.
     #[must_use]
     pub fn has(self, dimension: Dimension) -> bool {
         match dimension {
@@ -58,7 +58,7 @@ impl SearchType {
         }
     }
 
-    /// Whether results pages are counted once per property.
+    /// Returns whether results pages can be counted once per property.
     #[must_use]
     pub fn has_by_property(self) -> bool {
         !matches!(self, Self::Discover | Self::GoogleNews)
@@ -110,7 +110,7 @@ impl From<Aggregation> for models::Aggregation {
     }
 }
 
-/// What rows are grouped by.
+/// A dimension to group rows by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Dimension {
@@ -124,7 +124,7 @@ pub enum Dimension {
     Country,
     /// `DESKTOP`, `MOBILE`, `TABLET`.
     Device,
-    /// Upper-case names; rows overlap.
+    /// Upper-case names. Rows overlap.
     SearchAppearance,
 }
 
@@ -143,7 +143,7 @@ impl Dimension {
     }
 }
 
-/// How impressions and positions are counted.
+/// The way impressions and positions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Aggregation {
@@ -153,7 +153,7 @@ pub enum Aggregation {
     ByPage,
 }
 
-/// Whether days that are still being counted are in the answer.
+/// Includes or excludes days with incomplete data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DataState {
@@ -163,8 +163,8 @@ pub enum DataState {
     All,
 }
 
-/// How an upstream filter compares. `Equals` and `NotEquals` are exact on query and page; `Contains` and `NotContains`
-/// ignore case; the regular expressions are RE2, unanchored and case-sensitive.
+/// The comparison of an upstream filter. `Equals` and `NotEquals` are exact on query and page. `Contains` and `NotContains`
+/// ignore case. The regular expressions are RE2, unanchored and case-sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum FilterOperator {
@@ -182,14 +182,14 @@ pub enum FilterOperator {
     ExcludingRegex,
 }
 
-/// One upstream filter; all filters of a request must hold.
+/// One upstream filter. All filters of a request must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Filter {
-    /// What is compared.
+    /// The compared dimension.
     pub dimension: Dimension,
-    /// How.
+    /// The comparison.
     pub operator: FilterOperator,
-    /// With what.
+    /// The value or pattern to compare with.
     pub expression: String,
 }
 
@@ -201,27 +201,27 @@ pub struct QueryRequest {
     pub start_date: NaiveDate,
     /// Last day, included.
     pub end_date: NaiveDate,
-    /// Grouping; empty means one row of totals.
+    /// Dimensions to group by. Empty for one row of totals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dimensions: Vec<Dimension>,
-    /// The kind of search.
+    /// The search type.
     #[serde(rename = "type")]
     pub search_type: SearchType,
     /// Filters, all of which hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dimension_filter_groups: Vec<FilterGroup>,
-    /// Absent: the search engine's choice.
+    /// Absent: the search engine chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregation_type: Option<Aggregation>,
     /// 1 to 25,000.
     pub row_limit: usize,
     /// Rows to skip.
     pub start_row: usize,
-    /// Final days or all.
+    /// Final days only, or all days.
     pub data_state: DataState,
 }
 
-/// Filters joined by AND, the only way the search engine joins them.
+/// Filters joined by AND, the only join that the search engine offers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FilterGroup {
@@ -232,23 +232,23 @@ pub struct FilterGroup {
 }
 
 impl FilterGroup {
-    /// The group that holds when all of `filters` hold; none for no filters.
+    /// The group that joins `filters` by AND. Empty if there are no filters.
     #[must_use]
     pub fn all_of(filters: &[Filter]) -> Vec<Self> {
         if filters.is_empty() { Vec::new() } else { vec![Self { group_type: "and", filters: filters.to_vec() }] }
     }
 }
 
-/// Answer of `searchAnalytics.query`. `rows` is absent when empty.
+/// Response of `searchAnalytics.query`. `rows` is absent when empty.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryResponse {
     /// The rows, best first.
     #[serde(default)]
     pub rows: Vec<QueryRow>,
-    /// How they were counted.
+    /// The aggregation that was used.
     pub response_aggregation_type: Option<String>,
-    /// Which days are incomplete.
+    /// The incomplete days.
     #[serde(default)]
     pub metadata: Metadata,
 }
@@ -269,15 +269,15 @@ pub struct QueryRow {
     pub position: Option<f64>,
 }
 
-/// Which points of the range are incomplete. Sources disagree about the spelling, so both are read.
+/// The incomplete part of the range. Sources disagree about the spelling, so both are accepted.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Metadata {
-    /// The first day that is still being counted.
+    /// The first day with incomplete data.
     #[serde(alias = "firstIncompleteDate", default)]
     pub first_incomplete_date: Option<NaiveDate>,
 }
 
-/// Answer of `sites.list`. `siteEntry` is absent when empty.
+/// Response of `sites.list`. `siteEntry` is absent when empty.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteList {
@@ -290,7 +290,7 @@ pub struct SiteList {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SiteEntry {
-    /// The name.
+    /// The site's name.
     pub site_url: String,
     /// `siteOwner`, `siteFullUser`, `siteRestrictedUser` or `siteUnverifiedUser`.
     pub permission_level: String,

@@ -1,4 +1,4 @@
-//! Accepts connections, no more than allowed at once, in all and per address.
+//! Accepts connections, with a limit on open connections in total and per address.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Limits, connection::Server};
 use crate::addresses;
 
-/// Pause after a connection could not be accepted, for instance because the process has no file descriptor left.
+/// Pause after a failed accept, for example because the process has no file descriptor left.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A source of connections.
@@ -34,7 +34,7 @@ impl Accept for TcpListener {
     }
 }
 
-/// Serves `endpoint` until `stop` is done, then gives answers under way `grace`.
+/// Serves `endpoint` until `stop` completes, then gives open requests `grace` to finish.
 pub async fn serve(
     listener: TcpListener,
     endpoint: BoxEndpoint<'static>,
@@ -70,12 +70,12 @@ pub async fn serve(
     Ok(())
 }
 
-/// Hands each connection to `take`, together with its place among those allowed.
+/// Passes each connection to `take`, together with its permit.
 async fn accept_all(listener: &impl Accept, limits: &Limits, mut take: impl FnMut(TcpStream, SocketAddr, Place)) {
     let all = Arc::new(Semaphore::new(limits.connections));
     let by_address = ByAddress::default();
     loop {
-        // With every place taken, further connections wait in the system's queue.
+        // Once all permits are in use, further connections wait in the kernel's backlog.
         let Ok(permit) = all.clone().acquire_owned().await else { return };
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -90,19 +90,19 @@ async fn accept_all(listener: &impl Accept, limits: &Limits, mut take: impl FnMu
             tracing::debug!(%peer, "an address has too many connections");
             continue;
         };
-        // Answers are written at once and whole; waiting for more to send would only delay them.
+        // Responses are written at once and in full, so Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         take(stream, peer, Place { _permit: permit, _counted: counted });
     }
 }
 
-/// A connection's place among those allowed; dropping it gives the place back.
+/// The permit of an open connection. Dropping it releases the permit.
 struct Place {
     _permit: tokio::sync::OwnedSemaphorePermit,
     _counted: Counted,
 }
 
-/// How many connections each address has.
+/// The number of open connections per address.
 #[derive(Debug, Clone, Default)]
 struct ByAddress(Arc<Mutex<HashMap<IpAddr, usize>>>);
 
@@ -112,7 +112,7 @@ struct Counted {
 }
 
 impl ByAddress {
-    /// Counts one more connection of `address`, unless it has `most`.
+    /// Counts one more connection of `address`, unless it already has `most`.
     fn enter(&self, address: IpAddr, most: usize) -> Option<Counted> {
         let key = addresses::key(address);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -144,14 +144,14 @@ mod tests {
     use super::*;
     use crate::{addresses::TrustedProxies, server::Deadlines};
 
-    /// A listener of a process without file descriptors.
+    /// A listener that fails as if the process had no file descriptors.
     #[derive(Default)]
     struct Exhausted(AtomicUsize);
 
     impl Accept for Exhausted {
         async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
             self.0.fetch_add(1, Ordering::Relaxed);
-            // Between two attempts nothing else would run, were there no pause.
+            // Without the pause, nothing else would run between two attempts.
             tokio::task::yield_now().await;
             Err(io::Error::other("too many open files"))
         }

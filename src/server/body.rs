@@ -1,4 +1,4 @@
-//! The body of an answer, which tells the [`Watch`](super::watch::Watch) whether it is being read.
+//! A response body that tells the [`Watch`](super::watch::Watch) whether the client reads it.
 
 use std::{
     io,
@@ -13,10 +13,9 @@ use tokio::time::Instant;
 
 use super::watch::{Request, SLOW_BYTES};
 
-/// A watched body. On a stream of HTTP/2 it hands out pieces of at most [`SLOW_BYTES`], so that each has the same time to be read. Over
-/// HTTP/1.1 the socket tells whether the answer is read.
+/// A watched body. It yields chunks of at most [`SLOW_BYTES`], so that every chunk has the same time to be read.
 pub(super) struct WatchedBody<B> {
-    /// The rest of the answer; none once it was given up because nobody read it.
+    /// The rest of the response. `None` after it was abandoned because the client did not read it.
     rest: Arc<Mutex<Option<Rest<B>>>>,
     request: Request,
 }

@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 or HTTP/2, closed where it misses a deadline.
+//! One connection: HTTP/1.1 or HTTP/2, closed when it misses a deadline.
 
 use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -22,29 +22,29 @@ use super::{
     watch::{Deadlines, Overdue, Watch},
 };
 
-/// Streams that one HTTP/2 connection may have open at once.
+/// Maximum number of open streams on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 100;
-/// Bytes of an HTTP/2 request's head: a query of 60 kB fits.
+/// Maximum size of an HTTP/2 request head in bytes. A query string of 60 kB fits.
 const MAX_HTTP2_HEAD: u32 = 80 * 1024;
-/// Bytes that HTTP/1.1 buffers of a head, and of an answer that is not read.
+/// Buffer size of HTTP/1.1 in bytes, for a request head and for a response that is not read.
 const MAX_BUFFER: usize = 128 * 1024;
-/// Bytes of a request body that an HTTP/2 stream may send before they are read; a connection may send four times as many.
+/// Flow-control window of an HTTP/2 stream in bytes. A connection's window is four times as large.
 const WINDOW: u32 = 64 * 1024;
-/// How long a connection that is to be closed may take to end by itself.
+/// Time for a closing connection to end by itself.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// What every connection needs.
+/// Shared by all connections.
 #[derive(Clone)]
 pub(super) struct Server {
     pub(super) endpoint: Arc<BoxEndpoint<'static>>,
     pub(super) deadlines: Deadlines,
     pub(super) local: SocketAddr,
-    /// Cancelled when the service stops: connections end after the answers under way.
+    /// Cancelled when the service stops. Connections end after their open requests.
     pub(super) stopping: CancellationToken,
 }
 
 impl Server {
-    /// Serves one connection to its end.
+    /// Serves one connection until it ends.
     pub(super) async fn serve(self, stream: TcpStream, peer: SocketAddr) {
         let watch = Watch::new(Instant::now());
         let socket = TokioIo::new(WatchedSocket { stream, watch: watch.clone() });
@@ -68,7 +68,7 @@ impl Server {
                 _ = connection.as_mut() => return,
                 () = self.stopping.cancelled(), if closing.is_none() => {
                     connection.as_mut().graceful_shutdown();
-                    // Answers under way are ended by whoever stops the service.
+                    // The caller that stops the service ends requests that are still open.
                     closing = Some(Instant::now() + Duration::from_hours(1));
                 }
                 now = ticks.tick() => match watch.overdue(now, &self.deadlines) {
@@ -105,7 +105,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-/// How often a connection's deadlines are looked at.
+/// The interval between checks of a connection's deadlines.
 fn tick(deadlines: &Deadlines) -> Duration {
     let shortest = deadlines.head.min(deadlines.idle).min(deadlines.slow);
     (shortest / 10).max(Duration::from_millis(10))

@@ -1,4 +1,4 @@
-//! The socket of a connection, which tells the [`Watch`] what it takes and gives.
+//! The socket of a connection. It reports reads and writes to the [`Watch`].
 
 use std::{
     io,
@@ -14,8 +14,8 @@ use tokio::{
 
 use super::watch::Watch;
 
-/// A watched socket. Of a connection that was cut it is reset rather than closed, so that no client takes the end of the
-/// connection for the end of the answer.
+/// A watched socket. If the connection was cut, the socket is reset instead of closed, so that no client takes the end of
+/// the connection for the end of the response.
 pub(super) struct WatchedSocket {
     pub(super) stream: TcpStream,
     pub(super) watch: Watch,
@@ -82,7 +82,7 @@ impl WatchedSocket {
 impl Drop for WatchedSocket {
     fn drop(&mut self) {
         if self.watch.must_reset() {
-            // Where it fails the socket is closed, and there was nobody to tell.
+            // On failure the socket is closed normally. There is nobody to report the error to.
             let _ = self.stream.set_zero_linger();
         }
     }

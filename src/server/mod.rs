@@ -1,7 +1,7 @@
-//! Accepts connections and serves the router on each, within bounds of number and time.
+//! Accepts connections and serves the router on each, with limits on number and time.
 //!
-//! poem's own server knows no deadline for a request's head or for a reader who stops reading, and asks again without a pause where
-//! accepting fails. This one serves poem's endpoint by `hyper-util`, as poem's does.
+//! poem's own server has no deadline for request heads or for clients that stop reading, and it retries without a pause when
+//! accepting fails. Like poem's server, this one serves a poem endpoint through `hyper-util`.
 
 mod accept;
 mod body;
@@ -13,15 +13,15 @@ pub use self::{accept::serve, watch::Deadlines};
 
 use crate::addresses::TrustedProxies;
 
-/// Bounds of the connections that are open at once, and of their time.
+/// Limits on open connections and their time.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections in all.
+    /// Maximum connections in total.
     pub connections: usize,
-    /// Connections from one address.
+    /// Maximum connections from one address.
     pub per_address: usize,
-    /// Addresses of proxies, which may open more: each of their connections is another client's.
+    /// Addresses of proxies, which may open more connections because each one can belong to another client.
     pub trusted: TrustedProxies,
-    /// How long a connection may take for each step.
+    /// Time limits for each step of a connection.
     pub deadlines: Deadlines,
 }

@@ -1,4 +1,4 @@
-//! The progress of one connection, and when it has taken too long.
+//! Tracks the progress of one connection and its missed deadlines.
 
 use std::{
     collections::HashMap,
@@ -9,17 +9,17 @@ use std::{
 use http::Version;
 use tokio::time::Instant;
 
-/// Bytes that a reader takes within [`Deadlines::slow`] unless it is slow: 1 kB/s over 30 seconds.
+/// Bytes that a client must read within [`Deadlines::slow`]: 1 kB/s over 30 seconds.
 pub(super) const SLOW_BYTES: usize = 30_000;
 
-/// How long a connection may take for each step.
+/// Time limits for each step of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlines {
-    /// For the first request to arrive, and for a head from its first byte to its last.
+    /// Until the first request arrives, and from the first byte of a head to its last.
     pub head: Duration,
     /// Between two requests.
     pub idle: Duration,
-    /// For a reader to take 30,000 bytes of what is waiting for it.
+    /// For a client to read 30,000 bytes of a pending response.
     pub slow: Duration,
 }
 
@@ -29,27 +29,27 @@ impl Default for Deadlines {
     }
 }
 
-/// Why a connection is closed.
+/// The reason why a connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overdue {
-    /// The head of a request did not arrive.
+    /// The head of a request did not arrive in time.
     Head,
-    /// No request came.
+    /// No request arrived in time.
     Idle,
-    /// The connection is not read.
+    /// The client does not read from the connection.
     Slow,
-    /// An answer on one stream of an HTTP/2 connection is not read.
+    /// The client does not read the response on one HTTP/2 stream.
     Stream,
 }
 
-/// Gives up an answer that is not read: frees what it holds, and fails it should it be read after all.
+/// Abandons a response that is not read. Frees its memory, and fails the response if it is read later.
 pub(super) type Abandon = Arc<dyn Fn() + Send + Sync>;
 
-/// The progress of one connection. The connection, its socket and its answers' bodies write to it.
+/// The progress of one connection. The connection, its socket and its response bodies report to it.
 #[derive(Clone)]
 pub(super) struct Watch(Arc<Mutex<Progress>>);
 
-/// A request under way: from its head to the end of its answer's body. Dropping it ends it.
+/// An open request: from its head to the end of its response body. Dropping it ends it.
 pub(super) struct Request {
     watch: Watch,
     id: u64,
@@ -60,19 +60,19 @@ pub(super) struct Request {
 struct Progress {
     requests: u64,
     under_way: usize,
-    /// Whether the connection speaks HTTP/2, where frames that begin no request come at any time.
+    /// True if the connection uses HTTP/2, where frames that start no request can arrive at any time.
     http2: bool,
-    /// Since when no request is under way.
+    /// The time since which no request is open.
     idle_since: Instant,
-    /// When the first byte of a head came.
+    /// The time at which the first byte of a head arrived.
     head_since: Option<Instant>,
-    /// Since when the next piece of an answer has not been asked for, by request.
+    /// Responses whose next chunk has not been requested, and since when, by request.
     unread: HashMap<u64, (Instant, Abandon)>,
     writing: Writing,
     cut: bool,
 }
 
-/// What the socket took, since a moment at which it would take no more.
+/// Bytes that the socket has accepted since it last blocked.
 #[derive(Debug, Default)]
 struct Writing {
     since: Option<Instant>,
@@ -81,7 +81,7 @@ struct Writing {
 }
 
 impl Watch {
-    /// Of a connection accepted at `now`.
+    /// The progress of a connection accepted at `now`.
     pub(super) fn new(now: Instant) -> Self {
         Self(Arc::new(Mutex::new(Progress {
             requests: 0,
@@ -95,7 +95,7 @@ impl Watch {
         })))
     }
 
-    /// The head of a request has arrived.
+    /// Records that the head of a request has arrived.
     pub(super) fn begin(&self, version: Version) -> Request {
         let mut progress = self.progress();
         progress.http2 = version == Version::HTTP_2;
@@ -105,7 +105,7 @@ impl Watch {
         Request { watch: self.clone(), id: progress.requests, is_stream: progress.http2 }
     }
 
-    /// The socket gave bytes.
+    /// Records that the socket received bytes.
     pub(super) fn received(&self, now: Instant) {
         let mut progress = self.progress();
         if progress.under_way == 0 && !progress.http2 {
@@ -113,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// The socket took `bytes`.
+    /// Records that the socket accepted `bytes`.
     pub(super) fn sent(&self, bytes: usize) {
         let writing = &mut self.progress().writing;
         writing.blocked = false;
@@ -122,43 +122,43 @@ impl Watch {
         }
     }
 
-    /// The socket takes no more for now.
+    /// Records that the socket accepts no more bytes for now.
     pub(super) fn blocked(&self, now: Instant) {
         let writing = &mut self.progress().writing;
         writing.blocked = true;
         writing.since.get_or_insert(now);
     }
 
-    /// An answer failed while it was sent: its connection must not end as if the answer were whole.
+    /// Records that a response failed while it was sent. The connection must not end as if the response were complete.
     pub(super) fn cut(&self) {
         self.progress().cut = true;
     }
 
-    /// Whether the connection must end with a reset: an answer failed, or is not at its end.
+    /// Returns whether the connection must end with a reset, because a response failed or is incomplete.
     pub(super) fn must_reset(&self) -> bool {
         let progress = self.progress();
         progress.cut || progress.under_way > 0
     }
 
-    /// Whether no request is under way.
+    /// Returns whether no request is open.
     pub(super) fn is_idle(&self) -> bool {
         self.progress().under_way == 0
     }
 
-    /// Gives up the answers that have not been read in time; other streams of the connection go on.
+    /// Abandons the responses that were not read in time. Other streams of the connection continue.
     pub(super) fn abandon_unread(&self, now: Instant, deadlines: &Deadlines) {
         let mut progress = self.progress();
         let late = |since: Instant| now - since >= deadlines.slow;
         let late: Vec<Abandon> =
             progress.unread.extract_if(|_, (since, _)| late(*since)).map(|(_, (_, end))| end).collect();
-        // What an answer holds may look here when it is dropped.
+        // Dropping a response may call back into this watch, so the lock is released first.
         drop(progress);
         for abandon in late {
             abandon();
         }
     }
 
-    /// The deadline that the connection has missed at `now`.
+    /// Returns the deadline that the connection has missed at `now`.
     pub(super) fn overdue(&self, now: Instant, deadlines: &Deadlines) -> Option<Overdue> {
         self.progress().overdue(now, deadlines)
     }
@@ -186,7 +186,7 @@ impl Progress {
 }
 
 impl Writing {
-    /// Whether the socket is blocked and has taken too little in the last window. A window that is over starts anew.
+    /// Returns whether the socket is blocked and accepted too few bytes in the last window. An expired window is restarted.
     fn is_slow(&mut self, now: Instant, window: Duration) -> bool {
         if self.since.is_none_or(|since| now - since < window) {
             return false;
@@ -201,18 +201,19 @@ impl Writing {
 }
 
 impl Request {
-    /// The answer failed while it was sent. Over HTTP/2 its stream is reset; over HTTP/1.1 only the connection can say so.
+    /// Records that the response failed while it was sent. Over HTTP/2 its stream is reset. Over HTTP/1.1 the whole
+    /// connection is.
     pub(super) fn fail(&self) {
         let mut progress = self.watch.progress();
         progress.cut |= !progress.http2;
     }
 
-    /// A piece of the answer was handed over; the next is asked for once this one is on its way.
+    /// Records that a chunk of the response was handed over. The next one is requested when this one has been sent.
     pub(super) fn handed_over(&self, now: Instant, abandon: Abandon) {
         self.watch.progress().unread.insert(self.id, (now, abandon));
     }
 
-    /// The next piece is asked for.
+    /// Records that the next chunk was requested.
     pub(super) fn asked_for_more(&self) {
         self.watch.progress().unread.remove(&self.id);
     }

@@ -1,20 +1,20 @@
-//! The simulated accounts and which sites each may see.
+//! The simulated accounts and the sites that each can see.
 
-/// A site in an account's list, with the permission level as it is spelled on the wire.
+/// A site in an account's list: its URL and its permission level as the API spells it.
 pub(crate) type Listed = (&'static str, &'static str);
 
 /// One account of the simulated search engine.
 #[derive(Debug)]
 pub(crate) struct Account {
-    /// Its id; the e-mail address is `NAME@demo.test`.
+    /// The account's id. Its e-mail address is `NAME@demo.test`.
     pub name: &'static str,
-    /// The stable identifier in the userinfo answer.
+    /// The stable identifier in the userinfo response.
     pub subject: &'static str,
-    /// Its sites in the order of the list.
+    /// The account's sites in list order.
     pub sites: &'static [Listed],
 }
 
-/// The level of a site that is listed but cannot be read.
+/// The permission level of a site that is listed but cannot be read.
 pub(crate) const UNVERIFIED: &str = "siteUnverifiedUser";
 
 /// All accounts.
@@ -45,7 +45,7 @@ pub(crate) static ALL: [Account; 5] = [
     },
 ];
 
-/// The account called `hint`, a name or an e-mail address.
+/// Returns the account with the name or e-mail address `hint`.
 pub(crate) fn find(hint: &str) -> Option<&'static Account> {
     let name = hint.strip_suffix("@demo.test").unwrap_or(hint);
     ALL.iter().find(|account| account.name == name)

@@ -1,4 +1,4 @@
-//! Knobs and counters of a running simulator, for tests and demonstrations.
+//! Controls and request counters of a running simulator, for tests and demonstrations.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use super::fault::{Fault, FaultKind};
 use super::settings::Settings;
 use super::world::rng::{child, unit};
 
-/// What a request was for.
+/// The endpoint that a request addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// The list of sites.
@@ -27,18 +27,18 @@ pub enum Endpoint {
     Revoke,
     /// The account's profile.
     Userinfo,
-    /// Anything else.
+    /// Any other path.
     Unknown,
 }
 
-/// Changes a running simulator and counts what it served.
+/// Changes a running simulator and counts the requests it served.
 #[derive(Debug)]
 pub struct Controls {
     seed: u64,
     state: Mutex<State>,
-    /// Queries whose body contains this text wait.
+    /// Queries whose body contains this text are held back.
     hold: watch::Sender<Option<String>>,
-    /// Queries that wait.
+    /// The number of queries being held back.
     held: watch::Sender<usize>,
 }
 
@@ -51,7 +51,7 @@ struct State {
     draws: HashMap<FaultKind, u64>,
 }
 
-/// A query that is held, until it is answered or whoever asked has left.
+/// A query that is held back. The count drops when it continues or its client disconnects.
 struct Held<'a>(&'a watch::Sender<usize>);
 
 impl<'a> Held<'a> {
@@ -78,28 +78,28 @@ impl Controls {
         }
     }
 
-    /// Holds queries whose body contains `text`, until [`Self::release`].
+    /// Holds back queries whose body contains `text`, until [`Self::release`].
     pub fn hold(&self, text: &str) {
         self.hold.send_replace(Some(text.to_owned()));
     }
 
-    /// Answers the queries that were held, and holds no more.
+    /// Releases all held queries and stops holding new ones.
     pub fn release(&self) {
         self.hold.send_replace(None);
     }
 
-    /// How many queries are held.
+    /// The number of queries being held back.
     #[must_use]
     pub fn held(&self) -> usize {
         *self.held.borrow()
     }
 
-    /// Waits until `count` queries are held at once.
+    /// Waits until `count` queries are held back at once.
     pub async fn wait_until_held(&self, count: usize) {
         let _ = self.held.subscribe().wait_for(|held| *held >= count).await;
     }
 
-    /// Returns once a query with this body may be answered.
+    /// Returns when a query with this body may continue.
     pub(super) async fn pass(&self, body: &[u8]) {
         let body = String::from_utf8_lossy(body);
         let free = |text: &Option<String>| !text.as_ref().is_some_and(|text| body.contains(text));
@@ -109,30 +109,31 @@ impl Controls {
         }
     }
 
-    /// Holds every answer back by `latency` from now on.
+    /// Delays every response by `latency` from now on.
     pub fn set_latency(&self, latency: Duration) {
         self.state().latency = latency;
     }
 
-    /// Makes exactly this trouble from now on. The draws of each kind start anew, so that the same faults hit the same requests.
+    /// Replaces the injected faults. The random sequence of each kind restarts, so that the same faults affect the same
+    /// requests.
     pub fn set_faults(&self, faults: Vec<Fault>) {
         let mut state = self.state();
         state.faults = faults;
         state.draws.clear();
     }
 
-    /// Leaves these scopes out of grants made from now on, as if the person had unticked them.
+    /// Removes these scopes from future grants, as if the person had unticked them.
     pub fn withhold_scopes(&self, scopes: Vec<String>) {
         self.state().withheld = scopes;
     }
 
-    /// How many requests to `endpoint` were served since the start or [`Self::reset`].
+    /// The number of requests to `endpoint` since the start or the last [`Self::reset`].
     #[must_use]
     pub fn requests(&self, endpoint: Endpoint) -> u64 {
         self.state().requests.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// No latency, no faults, nothing withheld or held, all counts zero.
+    /// Removes latency, faults, withheld scopes and held queries, and sets all counts to zero.
     pub fn reset(&self) {
         self.release();
         *self.state() = State::default();
@@ -150,7 +151,7 @@ impl Controls {
         *self.state().requests.entry(endpoint).or_default() += 1;
     }
 
-    /// Whether trouble of `kind` befalls the next request. The n-th draw of a kind depends on the seed and n alone.
+    /// Returns whether a fault of `kind` affects the next request. The n-th draw of a kind depends on the seed and n only.
     pub(super) fn strikes(&self, kind: FaultKind) -> bool {
         let mut state = self.state();
         let Some(rate) = state.faults.iter().find(|fault| fault.kind == kind).map(|fault| fault.rate) else {

@@ -1,10 +1,10 @@
-//! Refusals in the search engine's JSON shape.
+//! Error responses in the search engine's JSON format.
 
 use poem::http::{StatusCode, header};
 use poem::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 
-/// One refusal of the search engine's API.
+/// One error response of the search engine's API.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError(Box<Refusal>);
 
@@ -25,12 +25,12 @@ impl ApiError {
         Self(Box::new(Refusal { status, message, item, rpc_status, details: None, challenge: None }))
     }
 
-    /// 400 for a body that cannot be understood or is not allowed.
+    /// 400 for a body that cannot be parsed or is not allowed.
     pub fn bad_request(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message, "global", "badRequest", "INVALID_ARGUMENT")
     }
 
-    /// 400 that names the parameter at fault.
+    /// 400 that names the invalid parameter.
     pub fn invalid_parameter(message: &str, location: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message, "global", "invalidParameter", "INVALID_ARGUMENT")
             .at(location, "parameter")
@@ -42,7 +42,7 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, &message, "global", "required", "INVALID_ARGUMENT").at(location, "parameter")
     }
 
-    /// 403 for a site that is not the caller's, or that the caller has not verified.
+    /// 403 for a site that the caller does not have or has not verified.
     pub fn forbidden(site: &str) -> Self {
         let message = format!(
             "User does not have sufficient permission for site '{site}'. See also: \
@@ -51,21 +51,21 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, &message, "global", "forbidden", "PERMISSION_DENIED")
     }
 
-    /// 403 for the long-lasting quota on costly questions.
+    /// 403 for the long-lasting load quota on expensive queries.
     pub fn load_quota() -> Self {
         let message = "Search Analytics load quota exceeded. Learn about usage limits: \
                        https://developers.google.com/webmaster-tools/limits.";
         Self::new(StatusCode::FORBIDDEN, message, "usageLimits", "quotaExceeded", "PERMISSION_DENIED")
     }
 
-    /// 429 for too many questions at once.
+    /// 429 for too many queries at once.
     pub fn rate_limit() -> Self {
         let message = "Search Analytics QPS quota exceeded. Learn about usage limits: \
                        https://developers.google.com/webmaster-tools/limits.";
         Self::new(StatusCode::TOO_MANY_REQUESTS, message, "usageLimits", "rateLimitExceeded", "RESOURCE_EXHAUSTED")
     }
 
-    /// 500.
+    /// 500, an internal error.
     pub fn backend() -> Self {
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -76,25 +76,25 @@ impl ApiError {
         )
     }
 
-    /// 404 for a path or a site id that means nothing.
+    /// 404 for an unknown path or malformed site id.
     pub fn not_found(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, what, "global", "notFound", "NOT_FOUND")
     }
 
-    /// 413 for a body beyond what is read.
+    /// 413 for a body above the size limit.
     pub fn too_large() -> Self {
         let message = "Request payload size exceeds the limit.";
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, message, "global", "uploadTooLarge", "INVALID_ARGUMENT")
     }
 
-    /// 401 for no token at all.
+    /// 401 for a missing token.
     pub fn login_required() -> Self {
         let challenge = "Bearer realm=\"https://accounts.google.com/\"";
         let error = Self::new(StatusCode::UNAUTHORIZED, "Login Required.", "global", "required", "UNAUTHENTICATED");
         error.at("Authorization", "header").challenging(challenge)
     }
 
-    /// 401 for a token that is expired, revoked or none of ours.
+    /// 401 for a token that is expired, revoked or unknown.
     pub fn invalid_credentials() -> Self {
         let challenge = "Bearer realm=\"https://accounts.google.com/\", error=\"invalid_token\"";
         let error =
@@ -106,7 +106,7 @@ impl ApiError {
         error
     }
 
-    /// 403 for a token whose grant leaves the scope out.
+    /// 403 for a token whose grant lacks the scope.
     pub fn insufficient_scope() -> Self {
         let message = "Request had insufficient authentication scopes.";
         let error = Self::new(StatusCode::FORBIDDEN, message, "global", "insufficientPermissions", "PERMISSION_DENIED");
@@ -134,7 +134,7 @@ impl ApiError {
         self
     }
 
-    /// The HTTP answer.
+    /// Builds the HTTP response.
     pub fn into_response(self) -> Response {
         let refusal = *self.0;
         let mut error = json!({

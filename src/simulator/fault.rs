@@ -1,11 +1,11 @@
-//! Trouble on demand: what can go wrong and how often.
+//! Fault injection: the kinds of faults and their rates.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// What goes wrong.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FaultKind {
     /// 403 `quotaExceeded` on the API: the long-lasting load quota.
@@ -16,16 +16,16 @@ pub enum FaultKind {
     Rate429,
     /// 500 `backendError` on the API.
     Error500,
-    /// 400 `invalid_grant` when a refresh token is presented.
+    /// 400 `invalid_grant` for a refresh token.
     InvalidGrant,
-    /// The API's body comes at one byte a second, slower than any client's deadline.
+    /// The API's body is sent at one byte a second, slower than any client's deadline.
     Slow,
-    /// The API's body breaks off half way through the length it announced.
+    /// The API's body ends halfway through the announced length.
     Truncated,
 }
 
 impl FaultKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Quota403,
         Self::Permission403,
@@ -51,17 +51,17 @@ impl FaultKind {
     }
 }
 
-/// One kind of trouble and the share of requests it befalls. Written `KIND:RATE`, for example `rate429:0.05`.
+/// A kind of fault and the share of requests it affects. Written `KIND:RATE`, for example `rate429:0.05`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Fault {
-    /// What goes wrong.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// Share of the requests it can befall, 0 to 1.
+    /// Share of the eligible requests, 0 to 1.
     pub rate: f64,
 }
 
-/// Why a text is no [`Fault`].
+/// The error for a text that is not a [`Fault`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not KIND:RATE with a rate from 0 to 1 and one of the kinds {kinds}", kinds = kinds())]
 pub struct InvalidFault(String);

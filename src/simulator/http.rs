@@ -1,4 +1,4 @@
-//! The HTTP surface: finds out what is asked, makes trouble if told to, and answers.
+//! The HTTP endpoints: routes a request, injects faults, and responds.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use super::oauth;
 use super::search;
 use super::state::Shared;
 
-/// Largest request body, in bytes.
+/// Maximum size of a request body, in bytes.
 const LARGEST_BODY: usize = 1 << 20;
 
-/// What a path and method ask for.
+/// The operation that a path and method address.
 enum Route {
     Api(ApiRoute),
     Authorize,
@@ -130,7 +130,7 @@ fn json_response(length: usize, body: Body) -> Response {
         .body(body)
 }
 
-/// One byte a second.
+/// Sends one byte a second.
 fn slow(text: String) -> Body {
     let bytes = Bytes::from(text);
     Body::from_bytes_stream(futures_util::stream::unfold(0, move |sent| {
@@ -142,7 +142,7 @@ fn slow(text: String) -> Body {
     }))
 }
 
-/// The first half, then, once that has been sent, a broken connection.
+/// Sends the first half, then breaks the connection.
 fn truncated(text: &str) -> Body {
     let half = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
     Body::from_bytes_stream(futures_util::stream::unfold(Some(half), |half| async move {
@@ -172,7 +172,7 @@ async fn answer(
             if level == UNVERIFIED {
                 return Err(ApiError::forbidden(url));
             }
-            // The turn goes with the work, which goes on when whoever asked has left.
+            // The permit moves into the work, which continues if the client disconnects.
             let turn = Arc::clone(&shared.turns).acquire_owned().await.map_err(|_| ApiError::backend())?;
             let shared = Arc::clone(shared);
             let work = tokio::task::spawn_blocking(move || {
@@ -189,8 +189,8 @@ fn site_entry((url, level): Listed) -> Value {
     json!({ "siteUrl": url, "permissionLevel": level })
 }
 
-/// The site with exactly this id in the account's list. A text that can be no site's id is not found; any other site, existing
-/// or not, is forbidden.
+/// Returns the site with exactly this id from the account's list. A malformed site id returns 404. Any other site, existing
+/// or not, returns 403.
 fn listed(account: &Account, site: &str) -> Result<Listed, ApiError> {
     let well_formed = ["sc-domain:", "http://", "https://"].iter().any(|start| site.starts_with(start));
     if !well_formed {

@@ -1,8 +1,8 @@
-//! The simulated search engine: an HTTP server, wire-compatible with the Google Search Console API and its OAuth endpoints,
-//! over a world of searchers that is a pure function of a seed.
+//! The simulated search engine: an HTTP server, wire-compatible with the Google Search Console API and its OAuth endpoints.
+//! Its data is a pure function of a seed.
 //!
-//! It exists so that the service runs, is tested and can be demonstrated without an account. `world` is the truth, `search`
-//! answers questions about it, `oauth` signs people in, `http` puts them on the wire; `state` is what they share.
+//! The service can be run, tested and demonstrated with it, without a real account. `world` generates the data, `search`
+//! answers queries about it, `oauth` signs people in, `http` serves them, and `state` holds what they share.
 
 mod accounts;
 mod controls;
@@ -32,7 +32,7 @@ pub use world::{Cell, PagePart, SearchType, Site, World};
 
 use crate::clock::Clock;
 
-/// A running simulated search engine. Dropping it stops it at once; [`Simulator::shutdown`] lets answers finish.
+/// A running simulated search engine. Dropping it stops it at once. [`Simulator::shutdown`] lets open requests finish.
 #[derive(Debug)]
 pub struct Simulator {
     url: String,
@@ -41,7 +41,10 @@ pub struct Simulator {
     task: JoinHandle<std::io::Result<()>>,
 }
 
-/// Starts a simulated search engine. It accepts connections when this returns. Fails if the address cannot be bound.
+/// Starts a simulated search engine. It accepts connections when this returns.
+///
+/// # Errors
+/// The address cannot be bound.
 pub async fn start(settings: Settings, clock: Clock) -> std::io::Result<Simulator> {
     let acceptor = TcpAcceptor::from_tokio(TcpListener::bind(settings.listen).await?)?;
     let address = acceptor.local_addr().first().and_then(|local| local.as_socket_addr().copied());
@@ -58,25 +61,25 @@ pub async fn start(settings: Settings, clock: Clock) -> std::io::Result<Simulato
 }
 
 impl Simulator {
-    /// `http://ADDRESS`, the root below which `/webmasters/v3`, `/o/oauth2/v2/auth`, `/token`, `/revoke` and `/userinfo` stand.
+    /// `http://ADDRESS`, the root of `/webmasters/v3`, `/o/oauth2/v2/auth`, `/token`, `/revoke` and `/userinfo`.
     #[must_use]
     pub fn url(&self) -> String {
         self.url.clone()
     }
 
-    /// Its knobs and counters.
+    /// The controls and counters.
     #[must_use]
     pub fn controls(&self) -> &Controls {
         &self.shared.controls
     }
 
-    /// The truth behind its answers.
+    /// The data that the responses are computed from.
     #[must_use]
     pub fn world(&self) -> &World {
         &self.shared.world
     }
 
-    /// Stops accepting, gives answers under way two seconds, and returns.
+    /// Stops accepting connections, and returns after open requests finish or two seconds pass.
     pub async fn shutdown(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());

@@ -1,4 +1,4 @@
-//! How the simulated search engine is set up.
+//! Settings of the simulated search engine.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::str::FromStr;
@@ -9,23 +9,23 @@ use serde::{Deserialize, Deserializer};
 
 use super::fault::Fault;
 
-/// Settings of the simulated search engine; every one has a default.
+/// Settings of the simulated search engine. Every setting has a default.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// Where to listen. Port 0 is any free port. Default `127.0.0.1:0`.
+    /// The address to listen on. Port 0 selects any free port. Default `127.0.0.1:0`.
     pub listen: SocketAddr,
-    /// What the simulated world grows from. Default 7.
+    /// The seed of the simulated data. Default 7.
     pub seed: u64,
-    /// The Pacific day the simulator believes it is (then always noon); absent = the clock's.
+    /// The current Pacific day, always at noon. Absent: the clock's time.
     pub today: Option<NaiveDate>,
-    /// How long every answer is held back. In configuration `latency_ms`. Default none.
+    /// The delay of every response. In configuration `latency_ms`. Default none.
     #[serde(rename = "latency_ms", deserialize_with = "millis")]
     pub latency: Duration,
-    /// Trouble to make. In configuration `fail`: a list of `KIND:RATE`, or one text with commas between.
+    /// Faults to inject. In configuration `fail`: a list of `KIND:RATE`, or one text separated by commas.
     #[serde(rename = "fail", deserialize_with = "faults")]
     pub faults: Vec<Fault>,
-    /// Which side to take where descriptions of the real engine contradict each other.
+    /// Choices where descriptions of the real engine contradict each other.
     pub conflicts: Conflicts,
 }
 
@@ -62,20 +62,20 @@ fn faults<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Fault>, D::E
     texts.map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
 }
 
-/// Points on which descriptions of the real engine contradict each other. Written as a comma list of the names below; a name
-/// that is left out, and `none`, mean the other behaviour.
+/// Choices where descriptions of the real engine contradict each other. Written as the names below, separated by commas. An
+/// omitted name, or `none`, selects the other behaviour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Conflicts {
     /// `snake_case_metadata`: metadata is spelled `first_incomplete_date`. Otherwise `firstIncompleteDate`.
     pub snake_case_metadata: bool,
-    /// `zero_filled_dates`: rows grouped by date alone include days without impressions. Otherwise those are left out.
+    /// `zero_filled_dates`: rows grouped by date alone include days without impressions. Otherwise those days are omitted.
     pub zero_filled_dates: bool,
-    /// `reject_old_start`: a start more than 16 months ago is 400. Otherwise it is moved to 16 months ago.
+    /// `reject_old_start`: a start date more than 16 months ago returns 400. Otherwise it is moved to 16 months ago.
     pub reject_old_start: bool,
 }
 
-/// A name that is no conflict's.
+/// The error for an unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is none of snake_case_metadata, zero_filled_dates, reject_old_start, none")]
 pub struct UnknownConflict(String);

@@ -1,4 +1,4 @@
-//! Everything that answering a request may need.
+//! The state that all endpoints share.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use super::settings::{Conflicts, Settings};
 use super::world::World;
 use crate::clock::Clock;
 
-/// Answers computed at the same time.
+/// Responses that are computed at the same time.
 const PARALLEL_ANSWERS: usize = 2;
 
-/// Everything a request may need.
+/// The state that all endpoints share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub world: World,
     pub controls: Controls,
     pub oauth: OAuth,
-    /// Readings of the points on which sources disagree.
+    /// The chosen behaviour where sources disagree.
     pub conflicts: Conflicts,
-    /// Turns to compute an answer.
+    /// Permits to compute a response.
     pub turns: Arc<Semaphore>,
     clock: Clock,
     today: Option<chrono::NaiveDate>,
@@ -47,7 +47,7 @@ impl Shared {
         }
     }
 
-    /// A fixed day is always at noon, so that answers are the same at any hour.
+    /// A fixed day is always at noon, so that responses do not depend on the hour.
     pub fn now(&self) -> Now {
         let local = self.clock.now().with_timezone(&Los_Angeles);
         let hour = u8::try_from(local.hour()).unwrap_or_default();

@@ -1,8 +1,9 @@
-//! Tells whether answers read from a `SQLite` file still hold.
+//! Tells whether data read from a `SQLite` file is still current.
 //!
-//! One process serves a file and writes through one connection, so the hooks of that connection see every commit of the process. A
-//! commit ends what was remembered before it is visible, and nothing is remembered again until its connection is back in the pool:
-//! an answer therefore never outlives a commit that a client was told of. Commits of other processes are seen by polling.
+//! One process serves a file and writes through one connection, so the hooks of that connection see every commit of the
+//! process. A commit invalidates cached data before it becomes visible, and nothing is cached again until its connection is
+//! back in the pool. Cached data therefore never outlives a commit that a client was told of. Commits of other processes are
+//! detected by polling.
 
 use std::{
     sync::{
@@ -15,7 +16,7 @@ use std::{
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, Statement};
 use sqlx::sqlite::{SqliteConnection, SqlitePoolOptions};
 
-/// Tables that no admission rests on. A commit that changes any other table ends what is remembered.
+/// Tables that do not affect admission. A commit to any other table invalidates cached data.
 const UNRELATED: &[&str] = &[
     "annotation",
     "authorization_code",
@@ -33,55 +34,56 @@ const UNRELATED: &[&str] = &[
     "topic_cluster",
 ];
 
-/// How often the file is asked for commits of other processes.
+/// Interval between polls for commits of other processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(400);
 
-/// The commits of a `SQLite` file, counted.
+/// Counts the commits of a `SQLite` file.
 #[derive(Debug, Clone, Default)]
 pub struct Commits(Arc<State>);
 
-/// A moment between two commits.
+/// A point between two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(u64);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Grows with each commit that matters, before it is visible.
+    /// Incremented by each relevant commit, before it becomes visible.
     generation: AtomicU64,
-    /// A commit that matters has begun, and its connection is not back in the pool.
+    /// True from the start of a relevant commit until its connection is back in the pool.
     committing: AtomicBool,
-    /// The tables changed by the transaction that is open.
+    /// The tables changed by the open transaction.
     changed: Mutex<Changed>,
 }
 
-/// Changes of one transaction.
+/// The changes of one transaction.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Changed {
-    /// None that the hooks were told of; `SQLite` does not tell of all.
+    /// The hooks reported no changes. `SQLite` does not report all of them.
     #[default]
     Unknown,
-    /// Only tables that no admission rests on.
+    /// Only tables that do not affect admission.
     Unrelated,
-    /// Others, too.
+    /// Other tables as well.
     Related,
 }
 
 impl Commits {
-    /// The present moment; none while a commit is becoming visible. Answers read from now on may be remembered until
-    /// [`Commits::is_now`] denies it.
+    /// Returns the current moment, or `None` while a commit is becoming visible. Data read from now on may be cached until
+    /// [`Commits::is_now`] returns `false`.
     #[must_use]
     pub fn now(&self) -> Option<Moment> {
         let moment = Moment(self.0.generation.load(Ordering::SeqCst));
         (!self.0.committing.load(Ordering::SeqCst)).then_some(moment)
     }
 
-    /// Whether nothing that matters was committed since `moment`.
+    /// Returns whether no relevant commit happened since `moment`.
     #[must_use]
     pub fn is_now(&self, moment: Moment) -> bool {
         self.0.generation.load(Ordering::SeqCst) == moment.0
     }
 
-    /// Watches the connections of a pool. The pool must hold at most one, and no other pool of the process may write.
+    /// Watches the connections of a pool. The pool must hold at most one connection, and no other pool of the process may
+    /// write.
     pub(super) fn watch(&self, pool: SqlitePoolOptions) -> SqlitePoolOptions {
         let (connected, released) = (self.clone(), self.clone());
         let pool = pool.after_connect(move |connection, _| {
@@ -105,7 +107,7 @@ impl Commits {
         handle.set_rollback_hook(move || {
             rollback.take_changed();
         });
-        // The commit of the connection before this one is done, or never was.
+        // The commit of the previous connection has finished or never happened.
         self.0.committing.store(false, Ordering::SeqCst);
         Ok(())
     }
@@ -129,13 +131,13 @@ impl Commits {
         std::mem::take(&mut *self.0.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Asks the file again and again whether something was committed to it; `connection` is used for nothing else. Our own commits are
-    /// not told apart from others', so they count here a second time.
+    /// Polls the file for commits. `connection` is used for nothing else. The commits of this process are not distinguished
+    /// from others, so they count a second time here.
     pub(super) async fn poll(self, connection: DatabaseConnection) {
         let mut last = None;
         loop {
             let version = data_version(&connection).await.unwrap_or(None);
-            // A file that cannot be asked may have changed.
+            // A file that cannot be polled may have changed.
             if version.is_none() || last.replace(version) != Some(version) {
                 self.0.generation.fetch_add(1, Ordering::SeqCst);
             }
@@ -144,7 +146,7 @@ impl Commits {
     }
 }
 
-/// A number that changes when another connection has committed to the file.
+/// Returns a number that changes when another connection commits to the file.
 async fn data_version(connection: &DatabaseConnection) -> Result<Option<i64>, DbErr> {
     let ask = Statement::from_string(DbBackend::Sqlite, "PRAGMA data_version");
     connection.query_one_raw(ask).await?.map(|row| row.try_get("", "data_version")).transpose()
@@ -163,7 +165,7 @@ mod tests {
         opened
     }
 
-    /// The moment once the connection of the last commit is back.
+    /// Returns the moment after the connection of the last commit is back in the pool.
     async fn settled(opened: &Opened) -> super::Moment {
         let commits = opened.commits.as_ref().unwrap();
         loop {
@@ -189,7 +191,7 @@ mod tests {
             ("BEGIN IMMEDIATE; INSERT INTO users VALUES (1); INSERT INTO tag VALUES (1); COMMIT", true),
             ("BEGIN IMMEDIATE; INSERT INTO users VALUES (1); ROLLBACK", false),
             ("INSERT INTO tag VALUES (1)", false),
-            // SQLite tells no hook of the rows that it deletes all at once.
+            // SQLite calls no hook for rows that a DELETE without WHERE removes.
             ("DELETE FROM users", true),
             ("CREATE TABLE other (n INTEGER)", true),
             ("SELECT 1", false),

@@ -1,4 +1,4 @@
-//! Opens the database and begins its transactions.
+//! Opens the database and begins transactions.
 
 use std::{
     fs::{File, TryLockError},
@@ -20,32 +20,32 @@ use tokio::task::JoinHandle;
 use super::commits::Commits;
 use crate::error::Error;
 
-/// How long whoever needs the database waits for a connection, or for another writer.
+/// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What processes that bring one `PostgreSQL` database up to date at once agree on.
+/// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
 
-/// A database that is open.
+/// An open database.
 #[derive(Debug, Clone)]
 pub struct Opened {
-    /// For reading. On `SQLite` it refuses to write.
+    /// For reading. On `SQLite` it rejects writes.
     pub reader: DatabaseConnection,
-    /// For writing. `SQLite` allows one writer, and several connections would retry with growing back-off: so there is one, and
-    /// writers queue for it.
+    /// For writing. `SQLite` allows one writer, and several connections would retry with growing back-off. So there is one
+    /// connection, and writers queue for it.
     pub writer: DatabaseConnection,
-    /// Tells when something was committed; none on `PostgreSQL`, where other processes write.
+    /// Detects commits. `None` on `PostgreSQL`, where other processes write.
     pub commits: Option<Commits>,
     /// Counts the statements sent.
     pub statements: Statements,
 }
 
-/// Statements sent to a database, `BEGIN` and `COMMIT` of units of work included.
+/// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work.
 #[derive(Debug, Clone, Default)]
 pub struct Statements(Arc<AtomicU64>);
 
 impl Statements {
-    /// How many were sent so far.
+    /// The number of statements sent so far.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -62,11 +62,11 @@ impl Statements {
     }
 }
 
-/// Opens `url` for reading, at most `max_connections` times, and for writing. In memory there is one connection for both, because each
-/// would be a database of its own.
+/// Opens `url` for reading, with at most `max_connections` connections, and for writing. An in-memory database has one
+/// connection for both, because a second one would open another database.
 ///
 /// # Errors
-/// Where the database cannot be reached or opened.
+/// The database cannot be reached or opened.
 pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let statements = Statements::default();
     let in_memory = url.contains(":memory:");
@@ -85,11 +85,11 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     Ok(Opened { reader, writer, commits: Some(commits), statements })
 }
 
-/// Claims the `SQLite` file at `url` for this process, as long as the value lives: what is remembered of a file holds only while one
-/// process serves it. There is nothing to claim in memory and on `PostgreSQL`.
+/// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only
+/// while a single process serves it. Databases in memory and on `PostgreSQL` need no lock.
 ///
 /// # Errors
-/// [`Error::InvalidRequest`] where another process serves the file.
+/// [`Error::InvalidRequest`] if another process serves the file.
 pub fn claim(url: &str) -> Result<Option<File>, Error> {
     let Some(path) = url.strip_prefix("sqlite:").filter(|_| !url.contains(":memory:")) else { return Ok(None) };
     let path = path.trim_start_matches("//").split('?').next().unwrap_or_default();
@@ -104,10 +104,10 @@ pub fn claim(url: &str) -> Result<Option<File>, Error> {
     }
 }
 
-/// Sees what other processes commit to the `SQLite` file at `url`, until it is aborted.
+/// Detects commits of other processes to the `SQLite` file at `url`, until the task is aborted.
 ///
 /// # Errors
-/// Where the file cannot be opened.
+/// The file cannot be opened.
 pub async fn watch_other_processes(url: &str, commits: Commits) -> Result<JoinHandle<()>, DbErr> {
     let connection = connect(url, 1, read_only).await?;
     Ok(tokio::spawn(commits.poll(connection)))
@@ -117,8 +117,8 @@ fn read_only(options: &mut ConnectOptions) {
     options.map_sqlx_sqlite_opts(|sqlite| file(sqlite).pragma("query_only", "true"));
 }
 
-/// A `SQLite` file with foreign keys, a write-ahead log that is on disk before a write is acknowledged, and patience for the other
-/// writer.
+/// Opens a `SQLite` file with foreign keys, a write-ahead log that is synced before a write is acknowledged, and a busy
+/// timeout.
 fn file(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .foreign_keys(true)
@@ -137,18 +137,17 @@ async fn connect(
     if url.contains(":memory:") {
         options.idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
     } else if url.starts_with("sqlite:") {
-        // A file does not hang up, so connections need no test before each use: it would cost as much as the query.
+        // A file cannot disconnect, so connections are not tested before use. A test would cost as much as the query.
         options.test_before_acquire(false).map_sqlx_sqlite_opts(file);
     }
     change(&mut options);
     Database::connect(options).await
 }
 
-/// Brings the schema up to what this program expects; changes nothing when it is. Replicas may start at once: on `PostgreSQL` the
-/// second waits for the first.
+/// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
 ///
 /// # Errors
-/// Where a migration fails.
+/// A migration fails.
 pub async fn migrate(db: &DatabaseConnection) -> Result<(), DbErr> {
     if db.get_database_backend() != DbBackend::Postgres {
         return migration::Migrator::up(db, None).await;
@@ -159,11 +158,11 @@ pub async fn migrate(db: &DatabaseConnection) -> Result<(), DbErr> {
     transaction.commit().await
 }
 
-/// Begins a transaction that writes. On `SQLite` it takes the write lock at once: two that both read first and then write could
-/// otherwise not both go on.
+/// Begins a write transaction. On `SQLite` it takes the write lock at once. Otherwise, of two transactions that both read
+/// before writing, one would fail.
 ///
 /// # Errors
-/// Where the database does not begin one.
+/// The database cannot begin a transaction.
 pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
     let immediate = (db.get_database_backend() == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
     let options = TransactionOptions { sqlite_transaction_mode: immediate, ..Default::default() };
@@ -171,21 +170,21 @@ pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr
         return db.begin_with_options(options).await;
     }
     let db = db.clone();
-    // In a task of its own, which a client that hangs up does not end: abandoned between `BEGIN` and what `PostgreSQL` says to it, a
-    // connection would go back to the others with its transaction open, because the driver does not know of it yet.
+    // Spawned so that a disconnect cannot cancel it. If it were dropped before `PostgreSQL` replies to `BEGIN`, the
+    // connection would return to the pool inside a transaction that the driver does not know of.
     let begun = tokio::spawn(async move { db.begin_with_options(options).await });
     begun.await.map_err(|error| DbErr::Custom(error.to_string()))?
 }
 
-/// An empty database with the whole schema: in memory, or on the `PostgreSQL` server of [`super::postgres`].
+/// An empty database with the full schema: in memory, or on the `PostgreSQL` server of [`super::postgres`].
 ///
 /// # Panics
-/// Where it cannot be made.
+/// If it cannot be created.
 #[cfg(test)]
 pub async fn opened_for_a_test() -> Opened {
     if let Some(fresh) = super::postgres::fresh().await {
         let opened = open(&fresh.url, 2).await.unwrap();
-        // The connection does not say when its test has ended: a later run drops the database.
+        // The end of the test is not known here, so a later run drops the database.
         std::mem::forget(fresh);
         return opened;
     }
@@ -217,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    /// A way to `PostgreSQL` that keeps what is said to `BEGIN` to itself until it may go on.
+    /// A proxy to `PostgreSQL` that holds back the reply to `BEGIN` until it is released.
     #[derive(Clone, Default)]
     struct Relay {
         begun: Arc<Notify>,
@@ -226,7 +225,7 @@ mod tests {
     }
 
     impl Relay {
-        /// Opens it; answers the address of the database at its near end.
+        /// Starts the proxy and returns the database URL that leads through it.
         async fn open(&self, url: &str) -> Url {
             let (mut near, relay) = (Url::parse(url).unwrap(), self.clone());
             let far = (near.host_str().unwrap().to_owned(), near.port().unwrap_or(5432));
@@ -268,7 +267,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_transaction_that_nobody_waits_for_any_more_takes_no_later_write_with_it() {
-        // `SQLite` begins in the process: nothing can come between.
+        // `SQLite` begins transactions in the process, so there is no reply to hold back.
         let Some(fresh) = crate::store::postgres::fresh().await else { return };
         let relay = Relay::default();
         let db = connect(relay.open(&fresh.url).await.as_str(), 1, |_| ()).await.unwrap();

@@ -1,18 +1,18 @@
-//! Requests under way, by caller: at most so many of each at once, counted in the process.
+//! Limits the requests in flight of each caller. Counted in the process.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Requests under way. It holds no caller who has none.
+/// Requests in flight. Callers without any are not stored.
 #[derive(Debug, Clone)]
 pub struct InFlight {
     max: u32,
     counts: Arc<Mutex<HashMap<Arc<str>, u32>>>,
 }
 
-/// A request under way, until it is dropped.
+/// A request in flight, until it is dropped.
 #[derive(Debug)]
 pub struct Place {
     key: Arc<str>,
@@ -20,14 +20,14 @@ pub struct Place {
 }
 
 impl InFlight {
-    /// At most `max` of each caller; 0 sets no bound.
+    /// Allows at most `max` per caller. 0 means no limit.
     #[must_use]
     pub fn new(max: u32) -> Self {
         let max = if max == 0 { u32::MAX } else { max };
         Self { max, counts: Arc::default() }
     }
 
-    /// A place for one more request of `key`, if there is one.
+    /// Returns a place for one more request of `key`, or `None` at the limit.
     #[must_use]
     pub fn enter(&self, key: &str) -> Option<Place> {
         let key: Arc<str> = key.into();

@@ -1,4 +1,4 @@
-//! What is kept: the database's connection and transactions, and in the process rate-limit counters and requests under way.
+//! Storage: the database with its connections and transactions, and in-process rate limits and requests in flight.
 
 pub mod commits;
 pub mod database;

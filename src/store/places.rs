@@ -1,4 +1,4 @@
-//! Places that each holder, such as a person or an address, has a few of: whoever uses up their own keeps nobody else waiting.
+//! A small number of permits for each holder, such as a person or an address. A holder who uses them all delays nobody else.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::Semaphore;
 
-/// The places of all holders. Nothing is kept of those who hold none.
+/// The permits of all holders. Holders without any in use are not stored.
 #[derive(Debug)]
 pub struct Places<K> {
     most: usize,
@@ -16,13 +16,13 @@ pub struct Places<K> {
 }
 
 impl<K: Eq + Hash> Places<K> {
-    /// `most` places for each holder.
+    /// Gives `most` permits to each holder.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { most, by_holder: Mutex::default() }
     }
 
-    /// The places of one holder.
+    /// The permits of one holder.
     #[must_use]
     pub fn of(&self, holder: K) -> Arc<Semaphore> {
         let mut by_holder = self.by_holder.lock().unwrap_or_else(PoisonError::into_inner);

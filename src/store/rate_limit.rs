@@ -1,4 +1,4 @@
-//! How many requests each caller has left: GCRA (generic cell rate algorithm), kept in the process.
+//! Rate limits per caller by the generic cell rate algorithm (GCRA). Kept in the process.
 
 use std::{
     collections::HashMap,
@@ -12,23 +12,23 @@ const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 
-/// How fast a caller may ask.
+/// The allowed rate of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// Time in which one request comes back, in nanoseconds.
+    /// Time to regain one request, in nanoseconds.
     interval: i64,
-    /// Requests that may come at once.
+    /// Maximum burst of requests.
     burst: NonZeroU32,
 }
 
 impl Rate {
-    /// So many requests a minute, and so many at once; zeros count as one.
+    /// A rate with a burst. Zeros count as one.
     #[must_use]
     pub fn new(per_minute: u32, burst: u32) -> Self {
         Self::per(MINUTE, per_minute, burst)
     }
 
-    /// So many requests an hour, all of which may come at once; zero counts as one.
+    /// A rate per hour that allows all requests of an hour at once. Zero counts as one.
     #[must_use]
     pub fn per_hour(requests: u32) -> Self {
         Self::per(HOUR, requests, requests)
@@ -39,26 +39,26 @@ impl Rate {
         Self { interval: time / i64::from(requests.max(1)), burst }
     }
 
-    /// Time in which the whole burst comes back.
+    /// Time to regain the whole burst.
     fn window(self) -> i64 {
         self.interval * i64::from(self.burst.get())
     }
 }
 
-/// What a request found, as the `X-RateLimit-*` headers tell it.
+/// The rate limit after a request, as in the `X-RateLimit-*` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     /// The burst.
     pub limit: u32,
-    /// Whole requests left now, after this one.
+    /// Whole requests left after this one.
     pub remaining: u32,
-    /// Unix seconds when the burst is full again, rounded up.
+    /// Unix seconds at which the full burst is available again, rounded up.
     pub reset: i64,
-    /// Seconds until the next request is let in, rounded up; none if this one was.
+    /// Seconds until the next request is allowed, rounded up. `None` if this one was allowed.
     pub retry_after: Option<u64>,
 }
 
-/// Counters of all callers.
+/// The counters of all callers.
 pub struct RateLimits {
     clock: Clock,
     counters: Mutex<Counters>,
@@ -66,20 +66,21 @@ pub struct RateLimits {
 
 #[derive(Default)]
 struct Counters {
-    /// When a caller's burst is full again, in nanoseconds since 1970. A caller who is not here has a full one.
+    /// The time at which a caller's full burst is available again, in nanoseconds since 1970. Callers who are not stored
+    /// have the full burst.
     full_at: HashMap<String, i64>,
     /// Requests since the last sweep.
     since_sweep: usize,
 }
 
-/// Requests between two sweeps, which forget callers whose burst is full again: they are as good as new.
+/// Requests between two sweeps, which drop callers with a full burst because they need no counter.
 const SWEEP_EVERY: usize = 4096;
-/// Callers kept at most. Beyond it a sweep forgets those who have spent least: a flood of fresh addresses spends one request
-/// each, so whoever has used up a limit stays known.
+/// Maximum number of callers. Above it, a sweep drops those who used the least of their burst. A flood of new addresses uses
+/// one request each, so callers who exhausted their limit stay.
 const MAX_CALLERS: usize = 200_000;
 
 impl RateLimits {
-    /// Counters at zero.
+    /// Creates the counters, all at zero.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
         Self { clock, counters: Mutex::default() }
@@ -91,7 +92,7 @@ impl RateLimits {
         let now = self.now();
         let mut counters = self.lock();
         counters.sweep(now, MAX_CALLERS);
-        // A caller whose rate has changed waits for no more than the new rate's burst.
+        // After a change of rate, a caller waits at most for the new rate's burst.
         let full_at = counters.full_at.get(key).map_or(now, |full_at| (*full_at).clamp(now, now + rate.window()));
         let counted = full_at + rate.interval;
         let wait = counted - now - rate.window();
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(limits.count("a", Rate::new(60, 2)).retry_after, Some(1));
     }
 
-    /// A flood of addresses, each seen once, does not give a caller back what it has spent.
+    /// A flood of addresses with one request each does not reset the counter of another caller.
     #[test]
     fn when_there_are_too_many_callers_those_who_spent_least_are_forgotten() {
         let mut counters = Counters::default();

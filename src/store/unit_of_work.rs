@@ -1,4 +1,4 @@
-//! One transaction for all that a request writes.
+//! One transaction for all writes of a request.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio::sync::OnceCell;
 use super::database::{self, Statements};
 use crate::error::Error;
 
-/// A transaction that begins when it is first needed. Dropped without [`UnitOfWork::commit`], it leaves nothing behind.
+/// A transaction that begins on first use. Dropping it without [`UnitOfWork::commit`] rolls it back.
 #[derive(Debug)]
 pub struct UnitOfWork {
     db: DatabaseConnection,
@@ -17,7 +17,7 @@ pub struct UnitOfWork {
 }
 
 impl UnitOfWork {
-    /// Nothing is begun yet.
+    /// Creates the unit of work without beginning a transaction.
     #[must_use]
     pub fn new(db: DatabaseConnection, statements: Statements) -> Self {
         Self { db, statements, open: OnceCell::new() }
@@ -41,10 +41,10 @@ impl UnitOfWork {
         self.db.get_database_backend()
     }
 
-    /// Makes what was written last.
+    /// Commits the transaction, if it has begun.
     ///
     /// # Errors
-    /// Where the database does not commit.
+    /// The database cannot commit.
     pub async fn commit(self) -> Result<(), Error> {
         if let Some((transaction, statements)) = self.close()? {
             statements.add();
@@ -53,10 +53,10 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Takes back what was written.
+    /// Rolls the transaction back, if it has begun.
     ///
     /// # Errors
-    /// Where the database does not roll back; it will when the connection closes.
+    /// The database cannot roll back. It will do so when the connection closes.
     pub async fn roll_back(self) -> Result<(), Error> {
         if let Some((transaction, statements)) = self.close()? {
             statements.add();

@@ -1,4 +1,4 @@
-//! Log lines on stderr, written by a thread of their own: no request waits for them, nor wakes that thread.
+//! Log lines on stderr. A separate thread writes them, so no request waits.
 
 use std::{
     io::{self, IsTerminal as _, Write},
@@ -15,15 +15,15 @@ use tracing_subscriber::{EnvFilter, fmt::MakeWriter};
 
 use crate::config::LogFormat;
 
-/// How often lines are written.
+/// Interval between writes.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Bytes that wait to be written at most; lines beyond are lost and counted.
 const MAX_WAITING: usize = 8 * 1024 * 1024;
 
-/// Starts logging. Lines that are still to be written are written when the guard is dropped.
+/// Starts logging. Dropping the guard writes the pending lines.
 ///
-/// `RUST_LOG` chooses what is logged, `info` by default. Text has colours on a terminal only.
+/// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal.
 pub fn start(format: LogFormat) -> Guard {
     let lines = Lines::default();
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));

@@ -1,3 +1,3 @@
-//! What an operator sees of a running service.
+//! Observability for operators.
 
 pub mod logs;

@@ -1,6 +1,6 @@
-//! Sign-in attempts whose callback has come: none is good for a second one.
+//! Sign-in attempts whose callback has arrived. No attempt is accepted twice.
 //!
-//! Each process remembers its own. On another replica the attempt is protected by its code, which an issuer redeems once.
+//! Each process stores its own. On another replica the attempt is protected by its code, which an issuer redeems once.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -11,12 +11,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::digest::sha256_hex;
 
-/// How long an attempt may take, from leaving for the issuer to coming back.
+/// Lifetime of an attempt, from leaving for the issuer to the callback.
 pub(super) const LIFETIME: TimeDelta = TimeDelta::minutes(10);
-/// Beyond these the oldest are forgotten, long before a stranger's many could fill the memory.
+/// Above this number the oldest are dropped, long before a flood could fill the memory.
 const MAX_SPENT: usize = 10_000;
 
-/// The attempts that were spent within their lifetime.
+/// The attempts that were used within their lifetime.
 #[derive(Clone, Default)]
 pub(super) struct SpentAttempts(Arc<Mutex<Spent>>);
 
@@ -27,7 +27,7 @@ struct Spent {
 }
 
 impl SpentAttempts {
-    /// Spends the attempt with this `state`; answers whether it was unspent.
+    /// Marks the attempt with this `state` as used. Returns whether it was unused.
     pub fn spend(&self, state: &str, now: DateTime<Utc>) -> bool {
         let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some((spent_at, _)) = spent.in_order.front()

@@ -1,4 +1,4 @@
-//! Pages and documents for people, browsers and agents, beside the operations of the API.
+//! Pages and documents for people, browsers and agents, next to the operations of the API.
 
 mod attempts;
 pub mod documentation;

@@ -1,8 +1,8 @@
-//! Refuses requests to sign-in pages that were addressed to a foreign name.
+//! Refuses requests to sign-in pages that were sent to a foreign host name.
 //!
-//! A page of an attacker can give its own name the address 127.0.0.1 (DNS rebinding), and a browser then takes a service on this
-//! machine for a part of that page. The name it asks for still stands in `Host`. A service with a public `base_url` is not asked: its
-//! certificate keeps foreign names away, and proxies may rewrite `Host`.
+//! An attacker's page can make its own name resolve to 127.0.0.1 (DNS rebinding). A browser then treats a service on this
+//! machine as part of that page. The requested name is still in `Host`. A service with a public `base_url` is not checked:
+//! its certificate keeps foreign names away, and proxies may rewrite `Host`.
 
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response,
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::urls::is_loopback;
 
-/// `endpoint`, for requests to the service at `base_url` itself, if that is on this machine.
+/// Restricts `endpoint` to requests for the host of `base_url`, if that host is this machine.
 pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
     let base = Url::parse(base_url).ok().filter(is_loopback);
     let base_url = base_url.to_owned();
@@ -28,13 +28,13 @@ pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl En
     })
 }
 
-/// Every name that a request gives the server: in `Host`, and in its target (HTTP/2 has it there only).
+/// Returns every host name in a request: in `Host`, and in the request target (the only place in HTTP/2).
 fn names(request: &Request) -> Vec<&str> {
     let lines = request.headers().get_all(HOST).iter().map(|line| line.to_str().unwrap_or_default());
     lines.chain(request.uri().authority().map(poem::http::uri::Authority::as_str)).collect()
 }
 
-/// Whether all `names` are loopback names with the port of `base`, and there is one.
+/// Returns whether there is at least one name, and all `names` are loopback names with the port of `base`.
 fn is_addressed(base: &Url, names: &[&str]) -> bool {
     let is_own = |name: &&str| {
         let plain = !name.is_empty() && !name.contains(['/', '\\', '?', '#', '@']);

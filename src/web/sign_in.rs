@@ -1,4 +1,4 @@
-//! Browser sign-in: authorization code with PKCE against the configured issuer, then a session cookie.
+//! Browser sign-in: authorization code with PKCE at the configured issuer, then a session cookie.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::{
     urls::is_https,
 };
 
-/// Carries the state of one attempt through the issuer and back, sealed.
+/// Holds the encrypted state of one attempt while the browser is at the issuer.
 const ATTEMPT_COOKIE: &str = "sightline_attempt";
 
 /// The three endpoints under `/auth`.
@@ -50,7 +50,7 @@ pub struct BrowserSignIn {
     attempt_cookie: String,
 }
 
-/// What has to be remembered between leaving for the issuer and coming back.
+/// The state of an attempt between leaving for the issuer and the callback.
 #[derive(Serialize, Deserialize)]
 struct Remembered {
     state: String,
@@ -127,8 +127,8 @@ impl BrowserSignIn {
         Ok(response)
     }
 
-    /// What the callback answers. The first one of an attempt spends it, and whatever it comes to takes the cookie with it; so an
-    /// attempt makes at most one request to the issuer. The callback of another attempt leaves the one under way alone.
+    /// Responds to the callback. The first callback of an attempt uses it up and removes the cookie, whatever the result, so
+    /// an attempt makes at most one request to the issuer. A callback of another attempt does not affect the current one.
     async fn come_back(&self, request: &Request, answer: Answer) -> Response {
         let attempted = match self.remembered(request) {
             None => Err(SignInError::Lost),
@@ -215,7 +215,7 @@ async fn logout(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> Respo
     response
 }
 
-/// A path of this service, so that sign-in sends nobody elsewhere.
+/// Returns whether `path` is a path of this service, so that sign-in cannot redirect elsewhere.
 fn is_own_path(path: &str) -> bool {
     path.starts_with('/')
         && !path.starts_with("//")
@@ -228,7 +228,7 @@ fn redirect(to: &str) -> Response {
     response.header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer").finish()
 }
 
-/// A plain page for a person whose sign-in failed; what exactly failed goes to the log.
+/// A plain page for a failed sign-in. The details go to the log.
 fn page(error: &SignInError) -> Response {
     let (status, text) = match error {
         SignInError::Lost => (StatusCode::BAD_REQUEST, "This sign-in has expired. Please start again."),

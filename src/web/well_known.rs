@@ -1,4 +1,4 @@
-//! Protected-resource metadata (RFC 9728): where clients of each surface find the issuer. Readable by anyone, from anywhere.
+//! Protected-resource metadata (RFC 9728): where clients of each API find the issuer. Public, from any origin.
 
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response, error::MethodNotAllowedError, get, handler, http::Method,
@@ -10,23 +10,23 @@ use super::paths::Paths;
 
 /// The path of the REST API's document, below `base_url`.
 pub const API_PATH: &str = "/.well-known/oauth-protected-resource";
-/// The path of the tool endpoint's document, below `mcp_url`.
+/// The path of the tool endpoint's document, relative to `mcp_url`.
 pub const MCP_PATH: &str = "/.well-known/oauth-protected-resource/mcp";
 
-/// The documents of both surfaces.
+/// The documents of both APIs.
 #[derive(Clone, Debug)]
 pub struct ResourceMetadata {
-    /// Identifier of the REST API (`base_url`), also the audience it demands.
+    /// Identifier of the REST API (`base_url`), also its required audience.
     pub api: String,
-    /// Identifier of the tool endpoint (`mcp_url` + `/mcp`), also the audience it demands.
+    /// Identifier of the tool endpoint (`mcp_url` + `/mcp`), also its required audience.
     pub mcp: String,
     /// The issuer of access tokens.
     pub issuer: String,
 }
 
 impl ResourceMetadata {
-    /// Adds the two well-known documents. With an external issuer the service has no authorization-server document
-    /// of its own: `authorization_servers` names where that stands.
+    /// Adds the two well-known documents to `routes`. With an external issuer the service has no authorization-server
+    /// document: `authorization_servers` names the issuer, which has it.
     #[must_use]
     pub fn mount(&self, paths: Paths) -> Paths {
         let methods = "GET, HEAD, OPTIONS";
@@ -38,7 +38,7 @@ impl ResourceMetadata {
     }
 
     fn document(&self, resource: &str) -> Value {
-        // offline_access is the issuer's business, not a scope of the resource (MCP says the same).
+        // offline_access concerns the issuer and is not a scope of the resource (MCP says the same).
         json!({
             "resource": resource,
             "authorization_servers": [self.issuer],
@@ -59,7 +59,7 @@ fn mcp(Data(metadata): Data<&ResourceMetadata>) -> Response {
     json_document(&metadata.document(&metadata.mcp))
 }
 
-/// A public JSON document that caches may keep for a few minutes.
+/// A public JSON document that may be cached for a few minutes.
 #[must_use]
 pub fn json_document(document: &Value) -> Response {
     Response::builder()
@@ -68,7 +68,7 @@ pub fn json_document(document: &Value) -> Response {
         .body(document.to_string())
 }
 
-/// Lets scripts of any origin call an endpoint that takes no cookies, and answers their preflight requests.
+/// Lets scripts of any origin call an endpoint that uses no cookies, and answers their preflight requests.
 pub fn open_to_browsers(endpoint: impl Endpoint + 'static) -> impl Endpoint<Output = Response> + 'static {
     endpoint.around(|endpoint, request: Request| async move {
         let mut response = if request.method() == Method::OPTIONS {
@@ -81,7 +81,7 @@ pub fn open_to_browsers(endpoint: impl Endpoint + 'static) -> impl Endpoint<Outp
         } else {
             match endpoint.call(request).await {
                 Ok(response) => response.into_response(),
-                // The one layer that knows which methods a path has answers these.
+                // Another layer, which knows the methods of each path, answers these.
                 Err(error) if error.is::<MethodNotAllowedError>() => return Err(error),
                 Err(error) => error.into_response(),
             }

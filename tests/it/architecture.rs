@@ -1,8 +1,8 @@
-//! Which way dependencies point, kept over `use` lines and paths in the source.
+//! Checks the allowed directions of dependencies, by `use` lines and paths in the source.
 
 use std::{fs, path::Path};
 
-/// Files below `folder`, with what they say outside comments.
+/// Files below `folder`, without their comments.
 fn sources(folder: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut pending = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
@@ -97,14 +97,14 @@ fn no_file_is_longer_than_four_hundred_lines() {
     }
 }
 
-/// The dependency that could sign with RSA keys is open to timing; `deny.toml` leaves it be because it verifies only.
+/// The rsa crate is vulnerable to timing attacks when it signs. `deny.toml` tolerates it because it only verifies here.
 #[test]
 fn private_keys_are_used_by_one_library() {
     let forbidden = ["PrivateSigningKey", "rsa::RsaPrivateKey", "use rsa"];
     assert_free_of("src", &forbidden, "aws-lc-rs signs, the rsa crate verifies ID tokens");
 }
 
-/// The page about security names a test for each defence; a test that is renamed takes the page along.
+/// docs/SECURITY.md names a test for each defence. Renaming a test requires a change of that page.
 #[test]
 fn every_test_that_the_page_about_security_names_is_there() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/SECURITY.md")).unwrap();

@@ -1,4 +1,4 @@
-//! Input that is not allowed: always the envelope, always a hint that names the parameter or field, never a 5xx.
+//! Tests of invalid input: always the error envelope, always a hint that names the parameter or field, never a 5xx.
 
 use poem::http::Method;
 use proptest::{prelude::*, strategy::ValueTree as _, test_runner::TestRunner};
@@ -231,12 +231,12 @@ async fn who_asks_is_judged_before_the_body_is_read() {
     let path = format!("/api/properties/{id}/favorite");
     stranger.send(Method::PUT, &path, large(), JSON).await.expect(404);
     stranger.send(Method::PUT, &path, Some("x".into()), &compressed).await.expect(404);
-    // Forms of the issuer are bounded as well.
+    // Forms of the issuer are limited as well.
     let answer = anonymous.send(Method::POST, "/oauth/token", large(), &[]).await.expect(413);
     assert_eq!(answer.code(), "payload_too_large");
 }
 
-/// Query strings made of the parameters' names and of values near the edges of what is allowed, and of noise.
+/// Query strings of parameter names with values near the limits, and of noise.
 fn query_string() -> impl Strategy<Value = String> {
     let name = prop_oneof![
         8 => prop::sample::select(vec![
@@ -263,7 +263,7 @@ fn query_string() -> impl Strategy<Value = String> {
         .prop_map(|pairs| url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
-/// Every answer is held against the document where it arrives, so here only its kind is looked at.
+/// Every response is validated against the document on arrival, so this test checks only the status.
 #[tokio::test]
 async fn no_query_string_is_a_fault() {
     let (owner, performance) = performance().await;

@@ -1,4 +1,4 @@
-//! The `sightline` command, as an operator meets it who set no database: it is `SQLite` wherever the suite runs.
+//! Tests of the `sightline` command without a configured database: it uses `SQLite`, whatever the suite runs on.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::actor::Actor;
 
-/// The command with these settings and no others, working in an empty folder.
+/// The command with only these settings, in an empty working folder.
 pub fn sightline(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sightline"));
     command.args(arguments).current_dir(folder).env_clear().stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -26,16 +26,16 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// A command that keeps running; killed when dropped.
+/// A running command. Dropping it kills the process.
 pub struct Running {
     child: Child,
     stdout: BufReader<std::process::ChildStdout>,
-    /// The URL of its first line.
+    /// The URL in its first line of output.
     pub url: String,
 }
 
 impl Running {
-    /// Starts it and waits for its first line.
+    /// Starts the command and waits for its first line of output.
     pub fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
@@ -47,12 +47,12 @@ impl Running {
         Self { child, stdout, url }
     }
 
-    /// Its process id.
+    /// The process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to end; answers its exit code, the rest of stdout, and stderr.
+    /// Asks the process to end. Returns its exit code, the rest of stdout, and stderr.
     fn terminate(mut self) -> (Option<i32>, String, String) {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(asked.success());
@@ -217,7 +217,7 @@ fn plans_are_set_and_shown_without_a_server() {
     assert!(!run(folder.path(), &["subscription", "set", "--user", "x", "--plan", "gold"], &[]).status.success());
 }
 
-/// A second process on the same file is refused; a command's change is seen within a second.
+/// A second process on the same file is refused. A command's change is visible within a second.
 #[tokio::test]
 async fn a_file_is_served_by_one_process_which_sees_what_commands_commit() {
     let folder = TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! Connections that take too long, and too many of them, over raw sockets. No test looks at a clock: each waits until the service ends the
-//! connection, with deadlines made short.
+//! Tests of slow connections and of too many connections, over raw sockets. No test measures time: each waits until the
+//! service ends the connection, with short deadlines.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     support::app::TestApp,
 };
 
-/// How long a test waits for what must happen at all.
+/// Timeout for events that must happen.
 const GUARD: Duration = Duration::from_secs(30);
 
 fn hasty(config: &mut Config) {
@@ -28,7 +28,7 @@ fn address(app: &TestApp) -> SocketAddr {
     app.service.address
 }
 
-/// Everything that comes until the service ends the connection.
+/// Reads until the service ends the connection.
 async fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut came = Vec::new();
     let ended = timeout(GUARD, stream.read_to_end(&mut came)).await;
@@ -84,7 +84,7 @@ async fn an_answer_that_is_not_read_is_cut_and_does_not_look_whole() {
     socket.set_recv_buffer_size(4096).unwrap();
     let mut stream = socket.connect(address(&app)).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    // A reset is seen by who writes; what was sent before it is lost to who did not read it.
+    // Writing detects a reset. Data sent before it may be lost to a client that did not read it.
     let cut = async {
         while stream.write_all(b"\r\n").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(50)).await;

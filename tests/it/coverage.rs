@@ -1,4 +1,4 @@
-//! What holds for every operation, computed from the published document.
+//! Checks that hold for every operation, computed from the published document.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::support::{
     contract::DOCUMENT,
 };
 
-/// An id that is nobody's.
+/// An id that does not exist.
 pub const NOBODYS: &str = "01900000-0000-7000-8000-000000000000";
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -22,7 +22,7 @@ pub struct Documented {
     pub method: Method,
     /// Its path with `{names}`.
     pub path: String,
-    /// What the document says of it.
+    /// The operation object of the document.
     pub says: Value,
 }
 
@@ -32,7 +32,7 @@ impl Documented {
         self.says["operationId"].as_str().unwrap()
     }
 
-    /// Its path with `id` for the property (or tag, or preset) and nobody's ids for the rest.
+    /// The path with `id` for the property (or tag, or preset) and unknown ids for the rest.
     pub fn at(&self, id: &str) -> String {
         let segments = self.path.split('/').map(|segment| match segment {
             "{id}" => id,
@@ -42,13 +42,13 @@ impl Documented {
         segments.collect::<Vec<_>>().join("/")
     }
 
-    /// A body that it takes, from its example.
+    /// A valid body, from its example.
     pub fn body(&self) -> Option<String> {
         let example = &self.says["requestBody"]["content"]["application/json"]["example"];
         (!example.is_null()).then(|| example.to_string())
     }
 
-    /// A query string that it takes, from the examples of its parameters.
+    /// A valid query string, from the examples of its parameters.
     pub fn query(&self) -> String {
         let mut query = url::form_urlencoded::Serializer::new("?".to_owned());
         for parameter in self.says["parameters"].as_array().into_iter().flatten() {
@@ -59,7 +59,7 @@ impl Documented {
         query.finish()
     }
 
-    /// Whether it asks for credentials.
+    /// Returns whether it requires credentials.
     pub fn is_protected(&self) -> bool {
         self.says["security"].as_array().is_none_or(|schemes| !schemes.is_empty())
     }
@@ -87,7 +87,7 @@ pub fn documented() -> Vec<Documented> {
     found
 }
 
-/// The id of a property of the caller's own account that is not tracked.
+/// The id of an untracked property of the caller's own account.
 pub async fn untracked(owner: &Actor) -> String {
     let tracking = owner.get("/api/properties/tracking").await.expect(200);
     let found = tracking.json["data"]["properties"].as_array().unwrap().iter().find(|p| p["tracked"] == false);
@@ -125,13 +125,13 @@ async fn what_is_public_needs_nothing() {
         let path = operation.path.replace("{token}", "no-such-token");
         let answer = shared().anonymous().send(operation.method.clone(), &path, None, &[]).await;
         assert!(![401, 403].contains(&answer.status.as_u16()), "{}", problem(operation, &answer));
-        // A bad credential does not matter where none is asked for.
+        // An invalid credential does not matter if none is required.
         let answer = Actor::with_token(&shared().service.base_url, "x").get(&path).await;
         assert!(![401, 403].contains(&answer.status.as_u16()), "{}", problem(operation, &answer));
     }
 }
 
-/// What is the same for every request: all headers but the request's own name and the time.
+/// The parts of a response that are the same for every request: everything but the request id and the time.
 fn fingerprint(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
     let own = ["x-correlation-id", "date"];
     let headers = answer.headers.iter().filter(|(name, _)| !own.contains(&name.as_str()));
@@ -210,7 +210,7 @@ async fn what_is_not_built_says_so_and_stands_in_the_readme() {
     let id = owner.property("northmoor").await;
     let mut missing = BTreeSet::new();
     let mut operations = documented();
-    // This one, once built, ends the session that asks.
+    // Runs last, because once implemented it ends the caller's session.
     operations.sort_by_key(|operation| operation.id() == "deletePersonalData");
     for operation in operations {
         let (path, json) = (operation.at(&id) + &operation.query(), [("content-type", "application/json")]);

@@ -40,7 +40,7 @@ async fn a_token_ends_with_its_lifetime() {
     assert_bad_token(&owner.get("/api").await);
 }
 
-/// An access token for `resource` alone, through the flow with PKCE.
+/// An access token for `resource` only, through the flow with PKCE.
 async fn token_for(base: &str, resource: &str) -> String {
     let (http, verifier) = (sightline::app::http_client().unwrap(), "v".repeat(64));
     let challenge = sightline::digest::pkce_challenge(&verifier);
@@ -105,7 +105,7 @@ async fn a_token_counts_in_the_header_only_and_once() {
     }
 }
 
-/// Follows a browser through sign-in; answers the session cookie.
+/// Signs in like a browser and returns the session cookie.
 async fn browser_session(base: &str) -> String {
     let http = sightline::app::http_client().unwrap();
     let begin = http.get(format!("{base}/auth/login?login_hint=owner&return_to=/docs")).send().await.unwrap();

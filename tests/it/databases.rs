@@ -1,4 +1,5 @@
-//! What must be the same on every database: records that read as they were written, one writer per key, and no two that block each other.
+//! Tests of behaviour that is the same on every database: records read back as written, one writer per key, and no
+//! deadlocks.
 
 use futures_util::future::{join, join_all};
 use poem::http::Method;
@@ -9,7 +10,7 @@ use crate::support::{
     app::TestApp,
 };
 
-/// A kind of record with an enforced create: where it is created and listed, with what, and what replaces it, if anything does.
+/// A kind of record whose creation supports idempotency keys: its path, a body, and a replacement if it can be replaced.
 struct Kind {
     path: String,
     create: Value,
@@ -138,7 +139,8 @@ async fn writers_outnumber_connections_and_none_waits_for_another_that_waits() {
     let tag = owner.send_json(Method::POST, "/api/tags", &json!({ "name": "Shops" })).await.expect(201);
     let tagged = format!("/api/tags/{}/properties", tag.json["data"]["id"].as_str().unwrap());
     let notes = format!("/api/properties/{property}/annotations");
-    // A note locks its property and then refers to its author; a tag's properties lock their owner and then refer to the property.
+    // An annotation locks its property and then refers to its author. A tag's properties lock their owner and then refer to
+    // the property.
     let rounds = (0..24).map(|number| {
         let (owner, notes, tagged, property) = (&owner, &notes, &tagged, &property);
         async move {
@@ -184,7 +186,7 @@ async fn names_may_grow_when_they_are_folded_and_are_ordered_by_code_point() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
-    // Compatibility folding makes eighteen characters of this one.
+    // Compatibility folding turns this character into eighteen.
     let long = "\u{fdfa}".repeat(100);
     for name in ["b", "_c", "ä", "A c", "Ab", "z", &long] {
         let preset = json!({ "name": name, "filters": filters });

@@ -1,4 +1,4 @@
-//! The index of the API.
+//! Tests of the index of the API.
 
 use crate::support::{app::shared, contract::DOCUMENT};
 

@@ -1,4 +1,4 @@
-//! Faults, metadata, the published document and its page.
+//! Tests of faults, metadata, the published document and its page.
 
 use poem::http::Method;
 use serde_json::json;

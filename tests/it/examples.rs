@@ -1,6 +1,6 @@
-//! The document's examples of analytics answers are what the simulated search engine answers.
+//! Tests that the document's examples of analytics responses equal those for the simulated search engine.
 //!
-//! `make examples` writes them anew.
+//! `make examples` writes them again.
 
 use std::{fs, path::PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::support::{app::shared, contract::DOCUMENT};
 
-/// The site that the examples are about, of the demo person `owner`.
+/// The site of the examples, which belongs to the demo person `owner`.
 const SITE: &str = "tinyfern.test";
 
 fn file() -> PathBuf {

@@ -1,4 +1,4 @@
-//! What every answer carries, whatever was asked: version, correlation id, conditionals, codings.
+//! Tests of headers on every response: version, request id, conditional requests, content codings.
 
 use poem::http::Method;
 
@@ -7,7 +7,7 @@ use crate::support::{
     app::shared,
 };
 
-/// One path of each kind: API, metadata, pages, unknown; with the status that an anonymous caller gets.
+/// One path of each kind (API, metadata, pages, unknown) with the status for an anonymous caller.
 const KINDS: [(&str, u16); 9] = [
     ("/api", 401),
     ("/api/health", 200),
@@ -115,7 +115,7 @@ async fn what_is_known_is_not_sent_again() {
     }
 }
 
-/// A client that undoes no coding, so that the answer is seen as it was sent.
+/// Sends a request with a client that does not decode content codings.
 async fn coded(owner: &Actor, path: &str, accept: &str) -> reqwest::Response {
     #[expect(clippy::disallowed_methods, reason = "the service's client hides the coding of answers")]
     let http = reqwest::Client::builder().no_gzip().build().unwrap();

@@ -1,4 +1,4 @@
-//! Behaviour through the public API, by actors, over real HTTP. One binary, so that it links once.
+//! Tests of behaviour through the public API, over real HTTP. One binary, so that it links once.
 
 #![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
 

@@ -1,6 +1,6 @@
-//! The graph of modules, read from the paths in the source, has no circle: of two modules at most one knows the other.
+//! Checks that the graph of modules, read from the paths in the source, has no cycle.
 //!
-//! A module and its own submodules count as one where they name each other: a parent gathers what its children make.
+//! A module and its submodules count as one if they name each other, because a parent assembles its children.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ fn code(file: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Every path that starts with `crate` or `super`, braces multiplied out.
+/// Every path that starts with `crate` or `super`, with braces expanded.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for start in ["crate::", "super::"] {
@@ -52,7 +52,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// Reads one path (or tree of paths) behind `before`.
+/// Parses one path (or tree of paths) after `before`.
 fn expand(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, before: &[String], found: &mut Vec<Vec<String>>) {
     let mut path = before.to_vec();
     loop {
@@ -77,7 +77,7 @@ fn expand(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, before: &[String]
         }
         path.push(name);
         if rest.next_if_eq(&':').is_none() || rest.next_if_eq(&':').is_none() {
-            // `as other` names nothing of another module.
+            // `as other` refers to nothing in another module.
             while rest.next_if(|c| !matches!(c, ',' | '}' | ';' | '(' | ')' | '\n')).is_some() {}
             found.push(path);
             return;
@@ -85,7 +85,7 @@ fn expand(rest: &mut std::iter::Peekable<std::str::Chars<'_>>, before: &[String]
     }
 }
 
-/// The module that a path in `here` names something of.
+/// The module that a path in `here` refers to.
 fn named(path: &[String], here: &str, known: &BTreeSet<Module>) -> Option<Module> {
     let mut at: Vec<&str> = match path.first()?.as_str() {
         "crate" => Vec::new(),
@@ -125,7 +125,7 @@ fn graph() -> BTreeMap<Module, BTreeSet<Module>> {
     all.iter().map(edges).collect()
 }
 
-/// Modules that reach themselves, each with one way round.
+/// Modules that reach themselves, each with one cycle.
 fn circles(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     let way_round = |start: &Module| {
         let mut came_from: BTreeMap<&Module, &Module> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Who people are to the service: what their tokens say, how long it counts, and the cookies of their browsers.
+//! Tests of users: the claims in their tokens, the lifetime of claims, and browser cookies.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ async fn grants_to_an_address_end_a_week_after_a_token_last_stated_it() {
     assert_eq!(sees("openid email").await, granted, "the issuer vouches for it again");
 }
 
-/// A service on https in front of the issuer of another, where it is registered as a client.
+/// A service on https that uses another service's issuer, where it is registered as a client.
 async fn on_https(issuer: &TestApp) -> TestApp {
     let redirect = "https://search.example.test/auth/callback";
     let metadata = json!({ "redirect_uris": [redirect] });
@@ -76,7 +76,7 @@ fn set_cookie(answer: &reqwest::Response, name: &str) -> String {
     lines.into_iter().find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("no {name}")).into()
 }
 
-/// Where the owner's consent on the page at `location` sends the browser.
+/// The URL that the browser is sent to after the owner consents on the page at `location`.
 async fn consented(location: &str) -> Url {
     let http = http_client().unwrap();
     let page = http.get(location).send().await.unwrap();

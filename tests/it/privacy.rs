@@ -1,4 +1,4 @@
-//! Nothing that the search engine said is written to the database.
+//! Tests that no data of the search engine is written to the database.
 
 use std::collections::BTreeSet;
 
@@ -28,18 +28,18 @@ async fn everything_stored(app: &TestApp) -> Vec<(String, Vec<u8>)> {
     stored
 }
 
-/// Every column and how its bytes are read. A text read as a blob is its bytes; a number becomes its digits.
+/// Every column, and the expression that reads its bytes. A text is cast to a blob, a number to its digits.
 const SQLITE_COLUMNS: &str =
     "SELECT t.name AS \"table\", c.name AS \"column\", 'CAST(\"' || c.name || '\" AS BLOB)' AS bytes
     FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
 
-/// The same; a number and a time are read as the text that they print as.
+/// The same for `PostgreSQL`. Numbers and times are cast to text.
 const POSTGRES_COLUMNS: &str = "SELECT table_name::text AS \"table\", column_name::text AS \"column\",
     CASE data_type WHEN 'bytea' THEN quote_ident(column_name)
         ELSE 'convert_to(' || quote_ident(column_name) || '::text, ''UTF8'')' END AS bytes
     FROM information_schema.columns WHERE table_schema = current_schema()";
 
-/// Queries and pages that people looked at, without those that a seeded record holds a part of.
+/// Queries and page paths from the search data, without short ones and those that occur in a brand term.
 fn probes(app: &TestApp) -> BTreeSet<String> {
     let world = app.simulator().world();
     let mut probes = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The property list, tracking, marks and sync.
+//! Tests of the property list, tracking, marks and sync.
 
 use poem::http::Method;
 use sea_orm::ConnectionTrait as _;
@@ -98,7 +98,7 @@ async fn marks_are_each_persons_own() {
     assert_eq!(list(&owner).await.json["data"].as_array().unwrap().iter().filter(|p| p["favorite"] == true).count(), 1);
     mark(&owner, last, "favorite", false).await.expect(200);
     assert_eq!(ids(&list(&owner).await), before);
-    // A hidden property is still there to be read.
+    // A hidden property can still be read.
     owner.get(&format!("/api/properties/{last}/performance")).await.expect(200);
 }
 
@@ -132,7 +132,7 @@ async fn the_tracked_selection_is_replaced_as_a_whole() {
     track(&owner, &tracked).await.expect(200);
     assert_eq!(ids(&list(&owner).await), tracked);
     viewer.get(&format!("/api/properties/{shared_with_viewer}/performance")).await.expect(200);
-    // Those who connected nothing have nothing to track.
+    // Without a connected account there is nothing to track.
     let none = viewer.get("/api/properties/tracking").await.expect(200).json;
     assert_eq!((&none["data"]["used"], &none["data"]["properties"]), (&json!(0), &json!([])));
     track(&viewer, &[shared_with_viewer]).await.expect(404);
@@ -174,7 +174,7 @@ async fn a_sync_follows_the_account_and_changes_nothing_twice() {
         first.json["data"]["properties"].as_array().unwrap().iter().map(|p| p["siteUrl"].as_str().unwrap()).collect();
     assert!(sites.len() == 5 && !sites.contains(&"https://legacy.northmoor.example/"), "{sites:?}");
 
-    // A site that the account had once and has no more.
+    // A site that is no longer in the account.
     let id = owner.property("northmoor").await;
     let rename = |from: &str, to: &str| format!("UPDATE property SET site_url = '{to}' WHERE site_url = '{from}'");
     let run = async |sql: String| app.service.db.execute_unprepared(&sql).await.unwrap();

@@ -1,4 +1,4 @@
-//! A service that is started again on its data folder, and what it keeps there: the database is `SQLite` wherever the suite runs.
+//! Tests of a restart on the same data folder. The database is `SQLite`, whatever the suite runs on.
 
 use std::{fs, net::SocketAddr, path::Path};
 
@@ -17,7 +17,7 @@ async fn start(folder: &Path, address: SocketAddr) -> TestApp {
     .await
 }
 
-/// How many rows every table has.
+/// The number of rows in every table.
 async fn rows(app: &TestApp) -> Vec<(String, i64)> {
     let db = &app.service.db;
     let ask = async |sql: &str| db.query_all_raw(Statement::from_string(db.get_database_backend(), sql)).await.unwrap();
@@ -64,7 +64,7 @@ async fn what_is_kept_is_readable_by_its_owner_only() {
     assert_eq!((mode("data"), mode("data/secrets.key")), (0o700, 0o600));
     let key = fs::read_to_string(folder.path().join("data/secrets.key")).unwrap();
     assert!(key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    // What only the key opens: neither tokens nor signing keys stand in the database as they are.
+    // Neither tokens nor signing keys are stored in plain text. Only the key decrypts them.
     let stored = fs::read(folder.path().join("data/sightline.db")).unwrap();
     let wal = fs::read(folder.path().join("data/sightline.db-wal")).unwrap_or_default();
     let text = String::from_utf8_lossy(&[stored, wal].concat()).into_owned();

@@ -1,5 +1,5 @@
-//! How many statements a request sends to the database. On `SQLite` what admission rests on is remembered; on `PostgreSQL` one
-//! statement answers it.
+//! Tests of the number of statements per request. On `SQLite` the data for admission is cached. On `PostgreSQL` one
+//! statement reads it.
 
 use poem::http::Method;
 use sea_orm::DbBackend;
@@ -10,12 +10,12 @@ use crate::support::{
     app::TestApp,
 };
 
-/// Statements that admission takes, once a caller is known.
+/// Statements for the admission of a known caller.
 fn admission(app: &TestApp) -> u64 {
     u64::from(app.service.db.get_database_backend() == DbBackend::Postgres)
 }
 
-/// The fewest statements of five requests: what was written before them is noticed once more by the poll for other processes.
+/// The lowest number of statements of five requests. The poll for other processes may still detect earlier writes.
 async fn fewest(app: &TestApp, ask: impl AsyncFn() -> Answer) -> u64 {
     ask().await.expect(200);
     let mut fewest = u64::MAX;
@@ -74,7 +74,7 @@ async fn a_keyed_create_sends_at_most_eight_statements() {
         (&editor, of(&property, "topic-clusters"), json!({ "name": "Shops", "conditions": conditions })),
         (&editor, of(&property, "branded-keywords"), json!({ "keywords": ["shops"] })),
     ];
-    // The first use of a grant is noted.
+    // The first use of a grant is recorded.
     editor.get(&of(&property, "annotations")).await.expect(200);
     for (actor, path, body) in cases {
         let before = app.service.statements.count();

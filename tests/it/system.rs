@@ -1,4 +1,4 @@
-//! Health.
+//! Tests of the health endpoint.
 
 use chrono::TimeDelta;
 use serde_json::Value;

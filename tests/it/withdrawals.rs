@@ -1,4 +1,4 @@
-//! Access that is withdrawn is refused at the very next request, at every process of the service, also under load.
+//! Tests that withdrawn access is refused from the next request on, in every process of the service, also under load.
 
 use chrono::TimeDelta;
 use entity::user::{self, Plan};
@@ -13,10 +13,10 @@ use crate::support::{
     app::{TestApp, start_of_test},
 };
 
-/// How often each withdrawal is made.
+/// Repetitions of each withdrawal.
 const ROUNDS: usize = 100;
 
-/// Two ways to the same service: on `PostgreSQL` two processes, on `SQLite` one.
+/// Two addresses of the same service: on `PostgreSQL` of two processes, on `SQLite` of one.
 struct Pair {
     here: TestApp,
     there: Option<TestApp>,
@@ -36,7 +36,7 @@ impl Pair {
     }
 }
 
-/// Readers at the other process who ask again and again for `path`, so that whatever can be remembered there is.
+/// Readers at the other process who repeatedly request `path`, so that all its cacheable data is cached.
 fn load(actor: &Actor, path: &str) -> JoinSet<()> {
     let mut readers = JoinSet::new();
     for _ in 0..3 {
@@ -54,7 +54,7 @@ fn annotations(property: &str) -> String {
     format!("/api/properties/{property}/annotations")
 }
 
-/// A member of the owner's team in a role that the rounds change, and the path of the grant.
+/// A member of the owner's team, whose role the rounds change, and the path of the grant.
 async fn member(pair: &Pair, role: &str) -> (Actor, Actor, String) {
     let owner = pair.here.actor("owner").await;
     let grant = json!({ "email": "stranger@demo.test", "role": role, "allProperties": true });
@@ -154,7 +154,7 @@ async fn a_lapsed_plan_opens_nothing() {
     drop(readers);
 }
 
-/// Facts that time changes are judged at each request, remembered or not.
+/// Conditions that depend on time are checked at each request, cached or not.
 #[tokio::test]
 async fn what_time_ends_ends() {
     let app = TestApp::start(|_| {}).await;

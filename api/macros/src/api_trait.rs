@@ -1,4 +1,4 @@
-//! `#[api_trait]`.
+//! Expansion of `#[api_trait]`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -10,7 +10,7 @@ use syn::{
 
 use crate::names::{camel_case, docs};
 
-/// `tag = Tags, routes = TagsRoutes`.
+/// Arguments of the attribute: `tag = Tags, routes = TagsRoutes`.
 pub struct Arguments {
     tag: Ident,
     routes: Ident,
@@ -32,7 +32,7 @@ impl Parse for Arguments {
     }
 }
 
-/// What the attributes of one method say.
+/// One operation, as the attributes of its method declare it.
 struct Operation {
     verb: String,
     path: String,
@@ -52,7 +52,7 @@ struct Argument {
     ty: Box<Type>,
 }
 
-/// The trait, its wrapper and its table.
+/// Expands the trait into the trait itself, its wrapper and its table of operations.
 pub fn expand(arguments: &Arguments, mut item: ItemTrait) -> Result<TokenStream> {
     let (mut wrappers, mut rows) = (Vec::new(), Vec::new());
     for member in &mut item.items {
@@ -120,7 +120,7 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
     Ok(found)
 }
 
-/// Takes in one attribute; `false` where it is not ours and stays on the trait method.
+/// Reads one attribute into `found`. Returns `false` for an attribute of another macro, which stays on the method.
 fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> {
     let Some(name) = attribute.path().get_ident().map(ToString::to_string) else { return Ok(false) };
     match name.as_str() {
@@ -192,8 +192,8 @@ fn wrapper(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[A
     })
 }
 
-/// Arguments for the path parameters in front of those that the method takes, such as the property: poem-openapi gives the first
-/// `Path` argument the first parameter of the path, whatever its name.
+/// Arguments for path parameters that precede those of the method, such as the property's id. poem-openapi assigns
+/// `Path` arguments to path parameters by position, not by name.
 fn unnamed_parameters(op: &Operation, arguments: &[Argument]) -> Result<Vec<TokenStream>> {
     let taken: Vec<_> = arguments.iter().filter(|a| is_path(&a.ty)).collect();
     let wire: Vec<String> =
@@ -246,7 +246,7 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     }
 }
 
-/// Reads have a strong tag unless they say otherwise; writes and public reads have none.
+/// `EtagKind` of the operation. Reads default to a strong tag; writes and public reads have none.
 fn etag_of(op: &Operation) -> TokenStream {
     let public = op.access == "Public";
     match &op.etag {
@@ -256,8 +256,8 @@ fn etag_of(op: &Operation) -> TokenStream {
     }
 }
 
-/// `async fn` in a public trait does not promise `Send`, which the router needs; and an operation that an
-/// implementation leaves out answers `not_implemented`.
+/// Makes the method's future `Send`, which the router needs and `async fn` in a public trait does not promise. Adds a
+/// default body that answers `not_implemented`.
 fn finish_signature(method: &mut TraitItemFn) -> Result<()> {
     if method.sig.asyncness.take().is_none() {
         return Err(Error::new_spanned(&method.sig, "an operation is an async fn"));

@@ -6,7 +6,7 @@ mod query_params;
 
 use proc_macro::TokenStream;
 
-/// Makes of a trait of operations: the trait itself, a generic poem-openapi wrapper named by `routes`, and a
+/// Expands a trait of operations into the trait itself, a generic poem-openapi wrapper named by `routes`, and a
 /// constant table `OPERATIONS` with every operation's method, path, access, idempotency, role and errors.
 ///
 /// On the trait: `#[api_trait(tag = Tags, routes = TagsRoutes)]`.
@@ -32,10 +32,10 @@ pub fn api_trait(arguments: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Reads a struct from the query string and documents its fields as query parameters.
 ///
-/// A field's doc comment is the description. `#[param(example = "…")]` is required; `#[param(name = "…")]` overrides the
-/// camelCase name; `#[param(default = "…")]` is what an absent parameter means, as text; `#[param(flatten)]` takes in
-/// another such struct. `Option<T>` is optional without a default. On the struct, `#[params(check = path)]` names a
-/// `fn(&Self) -> Result<(), ApiError>` for rules that span fields.
+/// A field's doc comment is the description. `#[param(example = "…")]` is required; `#[param(name = "…")]` overrides
+/// the camelCase name; `#[param(default = "…")]` is the value of an absent parameter, as text; `#[param(flatten)]`
+/// includes the fields of another such struct. `Option<T>` is optional without a default. On the struct,
+/// `#[params(check = path)]` names a `fn(&Self) -> Result<(), ApiError>` for rules that span fields.
 #[proc_macro_derive(QueryParams, attributes(param, params))]
 pub fn query_params(item: TokenStream) -> TokenStream {
     let item = syn::parse_macro_input!(item as syn::DeriveInput);

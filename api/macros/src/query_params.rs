@@ -1,4 +1,4 @@
-//! `#[derive(QueryParams)]`.
+//! Expansion of `#[derive(QueryParams)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -14,7 +14,7 @@ struct Attributes {
     flatten: bool,
 }
 
-/// The `QueryParams` implementation of one struct.
+/// Generates the `QueryParams` implementation of one struct.
 pub fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let Data::Struct(data) = &item.data else {
         return Err(Error::new_spanned(item, "QueryParams is derived for structs"));

@@ -23,12 +23,12 @@ pub struct BrandedTrafficParams {
 pub struct BrandedTrafficAnswer {
     /// The split.
     pub data: BrandedSplit,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: BrandedTrafficMeta,
 }
 
-/// The split of all traffic by branded keywords. The search engine names no anonymised query, so they are neither branded
-/// nor non-branded: `anonymised = total − branded − nonBranded`, never below 0.
+/// The split of all traffic by branded keywords. The search engine does not name anonymised queries, so they are
+/// neither branded nor non-branded: `anonymised = total − branded − nonBranded`, never below 0.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
@@ -63,10 +63,10 @@ pub struct BrandedPart {
     /// Impression-weighted average position; null without impressions.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
-    /// Its share of all clicks; null without any.
+    /// Share of all clicks, 0 to 1; null without clicks.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub clicks_share: Option<f64>,
-    /// Its share of all impressions; null without any.
+    /// Share of all impressions, 0 to 1; null without impressions.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub impressions_share: Option<f64>,
     /// The comparison window's metrics.
@@ -86,13 +86,13 @@ pub struct AnonymisedPart {
     pub clicks: u64,
     /// Impressions, a count.
     pub impressions: u64,
-    /// Its share of all clicks; null without any.
+    /// Share of all clicks, 0 to 1; null without clicks.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
     pub clicks_share: Option<f64>,
-    /// Its share of all impressions; null without any.
+    /// Share of all impressions, 0 to 1; null without impressions.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
     pub impressions_share: Option<f64>,
-    /// The comparison window's remainder.
+    /// Clicks and impressions of the comparison window's remainder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Counts>,
 }
@@ -112,20 +112,20 @@ pub struct BrandedPoint {
     pub anonymised: Counts,
 }
 
-/// What the answer says about itself.
+/// Metadata of the answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct BrandedTrafficMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// How much of the traffic has a known query.
+    /// Coverage: the part of the traffic with a known query.
     pub coverage: IdentifiedCoverage,
 }
 
-/// How much of the traffic has a known query.
+/// Coverage: the part of the traffic with a known query.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct IdentifiedCoverage {
     /// Clicks and impressions of identified queries.
@@ -141,10 +141,10 @@ pub struct IdentifiedShare {
     pub clicks: u64,
     /// Impressions, a count.
     pub impressions: u64,
-    /// Share of all clicks; null without any.
+    /// Share of all clicks, 0 to 1; null without clicks.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub clicks_share: Option<f64>,
-    /// Share of all impressions; null without any.
+    /// Share of all impressions, 0 to 1; null without impressions.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub impressions_share: Option<f64>,
 }

@@ -15,7 +15,7 @@ pub struct CountriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// The most countries to answer with; the default is more than there are.
+    /// Maximum number of countries in the answer; the default exceeds the number of countries.
     #[param(default = "500", example = "50")]
     pub limit: Whole<1, 500>,
 }
@@ -26,7 +26,7 @@ pub struct CountriesTimeseriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// How many countries get a series of their own: those with the most clicks. All others are added up in `other`.
+    /// Number of countries with a series of their own: those with the most clicks. All others are summed in `other`.
     #[param(default = "5", example = "5")]
     pub top: Whole<1, 25>,
 }
@@ -37,7 +37,7 @@ pub struct CountriesAnswer {
     /// One row for each country (lower-case ISO 3166-1 alpha-3), ordered by clicks, then impressions, then country.
     #[oai(validator(max_items = 500))]
     pub data: Vec<TableRow>,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: CountriesMeta,
 }
 
@@ -46,18 +46,18 @@ pub struct CountriesAnswer {
 pub struct CountriesTimeseriesAnswer {
     /// The trends.
     pub data: CountryTrends,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: CountriesMeta,
 }
 
-/// The trends. Countries partition the traffic, so with `other` they add up to the property.
+/// The trends. Countries partition the traffic: together with `other`, they sum to the property's totals.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(skip_serializing_if_is_none)]
 pub struct CountryTrends {
     /// The countries with the most clicks.
     #[oai(validator(max_items = 25))]
     pub countries: Vec<CountryTrend>,
-    /// All other countries together; absent when there is none.
+    /// All other countries combined; absent when there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<OtherTrend>,
 }
@@ -70,7 +70,7 @@ pub struct CountryTrend {
     /// Lower-case ISO 3166-1 alpha-3; `zzz` is unknown.
     #[oai(validator(max_length = 3))]
     pub country: String,
-    /// The whole window.
+    /// Totals over the whole window.
     pub totals: Totals,
     /// Every day of the window up to the last final one; days without data are zeros.
     pub series: Vec<SeriesPoint>,
@@ -84,7 +84,7 @@ pub struct CountryTrend {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct OtherTrend {
-    /// The whole window.
+    /// Totals over the whole window.
     pub totals: Totals,
     /// Every day of the window up to the last final one; days without data are zeros.
     pub series: Vec<SeriesPoint>,
@@ -93,22 +93,22 @@ pub struct OtherTrend {
     pub previous_series: Option<Vec<SeriesPoint>>,
 }
 
-/// What the answer says about itself.
+/// Metadata of the answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct CountriesMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// How much of the truth the answer shows.
+    /// Coverage: the part of the data that the answer shows.
     pub coverage: CountriesCoverage,
 }
 
-/// How much of the truth the answer shows.
+/// Coverage: the part of the data that the answer shows.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct CountriesCoverage {
-    /// Of the countries named; `other` is not counted as shown.
+    /// Coverage of the named countries; `other` does not count as shown.
     pub countries: TableCoverage,
 }

@@ -31,13 +31,13 @@ pub struct ExportParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// Which table.
+    /// The table to export.
     #[param(default = "queries", example = "queries")]
     pub table: ExportTable,
-    /// Rows of the query table.
+    /// Maximum number of rows in the query table.
     #[param(default = "5000", example = "500")]
     pub query_limit: RowLimit,
-    /// Rows of the page table.
+    /// Maximum number of rows in the page table.
     #[param(default = "5000", example = "500")]
     pub page_limit: RowLimit,
 }

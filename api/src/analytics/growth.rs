@@ -17,26 +17,26 @@ pub struct GrowthParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// The best position of the band, included. The band holds for both kinds.
+    /// Best position of the band, inclusive. The band applies to both kinds.
     #[param(default = "4", example = "4")]
     pub min_position: Decimal<1, 100>,
-    /// The worst position of the band, included; not below `minPosition`.
+    /// Worst position of the band, inclusive; not below `minPosition`.
     #[param(default = "20", example = "20")]
     pub max_position: Decimal<1, 100>,
-    /// The fewest impressions of a query.
+    /// Minimum impressions of a query.
     #[param(default = "100", example = "100")]
     pub min_impressions: Whole<1, 1_000_000>,
-    /// The position that a `rank` opportunity aims at.
+    /// Target position of a `rank` opportunity.
     #[param(default = "3", example = "3")]
     pub target_position: Whole<1, 10>,
-    /// Only this kind. Without it: both.
+    /// Returns only this kind. Without it: both.
     #[param(example = "rank")]
     pub kind: Option<OpportunityKind>,
-    /// Whether branded queries are analysed too. They are left out where the property has branded keywords, unless
-    /// `classification=branded` asks for them.
+    /// Includes branded queries. By default they are left out where the property has branded keywords.
+    /// `classification=branded` includes them, too.
     #[param(default = "false", example = "false")]
     pub include_branded: bool,
-    /// The most opportunities to answer with.
+    /// Maximum number of opportunities in the answer.
     #[param(default = "500", example = "100")]
     pub limit: RowLimit,
 }
@@ -50,14 +50,14 @@ impl GrowthParams {
     }
 }
 
-/// What there is to gain.
+/// Kind of opportunity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum OpportunityKind {
-    /// A better position: worse than the target position now, and more clicks to expect there.
+    /// A better position: the query ranks below the target position, and the target position promises more clicks.
     Rank,
-    /// A better snippet: on page one (up to position 10), but clicked less than its position lets expect.
+    /// A better snippet: the query ranks on page one (up to position 10), but its CTR is lower than expected at its position.
     Snippet,
 }
 
@@ -66,23 +66,23 @@ crate::enum_param!(OpportunityKind);
 /// Opportunities to grow.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct GrowthAnswer {
-    /// What was found.
+    /// The results.
     pub data: Growth,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: GrowthMeta,
 }
 
-/// What was found.
+/// The results.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct Growth {
-    /// Where the expected CTRs come from.
+    /// The curve that the expected CTRs come from.
     pub curve: CtrCurve,
-    /// Opportunities that qualified, those cut by `limit` included.
+    /// Opportunities that qualified, including those cut by `limit`.
     pub opportunities_found: u64,
-    /// Most potential clicks first, then by query and kind. A query may stand once for each kind; where there is nothing to
-    /// gain there is no opportunity.
+    /// Ordered by potential clicks, highest first, then by query and kind. A query may appear once per kind.
+    /// Opportunities without potential clicks are omitted.
     #[oai(validator(max_items = 5000))]
     pub opportunities: Vec<GrowthOpportunity>,
 }
@@ -94,10 +94,10 @@ pub struct Growth {
 pub struct GrowthOpportunity {
     /// The query.
     pub query: String,
-    /// The page with the most impressions for it; absent when it is not among the rows that the search engine gave.
+    /// The page with the most impressions for the query; absent when no row from the search engine names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<String>,
-    /// What there is to gain.
+    /// Kind of opportunity.
     pub kind: OpportunityKind,
     /// Clicks, a count.
     pub clicks: u64,
@@ -109,41 +109,41 @@ pub struct GrowthOpportunity {
     /// Impression-weighted average position.
     #[oai(validator(minimum(value = "1")))]
     pub position: f64,
-    /// The CTR that the curve lets expect: at the target position for `rank`, at the query's own for `snippet`.
+    /// Expected CTR on the curve, 0 to 1: at the target position for `rank`, at the query's own for `snippet`.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     pub expected_ctr: f64,
-    /// `impressions × max(0, expectedCtr − ctr)`. A heuristic to sort by, not a forecast.
+    /// `impressions × max(0, expectedCtr − ctr)`. A heuristic for sorting, not a forecast.
     #[oai(validator(minimum(value = "0")))]
     pub potential_clicks: f64,
-    /// How the query moved since the comparison window; absent without one.
+    /// Movement of the query since the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub movement: Option<Movement>,
 }
 
-/// How a query moved since the comparison window.
+/// Movement of a query since the comparison window.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(skip_serializing_if_is_none)]
 pub struct Movement {
-    /// In which window's rows the query stands.
+    /// Windows whose rows contain the query.
     pub presence: Presence,
-    /// The comparison window's metrics; absent when it lacks the query.
+    /// Metrics of the comparison window; absent when its rows do not contain the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous; absent when the comparison window lacks the query.
+    /// Current minus previous; absent when the comparison window's rows do not contain the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
 
-/// What the answer says about itself.
+/// Metadata of the answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct GrowthMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// How much of the truth was analysed.
+    /// Coverage: the part of the data that was analysed.
     pub coverage: QueryCoverage,
     /// The thresholds used.
     pub thresholds: GrowthThresholds,
@@ -154,20 +154,20 @@ pub struct GrowthMeta {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct GrowthThresholds {
-    /// The best position of the band.
+    /// Best position of the band.
     #[oai(validator(minimum(value = "1"), maximum(value = "100")))]
     pub min_position: f64,
-    /// The worst position of the band.
+    /// Worst position of the band.
     #[oai(validator(minimum(value = "1"), maximum(value = "100")))]
     pub max_position: f64,
-    /// The fewest impressions of a query.
+    /// Minimum impressions of a query.
     pub min_impressions: u64,
-    /// The position that a `rank` opportunity aims at.
+    /// Target position of a `rank` opportunity.
     pub target_position: u64,
-    /// The worst position that is page one, where `snippet` looks.
+    /// Worst position on page one, for `snippet`.
     pub page_one_position: u64,
-    /// Where the expected CTRs come from.
+    /// Source of the expected CTRs.
     pub curve: CurveSource,
-    /// Whether branded queries were left out.
+    /// True if branded queries were left out.
     pub branded_excluded: bool,
 }

@@ -1,4 +1,4 @@
-//! What search data says about a property.
+//! Analyses of a property's search data.
 
 mod branded;
 mod cannibalization;
@@ -30,13 +30,13 @@ use crate::{
     security::Caller,
 };
 
-/// What search data says about a property.
+/// Analyses of a property's search data.
 #[api_trait(tag = Analytics, routes = AnalyticsRoutes)]
 pub trait AnalyticsApi: Send + Sync + 'static {
     /// Time series and breakdown tables
     ///
-    /// Totals for every scope; a daily series and five breakdown tables as `scope` asks. Totals never come from query or page
-    /// rows. With a comparison window, totals and rows also carry its metrics and the change.
+    /// Returns totals for every scope; `scope` adds a daily series, five breakdown tables or both. Totals never come
+    /// from query or page rows. With a comparison window, totals and rows also carry its metrics and the change.
     #[get("/api/properties/{id}/performance")]
     #[etag(Weak)]
     #[errors(
@@ -54,8 +54,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Pages that compete for the same query
     ///
-    /// Candidates to look at, not verdicts: queries for which at least two pages of the property get a real share of the
-    /// impressions, the most impressions at stake first.
+    /// Returns candidates to review, not verdicts: queries for which at least two pages of the property get a
+    /// substantial share of the impressions. Queries with the most impressions at stake come first.
     #[get("/api/properties/{id}/cannibalization")]
     #[etag(Weak)]
     #[errors(
@@ -73,8 +73,9 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Queries within striking distance
     ///
-    /// Queries that would bring more clicks from a better position (`rank`), or from a better snippet where they stand
-    /// (`snippet`). The gain is a heuristic on a CTR curve, the property's own where it has enough data.
+    /// Returns queries that would bring more clicks from a better position (`rank`), or from a better snippet at their
+    /// current position (`snippet`). The gain is a heuristic based on a CTR curve: the property's own where it has
+    /// enough data.
     #[get("/api/properties/{id}/growth-opportunities")]
     #[etag(Weak)]
     #[errors(
@@ -92,8 +93,9 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Visibility and branded split
     ///
-    /// How the identified queries are distributed over positions, how visible they make the property, how the traffic splits into
-    /// branded, non-branded and anonymised; with a comparison window also which queries came, went and moved.
+    /// Returns the distribution of the identified queries over positions, their visibility, and the split of the
+    /// traffic into branded, non-branded and anonymised. With a comparison window, it also returns new, lost and moving
+    /// queries.
     #[get("/api/properties/{id}/query-insights")]
     #[etag(Weak)]
     #[errors(
@@ -111,7 +113,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Daily unique queries
     ///
-    /// Identified queries with at least one impression, by day and by that day's position. Legacy: query insights say more.
+    /// Counts identified queries with at least one impression, by day and by that day's position. Legacy: query
+    /// insights return more.
     #[get("/api/properties/{id}/query-count")]
     #[etag(Weak)]
     #[deprecated]
@@ -130,9 +133,10 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Rows behind the query count, as CSV
     ///
-    /// One row for each day and query, by date, then clicks, impressions and query. Columns: `date`, `query`, `bucket`, `clicks`,
-    /// `impressions`, `ctr`, `position`, `dayCapped` (whether the day's rows stand at the search engine's cap). A query that a spreadsheet
-    /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe.
+    /// Returns one row per day and query, ordered by date, then clicks, impressions and query. Columns: `date`,
+    /// `query`, `bucket`, `clicks`, `impressions`, `ctr`, `position`, `dayCapped` (true if the day's rows reached the
+    /// search engine's cap). A query that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a
+    /// leading apostrophe.
     #[get("/api/properties/{id}/query-count-raw")]
     #[etag(None)]
     #[errors(
@@ -146,7 +150,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Breakdown by country
     ///
-    /// Each country's metrics, with those of the comparison window where one is asked for.
+    /// Returns each country's metrics, with those of the comparison window if there is one.
     #[get("/api/properties/{id}/countries")]
     #[etag(Weak)]
     #[errors(
@@ -164,7 +168,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Daily trends of the largest countries
     ///
-    /// A daily series for each of the `top` countries by clicks, and one for all others together.
+    /// Returns a daily series for each of the `top` countries by clicks, and one for all other countries combined.
     #[get("/api/properties/{id}/countries-timeseries")]
     #[etag(Weak)]
     #[errors(
@@ -182,7 +186,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Small daily series for table rows
     ///
-    /// For the rows named in `keys`, or for the first rows of a table.
+    /// Returns series for the rows named in `keys`, or for the first rows of a table.
     #[get("/api/properties/{id}/table-sparklines")]
     #[etag(Weak)]
     #[errors(
@@ -200,9 +204,11 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// A breakdown table as CSV
     ///
-    /// The rows of one table of the performance answer, in its order. Columns: `key`, `clicks`, `impressions`, `ctr`, `position`; with
-    /// a comparison window also `previousClicks`, `previousImpressions`, `previousCtr`, `previousPosition`, `presence`. An undefined value is
-    /// an empty cell; a key that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Total-Rows-Capped` says whether the table was cut at the fetch ceiling of 5,000 rows.
+    /// Returns the rows of one table of the performance answer, in the same order. Columns: `key`, `clicks`,
+    /// `impressions`, `ctr`, `position`; with a comparison window also `previousClicks`, `previousImpressions`,
+    /// `previousCtr`, `previousPosition`, `presence`. An undefined value is an empty cell. A key that a spreadsheet
+    /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Total-Rows-Capped` is true if
+    /// the table was cut at the fetch ceiling of 5,000 rows.
     #[get("/api/properties/{id}/export")]
     #[etag(None)]
     #[errors(
@@ -216,7 +222,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Branded, non-branded and anonymised traffic
     ///
-    /// Refused with a hint on a property without branded keywords. Legacy: query insights hold the same split.
+    /// A property without branded keywords is refused with a hint. Legacy: query insights return the same split.
     #[get("/api/properties/{id}/branded-traffic")]
     #[etag(Weak)]
     #[deprecated]

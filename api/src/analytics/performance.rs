@@ -1,4 +1,4 @@
-//! Shapes of the performance answer.
+//! Schemas of the performance answer.
 
 use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
@@ -10,7 +10,7 @@ use crate::{
     params::QueryParams,
 };
 
-/// Which parts of the performance answer are wanted besides the totals.
+/// Parts of the performance answer to return besides the totals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
@@ -31,13 +31,15 @@ pub struct PerformanceParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// What the answer holds besides the totals: `series` the daily series, `tables` the breakdown tables, `all` both.
+    /// Parts to return besides the totals: `series` for the daily series, `tables` for the breakdown tables, `all` for both.
     #[param(default = "series", example = "all")]
     pub scope: Scope,
-    /// Rows of the query table. With a comparison, at most as many rows that only the comparison window has follow them.
+    /// Maximum number of rows in the query table. With a comparison, up to as many rows that only the comparison window
+    /// has follow.
     #[param(default = "500", example = "500")]
     pub query_limit: RowLimit,
-    /// Rows of the page table. With a comparison, at most as many rows that only the comparison window has follow them.
+    /// Maximum number of rows in the page table. With a comparison, up to as many rows that only the comparison window
+    /// has follow.
     #[param(default = "500", example = "500")]
     pub page_limit: RowLimit,
 }
@@ -47,16 +49,16 @@ pub struct PerformanceParams {
 pub struct PerformanceAnswer {
     /// Totals, series and tables.
     pub data: Performance,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: PerformanceMeta,
 }
 
-/// Totals, and what `scope` asks for.
+/// Totals, and the parts that `scope` selects.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Performance {
-    /// From an ungrouped upstream call, so anonymised queries are in them (unless a query condition leaves them out).
+    /// From an ungrouped upstream request, so they include anonymised queries (unless a query condition excludes them).
     pub totals: Totals,
     /// Every day of the window up to the last final one; days without data are zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +71,7 @@ pub struct Performance {
     pub tables: Option<Tables>,
 }
 
-/// Metrics of the whole question.
+/// Metrics over the whole window and slice.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(skip_serializing_if_is_none)]
 pub struct Totals {
@@ -83,10 +85,10 @@ pub struct Totals {
     /// Impression-weighted average position; null without impressions and where the search type has none.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
-    /// The comparison window's metrics, when one was asked for.
+    /// Metrics of the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous.
+    /// Current minus previous; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
@@ -156,21 +158,21 @@ pub struct TableRow {
     /// Current minus previous; absent unless the key is in both windows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// In which window's rows the key stands; absent without a comparison.
+    /// Windows whose rows contain the key; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presence: Option<Presence>,
 }
 
-/// What a performance answer says about itself.
+/// Metadata of a performance answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct PerformanceMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// Coverage of each table; present with tables.
+    /// Coverage of each table; absent without tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<PerformanceCoverage>,
 }
@@ -180,14 +182,14 @@ pub struct PerformanceMeta {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct PerformanceCoverage {
-    /// Of the query table.
+    /// Coverage of the query table.
     pub queries: TableCoverage,
-    /// Of the page table.
+    /// Coverage of the page table.
     pub pages: TableCoverage,
-    /// Of the country table.
+    /// Coverage of the country table.
     pub countries: TableCoverage,
-    /// Of the device table.
+    /// Coverage of the device table.
     pub devices: TableCoverage,
-    /// Of the search-appearance table, whose rows overlap.
+    /// Coverage of the search-appearance table, whose rows overlap.
     pub search_appearances: TableCoverage,
 }

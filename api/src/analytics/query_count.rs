@@ -24,18 +24,18 @@ pub struct QueryCountParams {
 /// Daily unique queries.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryCountAnswer {
-    /// What was counted.
+    /// The counts.
     pub data: QueryCount,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: QueryCountMeta,
 }
 
-/// What was counted: identified queries with at least one impression on the day. Anonymised queries never count.
+/// Counts of identified queries with at least one impression on the day. Anonymised queries are never counted.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCount {
-    /// Distinct queries of the whole window; less than the sum of its days.
+    /// Distinct queries of the whole window; not the sum of its days.
     pub unique_queries: u64,
     /// Every day of the window up to the last final one.
     pub series: Vec<QueryCountPoint>,
@@ -48,10 +48,10 @@ pub struct QueryCountPoint {
     pub date: NaiveDate,
     /// Distinct queries.
     pub queries: u64,
-    /// The same by that day's position; always all four buckets, best first.
+    /// Distinct queries by that day's position; always all four buckets, best first.
     #[oai(validator(min_items = 4, max_items = 4))]
     pub buckets: Vec<BucketCount>,
-    /// Whether the day's rows stand at the search engine's cap, so that its count is a lower bound.
+    /// True if the day's rows reached the search engine's cap. The count is then a lower bound.
     pub capped: bool,
 }
 
@@ -64,26 +64,26 @@ pub struct BucketCount {
     pub queries: u64,
 }
 
-/// What the answer says about itself.
+/// Metadata of the answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCountMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// How many days are complete.
+    /// Days counted, and the capped ones among them.
     pub coverage: QueryCountCoverage,
 }
 
-/// How many days are complete.
+/// Days counted, and the capped ones among them.
 #[derive(Debug, Clone, Copy, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCountCoverage {
     /// Days counted.
     pub days: u64,
-    /// Days whose rows stand at the search engine's cap.
+    /// Days whose rows reached the search engine's cap.
     pub days_capped: u64,
 }

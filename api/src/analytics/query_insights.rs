@@ -16,24 +16,24 @@ pub struct QueryInsightsParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// The fewest impressions, in either window, of a query that is listed as new, lost or moving.
+    /// Minimum impressions, in either window, of a query listed as new, lost or moving.
     #[param(default = "10", example = "10")]
     pub min_impressions: Whole<1, 1_000_000>,
-    /// The most rows of each list of queries.
+    /// Maximum number of rows in each list of queries.
     #[param(default = "50", example = "50")]
     pub limit: Whole<1, 500>,
 }
 
-/// What queries say.
+/// Insights from a property's queries.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryInsightsAnswer {
-    /// What was found.
+    /// The results.
     pub data: QueryInsights,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: QueryInsightsMeta,
 }
 
-/// What was found.
+/// The results.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
@@ -41,16 +41,16 @@ pub struct QueryInsights {
     /// Identified queries by position; always all four buckets, best first.
     #[oai(validator(min_items = 4, max_items = 4))]
     pub distribution: Vec<BucketRow>,
-    /// The same of the comparison window.
+    /// Distribution in the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(min_items = 4, max_items = 4))]
     pub previous_distribution: Option<Vec<BucketRow>>,
     /// The visibility index.
     pub visibility: Visibility,
-    /// The split by branded keywords; absent on a property without any.
+    /// The split by branded keywords; absent for a property without branded keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branded_split: Option<BrandedSplit>,
-    /// Queries that came, went and moved; absent without a comparison.
+    /// New, lost and moving queries; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub movers: Option<QueryMovers>,
 }
@@ -62,25 +62,26 @@ pub struct QueryInsights {
 pub struct BucketRow {
     /// The bucket.
     pub bucket: PositionBucket,
-    /// Queries in it.
+    /// Number of queries.
     pub queries: u64,
-    /// Their clicks.
+    /// Clicks of these queries.
     pub clicks: u64,
-    /// Their impressions.
+    /// Impressions of these queries.
     pub impressions: u64,
-    /// Share of the identified queries; null without any.
+    /// Share of the identified queries, 0 to 1; null without queries.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
     pub queries_share: Option<f64>,
-    /// Share of the identified queries' clicks; null without any.
+    /// Share of the identified queries' clicks, 0 to 1; null without clicks.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
     pub clicks_share: Option<f64>,
-    /// Share of the identified queries' impressions; null without any.
+    /// Share of the identified queries' impressions, 0 to 1; null without impressions.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
     pub impressions_share: Option<f64>,
 }
 
-/// `100 × Σ(impressions × C(position)) ÷ Σ(impressions × C(1))` over identified queries, C being the static CTR curve: 100 when
-/// every query ranks first, 0 when none is in the first twenty. A heuristic: impressions depend on ranking themselves.
+/// `100 × Σ(impressions × C(position)) ÷ Σ(impressions × C(1))` over identified queries, where C is the static CTR
+/// curve. It is 100 when every query ranks first, 0 when none ranks in the first twenty. A heuristic: impressions
+/// themselves depend on ranking.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
@@ -88,7 +89,7 @@ pub struct Visibility {
     /// The index; null without impressions.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub index: Option<f64>,
-    /// The comparison window's index; absent without one.
+    /// Index of the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(minimum(value = "0"), maximum(value = "100")))]
     pub previous: Option<f64>,
@@ -102,7 +103,7 @@ pub struct Visibility {
     pub previous_series: Option<Vec<VisibilityPoint>>,
 }
 
-/// One day, by that day's queries and positions.
+/// Visibility on one day, from that day's queries and positions.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct VisibilityPoint {
     /// The day.
@@ -113,50 +114,51 @@ pub struct VisibilityPoint {
     /// The day's identified queries by position; always all four buckets, best first.
     #[oai(validator(min_items = 4, max_items = 4))]
     pub buckets: Vec<BucketTally>,
-    /// Whether the day's rows stand at the search engine's cap, so that there may be more.
+    /// True if the day's rows reached the search engine's cap, so there may be more queries.
     pub capped: bool,
 }
 
-/// What a bucket of positions holds on a day.
+/// One bucket of positions on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Object, Serialize)]
 pub struct BucketTally {
     /// The bucket.
     pub bucket: PositionBucket,
-    /// Queries in it.
+    /// Number of queries.
     pub queries: u64,
-    /// Their clicks.
+    /// Clicks of these queries.
     pub clicks: u64,
-    /// Their impressions.
+    /// Impressions of these queries.
     pub impressions: u64,
 }
 
-/// Queries that came, went and moved. No query stands in two lists.
+/// New, lost and moving queries. No query is in two lists.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryMovers {
-    /// Only in the current window; most impressions first. Empty when the comparison window's list was cut at its cap.
+    /// Queries only in the current window; most impressions first. Empty when the comparison window's list was cut at its cap.
     #[oai(validator(max_items = 500))]
     pub new: Vec<TableRow>,
-    /// Only in the comparison window; most impressions there first. Empty when the current window's list was cut at its cap.
+    /// Queries only in the comparison window; most impressions there first. Empty when the current window's list was
+    /// cut at its cap.
     #[oai(validator(max_items = 500))]
     pub lost: Vec<TableRow>,
-    /// In one window's rows only, while the other window's list was cut, so that it may be there too; most impressions first.
+    /// Queries in one window's rows only, while the other window's list was cut and may contain them; most impressions first.
     #[oai(validator(max_items = 500))]
     pub unknown: Vec<TableRow>,
-    /// In both, with a change; largest change in clicks first, up or down, then in impressions.
+    /// Queries in both windows with a change; largest change in clicks first, up or down, then in impressions.
     #[oai(validator(max_items = 500))]
     pub moving: Vec<TableRow>,
 }
 
-/// What the answer says about itself.
+/// Metadata of the answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct QueryInsightsMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// How much of the truth was analysed.
+    /// Coverage: the part of the data that was analysed.
     pub coverage: QueryCoverage,
     /// The thresholds used.
     pub thresholds: QueryInsightsThresholds,
@@ -167,8 +169,8 @@ pub struct QueryInsightsMeta {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct QueryInsightsThresholds {
-    /// The fewest impressions of a query that is listed.
+    /// Minimum impressions of a listed query.
     pub min_impressions: u64,
-    /// The curve of the visibility index.
+    /// Curve of the visibility index.
     pub curve: CurveSource,
 }

@@ -1,4 +1,4 @@
-//! What the analyses' answers have in common.
+//! Schemas that the analyses' answers share.
 
 use chrono::{DateTime, Utc};
 use poem_openapi::{Enum, Object};
@@ -6,30 +6,30 @@ use serde::{Serialize, Serializer};
 
 use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage};
 
-/// What every analytics answer says about itself.
+/// Metadata of every analytics answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerMeta {
-    /// The window that was answered.
+    /// The window of the answer.
     pub window: DateRange,
-    /// The window it was compared with.
+    /// The comparison window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare_window: Option<DateRange>,
     /// The kind of search.
     pub search_type: SearchType,
-    /// How the answer counts; a table that counts otherwise says so in `coverage`.
+    /// Counting method of the answer; a table with another method names it in `coverage`.
     pub aggregation: Aggregation,
-    /// How recent the data is.
+    /// Freshness of the data.
     pub freshness: Freshness,
-    /// When the oldest part of this answer was read from the search engine.
+    /// Time when the oldest part of this answer was read from the search engine.
     #[serde(serialize_with = "as_elsewhere")]
     pub cached_at: DateTime<Utc>,
-    /// Whether there was anything to analyse.
+    /// Shows if there was data to analyse.
     pub status: AnalysisStatus,
 }
 
-/// As poem-openapi writes the timestamps of all other answers.
+/// Serialises a timestamp in the format that poem-openapi uses in all other answers.
 fn as_elsewhere<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&time.to_rfc3339())
 }
@@ -37,7 +37,7 @@ fn as_elsewhere<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S:
 /// Coverage of an analysis of queries.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryCoverage {
-    /// Of the query rows that were analysed.
+    /// Coverage of the analysed query rows.
     pub queries: TableCoverage,
 }
 
@@ -67,7 +67,7 @@ impl PositionBucket {
     pub const ALL: [Self; 4] = [Self::Top3, Self::Top10, Self::Top20, Self::Beyond];
 }
 
-/// Where an expected CTR comes from.
+/// Source of an expected CTR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
@@ -78,16 +78,17 @@ pub enum CurveSource {
     Static,
 }
 
-/// The CTR that a position can be expected to have: linear between whole positions, 0 beyond 20.
+/// Expected CTR by position: linear between whole positions, 0 beyond 20.
 ///
-/// The property's own curve is the CTR of its non-branded queries by rounded position, where they have at least 100
-/// impressions; it is used when five of the positions 1 to 10 have. Between two such positions it is linear; before the first
-/// and after the last one the published averages stand in, and `points` say where.
+/// The property's own curve is the CTR of its non-branded queries by rounded position, at positions with at least 100
+/// impressions. It is used when at least five of the positions 1 to 10 qualify. Between two such positions it is
+/// linear. Before the first and after the last one, published averages are used; `points` names the source of each
+/// point.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct CtrCurve {
-    /// Where it comes from.
+    /// Source of the curve.
     pub source: CurveSource,
-    /// Its points, best position first.
+    /// Points of the curve, best position first.
     #[oai(validator(max_items = 20))]
     pub points: Vec<CurvePoint>,
 }
@@ -98,14 +99,14 @@ pub struct CurvePoint {
     /// A whole position.
     #[oai(validator(minimum(value = "1"), maximum(value = "20")))]
     pub position: u32,
-    /// The CTR to expect there.
+    /// Expected CTR at this position, 0 to 1.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     pub ctr: f64,
-    /// Where this point comes from.
+    /// Source of this point.
     pub source: CurveSource,
 }
 
-/// Clicks and impressions where a CTR and a position would say nothing.
+/// Clicks and impressions of traffic that has no CTR and no position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
 pub struct Counts {
     /// Clicks, a count.

@@ -10,7 +10,7 @@ use crate::{
     params::{ParamValue, QueryParams, Whole},
 };
 
-/// A table whose rows have daily series. Search appearances have none: the search engine does not give them by day.
+/// A table whose rows have daily series. Search appearances have none: the search engine does not report them by day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
@@ -27,10 +27,10 @@ pub enum SparklineTable {
 
 crate::enum_param!(SparklineTable);
 
-/// The most keys of one question.
+/// Maximum number of keys per request.
 pub const MAX_KEYS: usize = 50;
 
-/// The `keys` parameter: a JSON-encoded array of at most 50 row keys. Keys may hold commas, so no separator would do.
+/// The `keys` parameter: a JSON-encoded array of at most 50 row keys. JSON is needed because a key may contain any separator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Keys(pub Vec<String>);
 
@@ -68,14 +68,14 @@ pub struct SparklinesParams {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
-    /// Which table the rows belong to.
+    /// The table that the rows belong to.
     #[param(default = "queries", example = "queries")]
     pub table: SparklineTable,
-    /// A JSON-encoded array of 1 to 50 row keys. Without it: the table's first rows. Countries and devices in any case; they come
-    /// back as the table shows them.
+    /// A JSON-encoded array of 1 to 50 row keys. Without it: the table's first rows. The case of countries and devices
+    /// does not matter; they are returned as the table shows them.
     #[param(example = r#"["running shoes","trail shoes"]"#)]
     pub keys: Option<Keys>,
-    /// How many of the table's first rows, when `keys` is absent.
+    /// Number of rows from the top of the table, when `keys` is absent.
     #[param(default = "25", example = "25")]
     pub limit: Whole<1, 50>,
 }
@@ -85,7 +85,7 @@ pub struct SparklinesParams {
 pub struct SparklinesAnswer {
     /// The series.
     pub data: Sparklines,
-    /// What the answer says about itself.
+    /// Metadata of the answer.
     pub meta: SparklinesMeta,
 }
 
@@ -94,12 +94,12 @@ pub struct SparklinesAnswer {
 pub struct Sparklines {
     /// The table that the rows belong to.
     pub table: SparklineTable,
-    /// In the order of `keys`, or of the table.
+    /// Rows in the order of `keys`, or in the order of the table.
     #[oai(validator(max_items = 50))]
     pub rows: Vec<Sparkline>,
 }
 
-/// The days of one row.
+/// Daily series of one row.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct Sparkline {
     /// The row's key.
@@ -108,22 +108,22 @@ pub struct Sparkline {
     pub series: Vec<SeriesPoint>,
 }
 
-/// What the answer says about itself.
+/// Metadata of the answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct SparklinesMeta {
-    /// As on every analytics answer.
+    /// Metadata that all analytics answers share.
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
-    /// How much of the truth the answer shows.
+    /// Coverage: the part of the data that the answer shows.
     pub coverage: SparklinesCoverage,
 }
 
-/// How much of the truth the answer shows.
+/// Coverage: the part of the data that the answer shows.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct SparklinesCoverage {
-    /// Of the rows asked for: keys without any data are not among `rowsShown` and `rowsKnown`.
+    /// Coverage of the requested rows: keys without any data are not among `rowsShown` and `rowsKnown`.
     pub rows: TableCoverage,
 }

@@ -1,4 +1,4 @@
-//! The `OpenAPI` 3.1 document: poem-openapi's 3.0 output through an array of small named passes.
+//! The `OpenAPI` 3.1 document: poem-openapi's 3.0 output, rewritten by an array of small named passes.
 
 mod examples;
 mod parameters;
@@ -21,7 +21,7 @@ use crate::{
 /// Implements every trait with its default bodies, so that the document can be printed without a server.
 pub struct Stub;
 
-/// The router of an implementation. A path id that is no UUID names nothing, so it is not found.
+/// Builds the router of an implementation. A path id that is not a UUID answers 404.
 pub fn routes<T: Api>(api: &Arc<T>) -> impl poem::Endpoint + use<T> {
     use poem::{EndpointExt as _, IntoEndpoint as _};
     let service = OpenApiService::new(all_routes(api), "Sightline", VERSION).into_endpoint();
@@ -29,19 +29,19 @@ pub fn routes<T: Api>(api: &Arc<T>) -> impl poem::Endpoint + use<T> {
     service.catch_error(not_found)
 }
 
-/// Where the server and its OAuth endpoints are reached, as far as the document shows it.
+/// URLs of the server and its OAuth endpoints, as the document shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locations {
-    /// The host root.
+    /// Root URL of the host.
     pub server: String,
     /// The authorization endpoint.
     pub authorization_url: String,
-    /// The token endpoint; it refreshes too.
+    /// The token endpoint, also used to refresh.
     pub token_url: String,
 }
 
 impl Locations {
-    /// References relative to wherever the document is served from: what the committed file holds.
+    /// URLs relative to the document's own URL, as in the committed file.
     #[must_use]
     pub fn relative() -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Locations {
 
 type Pass = fn(&mut Value);
 
-/// What turns poem-openapi's output into the published document, in this order.
+/// Passes that turn poem-openapi's output into the published document, in this order.
 const PASSES: &[Pass] = &[
     describe,
     schemas::add_shared,
@@ -75,7 +75,7 @@ const PASSES: &[Pass] = &[
     examples::insert,
 ];
 
-/// The published document.
+/// Builds the published document.
 #[must_use]
 pub fn document(locations: &Locations) -> Value {
     let text = OpenApiService::new(all_routes(&Arc::new(Stub)), "Sightline", VERSION).spec();
@@ -87,7 +87,7 @@ pub fn document(locations: &Locations) -> Value {
     document
 }
 
-/// The document as it stands in `openapi.json`.
+/// Text of the document, as committed in `openapi.json`.
 #[must_use]
 pub fn committed_text() -> String {
     let mut text = serde_json::to_string_pretty(&document(&Locations::relative())).unwrap_or_default();
@@ -119,7 +119,7 @@ fn mark_idempotency(document: &mut Value) {
     });
 }
 
-/// Says in the description which role a property-scoped operation needs.
+/// Adds the role that a property-scoped operation needs to its description.
 fn name_roles(document: &mut Value) {
     each_operation(document, |operation, object| {
         if !operation.is_property_scoped() || operation.role == Role::Viewer {
@@ -132,7 +132,7 @@ fn name_roles(document: &mut Value) {
     });
 }
 
-/// Visits each operation object beside its row in the table.
+/// Visits each operation object together with its row of the table.
 fn each_operation(document: &mut Value, mut visit: impl FnMut(&Operation, &mut Map<String, Value>)) {
     for operation in operation::all() {
         let method = operation.method.as_str().to_lowercase();

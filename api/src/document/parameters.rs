@@ -1,4 +1,4 @@
-//! Parameters: path parameters from the path, query parameters from the table, headers that cut across.
+//! Parameters: path parameters from the path, query parameters from the table, headers that operations share.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     params::ParameterDoc,
 };
 
-/// Replaces what poem-openapi found in signatures by the complete list.
+/// Replaces the parameters that poem-openapi derived from signatures with the complete list.
 pub fn document_all(document: &mut Value) {
     each_operation(document, |operation, object| {
         let mut parameters: Vec<Value> =
@@ -60,7 +60,7 @@ fn query_parameter(parameter: &ParameterDoc) -> Value {
     })
 }
 
-/// Text as the JSON value that the schema wants.
+/// Parses text into the JSON type of the schema.
 fn typed(schema: &Value, text: &str) -> Value {
     match schema["type"].as_str() {
         Some("integer" | "number" | "boolean") => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
@@ -129,7 +129,7 @@ fn shared() -> Value {
         "IfNoneMatch".to_owned(),
         header(
             "If-None-Match",
-            "The `ETag` of the client's copy; answered with 304 when it is current.",
+            "The `ETag` of the client's copy. The answer is 304 if the copy is current.",
             json!({ "type": "string", "maxLength": 1024 }),
             "W/\"5f2b9c\"",
         ),
@@ -138,7 +138,7 @@ fn shared() -> Value {
         "IfMatch".to_owned(),
         header(
             "If-Match",
-            "The `ETag` of the record as last read; refused with 412 when the record has changed since.",
+            "The `ETag` of the record as last read. The answer is 412 if the record has changed since.",
             json!({ "type": "string", "maxLength": 1024 }),
             "\"5f2b9c\"",
         ),

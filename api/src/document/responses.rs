@@ -72,7 +72,7 @@ fn merge_headers(response: &mut Value, names: &[&str]) {
     response["headers"] = Value::Object(headers);
 }
 
-/// poem-openapi shouts header names.
+/// Restores the usual case of a header name; poem-openapi writes it in capitals.
 fn canonical(name: &str) -> String {
     let word = |w: &str| {
         w.chars()
@@ -83,9 +83,9 @@ fn canonical(name: &str) -> String {
     name.split('-').map(word).collect::<Vec<_>>().join("-")
 }
 
-/// Describes the errors of each operation: those that follow from its access, path and idempotency, and its own.
+/// Documents the errors of each operation: those that follow from its access, path and idempotency, and its own.
 ///
-/// Operations that may answer a status with the same codes share one response object.
+/// Operations with the same codes for a status share one response object.
 pub fn document_errors(document: &mut Value) {
     let mut shared = Map::new();
     each_operation(document, |operation, object| {
@@ -121,7 +121,7 @@ fn shared_name(operation: &Operation, codes: &[Code]) -> String {
     format!("{public}{}", names.join("Or"))
 }
 
-/// Every code that `operation` may answer with.
+/// Every code that `operation` may return.
 pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     let mut codes = vec![Code::UnsupportedApiVersion, Code::RateLimited, Code::Internal];
     if operation.access == Access::SessionOrOauth {
@@ -133,7 +133,7 @@ pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     if operation.path.contains('{') {
         codes.push(Code::NotFound);
     }
-    // A write with the session cookie that comes from a foreign page is forbidden too.
+    // A write that a foreign page sends with the session cookie is forbidden, too.
     let needs_role = operation.is_property_scoped() && operation.role > Role::Viewer;
     if needs_role || (operation.access == Access::SessionOrOauth && operation.idempotency.is_some()) {
         codes.push(Code::Forbidden);
@@ -195,14 +195,14 @@ fn shared_headers() -> Value {
     let text = || json!({ "type": "string", "maxLength": 1024 });
     json!({
         "X-API-Version": header("The API version of this answer.", json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$" }), json!(VERSION)),
-        "X-RateLimit-Limit": header("Requests that may be made at once.", whole(), json!(60)),
+        "X-RateLimit-Limit": header("Requests that are allowed at once.", whole(), json!(60)),
         "X-RateLimit-Remaining": header("Requests left right now.", whole(), json!(59)),
-        "X-RateLimit-Reset": header("When the limit is full again, in Unix seconds.", whole(), json!(1_790_000_000)),
+        "X-RateLimit-Reset": header("Time when the limit is full again, in Unix seconds.", whole(), json!(1_790_000_000)),
         "Retry-After": header("Seconds to wait before trying again.", json!({ "type": "integer", "format": "int64", "minimum": 1 }), json!(1)),
         "WWW-Authenticate": header("Names the protected-resource metadata (RFC 9728).", text(), json!("Bearer resource_metadata=\"https://sightline.example/.well-known/oauth-protected-resource\"")),
         "ETag": header("Identifies this state of the answer.", text(), json!("W/\"5f2b9c\"")),
-        "Cache-Control": header("`private`: only the caller's own cache may keep the answer.", text(), json!("private")),
-        "Idempotency-Replayed": header("On requests with a key: whether this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
+        "Cache-Control": header("`private`: only the caller's own cache may store the answer.", text(), json!("private")),
+        "Idempotency-Replayed": header("On requests with a key: true if this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
         "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::each_object;
 use crate::{error::ErrorBody, models::FilterCondition};
 
-/// Adds the schemas that only later passes refer to.
+/// Adds the schemas that only later passes reference.
 pub fn add_shared(document: &mut Value) {
     let mut registry = Registry::new();
     ErrorBody::register(&mut registry);
@@ -18,7 +18,7 @@ pub fn add_shared(document: &mut Value) {
     }
 }
 
-/// Removes keys that say nothing.
+/// Removes keys without meaning.
 pub fn drop_noise(document: &mut Value) {
     each_object(document, &mut |object| {
         if object.get("deprecated") == Some(&json!(false)) {
@@ -85,7 +85,7 @@ pub fn flatten_references(document: &mut Value) {
     });
 }
 
-/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData`: names that make good class names.
+/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData`: names that suit classes.
 pub fn name_envelopes(document: &mut Value) {
     let rename = |name: &str| -> Option<String> {
         let inner = name.strip_prefix("Data_")?;
@@ -103,7 +103,7 @@ pub fn name_envelopes(document: &mut Value) {
     });
 }
 
-/// Ranges make no identifiers, so generators are told what to call them: `4-10` is `From4To10`, `21+` is `From21`.
+/// Names the words of ranges for code generators, because they are not identifiers: `4-10` is `From4To10`, `21+` is `From21`.
 pub fn name_ranges(document: &mut Value) {
     each_object(document, &mut |object| {
         let Some(values) = object.get("enum").and_then(Value::as_array) else { return };
@@ -123,7 +123,7 @@ fn range_name(range: &str) -> Option<String> {
     (is_number(first) && is_number(last)).then(|| format!("From{first}To{last}"))
 }
 
-/// A property that may be null is always there; one that may be absent is never null.
+/// Marks nullable properties as required; a property that may be absent is never null.
 pub fn require_nullable_properties(document: &mut Value) {
     each_object(document, &mut |object| {
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
@@ -141,7 +141,7 @@ pub fn require_nullable_properties(document: &mut Value) {
     });
 }
 
-/// Schemas of request bodies refuse unknown fields.
+/// Makes schemas of request bodies refuse unknown fields.
 pub fn close_request_schemas(document: &mut Value) {
     let mut pending = Vec::new();
     if let Some(paths) = document.get_mut("paths") {

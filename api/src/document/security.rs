@@ -1,14 +1,15 @@
-//! The security schemes, and where the server and its OAuth endpoints are.
+//! The security schemes, and the URLs of the server and its OAuth endpoints.
 
 use serde_json::{Value, json};
 
 use super::{Locations, each_operation};
 use crate::operation::Access;
 
-/// The name of the session cookie.
+/// Name of the session cookie.
 pub const SESSION_COOKIE: &str = "sightline_session";
 
-/// OAuth 2.0, a plain bearer token for clients that know no OAuth, and the session cookie, each an alternative of its own.
+/// Adds the security schemes: OAuth 2.0, a plain bearer token for clients without OAuth, and the session cookie. Each
+/// is an alternative to the others.
 pub fn document_schemes(document: &mut Value) {
     document["components"]["securitySchemes"] = json!({
         "oauth2": {
@@ -28,7 +29,7 @@ pub fn document_schemes(document: &mut Value) {
         },
         "bearer": {
             "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
-            "description": "The same access token, for clients that know no OAuth.",
+            "description": "The same access token, for clients without OAuth.",
         },
         "session": {
             "type": "apiKey", "in": "cookie", "name": SESSION_COOKIE,
@@ -44,7 +45,7 @@ pub fn document_schemes(document: &mut Value) {
     });
 }
 
-/// Writes the server and the OAuth endpoints.
+/// Sets the URLs of the server and the OAuth endpoints.
 pub fn locate(document: &mut Value, locations: &Locations) {
     document["servers"] = json!([{ "url": locations.server, "description": "This deployment" }]);
     let flow = &mut document["components"]["securitySchemes"]["oauth2"]["flows"]["authorizationCode"];

@@ -1,4 +1,4 @@
-//! Connections to the outside and their state.
+//! Connections to external services and their state.
 
 use chrono::{DateTime, Utc};
 use poem_openapi::{Enum, Object};
@@ -17,7 +17,7 @@ pub enum Provider {
 
 crate::enum_param!(Provider);
 
-/// Everything outside that the caller has connected.
+/// All external accounts that the caller has connected.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct IntegrationsStatus {
@@ -29,62 +29,62 @@ pub struct IntegrationsStatus {
     pub provider_b: ProviderConnection,
 }
 
-/// The connection to an SEO provider; but for `provider` and `connected`, everything is absent when there is none.
+/// The connection to an SEO provider. Without one, only `provider` and `connected` are present.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ProviderConnection {
-    /// Which provider.
+    /// The provider.
     pub provider: Provider,
-    /// Whether credentials are stored.
+    /// True if credentials are stored.
     pub connected: bool,
-    /// What tells the credentials apart: provider A's login, or the last four characters of provider B's key.
+    /// Identifies the credentials: provider A's login, or the last four characters of provider B's key.
     #[oai(validator(max_length = 320))]
     pub account: Option<String>,
-    /// What the provider says to them, as last seen.
+    /// State of the credentials at the last check.
     pub state: Option<CredentialState>,
-    /// What to do, when something is to be done.
+    /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
-    /// What is left to spend, where the provider says so.
+    /// Remaining balance, if the provider reports it.
     pub balance: Option<ProviderBalance>,
-    /// When the state was last established.
+    /// Time of the last check.
     pub checked_at: Option<DateTime<Utc>>,
-    /// When credentials were first stored.
+    /// Time when credentials were first stored.
     pub created_at: Option<DateTime<Utc>>,
-    /// When they were last replaced.
+    /// Time when the credentials were last replaced.
     pub updated_at: Option<DateTime<Utc>>,
 }
 
-/// What a provider says to stored credentials.
+/// State of stored credentials at the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "snake_case")]
 pub enum CredentialState {
-    /// They work.
+    /// The credentials work.
     Ok,
-    /// The provider does not know them.
+    /// The provider does not know the credentials.
     Invalid,
-    /// They are right, but the account must be verified with the provider first.
+    /// The credentials are correct, but the account must be verified with the provider first.
     Unverified,
-    /// They are right, but the account's plan with the provider has no access to its API.
+    /// The credentials are correct, but the account's plan with the provider has no access to its API.
     PlanLacksAccess,
-    /// They are right, but nothing is left to spend.
+    /// The credentials are correct, but no balance is left.
     OutOfCredit,
-    /// The provider asked to wait; try again in a minute.
+    /// The provider limits the rate of requests; try again in a minute.
     RateLimited,
-    /// The provider did not answer, so nothing is known.
+    /// The provider did not answer, so the state is unknown.
     Unreachable,
 }
 
-/// What is left to spend.
+/// Remaining balance.
 #[derive(Debug, Clone, PartialEq, Object)]
 pub struct ProviderBalance {
-    /// How much.
+    /// Amount, in `unit`.
     pub amount: f64,
-    /// Of what.
+    /// Unit of the amount.
     pub unit: CreditUnit,
 }
 
-/// What a provider bills in.
+/// Billing unit of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum CreditUnit {

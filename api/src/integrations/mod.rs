@@ -20,19 +20,19 @@ use crate::{
 pub trait IntegrationsApi: Send + Sync + 'static {
     /// Connection status of everything outside
     ///
-    /// The search-engine accounts and both SEO providers of the caller, as last seen; asks nobody.
+    /// Returns the last known state of the caller's search-engine accounts and SEO providers. Sends no upstream request.
     #[get("/api/integrations/status")]
     async fn get_integrations_status(&self, caller: Caller) -> Answered<Answer<IntegrationsStatus>>;
 
     /// Connection to provider A
     ///
-    /// As last seen. Credentials are never shown.
+    /// Returns the last known state. Credentials are never shown.
     #[get("/api/integrations/provider-a")]
     async fn get_provider_a_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Store credentials for provider A
     ///
-    /// Replaces those that are there and tests them. They are stored whatever the test says; `state` says it.
+    /// Replaces stored credentials and tests them. They are stored whatever the result, which `state` reports.
     #[put("/api/integrations/provider-a")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired)]
@@ -44,14 +44,14 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Delete the credentials for provider A
     ///
-    /// Nothing to delete is no error.
+    /// Succeeds also if none are stored.
     #[delete("/api/integrations/provider-a")]
     #[idempotency(ignored)]
     async fn disconnect_provider_a_integration(&self, caller: Caller) -> Answered<NoContent>;
 
     /// Test the stored credentials for provider A
     ///
-    /// Asks the provider's account endpoint, which costs nothing. The outcome is `state`, not an error.
+    /// Calls the provider's account endpoint, which is free of charge. The result is `state`, not an error.
     #[post("/api/integrations/provider-a/test")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired, ProviderNotConnected)]
@@ -59,13 +59,13 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Connection to provider B
     ///
-    /// As last seen. Credentials are never shown.
+    /// Returns the last known state. Credentials are never shown.
     #[get("/api/integrations/provider-b")]
     async fn get_provider_b_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Store credentials for provider B
     ///
-    /// Replaces those that are there and tests them. They are stored whatever the test says; `state` says it.
+    /// Replaces stored credentials and tests them. They are stored whatever the result, which `state` reports.
     #[put("/api/integrations/provider-b")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired)]
@@ -77,14 +77,14 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Delete the credentials for provider B
     ///
-    /// Nothing to delete is no error.
+    /// Succeeds also if none are stored.
     #[delete("/api/integrations/provider-b")]
     #[idempotency(ignored)]
     async fn disconnect_provider_b_integration(&self, caller: Caller) -> Answered<NoContent>;
 
     /// Test the stored credentials for provider B
     ///
-    /// Asks the provider's account endpoint, which costs nothing. The outcome is `state`, not an error.
+    /// Calls the provider's account endpoint, which is free of charge. The result is `state`, not an error.
     #[post("/api/integrations/provider-b/test")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired, ProviderNotConnected)]
@@ -92,8 +92,8 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Keyword research
     ///
-    /// From the caller's connected SEO provider, whose credit it spends. With `keyword`, ideas that contain it; without, the
-    /// provider's figures for the property's own top queries. The most searched come first.
+    /// Asks the caller's connected SEO provider and spends its credit. With `keyword`, returns ideas that contain it;
+    /// without, the provider's figures for the property's own top queries. Ordered by search volume, highest first.
     #[get("/api/properties/{id}/keyword-research")]
     #[errors(
         ProviderNotConnected,
@@ -112,8 +112,8 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Backlinks
     ///
-    /// From the caller's connected SEO provider, whose credit it spends: a summary, links and referring domains, strongest
-    /// first.
+    /// Asks the caller's connected SEO provider and spends its credit. Returns a summary, links and referring domains,
+    /// strongest first.
     #[get("/api/properties/{id}/backlinks")]
     #[errors(ProviderNotConnected, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
     async fn get_property_backlinks(

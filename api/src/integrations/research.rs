@@ -10,7 +10,7 @@ use crate::{
     params::{ParamValue, QueryParams, Text, Whole},
 };
 
-/// A country, ISO 3166-1 alpha-3; as in the country tables.
+/// A country, ISO 3166-1 alpha-3, as in the country tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountryCode(pub String);
 
@@ -43,19 +43,19 @@ impl ParamValue for LanguageCode {
 /// Parameters of keyword research.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct KeywordResearchParams {
-    /// Which provider to ask. Without it: the one that is connected, A before B.
+    /// The provider to ask. Without it: the connected one, A before B.
     #[param(example = "a")]
     pub provider: Option<Provider>,
-    /// Ideas that contain this keyword. Without it: the property's top queries of its last 28 final days.
+    /// Returns ideas that contain this keyword. Without it: the property's top queries of its last 28 final days.
     #[param(example = "running shoes")]
     pub keyword: Option<Text<80>>,
-    /// The country searched from, ISO 3166-1 alpha-3.
+    /// Country of the searches, ISO 3166-1 alpha-3.
     #[param(default = "usa", example = "usa")]
     pub country: CountryCode,
-    /// The language searched in, ISO 639-1. Provider B knows no languages and leaves it aside.
+    /// Language of the searches, ISO 639-1. Provider B has no languages and ignores it.
     #[param(default = "en", example = "en")]
     pub language: LanguageCode,
-    /// The most rows.
+    /// Maximum number of rows.
     #[param(default = "100", example = "100")]
     pub limit: Whole<1, 700>,
 }
@@ -63,108 +63,108 @@ pub struct KeywordResearchParams {
 /// Parameters of the backlinks.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct BacklinksParams {
-    /// Which provider to ask. Without it: the one that is connected, A before B.
+    /// The provider to ask. Without it: the connected one, A before B.
     #[param(example = "a")]
     pub provider: Option<Provider>,
-    /// Which links.
+    /// Status of the links to return.
     #[param(default = "live", example = "live")]
     pub status: BacklinkStatus,
-    /// The most links, and the most referring domains.
+    /// Maximum number of links, and of referring domains.
     #[param(default = "100", example = "100")]
     pub limit: Whole<1, 1000>,
 }
 
-/// Whether links are still there.
+/// Status of backlinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum BacklinkStatus {
-    /// Those that are.
+    /// Links that still exist.
     Live,
-    /// Those that are not.
+    /// Links that are gone.
     Lost,
-    /// All.
+    /// All links.
     All,
 }
 
 crate::enum_param!(BacklinkStatus);
 
-/// What keyword research found.
+/// Results of keyword research.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct KeywordResearch {
-    /// Who was asked, and what it cost.
+    /// The provider, the time and the cost.
     pub source: ProviderSource,
-    /// The keyword that ideas were asked for; absent for the property's own queries.
+    /// The keyword of the request; absent for the property's own queries.
     #[oai(validator(max_length = 80))]
     pub keyword: Option<String>,
     /// The country, ISO 3166-1 alpha-3.
     #[oai(validator(max_length = 3))]
     pub country: String,
-    /// The language; absent where the provider knows none.
+    /// The language; absent if the provider has none.
     #[oai(validator(max_length = 2))]
     pub language: Option<String>,
-    /// How many the provider knows in all, where it says so.
+    /// Total number of rows at the provider, if it reports one.
     pub rows_known: Option<u64>,
-    /// The most searched first.
+    /// Ordered by search volume, highest first.
     #[oai(validator(max_items = 1000))]
     pub rows: Vec<KeywordRow>,
 }
 
-/// Who was asked, when, and what it cost.
+/// The provider, the time and the cost.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ProviderSource {
     /// The provider.
     pub provider: Provider,
-    /// When it was asked.
+    /// Time of the request to the provider.
     pub fetched_at: DateTime<Utc>,
-    /// What the answer cost the caller's account with the provider, where it says so.
+    /// Cost to the caller's account with the provider, if it reports one.
     pub cost: Option<ProviderCost>,
 }
 
-/// What an answer cost.
+/// Cost of an answer.
 #[derive(Debug, Clone, PartialEq, Object)]
 pub struct ProviderCost {
-    /// How much.
+    /// Amount, in `unit`.
     #[oai(validator(minimum(value = "0")))]
     pub amount: f64,
-    /// Of what.
+    /// Unit of the amount.
     pub unit: CreditUnit,
 }
 
-/// A keyword. What the provider does not know is absent.
+/// A keyword. Figures that the provider does not know are absent.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct KeywordRow {
     /// The keyword.
     #[oai(validator(max_length = 2048))]
     pub keyword: String,
-    /// Searches a month.
+    /// Searches per month.
     pub volume: Option<u64>,
-    /// What a click on an advertisement costs, in US dollars.
+    /// Cost per click of an advertisement, in US dollars.
     #[oai(validator(minimum(value = "0")))]
     pub cpc_usd: Option<f64>,
-    /// How hard advertisers compete, 0 to 1; provider A only.
+    /// Competition among advertisers, 0 to 1; provider A only.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
     pub competition: Option<f64>,
-    /// How hard it is to rank, 0 to 100.
+    /// Difficulty of ranking, 0 to 100.
     #[oai(validator(minimum(value = "0"), maximum(value = "100")))]
     pub difficulty: Option<f64>,
-    /// What searchers want.
+    /// Intents of the searchers.
     pub intents: Vec<SearchIntent>,
-    /// Searches of past months, oldest first.
+    /// Searches per month in the past, oldest first.
     pub trend: Vec<MonthlyVolume>,
-    /// The property's own performance for it; only without `keyword`.
+    /// The property's own performance for the keyword; absent with `keyword`.
     pub performance: Option<Metrics>,
 }
 
-/// What searchers want.
+/// Intent of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum SearchIntent {
-    /// To learn.
+    /// To learn something.
     Informational,
-    /// To get to a certain site.
+    /// To reach a certain site.
     Navigational,
     /// To compare before buying.
     Commercial,
@@ -172,29 +172,29 @@ pub enum SearchIntent {
     Transactional,
     /// A brand; provider B only.
     Branded,
-    /// Something near; provider B only.
+    /// Something nearby; provider B only.
     Local,
 }
 
-/// Searches of a month.
+/// Searches in one month.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 pub struct MonthlyVolume {
     /// The month, `YYYY-MM`.
     #[oai(validator(pattern = r"^\d{4}-\d{2}$"))]
     pub month: String,
-    /// Searches.
+    /// Number of searches.
     pub volume: u64,
 }
 
 /// Backlinks of a property's site.
 #[derive(Debug, Clone, PartialEq, Object)]
 pub struct Backlinks {
-    /// Who was asked, and what it cost.
+    /// The provider, the time and the cost.
     pub source: ProviderSource,
-    /// The domain or URL that was asked about.
+    /// The domain or URL of the request.
     #[oai(validator(max_length = 2048))]
     pub target: String,
-    /// All links together.
+    /// Summary of all links.
     pub summary: BacklinkSummary,
     /// Links, strongest source first.
     #[oai(validator(max_items = 1000))]
@@ -215,13 +215,13 @@ pub enum RankScale {
     Hundred,
 }
 
-/// All links together.
+/// Summary of all links.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct BacklinkSummary {
     /// Live links.
     pub backlinks: u64,
-    /// Domains they come from.
+    /// Domains that the links come from.
     pub referring_domains: u64,
     /// The site's rank, on `rankScale`.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000")))]
@@ -243,7 +243,7 @@ pub struct BacklinkRow {
     /// The text of the link.
     #[oai(validator(max_length = 4096))]
     pub anchor: Option<String>,
-    /// Whether search engines are asked to follow it.
+    /// True if search engines are asked to follow the link.
     pub dofollow: bool,
     /// The rank of the linking domain, on `rankScale`.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000")))]
@@ -252,7 +252,7 @@ pub struct BacklinkRow {
     pub first_seen: Option<NaiveDate>,
     /// The day it was last seen.
     pub last_seen: Option<NaiveDate>,
-    /// Whether it is gone.
+    /// True if the link is gone.
     pub lost: bool,
 }
 
@@ -270,6 +270,6 @@ pub struct ReferringDomain {
     pub backlinks: u64,
     /// The day a link from it was first seen.
     pub first_seen: Option<NaiveDate>,
-    /// The day the last link from it was gone.
+    /// The day on which the last link from it was gone.
     pub lost_at: Option<NaiveDate>,
 }

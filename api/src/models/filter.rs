@@ -1,4 +1,4 @@
-//! Filter conditions: the shape, and reading the `filters` parameter.
+//! Filter conditions, and the `filters` parameter.
 
 use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::{body::not_json, params::ParamValue, shape};
 
-/// The most conditions a list may have.
+/// Maximum number of conditions in a list.
 pub const MAX_CONDITIONS: usize = 50;
 
-/// The most bytes of a list of conditions as JSON, in the parameter and saved.
+/// Maximum size of a list of conditions as JSON, in bytes; for the parameter and for saved lists.
 pub const MAX_CONDITIONS_BYTES: usize = 60_000;
 
-/// What a condition looks at.
+/// Dimension that a condition tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
@@ -29,9 +29,9 @@ pub enum FilterDimension {
     SearchAppearance,
 }
 
-/// How a condition compares. `or_list` takes values separated by commas, such as `usa,gbr`; `\,` is a comma inside a value. On
-/// query and page `equals` and `or_list` are exact, `contains` and `not_contains` ignore
-/// case, `matches_regex` is a case-sensitive, unanchored RE2 expression.
+/// Comparison of a condition. `or_list` takes values separated by commas, such as `usa,gbr`; `\,` is a comma inside a
+/// value. On query and page, `equals` and `or_list` are exact, `contains` and `not_contains` ignore case, and
+/// `matches_regex` is a case-sensitive, unanchored RE2 expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -48,7 +48,7 @@ pub enum FilterOperator {
     OrList,
 }
 
-/// How a condition joins the one before it. `and` binds tighter than `or`.
+/// Operator that joins a condition to the one before it. `and` binds tighter than `or`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
@@ -65,14 +65,14 @@ pub enum FilterLogic {
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 #[serde(deny_unknown_fields)]
 pub struct FilterCondition {
-    /// What the condition looks at.
+    /// Dimension that the condition tests.
     pub dimension: FilterDimension,
-    /// How it compares.
+    /// Comparison operator.
     pub operator: FilterOperator,
-    /// What it compares with.
+    /// Value to compare with.
     #[oai(validator(min_length = 1, max_length = 4096, pattern = r"^[^\x00]+$"))]
     pub value: String,
-    /// How it joins the condition before it; absent means `and`.
+    /// Operator that joins it to the condition before it; absent means `and`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logic: Option<FilterLogic>,
 }
@@ -108,7 +108,7 @@ impl ParamValue for Filters {
             let field = if field.is_empty() { field } else { format!("{field}: ") };
             return Err(format!("condition {number}: {field}{allowed}"));
         }
-        // From the text once more: a value has lost the fields that were given twice.
+        // Parses the text again, because a parsed `Value` has lost duplicate fields.
         serde_json::from_str(text).map(Self).map_err(|error| format!("{array}, each field once: {error}"))
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers as they go over the wire.
+//! Metrics as sent to clients.
 
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
@@ -21,10 +21,10 @@ pub struct Metrics {
 /// The difference of a count between the two windows.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct CountChange {
-    /// Current minus previous; null where one of them is not known.
+    /// Current minus previous; null if either is unknown.
     #[oai(nullable)]
     pub absolute: Option<i64>,
-    /// `100 × absolute ÷ previous`; null where previous is zero or not known.
+    /// `100 × absolute ÷ previous`; null if previous is zero or unknown.
     #[oai(nullable)]
     pub percent: Option<f64>,
 }
@@ -32,7 +32,7 @@ pub struct CountChange {
 /// The difference of a ratio or a position between the two windows.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct AbsoluteChange {
-    /// Current minus previous; null where one of them is undefined. A position that went down in number improved.
+    /// Current minus previous; null if either is undefined. A lower position number is an improvement.
     #[oai(nullable)]
     pub absolute: Option<f64>,
 }
@@ -50,18 +50,18 @@ pub struct Change {
     pub position: AbsoluteChange,
 }
 
-/// In which window's rows a key stands: in both, only in the current one (`new`), only in the comparison's (`lost`), or in one while
-/// the other list was cut at its cap, so that it may be there too (`unknown`).
+/// Windows whose rows contain a key: both, only the current one (`new`), only the comparison window (`lost`), or one
+/// while the other window's list was cut at its cap and may contain it (`unknown`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Presence {
-    /// In both.
+    /// In both windows.
     Both,
-    /// Only in the current window, and the other list is complete.
+    /// Only in the current window; the comparison window's list is complete.
     New,
-    /// Only in the comparison window, and the current list is complete.
+    /// Only in the comparison window; the current window's list is complete.
     Lost,
-    /// Only in one, and the other window's list was cut at its cap, so it may be there too.
+    /// Only in one window; the other window's list was cut at its cap and may contain it.
     Unknown,
 }

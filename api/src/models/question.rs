@@ -19,17 +19,17 @@ pub type Window = DateRange;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams, Serialize)]
 #[params(check = WindowParams::check)]
 pub struct WindowParams {
-    /// First day, in the search engine's time zone (`America/Los_Angeles`), at most 16 months back. Comes together with
-    /// `endDate`; without both, the window is the 28 days that end on the last final day.
+    /// First day, in the search engine's time zone (`America/Los_Angeles`), at most 16 months back. Requires `endDate`.
+    /// Without both: the 28 days that end on the last final day.
     #[param(example = "2026-10-22")]
     pub start_date: Option<NaiveDate>,
-    /// Last day, included; not after today. Days that are not final yet hold no data. Without both: the last final day.
+    /// Last day, inclusive; not after today. Days that are not final yet hold no data. Without both: the last final day.
     #[param(example = "2026-11-18")]
     pub end_date: Option<NaiveDate>,
 }
 
 impl WindowParams {
-    /// The window asked for, if one was.
+    /// The requested window, if any.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         self.start_date.zip(self.end_date).map(|(start_date, end_date)| Window { start_date, end_date })
@@ -45,18 +45,18 @@ impl WindowParams {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams, Serialize)]
 #[params(check = Comparison::check)]
 pub struct Comparison {
-    /// First day of the window to compare with. Comes together with `compareEnd`; may differ in length. Without both: no
-    /// comparison.
+    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. Without both:
+    /// no comparison.
     #[param(example = "2026-09-24")]
     pub compare_start: Option<NaiveDate>,
-    /// Last day of the window to compare with, included. A window with days that are not final yet compares fewer days than it
-    /// names. Without both: no comparison.
+    /// Last day of the window to compare with, inclusive. Days that are not final yet are not compared. Without both:
+    /// no comparison.
     #[param(example = "2026-10-21")]
     pub compare_end: Option<NaiveDate>,
 }
 
 impl Comparison {
-    /// The comparison window, if one was asked for.
+    /// The requested comparison window, if any.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         self.compare_start.zip(self.compare_end).map(|(start_date, end_date)| Window { start_date, end_date })
@@ -79,24 +79,25 @@ pub(crate) fn check_pair(start: (&str, Option<NaiveDate>), end: (&str, Option<Na
     }
 }
 
-/// Which part of the traffic a question is about.
+/// The part of the traffic that a question is about.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct Slice {
-    /// A subset of the traffic: `branded` and `nonBranded` by the property's branded keywords, `segment:<uuid>` by a saved
-    /// page classification, `topicCluster:<uuid>` by a saved query classification. Joined to `filters` by AND. Without it: all
-    /// traffic.
+    /// Subset of the traffic: `branded` and `nonBranded` by the property's branded keywords, `segment:<uuid>` by a
+    /// saved page classification, `topicCluster:<uuid>` by a saved query classification. Combined with `filters` by
+    /// AND. Without it: all traffic.
     #[param(example = "nonBranded")]
     pub classification: Option<Classification>,
     /// The kind of search.
     #[param(default = "web", example = "web")]
     pub search_type: SearchType,
-    /// A JSON-encoded array of at most 50 conditions. `logic` joins a condition to the one before it, `and` binds tighter
-    /// than `or`. What cannot be answered exactly is refused with `filter_too_complex`. Without it: all traffic.
+    /// A JSON-encoded array of at most 50 conditions. `logic` joins a condition to the one before it; `and` binds
+    /// tighter than `or`. A filter that cannot be answered exactly is refused with `filter_too_complex`. Without it:
+    /// all traffic.
     #[param(example = r#"[{"dimension":"country","operator":"equals","value":"usa"}]"#)]
     pub filters: Option<Filters>,
 }
 
-/// Window, comparison and slice: what most analytics operations take.
+/// Window, comparison and slice: the parameters of most analytics operations.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct Question {
     /// The window.

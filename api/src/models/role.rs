@@ -3,7 +3,7 @@
 use poem_openapi::Enum;
 use serde::{Deserialize, Serialize};
 
-/// What a user may do on a property, lowest first. `viewer` reads; `editor` also writes annotations, segments, topic
+/// Role of a user on a property, lowest first. `viewer` reads; `editor` also writes annotations, segments, topic
 /// clusters and branded keywords; `admin` also manages share links; `owner` also tracks, syncs and grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "lowercase")]

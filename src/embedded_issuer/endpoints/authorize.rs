@@ -1,4 +1,5 @@
-//! The authorization endpoint: GET shows the sign-in page (or answers a demo sign-in at once), POST is that page's form.
+//! The authorization endpoint. GET shows the sign-in page (or signs a demo person in at once), POST receives the form of
+//! that page.
 
 use poem::{
     Body, Request, Response, handler,
@@ -19,13 +20,13 @@ use crate::{
     urls::is_https,
 };
 
-/// The cookie that ties the page's form to the browser it was shown to. On https it has the prefix that keeps plain http from setting
-/// it; the stricter one of the other cookies would send it to every path.
+/// The cookie that binds the form to the browser it was shown in. On https it has the `__Secure-` prefix, so that plain http
+/// cannot set it. The stricter prefix of the other cookies would send it to every path.
 fn form_cookie(issuer: &str) -> &'static str {
     if is_https(issuer) { "__Secure-sightline_sign_in" } else { "sightline_sign_in" }
 }
 
-/// Judges an authorization request and shows the page.
+/// Checks an authorization request and shows the page.
 #[handler]
 pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
     let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
@@ -56,7 +57,7 @@ pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Requ
     Ok(response)
 }
 
-/// Takes the page's form: who signs in, or that nobody does.
+/// Receives the form: the chosen person, or a refusal.
 #[handler]
 pub(super) async fn decide(
     Data(provider): Data<&IdentityProvider>,
@@ -111,7 +112,7 @@ fn form_token<'a>(headers: &'a HeaderMap, name: &'a str) -> Option<&'a str> {
     cookies(headers, name).next().filter(|token| token.len() == 43 && token.bytes().all(|b| b.is_ascii_graphic()))
 }
 
-/// 303, so that a browser never repeats the form (with what it holds) to the client.
+/// 303, so that a browser never repeats the form with its content to the client.
 fn redirect(to: &str) -> Response {
     Response::builder()
         .status(StatusCode::SEE_OTHER)

@@ -8,7 +8,7 @@ use crate::{
     web::well_known::json_document,
 };
 
-/// Both well-known paths answer the same document.
+/// Both well-known paths return the same document.
 #[handler]
 pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
     let issuer = provider.issuer();

@@ -1,4 +1,4 @@
-//! What the issuer answers over HTTP: one endpoint a file.
+//! The HTTP endpoints of the issuer, one per file.
 
 mod authorize;
 mod metadata;

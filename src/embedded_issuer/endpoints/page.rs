@@ -1,17 +1,17 @@
-//! The two HTML pages: sign-in with consent, and the error that must not be sent to an unknown address.
+//! The two HTML pages: sign-in with consent, and the error that must not be sent to an unknown URL.
 
 use poem::{Response, http::StatusCode};
 
 use crate::embedded_issuer::{clients::Client, demo::PEOPLE};
 
-// No form-action directive: browsers apply it to the redirect that answers the form too, and that leads to the client.
+// There is no form-action directive: browsers also apply it to the redirect after the form, which leads to the client.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem;color:#1b1f24}\
     button{display:block;width:100%;margin:.5rem 0;padding:.6rem;font:inherit;text-align:left;border:1px solid #bbb;\
     border-radius:.4rem;background:#fff;cursor:pointer}button:hover,button:focus{border-color:#06c}\
     .quiet{border:0;color:#555}code{overflow-wrap:anywhere}";
 
-/// The page that says who asks for what, and lets a demo person agree.
+/// The page that shows the client and its requested access, and lets a demo person agree.
 pub(super) fn sign_in(client: &Client, redirect_uri: &str, scope: &str, query: &str, csrf: &str) -> Response {
     let name = escape(client.name.as_deref().unwrap_or(&client.id));
     let people: String = PEOPLE.iter().map(|person| choice(person.name, person.display_name, person.email)).collect();
@@ -31,7 +31,7 @@ pub(super) fn sign_in(client: &Client, redirect_uri: &str, scope: &str, query: &
     html(StatusCode::OK, &body)
 }
 
-/// The page for a request whose client or redirect URI is bad.
+/// The page for a request with an invalid client or redirect URI.
 pub(super) fn error(reason: &str) -> Response {
     html(StatusCode::BAD_REQUEST, &format!("<h1>You cannot sign in from here</h1><p>{}</p>", escape(reason)))
 }
@@ -55,7 +55,7 @@ fn html(status: StatusCode, body: &str) -> Response {
         ))
 }
 
-/// Makes text safe inside HTML elements and quoted attributes.
+/// Escapes text for HTML elements and quoted attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! Dynamic client registration (RFC 7591): open to anyone, so bounded in size and number, for each address and for all.
+//! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited, per address and in total.
 
 use api::models::is_name;
 use chrono::TimeDelta;
@@ -20,16 +20,16 @@ use crate::{
 const MAX_BODY_BYTES: usize = 16 * 1024;
 const MAX_REDIRECT_URIS: usize = 10;
 const MAX_NAME_CHARS: usize = 100;
-/// Clients that one address may register in an hour.
+/// Registrations that one address may make in an hour.
 const MAX_PER_HOUR_AND_ADDRESS: u32 = 20;
-/// Clients registered in an hour by all: a day of it stays below [`MAX_CLIENTS`], so that the sweep keeps up with a flood.
+/// Registrations in an hour in total. A day of it stays below [`MAX_CLIENTS`], so that the sweep keeps up with a flood.
 const MAX_PER_HOUR: u64 = 2_000;
-/// Clients kept.
+/// Maximum number of stored clients.
 pub(in crate::embedded_issuer) const MAX_CLIENTS: u64 = 50_000;
-/// Seconds after which whoever found no room may try again.
+/// Seconds to wait before retrying at the limit.
 const NO_ROOM_RETRY: u64 = 60;
 
-/// The members we know; others are ignored.
+/// The supported members. Others are ignored.
 #[derive(Deserialize)]
 struct Metadata {
     redirect_uris: Option<Value>,
@@ -75,14 +75,14 @@ pub(super) async fn register(
 }
 
 impl IdentityProvider {
-    /// Counts a registration against the address it comes from.
+    /// Counts a registration against the client's address.
     fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
         let Some((limits, address)) = self.limits.as_ref().zip(address) else { return Ok(()) };
         let standing = limits.count(&format!("register/{address}"), Rate::per_hour(MAX_PER_HOUR_AND_ADDRESS));
         standing.retry_after.map_or(Ok(()), |seconds| Err(OAuthError::TooMany(seconds)))
     }
 
-    /// Keeps a new client and returns its id and the time in Unix seconds.
+    /// Stores a new client and returns its id and the time in Unix seconds.
     async fn add_client(
         &self,
         name: Option<String>,
@@ -124,7 +124,7 @@ fn redirect_uris(value: Option<&Value>) -> Result<Vec<String>, OAuthError> {
     .ok_or_else(bad)
 }
 
-/// The registered grants, after a look at everything that goes with them.
+/// Returns the registered grant types, after checking all related members.
 fn grant_types(metadata: &Metadata) -> Result<Vec<String>, OAuthError> {
     if metadata.token_endpoint_auth_method.as_ref().is_some_and(|method| method != "none") {
         return Err(invalid("token_endpoint_auth_method must be none: clients are public."));

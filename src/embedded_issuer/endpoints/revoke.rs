@@ -1,4 +1,5 @@
-//! The revocation endpoint (RFC 7009). Revoking any token of a grant ends the grant, so its access tokens die at once.
+//! The revocation endpoint (RFC 7009). Revoking any token of a grant ends the grant, so its access tokens are refused at
+//! once.
 
 use entity::{oauth_grant::Model as Grant, refresh_token};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
@@ -15,7 +16,8 @@ use crate::{
     },
 };
 
-/// Revokes a token. Possession is proof enough; `client_id` says whose it has to be. Unknown tokens are answered alike.
+/// Revokes a token. Possession is sufficient proof. `client_id` names the client that it must belong to. Unknown tokens get
+/// the same response.
 #[handler]
 pub(super) async fn revoke(
     Data(provider): Data<&IdentityProvider>,
@@ -34,7 +36,8 @@ pub(super) async fn revoke(
 }
 
 impl IdentityProvider {
-    /// The grant a token hangs on. `token_type_hint` is not needed: the two kinds cannot be mistaken for each other.
+    /// Returns the grant that a token belongs to. `token_type_hint` is not needed, because the two kinds are
+    /// distinguishable.
     async fn grant_of(&self, token: &str) -> Result<Option<Grant>, OAuthError> {
         if let Some(claims) = self.keys.read::<AccessClaims>(ACCESS_TOKEN_TYPE, token).await? {
             return Ok(grants::find(&self.db, claims.sightline_grant).await?);

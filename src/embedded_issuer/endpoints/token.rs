@@ -1,4 +1,4 @@
-//! The token endpoint. Public clients name themselves by `client_id`; no other authentication exists here.
+//! The token endpoint. Public clients identify themselves by `client_id`. There is no other client authentication.
 
 use entity::oauth_grant;
 use poem::{Body, Request, Response, handler, http::header, web::Data};
@@ -30,7 +30,7 @@ pub(super) async fn token(
 }
 
 impl IdentityProvider {
-    /// The client that names itself by `client_id`. One that tries to authenticate is not one of ours.
+    /// Returns the client named by `client_id`. A client that tries to authenticate is unknown.
     pub(super) async fn public_client(&self, request: &Request, form: &Parameters) -> Result<String, OAuthError> {
         let authenticates = request.headers().contains_key(header::AUTHORIZATION)
             || ["client_secret", "client_assertion"].iter().any(|name| form.get(name).is_some());
@@ -44,7 +44,8 @@ impl IdentityProvider {
         }
     }
 
-    /// The resources for a new access token: those of the grant, or those named now if they are among them (RFC 8707).
+    /// The resources for a new access token: those of the grant, or the requested ones if the grant includes them (RFC
+    /// 8707).
     pub(in crate::embedded_issuer) fn narrowed(
         &self,
         grant: &oauth_grant::Model,

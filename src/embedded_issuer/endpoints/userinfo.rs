@@ -12,7 +12,7 @@ use crate::{
     identity::credentials::{Presented, SESSION_COOKIE, presented},
 };
 
-/// What the access token's scope lets its client know about the person.
+/// Returns the claims about the person that the access token's scope includes.
 #[handler]
 pub(super) async fn userinfo(
     Data(provider): Data<&IdentityProvider>,
@@ -37,7 +37,7 @@ pub(super) async fn userinfo(
 }
 
 impl IdentityProvider {
-    /// The claims of an access token of ours that has neither expired nor been revoked.
+    /// Returns the claims of an access token of this issuer that has neither expired nor been revoked.
     async fn running_token(&self, token: &str) -> Result<Option<AccessClaims>, OAuthError> {
         let claims = self.keys.read::<AccessClaims>(ACCESS_TOKEN_TYPE, token).await?;
         let Some(claims) = claims.filter(|claims| self.clock.now().timestamp() < claims.exp) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Metadata documents and the authorization endpoint.
+//! Tests of the metadata documents and the authorization endpoint.
 
 use super::{Answer, REDIRECT_URI, TestIssuer};
 use crate::digest::pkce_challenge;
@@ -148,7 +148,7 @@ async fn what_is_stored_or_repeated_back_is_bounded() {
         assert_eq!(refused["error"], "invalid_request", "{name}");
         assert!(refused["error_description"].starts_with(name), "{}", refused["error_description"]);
     }
-    // Without its state the client could not tell whose answer this is: the person gets a page.
+    // Without its state the client could not match the response to its request, so the person gets a page.
     let refused = issuer.authorize(&client, &[("state", &x(2_049))]).await;
     assert_eq!(refused.status, 400);
     assert!(refused.headers.get("location").is_none() && refused.body.contains("state"), "{}", refused.body);

@@ -1,11 +1,11 @@
-//! What tokens say about a person, and which of them counts.
+//! Tests of the claims about a person, and of their precedence.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 use super::{TestIssuer, start_time, text};
 
-/// An issuer that signs whatever claims a test wants, over those of a good token.
+/// An issuer that signs the claims a test gives it, on top of those of a valid token.
 struct Said {
     issuer: TestIssuer,
     claims: Value,
@@ -19,7 +19,7 @@ impl Said {
         Self { issuer, claims }
     }
 
-    /// A token of `subject` that was issued `minutes` after the start and says this.
+    /// A token of `subject`, issued `minutes` after the start, with these claims.
     async fn token(&self, subject: &str, minutes: i64, said: Value) -> String {
         let mut claims = self.claims.clone();
         let members = claims.as_object_mut().unwrap();
@@ -32,7 +32,7 @@ impl Said {
         self.issuer.provider.keys.sign("at+jwt", &claims).await.unwrap()
     }
 
-    /// The subject and the verified address that the service knows once it has seen this token.
+    /// The stored subject and verified address after the service has seen this token.
     async fn seen(&self, subject: &str, minutes: i64, said: Value) -> String {
         let answer = self.issuer.api(&self.token(subject, minutes, said).await).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
@@ -64,10 +64,10 @@ async fn an_address_belongs_to_one_person_at_a_time() {
     said.seen("former", -30, address("seat@corp.test")).await;
     assert_eq!(said.seen("present", -20, address("Seat@corp.test")).await, "present Some(\"Seat@corp.test\")");
     assert_eq!(said.seen("former", -30, address("seat@corp.test")).await, "former None", "it has moved");
-    // One whom an older token names does not get it.
+    // A person named by an older token does not get the address.
     assert_eq!(said.seen("late", -25, address("seat@corp.test")).await, "late None");
     assert_eq!(said.seen("present", -20, json!({})).await, "present Some(\"Seat@corp.test\")");
-    // Without the issuer's word nothing moves.
+    // An unverified address changes nothing.
     said.seen("claimant", -10, json!({ "email": "seat@corp.test", "email_verified": false })).await;
     assert_eq!(said.seen("present", -20, json!({})).await, "present Some(\"Seat@corp.test\")");
 }

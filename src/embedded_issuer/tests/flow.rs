@@ -1,4 +1,4 @@
-//! The whole flow: tokens, refresh, revocation, browser sessions, the `login` command.
+//! Tests of the whole flow: tokens, refresh, revocation, browser sessions, the `login` command.
 
 use chrono::TimeDelta;
 
@@ -20,7 +20,7 @@ async fn a_client_gets_tokens_that_both_surfaces_accept() {
     assert_eq!(mcp.status, 200);
     let user = Answer::of(issuer.http.get(format!("{}/oauth/userinfo", issuer.base)).bearer_auth(access)).await.json();
     assert_eq!((text(&user, "sub"), text(&user, "email")), ("demo-owner", "owner@demo.test"));
-    // An ID token is no access token.
+    // An ID token is not an access token.
     assert_eq!(issuer.api(text(&tokens, "id_token")).await.status, 401);
 }
 
@@ -56,7 +56,7 @@ async fn tokens_expire_and_a_refresh_token_renews_them_once() {
     let renewed = issuer.refresh(&client, first).await.json();
     assert_ne!(text(&renewed, "refresh_token"), first);
     assert_eq!(issuer.api(text(&renewed, "access_token")).await.status, 200);
-    // The spent one comes back: somebody else holds it, and the whole grant dies.
+    // The used token comes back: somebody else has it, and the whole grant ends.
     issuer.refresh(&client, first).await.refused("invalid_grant");
     issuer.refresh(&client, text(&renewed, "refresh_token")).await.refused("invalid_grant");
     assert_eq!(issuer.api(text(&renewed, "access_token")).await.status, 401);

@@ -1,4 +1,4 @@
-//! Forged and broken tokens: none is accepted, and all are refused alike.
+//! Tests that forged and malformed tokens are all refused with the same response.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
@@ -7,7 +7,7 @@ use sha2::Sha256;
 
 use super::{Answer, TestIssuer, start_time, text};
 
-/// Header, claims and signature of a good token.
+/// Header, claims and signature of a valid token.
 struct Genuine {
     issuer: TestIssuer,
     token: String,
@@ -56,7 +56,7 @@ impl Genuine {
         assert!(answer.header("www-authenticate").contains("error=\"invalid_token\""), "{name}");
     }
 
-    /// A token that the issuer really signs, with claims changed (`null`: left out).
+    /// A token that the issuer really signs, with changed claims (`null`: omitted).
     async fn signed(&self, typ: &str, member: &str, value: Value) -> String {
         let mut claims = self.claims.clone();
         claims[member] = value;

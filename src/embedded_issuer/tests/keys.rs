@@ -1,4 +1,4 @@
-//! How the resource server gets the issuer's keys, and how the issuer keeps its own.
+//! Tests of fetching the issuer's keys, and of the issuer's key storage.
 
 use std::sync::{
     Arc,
@@ -46,7 +46,7 @@ fn discovery(Data(counting): Data<&Counting>) -> String {
 #[handler]
 fn jwks(Data(counting): Data<&Counting>) -> String {
     counting.reads.fetch_add(1, Ordering::SeqCst);
-    // A symmetric key and one of an unknown kind stand beside a usable one.
+    // A symmetric key and one of an unknown type beside a usable one.
     json!({ "keys": [
         { "kty": "oct", "kid": "secret", "k": "AAAA", "alg": "HS256" },
         { "kty": "future", "kid": "new" },

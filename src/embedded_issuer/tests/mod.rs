@@ -139,7 +139,7 @@ impl TestIssuer {
         Self { base, db, http, hand, clock, provider, verifier, served }
     }
 
-    /// How many requests for `path` came.
+    /// The number of requests for `path`.
     pub(crate) fn served(&self, path: &str) -> usize {
         self.served.0.lock().unwrap().get(path).copied().unwrap_or_default()
     }
@@ -166,7 +166,8 @@ impl TestIssuer {
         answer.json()["client_id"].as_str().unwrap().to_owned()
     }
 
-    /// An authorization request that a demo person's name answers at once, with parameters changed (an empty value: left out).
+    /// Sends an authorization request with a demo person's name, which is answered at once. `changes` replace parameters (an
+    /// empty value: omitted).
     pub(crate) async fn authorize(&self, client: &str, changes: &[(&str, &str)]) -> Answer {
         let challenge = pkce_challenge(VERIFIER);
         let mut parameters = HashMap::from([
@@ -206,7 +207,7 @@ impl TestIssuer {
             .await
     }
 
-    /// A client and the tokens of a whole flow.
+    /// A client, and the tokens of a complete flow.
     pub(crate) async fn tokens(&self) -> (String, Value) {
         let client = self.client().await;
         let code = self.code(&client, &[]).await;
@@ -237,7 +238,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap()
     }
 
-    /// Asserts an error in the form of RFC 6749 that no cache keeps.
+    /// Asserts an error in the format of RFC 6749 that must not be cached.
     pub(crate) fn refused(&self, code: &str) {
         assert_eq!(self.json()["error"], code, "{}", self.body);
         assert_eq!(self.status, if code == "invalid_client" { 401 } else { 400 });

@@ -1,4 +1,4 @@
-//! An issuer that hangs, fails or withdraws a key, and what that costs those who present tokens.
+//! Tests with an issuer that hangs, fails or withdraws a key, and of the delay for callers.
 
 use std::{
     sync::{
@@ -26,10 +26,10 @@ use crate::{
     },
 };
 
-/// Longer than anything here takes, and shorter than one wait after another.
+/// Longer than any single step here, and shorter than two waits in sequence.
 const GUARD: Duration = Duration::from_secs(9);
 
-/// A stub of an issuer, and the keys as a resource server reads them from it.
+/// A stub of an issuer, and the keys that a resource server fetches from it.
 #[derive(Clone)]
 struct Stub {
     base: String,
@@ -98,7 +98,7 @@ impl Outage {
         Self { stub, keys: Jwks::new(issuer.clone(), clock), issuer, hand }
     }
 
-    /// The same, with keys that were read before the trouble begins.
+    /// A stub with keys that were fetched before the outage begins.
     async fn with_keys() -> Self {
         let outage = Self::start().await;
         assert!(outage.keys.key(Some("good")).await.is_ok());

@@ -1,4 +1,4 @@
-//! Dynamic client registration.
+//! Tests of dynamic client registration.
 
 use chrono::TimeDelta;
 use entity::oauth_client::{ActiveModel, Entity};
@@ -24,7 +24,7 @@ async fn a_public_client_is_registered_with_defaults_filled_in() {
     assert_eq!(client["redirect_uris"], json!([REDIRECT_URI]));
     assert_eq!(client["client_id_issued_at"], super::start_time().timestamp());
     assert!(client.get("client_secret").is_none() && client.get("unknown").is_none());
-    // Without the refresh_token grant, offline_access is left out.
+    // Without the refresh_token grant, offline_access is omitted.
     let id = client["client_id"].as_str().unwrap();
     let code = issuer.code(id, &[]).await;
     let tokens = issuer.redeem(id, &code, &[]).await.json();
@@ -61,7 +61,7 @@ async fn bad_metadata_is_refused() {
     register(&issuer, &json!([])).await.refused("invalid_client_metadata");
 }
 
-/// Clients of two days ago to which nobody has signed in.
+/// Registers clients two days ago to which nobody has signed in.
 async fn flood(issuer: &TestIssuer, clients: u64) {
     let row = |number: u64| ActiveModel {
         id: Set(format!("flood-{number}")),

@@ -1,8 +1,8 @@
-//! Browser sign-in: attempts, cookies, and what reaches the issuer because of them.
+//! Tests of browser sign-in: attempts, cookies, and the resulting requests to the issuer.
 
 use super::{Answer, TestIssuer};
 
-/// A browser on its way to the issuer: its attempt cookie, and the address it was sent to.
+/// A browser that was sent to the issuer: its attempt cookie and the URL.
 struct Leaving {
     cookie: String,
     location: String,
@@ -22,7 +22,7 @@ impl TestIssuer {
         Leaving { cookie: cookie(&leaving, "sightline_attempt"), location: leaving.header("location").to_owned() }
     }
 
-    /// Signs a browser in that presents `session`, too.
+    /// Signs in a browser that also presents `session`.
     async fn browser(&self, session: &str) -> String {
         let leaving = self.leave().await;
         let back = Answer::of(self.http.get(&leaving.location)).await;

@@ -1,37 +1,38 @@
-//! A leaky bucket whose speed follows what the search engine says: it grows a little with every answer, and halves when a request is
-//! refused for the quota (additive increase, multiplicative decrease).
+//! A leaky bucket whose speed adapts to the search engine's responses. It grows a little with every success and halves on a
+//! quota refusal (additive increase, multiplicative decrease).
 //!
-//! A request that starts is poured in, what is in drains at the rate, and a request may start while it has room. In any minute at most
-//! `burst + 60 × per_second` requests start, however often the speed changes in between: neither number exceeds its most, and what was
-//! poured has drained or is still in.
+//! Each started request adds one to the level, the level drains at the rate, and a request may start if it fits. In any
+//! minute at most `burst + 60 × per_second` requests start, however often the speed changes: neither number exceeds its
+//! maximum, and every request has either drained or is still in the bucket.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A bucket starts at this share of its most.
+/// The initial share of the maximum speed.
 const START: f64 = 0.5;
 
-/// It grows by this share of its most with each answer: from the start to the most in 32 answers.
+/// Growth per success, as a share of the maximum: 32 successes from the start to the maximum.
 const STEP: f64 = 1.0 / 64.0;
 
-/// It is not halved below this share of its most.
+/// The lowest share of the maximum.
 const LEAST: f64 = 1.0 / 16.0;
 
-/// Only the refusal of a request that started so long after the speed was halved halves it again: requests that were under way
-/// together, and those that were made again at once, are refused for the same reason.
+/// After a halving, only the refusal of a request that started at least this much later halves the speed again. Requests
+/// that were in flight together, or retried at once, are refused for the same reason.
 const RECOVERY: Duration = Duration::from_secs(1);
 
-/// It grows again with the answers to requests that started so long after it was halved: the search engine counts by the minute.
+/// After a halving, only successes of requests that started at least this much later let the speed grow, because the search
+/// engine counts by the minute.
 const CALM: Duration = Duration::from_mins(1);
 
-/// A bucket that was not used for so long is as good as new.
+/// A bucket unused for this long is equivalent to a new one.
 const IDLE: Duration = Duration::from_mins(15);
 
-/// Room for a request but for the noise of calculation is room.
+/// Tolerance for floating-point error when checking whether a request fits.
 const NOISE: f64 = 1e-6;
 
-/// A speed at which requests start.
+/// A rate at which requests may start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Speed {
     /// Requests at once, at least 1.
@@ -41,35 +42,35 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// This share of the speed.
+    /// The speed multiplied by `share`.
     fn times(self, share: f64) -> Self {
         Self { burst: (self.burst * share).max(1.0), per_second: self.per_second * share }
     }
 }
 
-/// The requests of a site, or of an account, that started a moment ago.
+/// The recent requests of a site or of an account.
 #[derive(Debug)]
 pub struct Bucket {
     most: Speed,
     speed: Speed,
-    /// Requests that were in at `at`.
+    /// The level at time `at`, in requests.
     level: f64,
     at: Instant,
     halved_at: Option<Instant>,
 }
 
 impl Bucket {
-    /// Empty, and at half of its `most`.
+    /// An empty bucket at half of the speed `most`.
     pub fn new(most: Speed, now: Instant) -> Self {
         Self { most, speed: most.times(START), level: 0.0, at: now, halved_at: None }
     }
 
-    /// The speed at present.
+    /// The current speed.
     pub fn speed(&self) -> Speed {
         self.speed
     }
 
-    /// When the next request has room, from `now` on.
+    /// Returns the earliest time, from `now` on, at which a request fits.
     pub fn opens_at(&self, now: Instant) -> Instant {
         let excess = self.level_at(now) + 1.0 - self.speed.burst;
         if excess <= NOISE {
@@ -78,13 +79,13 @@ impl Bucket {
         now + Duration::from_secs_f64(excess / self.speed.per_second) + Duration::from_micros(1)
     }
 
-    /// A request starts.
+    /// Records the start of a request.
     pub fn pour(&mut self, now: Instant) {
         self.drain(now);
         self.level += 1.0;
     }
 
-    /// A request that started at `started` was answered.
+    /// Records the success of a request that started at `started`.
     pub fn accepted(&mut self, started: Instant, now: Instant) {
         if self.halved_at.is_some_and(|halved_at| started < halved_at + CALM) {
             return;
@@ -96,7 +97,7 @@ impl Bucket {
         };
     }
 
-    /// A request that started at `started` was refused for the quota. Says whether that halved the speed.
+    /// Records the quota refusal of a request that started at `started`. Returns whether that halved the speed.
     pub fn refused(&mut self, started: Instant, now: Instant) -> bool {
         if self.halved_at.is_some_and(|halved_at| started < halved_at + RECOVERY) {
             return false;
@@ -108,7 +109,7 @@ impl Bucket {
         true
     }
 
-    /// True where it may be forgotten.
+    /// Returns whether the bucket may be dropped.
     pub fn is_idle(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.at) >= IDLE && self.level_at(now) == 0.0
     }

@@ -1,5 +1,5 @@
-//! The way to the search engine leads through two gates, because it counts by site and by account. A request passes both at once or
-//! neither, so that none holds room in the one while it waits for the other.
+//! The gates before the search engine. It counts by site and by account, so a request passes both gates at once or neither.
+//! No request holds capacity at one gate while it waits for the other.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -12,25 +12,25 @@ use super::{
     bucket::{Bucket, Speed},
 };
 
-/// Readers of share links together have one in so many of the requests in flight. A part as small as this still answers a
+/// All readers of share links together get this fraction (1/n) of the requests in flight. Even this share answers a
 /// dashboard in four rounds.
 const SHARED_IN_FLIGHT: u32 = 4;
 
-/// They have one in so many of the requests a second and of the burst. It is more than their part of those in flight, because it
-/// binds only where answers come fast.
+/// They get this fraction (1/n) of the rate and of the burst. It is larger than their share of the requests in flight,
+/// because it matters only when responses are fast.
 const SHARED_SPEED: u32 = 2;
 
-/// Time between two sweeps, which forget gates that nobody uses.
+/// Time between two sweeps, which drop unused gates.
 const SWEEP: Duration = Duration::from_mins(1);
 
-/// The way that a request takes: all that take the same one pass the same gates.
+/// The gates that a request passes. Requests with the same way pass the same gates.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Way {
-    /// The account that asks.
+    /// The account of the request.
     pub account: Uuid,
-    /// The site it asks about.
+    /// The site of the request.
     pub site: SiteUrl,
-    /// Whom it asks for.
+    /// The lane of the request.
     pub lane: Lane,
 }
 
@@ -40,7 +40,7 @@ enum Key {
     Account(Uuid),
 }
 
-/// A bucket, and the requests under way that were poured into it.
+/// A bucket and the number of its requests in flight.
 #[derive(Debug)]
 struct Counter {
     bucket: Bucket,
@@ -55,7 +55,7 @@ impl Counter {
         Self { bucket: Bucket::new(most, now), in_flight: 0, max_in_flight: pace.max_in_flight.max(1) }
     }
 
-    /// When the next request may pass; none where one that is under way must end first.
+    /// Returns the earliest time at which a request may pass, or `None` if one in flight must end first.
     fn opens_at(&self, now: Instant) -> Option<Instant> {
         (self.in_flight < self.max_in_flight).then(|| self.bucket.opens_at(now))
     }
@@ -65,7 +65,8 @@ impl Counter {
     }
 }
 
-/// The gate of a site or an account. Requests for readers of share links count twice: among all, and among themselves.
+/// The gate of a site or an account. Requests for readers of share links are counted twice: among all requests, and among
+/// their own.
 #[derive(Debug)]
 struct Gate {
     all: Counter,
@@ -83,7 +84,7 @@ impl Gate {
     }
 }
 
-/// The gates of all sites and accounts that were asked lately.
+/// The gates of all sites and accounts that were used recently.
 #[derive(Debug)]
 pub struct Gates {
     pace: Pace,
@@ -92,19 +93,19 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// Nobody was asked yet.
+    /// Creates an empty set of gates.
     pub fn new(pace: Pace) -> Self {
         Self { pace, known: HashMap::new(), swept_at: None }
     }
 
-    /// When the next request may pass, from `now` on; none where one that is under way must end first.
+    /// Returns the earliest time, from `now` on, at which a request may pass, or `None` if one in flight must end first.
     pub fn opens_at(&mut self, way: &Way, now: Instant) -> Option<Instant> {
         let mut opens_at = Some(now);
         self.each(way, now, |counter| opens_at = opens_at.zip(counter.opens_at(now)).map(|(a, b)| a.max(b)));
         opens_at
     }
 
-    /// A request passes.
+    /// Records that a request passes.
     pub fn enter(&mut self, way: &Way, now: Instant) {
         self.each(way, now, |counter| {
             counter.bucket.pour(now);
@@ -116,25 +117,25 @@ impl Gates {
         }
     }
 
-    /// A request that passed is over.
+    /// Records that a request ended.
     pub fn leave(&mut self, way: &Way, now: Instant) {
         self.each(way, now, |counter| counter.in_flight = counter.in_flight.saturating_sub(1));
     }
 
-    /// A request that started at `started` was answered.
+    /// Records the success of a request that started at `started`.
     pub fn accepted(&mut self, way: &Way, started: Instant, now: Instant) {
         self.each(way, now, |counter| counter.bucket.accepted(started, now));
     }
 
-    /// A request that started at `started` was refused for the quota; of the site or of the account, the search engine seldom says. Says
-    /// whether that halved a speed.
+    /// Records the quota refusal of a request that started at `started`. The search engine rarely says whether the site's or
+    /// the account's quota is used up, so both slow down. Returns whether that halved a speed.
     pub fn refused(&mut self, way: &Way, started: Instant, now: Instant) -> bool {
         let mut halved = false;
         self.each(way, now, |counter| halved |= counter.bucket.refused(started, now));
         halved
     }
 
-    /// The slowest of the speeds that hold on the way.
+    /// The lowest of the speeds along the way.
     pub fn speed(&mut self, way: &Way, now: Instant) -> Speed {
         let mut slowest = Speed { burst: f64::INFINITY, per_second: f64::INFINITY };
         self.each(way, now, |counter| {
@@ -145,13 +146,13 @@ impl Gates {
         slowest
     }
 
-    /// Gates that are known.
+    /// The number of gates.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Visits what counts the requests of a way. The requests under way are bounded by site only.
+    /// Visits the counters of a way. Requests in flight are limited by site only.
     fn each(&mut self, way: &Way, now: Instant, mut visit: impl FnMut(&mut Counter)) {
         let of_account = Pace { max_in_flight: u32::MAX, ..self.pace };
         for (key, pace) in [(Key::Site(way.site.clone()), self.pace), (Key::Account(way.account), of_account)] {

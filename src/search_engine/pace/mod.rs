@@ -1,8 +1,9 @@
-//! The pace at which the search engine is asked.
+//! Limits the rate of requests to the search engine.
 //!
-//! It counts requests by site and by account, and refuses those beyond its quota. So a request needs room with both (`gates.rs`), whose
-//! speeds follow what the search engine says (`bucket.rs`). Where there is none, it waits for its turn (`turns.rs`). Those three are given
-//! the time; this file takes it from the runtime, which also wakes those who wait.
+//! The search engine counts requests by site and by account, and refuses those beyond its quota. A request therefore needs
+//! capacity at both (`gates.rs`), at a speed that adapts to the responses (`bucket.rs`). Without capacity it queues
+//! (`turns.rs`). Those three receive the time as an argument. This file takes it from the runtime and wakes waiting
+//! requests.
 
 mod bucket;
 mod gates;
@@ -31,36 +32,36 @@ use super::wire::SiteUrl;
 /// The settings of the pace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// Requests in flight at once, for each site.
+    /// The maximum number of requests in flight, for each site.
     pub max_in_flight: u32,
-    /// Requests that may start in one burst at most, for each site and each account.
+    /// The maximum burst, for each site and each account.
     pub bucket: u32,
-    /// Requests a second that may start beyond the burst at most, for each site and each account.
+    /// The maximum rate beyond the burst in requests per second, for each site and each account.
     pub refill_per_second: u32,
 }
 
 impl Default for Pace {
-    /// The search engine allows 1,200 requests a minute; this is at most 60 + 60 × 18 = 1,140.
+    /// The search engine allows 1,200 requests a minute. This allows at most 60 + 60 × 18 = 1,140.
     fn default() -> Self {
         Self { max_in_flight: 16, bucket: 60, refill_per_second: 18 }
     }
 }
 
-/// On whose behalf the search engine is asked.
+/// The group of callers that a request belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lane {
-    /// The owner's, the team's and the service's own: the whole pace.
+    /// The owner, the team and the service itself: the full pace.
     Own,
-    /// That of readers of share links, who may be anyone: a part of the pace, so that the rest is always left to the owner.
+    /// Anonymous readers of share links: a share of the pace, so that the rest is always left to the owner.
     Shared,
 }
 
-/// A question that somebody asks of the service, however many upstream requests it takes. Questions that wait share the pace.
+/// A caller's question, which may need several upstream requests. Waiting questions share the pace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Question(u64);
 
 impl Question {
-    /// One unlike all others of this process.
+    /// An id that is unique in this process.
     #[must_use]
     pub fn unique() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -68,17 +69,17 @@ impl Question {
     }
 }
 
-/// The asker of a request, and the question that it is part of.
+/// The lane and the question of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asker {
-    /// On whose behalf.
+    /// The lane.
     pub lane: Lane,
     /// The question.
     pub question: Question,
 }
 
 impl Asker {
-    /// Somebody with a new question.
+    /// A new question in `lane`.
     #[must_use]
     pub fn new(lane: Lane) -> Self {
         Self { lane, question: Question::unique() }
@@ -87,7 +88,7 @@ impl Asker {
 
 struct State {
     turns: Turns<oneshot::Sender<()>>,
-    /// When the queue is looked at again.
+    /// The next time at which the queue is checked.
     alarm: Option<Instant>,
 }
 
@@ -95,7 +96,7 @@ struct State {
 #[derive(Clone)]
 pub struct Pacer(Arc<Mutex<State>>);
 
-/// A request in line, and in flight once it has started, until it is dropped.
+/// A request that is queued, and in flight once it has started, until it is dropped.
 pub struct Permit {
     pacer: Pacer,
     way: Way,
@@ -104,31 +105,32 @@ pub struct Permit {
 }
 
 impl Pacer {
-    /// Nothing has been asked yet.
+    /// Creates a pacer without requests.
     #[must_use]
     pub fn new(pace: Pace) -> Self {
         Self(Arc::new(Mutex::new(State { turns: Turns::new(pace), alarm: None })))
     }
 
-    /// Waits until a request about `site` may start; it is in flight as long as the permit lives. Whoever stops waiting leaves the line.
+    /// Waits until a request about `site` may start. It counts as in flight as long as the permit lives. Dropping the future
+    /// leaves the queue.
     pub async fn start(&self, account: Uuid, site: &SiteUrl, asker: Asker) -> Permit {
         let way = Way { account, site: site.clone(), lane: asker.lane };
         let (wake, woken) = oneshot::channel();
         let ticket = self.with(|state, now| state.turns.ask(&way, asker.question, wake, now));
         let mut permit = Permit { pacer: self.clone(), way, ticket, started: None };
-        // The other end is not dropped before it has spoken: the queue keeps it until the request starts.
+        // Cannot fail: the queue keeps the sender until the request starts.
         let _ = woken.await;
         permit.started = Some(Instant::now());
         permit
     }
 
-    /// Changes the state, starts what has room then, and sees to it that what has none yet starts in time.
+    /// Changes the state, starts every request that fits, and schedules a wake-up for the others.
     fn with<T>(&self, change: impl FnOnce(&mut State, Instant) -> T) -> T {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         let changed = change(&mut state, now);
         for wake in state.turns.start(now) {
-            // A permit that nobody listens for any more gives its place back.
+            // A permit whose receiver is gone returns its capacity.
             let _ = wake.send(());
         }
         if let Some(at) = state.turns.next_opening(now) {
@@ -141,7 +143,7 @@ impl Pacer {
         if state.alarm.is_some_and(|alarm| alarm <= at) {
             return;
         }
-        // Without a runtime nobody waits any more.
+        // Without a runtime nobody is waiting any more.
         let Ok(runtime) = Handle::try_current() else { return };
         state.alarm = Some(at);
         let pacer = Arc::downgrade(&self.0);
@@ -156,7 +158,7 @@ impl Pacer {
 
 #[cfg(test)]
 impl Pacer {
-    /// The burst that `asker` has at present.
+    /// The current burst of `asker`.
     pub fn burst(&self, account: Uuid, site: &SiteUrl, asker: Asker) -> f64 {
         let way = Way { account, site: site.clone(), lane: asker.lane };
         self.with(|state, now| state.turns.gates().speed(&way, now).burst)
@@ -164,14 +166,14 @@ impl Pacer {
 }
 
 impl Permit {
-    /// The search engine answered: the pace grows.
+    /// Records a success: the pace grows.
     pub fn accepted(&self) {
         if let Some(started) = self.started {
             self.pacer.with(|state, now| state.turns.gates().accepted(&self.way, started, now));
         }
     }
 
-    /// The search engine refused the request for its quota: the pace halves.
+    /// Records a quota refusal: the pace halves.
     pub fn refused(&self) {
         let Some(started) = self.started else { return };
         let slower = self.pacer.with(|state, now| {

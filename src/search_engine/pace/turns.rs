@@ -1,5 +1,5 @@
-//! The order in which requests start where there is no room for all: first those of the question that is through soonest, which is the
-//! small one. A question that waits moves up with time, so that none is passed over for ever.
+//! The order in which queued requests start. The question that will finish first goes first, which favours small questions.
+//! Waiting raises a question's priority, so that none starves.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -13,45 +13,45 @@ use super::{
     gates::{Gates, Way},
 };
 
-/// A large question lets those pass that come no later than this after it.
+/// A large question yields only to questions that arrive at most this much later.
 const LONGEST_COURTESY: Duration = Duration::from_secs(5);
 
-/// The name of a request that waits.
+/// The id of a queued request.
 pub type Ticket = u64;
 
-/// Questions that wait for the same gates; one that waits for nothing is not here.
+/// Questions that wait for the same gates. Questions without waiting requests are removed.
 type Line<W> = Vec<Waiting<W>>;
 
-/// A question's requests that wait, the oldest first.
+/// The queued requests of a question, oldest first.
 struct Waiting<W> {
     question: Question,
     requests: VecDeque<Request<W>>,
 }
 
-/// A request that waits since `since`.
+/// A request that has been queued since `since`.
 struct Request<W> {
     ticket: Ticket,
     since: Instant,
     wake: W,
 }
 
-/// Requests that wait, and the gates that they wait for. `W` is what tells whoever made a request that it has started.
+/// Queued requests and their gates. `W` notifies the owner of a request that it has started.
 pub struct Turns<W> {
     gates: Gates,
-    /// Time in which one request starts at full speed.
+    /// Time per request at full speed.
     interval: Duration,
     lines: HashMap<Way, Line<W>>,
     next: Ticket,
 }
 
 impl<W> Turns<W> {
-    /// Nobody waits.
+    /// Creates an empty queue.
     pub fn new(pace: Pace) -> Self {
         let interval = Duration::from_secs(1) / pace.refill_per_second.max(1);
         Self { gates: Gates::new(pace), interval, lines: HashMap::new(), next: 0 }
     }
 
-    /// Puts a request into line. It starts with the next [`Self::start`] that it has room in.
+    /// Queues a request. It starts at the next [`Self::start`] at which it fits.
     pub fn ask(&mut self, way: &Way, question: Question, wake: W, now: Instant) -> Ticket {
         let ticket = self.next;
         self.next += 1;
@@ -64,7 +64,7 @@ impl<W> Turns<W> {
         ticket
     }
 
-    /// Takes a request out of line. Says whether it was there: otherwise it has started.
+    /// Removes a request from the queue. Returns `false` if it has already started.
     pub fn give_up(&mut self, way: &Way, ticket: Ticket) -> bool {
         let Some(line) = self.lines.get_mut(way) else { return false };
         let waits = |waiting: &Waiting<W>| waiting.requests.iter().position(|request| request.ticket == ticket);
@@ -76,7 +76,7 @@ impl<W> Turns<W> {
         true
     }
 
-    /// Starts every request that has room, and answers whom to wake.
+    /// Starts every request that fits, and returns the handles to wake.
     pub fn start(&mut self, now: Instant) -> Vec<W> {
         let mut started = Vec::new();
         while let Some((way, question)) = self.first(now) {
@@ -86,18 +86,19 @@ impl<W> Turns<W> {
         started
     }
 
-    /// When the next request that waits has room; none where nobody waits, or one that is under way must end first.
+    /// Returns the earliest time at which a queued request fits, or `None` if the queue is empty or a request in flight must
+    /// end first.
     pub fn next_opening(&mut self, now: Instant) -> Option<Instant> {
         self.lines.keys().filter_map(|way| self.gates.opens_at(way, now)).min()
     }
 
-    /// The gates.
+    /// The gates of all requests.
     pub fn gates(&mut self) -> &mut Gates {
         &mut self.gates
     }
 
-    /// The line and the place in it of the question that is through soonest, of those whose gates are open. Were only its own requests
-    /// to start from the moment on when its oldest was made, at full speed, that would be the end of them.
+    /// Returns the line and index of the question that will finish first among those with open gates. The estimated end
+    /// assumes that only its own requests start, at full speed, from the time its oldest was queued.
     fn first(&mut self, now: Instant) -> Option<(Way, usize)> {
         let (gates, interval) = (&mut self.gates, self.interval);
         let open = self.lines.iter().filter(|(way, _)| gates.opens_at(way, now) == Some(now));
@@ -111,7 +112,7 @@ impl<W> Turns<W> {
         Some((way.clone(), at))
     }
 
-    /// Removes a request, with its question and its line where they have no more.
+    /// Removes a request, and its question and line if they are empty.
     fn take(&mut self, way: &Way, question: usize, request: usize) -> Option<W> {
         let line = self.lines.get_mut(way)?;
         let waiting = line.get_mut(question)?;

@@ -1,13 +1,13 @@
-//! From a predicate to upstream requests that answer it exactly, or a refusal.
+//! Turns a predicate into upstream requests that answer it exactly, or refuses it.
 //!
-//! The search engine can only AND filters. A predicate is brought into alternatives (disjunctive normal form); alternatives
-//! that differ in one dimension only are merged into one (a union of countries, one regular expression); what is left is
-//! added up by inclusion and exclusion: `f(A or B) = f(A) + f(B) − f(A and B)`. Clicks, impressions and the weighted
-//! position sum are additive over disjoint cells, so the signed sum is exact.
+//! The search engine can only AND filters. A predicate is converted to alternatives (disjunctive normal form). Alternatives
+//! that differ in one dimension only are merged (a union of countries, one regular expression). The remaining ones are added
+//! by inclusion and exclusion: `f(A or B) = f(A) + f(B) − f(A and B)`. Clicks, impressions and the weighted position sum are
+//! additive over disjoint cells, so the signed sum is exact.
 //!
-//! Anonymised cells satisfy no query condition, negative ones included. The search engine drops them from a request as soon
-//! as one query filter is set, so each term counts them exactly when its alternative names no query: nothing here negates a
-//! query condition, and that is why.
+//! Anonymised cells satisfy no query condition, including negative ones. The search engine drops them from a request with
+//! any query filter, so a term includes them exactly if its alternative has no query condition. This is why the planner
+//! never negates a query condition.
 
 use super::{
     conjunct::{Conjunct, both},
@@ -16,23 +16,23 @@ use super::{
     wire::{Filter, MAX_EXPRESSION},
 };
 
-/// The most upstream requests that one part of a question may take.
+/// The maximum number of upstream requests for one part of a question.
 pub const MAX_TERMS: usize = 15;
 
-/// Alternatives beyond this are not even tried, at any step, so that no question costs more than a moment to plan.
+/// The planner gives up above this many alternatives, at any step, so that planning always stays fast.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// One upstream request of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
-    /// How often its answer counts; negative to take off what was counted twice.
+    /// The factor of its result. Negative to subtract what was counted twice.
     pub weight: f64,
-    /// Filters, all of which hold.
+    /// Filters, all of which must hold.
     pub filters: Vec<Filter>,
 }
 
 impl Term {
-    /// Whether its answer is taken as it is.
+    /// Returns whether the weight is 1.
     #[must_use]
     pub fn counts_once(&self) -> bool {
         (self.weight - 1.0).abs() < f64::EPSILON
@@ -47,13 +47,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan that asks about all traffic.
+    /// The plan for all traffic.
     #[must_use]
     pub fn everything() -> Self {
         Self { terms: vec![Term { weight: 1.0, filters: Vec::new() }] }
     }
 
-    /// The same plan for rows that also satisfy `filter`.
+    /// Returns the plan restricted to rows that also satisfy `filter`.
     #[must_use]
     pub fn narrowed(&self, filter: &Filter) -> Self {
         let mut narrowed = self.clone();
@@ -62,7 +62,7 @@ impl Plan {
     }
 }
 
-/// The plan that answers `predicate` exactly.
+/// Returns the plan that answers `predicate` exactly.
 pub fn plan(predicate: &Predicate) -> Result<Plan, PlanError> {
     let mut alternatives = vec![Conjunct::anything()];
     for expression in &predicate.0 {
@@ -102,7 +102,7 @@ fn too_complex(needed: usize) -> PlanError {
     ))
 }
 
-/// Merges alternatives until none can be merged, and drops those that another one covers.
+/// Merges alternatives until none can be merged, and drops those covered by another.
 fn simplify(alternatives: &mut Vec<Conjunct>) {
     loop {
         let pair = pairs(alternatives.len()).find_map(|(i, j)| Some((i, j, alternatives[i].or(&alternatives[j])?)));
@@ -116,7 +116,7 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
 }
 
-/// The signed intersections of all non-empty subsets, equal ones added and empty ones dropped.
+/// Returns the signed intersections of all non-empty subsets. Equal ones are added and empty ones dropped.
 fn inclusion_exclusion(alternatives: &[Conjunct]) -> Result<Vec<(f64, Conjunct)>, PlanError> {
     let mut sums: Vec<(f64, Conjunct)> = Vec::new();
     for alternative in alternatives {

@@ -1,4 +1,4 @@
-//! The signed terms of a plan, added up over a small universe of cells, equal the predicate evaluated cell by cell.
+//! Tests that the signed terms of a plan, added over a small set of cells, equal the predicate evaluated on each cell.
 
 use api::models::{FilterCondition, FilterDimension as Dim, FilterLogic, FilterOperator as Op};
 use proptest::{prelude::*, sample::select};
@@ -9,7 +9,7 @@ use crate::search_engine::{
     wire::{Dimension, FilterOperator},
 };
 
-/// A cell; no query: anonymised.
+/// A cell. It is anonymised if it has no query.
 #[derive(Debug, Clone)]
 struct Cell {
     query: Option<&'static str>,
@@ -78,7 +78,7 @@ fn list() -> impl Strategy<Value = Vec<FilterCondition>> {
     proptest::collection::vec(condition(), 1..=4)
 }
 
-/// What the documentation of conditions says, one cell at a time.
+/// The documented meaning of a condition, evaluated on one cell.
 fn holds(condition: &FilterCondition, cell: &Cell) -> bool {
     let value = condition.value.as_str();
     let test = |text: &str, value: &str| match condition.operator {
@@ -110,7 +110,7 @@ fn list_holds(list: &[FilterCondition], cell: &Cell) -> bool {
     runs.contains(&true)
 }
 
-/// What the search engine does with one filter.
+/// The search engine's evaluation of one filter.
 fn upstream(filter: &Filter, cell: &Cell) -> bool {
     let wanted = filter.expression.as_str();
     let test = |text: &str| match filter.operator {

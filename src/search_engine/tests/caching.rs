@@ -1,4 +1,4 @@
-//! What is kept, for how long, and what is made once.
+//! Tests of cached responses, their lifetime, and shared requests.
 
 use chrono::TimeDelta;
 
@@ -91,7 +91,7 @@ async fn a_failure_that_nobody_waited_for_is_not_handed_to_the_next_who_asks() {
     while bench.upstream.queries() == 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // Nothing tells from outside that the reading has ended.
+    // The end of the reading cannot be observed from outside.
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(bench.read(&asked).await.is_ok());
     assert_eq!(bench.upstream.queries(), 2);

@@ -1,4 +1,4 @@
-//! The client and the reader against a small server that does what it is told.
+//! Tests of the client and the reader against a small scripted server.
 
 mod caching;
 mod pace;
@@ -25,30 +25,30 @@ use crate::{
     random::Random,
 };
 
-/// What the server answers a query with, in turn; then with one row for ever.
+/// A scripted response to a query. Each is used once, in order. Afterwards every query returns one row.
 enum Reply {
     Refuse(u16, Option<&'static str>),
     Rows(usize),
     Said(Value),
     Fail(u16, Value),
-    /// Waits until it is told to go on, then answers one row.
+    /// Waits for a permit, then returns one row.
     Held(Arc<tokio::sync::Semaphore>),
 }
 
 #[derive(Default)]
 struct Script {
     replies: VecDeque<Reply>,
-    /// What the token endpoint says, in turn; then a fresh token for ever.
+    /// Responses of the token endpoint, in turn. Afterwards a new token each time.
     tokens: VecDeque<(u16, Value)>,
-    /// Bodies of the queries that came.
+    /// Bodies of the received queries.
     queries: Vec<Value>,
-    /// Access tokens that the queries brought.
+    /// Access tokens of the received queries.
     bearers: Vec<String>,
-    /// Refresh tokens that were presented.
+    /// Refresh tokens that were sent.
     refreshed: Vec<String>,
 }
 
-/// The server.
+/// The scripted server.
 #[derive(Clone, Default)]
 struct Upstream(Arc<Mutex<Script>>);
 
@@ -123,7 +123,7 @@ impl Endpoint for Upstream {
     }
 }
 
-/// Remembers grants that were replaced.
+/// Records replaced refresh tokens.
 #[derive(Default)]
 struct Kept(Mutex<Vec<String>>);
 
@@ -134,7 +134,7 @@ impl GrantSink for Kept {
     }
 }
 
-/// A reader in front of a server of its own.
+/// A reader with its own server.
 struct Bench {
     upstream: Upstream,
     reader: Reader,
@@ -218,7 +218,7 @@ fn date(text: &str) -> NaiveDate {
     text.parse().unwrap()
 }
 
-/// Queries of one settled day, at most `cap`.
+/// Queries of one final day, at most `cap`.
 fn part(cap: usize) -> Part {
     Part {
         dimensions: vec![Dimension::Query],

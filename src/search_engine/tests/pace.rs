@@ -1,10 +1,10 @@
-//! The pace learns from answers, and lets the small question pass first.
+//! Tests that the pace adapts to responses, and that small questions go first.
 
 use futures_util::poll;
 
 use super::*;
 
-/// Fails the test unless this is the burst.
+/// Asserts the current burst.
 #[track_caller]
 fn assert_burst(bench: &Bench, expected: f64) {
     let burst = bench.reader.engine().pacer.burst(Uuid::nil(), &site(), Asker::new(Lane::Own));
@@ -23,7 +23,7 @@ async fn answers_speed_requests_up_and_refusals_for_the_quota_slow_them_down() {
     assert_burst(&bench, 30.0 + step);
     bench.upstream.reply([Reply::Refuse(500, None), Reply::Refuse(400, None)]);
     assert!(bench.read(&part(11)).await.is_err());
-    // Other trouble has nothing to do with it.
+    // Other errors do not change the pace.
     assert_burst(&bench, 30.0 + step);
 
     let refused = paced().await;
@@ -58,7 +58,7 @@ async fn requests_of_one_question_wait_together_and_a_smaller_one_passes_them() 
     for read in &mut reads {
         assert!(poll!(read).is_pending());
     }
-    // One is under way, and the others get into line before it is answered.
+    // One is in flight, and the others queue before it is answered.
     while bench.upstream.queries() < 2 {
         tokio::task::yield_now().await;
     }

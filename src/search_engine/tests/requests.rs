@@ -1,4 +1,4 @@
-//! Tries, pages and deadlines.
+//! Tests of attempts, pages and deadlines.
 
 use super::*;
 

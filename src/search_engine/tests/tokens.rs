@@ -1,4 +1,4 @@
-//! Access tokens: made once, replayed once, and never from a grant that was refused.
+//! Tests of access tokens: one refresh for all requests, one retry, and no reuse of a refused grant.
 
 use super::*;
 

@@ -1,11 +1,11 @@
-//! Totals: the sum of the daily series where that is known and exact, and asked for otherwise.
+//! Tests of totals: summed from the daily series if it is known and the sum is exact, otherwise requested.
 
 use chrono::TimeDelta;
 
 use super::*;
 use crate::analytics::metrics::Metrics;
 
-/// Totals of a few settled days.
+/// Totals of a few final days.
 fn totals() -> Part {
     Part { dimensions: Vec::new(), end: date("2026-10-02"), ..part(1) }
 }
@@ -14,7 +14,7 @@ fn series() -> Part {
     Part { dimensions: vec![Dimension::Date], cap: 100, ..totals() }
 }
 
-/// Two days of `impressions` each at these average positions.
+/// Two days of `impressions` each, at these average positions.
 fn days(impressions: u32, positions: [f64; 2]) -> Reply {
     let row = |(day, position): (usize, f64)| {
         let keys = [format!("2026-10-{:02}", day + 1)];

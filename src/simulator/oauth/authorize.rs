@@ -1,8 +1,8 @@
 //! The authorization endpoint.
 //!
-//! A `login_hint` that names a simulated account is answered at once with a code. Without one, a page lists the accounts. The
-//! page's choices are ordinary parameters that scripts may add, too: `deny=1` refuses, and `granted_scope` (repeatable)
-//! narrows what is granted, as unticking boxes does.
+//! A `login_hint` that names a simulated account returns a code at once. Without one, a page lists the accounts. Scripts may
+//! send the page's choices as ordinary parameters: `deny=1` refuses, and `granted_scope` (repeatable) limits the grant, as
+//! unticking boxes does.
 
 use poem::http::{StatusCode, header};
 use poem::{IntoResponse as _, Response};
@@ -13,7 +13,7 @@ use super::{pairs, parameter};
 use crate::simulator::accounts::{self, Account};
 use crate::simulator::state::Shared;
 
-/// Answers a request with query string `query`.
+/// Responds to a request with query string `query`.
 pub(crate) fn authorize(shared: &Shared, query: &str) -> Response {
     let asked = pairs(query.as_bytes());
     let get = |name: &str| parameter(&asked, name);
@@ -62,7 +62,7 @@ fn code(shared: &Shared, account: &Account, client: String, scope: String, detai
     })
 }
 
-/// The scopes asked for, without those unticked on the page or withheld by the controls.
+/// The requested scopes, without those unticked on the page or withheld by the controls.
 fn granted(shared: &Shared, asked: &[(String, String)], scope: &str) -> String {
     let ticked: Vec<&str> =
         asked.iter().filter(|(name, _)| name == "granted_scope").map(|(_, value)| value.as_str()).collect();
@@ -84,7 +84,7 @@ fn redirect_back(target: &Url, state: Option<&str>, parameters: &[(&str, &str)])
         .finish()
 }
 
-/// Errors about the client or its address are never sent to that address.
+/// Errors about the client or its redirect URI are shown on a page and never sent to that URI.
 fn refuse_page(reason: &str) -> Response {
     let page = format!("<!doctype html><title>Error 400</title><h1>Error 400: invalid_request</h1><p>{reason}</p>");
     poem::web::Html(page).with_status(StatusCode::BAD_REQUEST).into_response()

@@ -1,4 +1,4 @@
-//! The page on which a person picks a simulated account and what to grant.
+//! The page on which a person chooses a simulated account and the scopes to grant.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use poem::{IntoResponse as _, Response};
 
 use crate::simulator::accounts;
 
-/// A form that asks again with what was `asked` and the choices made.
+/// A form that repeats the request `asked` and adds the person's choices.
 pub(super) fn page(asked: &[(String, String)], scope: &str) -> Response {
     let mut form = String::new();
     for (name, value) in asked.iter().filter(|(name, _)| name != "login_hint" && name != "granted_scope") {
@@ -37,7 +37,7 @@ pub(super) fn page(asked: &[(String, String)], scope: &str) -> Response {
         .into_response()
 }
 
-/// `text` fit for HTML, also inside double quotes.
+/// Escapes `text` for HTML, including attribute values in double quotes.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }

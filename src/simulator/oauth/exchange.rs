@@ -29,7 +29,7 @@ pub(crate) fn token(shared: &Shared, request: &Request, body: &[u8]) -> Response
     })
 }
 
-/// The client's id, from Basic credentials (their parts form-encoded) or the form. Any non-empty secret is right.
+/// The client id, from Basic credentials (form-encoded) or from the form. Any non-empty secret is accepted.
 fn client(header: Option<&str>, form: &Form) -> Result<String, Refusal> {
     let basic = header.and_then(|header| header.strip_prefix("Basic ")).map(|encoded| {
         let text = STANDARD.decode(encoded.trim()).ok().and_then(|bytes| String::from_utf8(bytes).ok())?;
@@ -115,7 +115,7 @@ fn add_id_token(oauth: &OAuth, claims: &Claims, nonce: Option<&str>, answer: &mu
     }
 }
 
-/// `POST /revoke`; the token may stand in the form or the query string. Ends the whole grant.
+/// `POST /revoke`. The token may be in the form or in the query string. Ends the whole grant.
 pub(crate) fn revoke(shared: &Shared, query: &str, body: &[u8]) -> Response {
     let token = parameter(&pairs(body), "token").or_else(|| parameter(&pairs(query.as_bytes()), "token"));
     let Some(token) = token else { return missing("token").into_response() };

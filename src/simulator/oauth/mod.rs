@@ -1,7 +1,7 @@
 //! The simulated OAuth 2.0 endpoints: authorization code with PKCE, refresh, revocation, userinfo.
 //!
-//! Codes and tokens carry their own content under a signature made with the seed, so they hold across restarts. Only used codes
-//! and revoked grants are remembered, in memory and bounded.
+//! Codes and tokens contain their own data, signed with a key from the seed, so they stay valid across restarts. Only used
+//! codes and revoked grants are stored, in memory and up to a limit.
 
 mod authorize;
 mod consent;
@@ -18,7 +18,7 @@ use poem::http::{StatusCode, header};
 use poem::{IntoResponse as _, Response};
 use serde_json::json;
 
-/// The scopes search data can be read with.
+/// The scopes that allow reading search data.
 const SEARCH_SCOPES: [&str; 2] =
     ["https://www.googleapis.com/auth/webmasters.readonly", "https://www.googleapis.com/auth/webmasters"];
 
@@ -46,12 +46,12 @@ impl Refusal {
     }
 }
 
-/// The value of `name` in a form or query string; an empty value counts as absent.
+/// The value of `name` in a form or query string. An empty value counts as absent.
 fn parameter(form: &[(String, String)], name: &str) -> Option<String> {
     form.iter().find(|(key, value)| key == name && !value.is_empty()).map(|(_, value)| value.clone())
 }
 
-/// The pairs of a form or query string.
+/// Parses a form or query string into pairs.
 fn pairs(encoded: &[u8]) -> Vec<(String, String)> {
     url::form_urlencoded::parse(encoded).into_owned().collect()
 }

@@ -1,6 +1,7 @@
-//! Who somebody is: the userinfo endpoint and the ID token.
+//! The account's profile: the userinfo endpoint and the ID token.
 //!
-//! The ID token is signed with the simulator's own secret (HS256), which clients cannot check; they are meant to ask userinfo.
+//! The ID token is signed with the simulator's own secret (HS256). Clients cannot verify it and should call userinfo
+//! instead.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use poem::http::header;
@@ -15,7 +16,7 @@ use crate::simulator::state::{Shared, bearer};
 const EMAIL: [&str; 2] = ["email", "https://www.googleapis.com/auth/userinfo.email"];
 const PROFILE: [&str; 2] = ["profile", "https://www.googleapis.com/auth/userinfo.profile"];
 
-/// `GET /userinfo`: `sub`, with the e-mail address and the name as far as their scopes were granted.
+/// `GET /userinfo`: `sub`, and the e-mail address and the name if their scopes were granted.
 pub(crate) fn userinfo(shared: &Shared, request: &Request) -> Response {
     let header = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let Some(access) = header.and_then(bearer).and_then(|token| shared.oauth.access(token)) else {
@@ -39,7 +40,7 @@ fn about(access: &Access) -> Value {
     answer
 }
 
-/// A JWT about the account of `claims`.
+/// An ID token for the account of `claims`.
 pub(super) fn id_token(oauth: &OAuth, claims: &Claims, nonce: Option<&str>) -> String {
     let now = oauth.seconds();
     let mut content = json!({

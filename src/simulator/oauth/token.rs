@@ -14,16 +14,16 @@ use crate::clock::Clock;
 use crate::simulator::accounts::{self, Account};
 use crate::simulator::world::rng::child;
 
-/// Seconds an access token lasts.
+/// Lifetime of an access token in seconds.
 pub(super) const ACCESS_SECONDS: i64 = 3_599;
 
-/// Seconds a code lasts.
+/// Lifetime of a code in seconds.
 pub(super) const CODE_SECONDS: i64 = 600;
 
-/// How many used codes and revoked grants are remembered.
+/// The maximum number of used codes and revoked grants to store.
 const REMEMBERED: usize = 10_000;
 
-/// What a signed text is for.
+/// The purpose of a signed token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     #[serde(rename = "c")]
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What texts of this kind start with at the real engine.
+    /// The prefix that the real engine uses for this kind.
     fn prefix(self) -> &'static str {
         match self {
             Self::Code => "4/0A",
@@ -45,29 +45,29 @@ impl Kind {
     }
 }
 
-/// The content of a code or token. Short names keep it short.
+/// The content of a code or token. Short field names keep it short.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Claims {
     #[serde(rename = "k")]
     pub kind: Kind,
     #[serde(rename = "a")]
     pub account: String,
-    /// The grant it belongs to: revoking any token of a grant ends the grant.
+    /// The grant it belongs to. Revoking any token of a grant ends the grant.
     #[serde(rename = "g")]
     pub grant: u64,
     #[serde(rename = "c")]
     pub client: String,
     #[serde(rename = "s")]
     pub scope: String,
-    /// Unix seconds; absent = never.
+    /// Expiry in Unix seconds. Absent: never.
     #[serde(rename = "e", skip_serializing_if = "Option::is_none", default)]
     pub expires: Option<i64>,
-    /// Only in codes.
+    /// Present in codes only.
     #[serde(rename = "d", skip_serializing_if = "Option::is_none", default)]
     pub details: Option<CodeDetails>,
 }
 
-/// What a code is bound to.
+/// The request parameters that a code is bound to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct CodeDetails {
     #[serde(rename = "r")]
@@ -76,12 +76,12 @@ pub(super) struct CodeDetails {
     pub challenge: Option<String>,
     #[serde(rename = "n")]
     pub nonce: Option<String>,
-    /// Whether a refresh token is due.
+    /// True if the exchange issues a refresh token.
     #[serde(rename = "o")]
     pub offline: bool,
 }
 
-/// Who calls, and with which scopes.
+/// The account and scopes of an access token.
 #[derive(Debug)]
 pub(crate) struct Access {
     pub account: &'static Account,
@@ -89,7 +89,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Whether `scope` was granted; tokens for use by hand have all.
+    /// Returns whether `scope` was granted. Tokens for manual use have all scopes.
     pub fn has(&self, scope: &str) -> bool {
         self.scope.as_ref().is_none_or(|granted| granted.split(' ').any(|one| one == scope))
     }
@@ -99,7 +99,7 @@ impl Access {
     }
 }
 
-/// Signs and checks codes and tokens.
+/// Signs and verifies codes and tokens.
 #[derive(Debug)]
 pub(crate) struct OAuth {
     key: [u8; 32],
@@ -117,7 +117,7 @@ struct Recent {
 }
 
 impl Recent {
-    /// Whether `id` is new; remembers it, forgetting the oldest beyond the bound.
+    /// Stores `id` and returns whether it is new. Drops the oldest id above the limit.
     fn insert(&mut self, id: u64) -> bool {
         let new = self.known.insert(id);
         if new {
@@ -144,7 +144,7 @@ impl OAuth {
         self.clock.now().timestamp()
     }
 
-    /// The number of a new grant.
+    /// Returns the number for a new grant.
     pub(super) fn new_grant(&self) -> u64 {
         let time = self.clock.now().timestamp_micros().unsigned_abs();
         child(child(self.seed, time), self.grants.fetch_add(1, Ordering::Relaxed))
@@ -157,12 +157,12 @@ impl OAuth {
     }
 
     pub(super) fn mac(&self, content: &[u8]) -> Vec<u8> {
-        // A key of any length is accepted, so this never takes the other branch.
+        // HMAC accepts a key of any length, so the other branch is unreachable.
         Hmac::<Sha256>::new_from_slice(&self.key)
             .map_or_else(|_| Vec::new(), |mac| mac.chain_update(content).finalize().into_bytes().to_vec())
     }
 
-    /// The content of `text` if it is an unexpired, unrevoked `kind` signed with this seed.
+    /// Returns the content of `text` if it is an unexpired, unrevoked `kind` signed with this seed.
     pub(super) fn open(&self, kind: Kind, text: &str) -> Option<Claims> {
         let (content, signature) = text.strip_prefix(kind.prefix())?.split_once('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
@@ -175,17 +175,17 @@ impl OAuth {
         live.then_some(claims)
     }
 
-    /// Marks a code as used; `false` if it already was.
+    /// Marks a code as used. Returns `false` if it already was.
     pub(super) fn use_code(&self, grant: u64) -> bool {
         lock(&self.used_codes).insert(grant)
     }
 
-    /// Ends a grant; `false` if it already had ended.
+    /// Ends a grant. Returns `false` if it had already ended.
     pub(super) fn revoke(&self, grant: u64) -> bool {
         lock(&self.revoked).insert(grant)
     }
 
-    /// Who `token` speaks for. `sim-NAME` is accepted for use by hand and never expires.
+    /// Returns the account and scopes of `token`. `sim-NAME` is accepted for manual use and never expires.
     pub fn access(&self, token: &str) -> Option<Access> {
         const BY_HAND: [&str; 4] = ["sim-owner", "sim-editor", "sim-stranger", "sim-lapsed"];
         if BY_HAND.contains(&token) {

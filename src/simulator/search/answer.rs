@@ -1,4 +1,4 @@
-//! Orders, cuts and writes the rows of an answer.
+//! Sorts, limits and writes the rows of a response.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::simulator::settings::Conflicts;
 use crate::simulator::world::Site;
 use crate::simulator::world::axes::{APPEARANCES, COUNTRIES, DEVICES};
 
-/// Most rows the search engine gives for one day and search type; also for a range that is not split by day.
+/// Maximum number of rows for one day and search type, and for a range that is not split by day.
 const CEILING: usize = 50_000;
 
 #[derive(Serialize)]
@@ -38,7 +38,7 @@ struct Row {
     position: Option<f64>,
 }
 
-/// The JSON text of the answer.
+/// Returns the response as JSON text.
 pub(super) fn write(site: &Site, request: &Request, table: Table, now: Now, conflicts: Conflicts) -> String {
     let mut rows: Vec<(u64, Tally)> = table.into_iter().collect();
     if conflicts.zero_filled_dates && request.dimensions == [Dimension::Date] {
@@ -66,7 +66,7 @@ fn fill_dates(rows: &mut Vec<(u64, Tally)>, request: &Request, now: Now) {
     }
 }
 
-/// Clicks and impressions descending, then keys; along time if time is all there is.
+/// Sorts by clicks and impressions descending, then by keys. Rows grouped by time only are sorted by time.
 fn sort(rows: &mut [(u64, Tally)], request: &Request) {
     if matches!(request.dimensions.as_slice(), [Dimension::Date | Dimension::Hour]) {
         rows.sort_unstable_by_key(|(key, _)| *key);
@@ -123,7 +123,8 @@ fn value(site: &Site, request: &Request, dimension: Dimension, code: u64) -> Str
     }
 }
 
-/// `2026-11-19T03:00:00-08:00`; in the hour that daylight saving skips, the hour's name with the offset before it.
+/// Formats `2026-11-19T03:00:00-08:00`. An hour that daylight saving skips keeps its number and has the offset before the
+/// change.
 fn hour(date: NaiveDate, hour: usize) -> String {
     let local = date.and_hms_opt(u32::try_from(hour).unwrap_or_default(), 0, 0).unwrap_or_default();
     match Los_Angeles.from_local_datetime(&local).earliest() {

@@ -1,4 +1,4 @@
-//! Adds up the impressions a request is about, by the keys it groups by.
+//! Sums the selected impressions of a request by its grouping keys.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -16,7 +16,7 @@ use crate::simulator::world::impression::Impression;
 use crate::simulator::world::stream::Stream;
 use crate::simulator::world::{Site, World};
 
-/// Whole-number sums of one row.
+/// The integer sums of one row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub clicks: u64,
@@ -24,11 +24,11 @@ pub(super) struct Tally {
     pub position_sum: u64,
 }
 
-/// Rows by packed key. A key holds one code per dimension, the first in the highest bits, and codes follow the order of the
-/// values, so that packed keys sort as the lists of values would.
+/// Rows by packed key. A key holds one code per dimension, the first in the highest bits. Codes are in the order of their
+/// values, so packed keys sort like lists of values.
 pub(super) type Table = HashMap<u64, Tally, BuildHasherDefault<Spread>>;
 
-/// Spreads packed keys, which differ in few bits, over a hash table.
+/// Hashes packed keys, which differ in few bits, evenly over a hash table.
 #[derive(Default)]
 pub(super) struct Spread(u64);
 
@@ -48,7 +48,7 @@ impl Hasher for Spread {
     }
 }
 
-/// How many bits the code of a dimension takes.
+/// Bits of a dimension's code.
 pub(super) const fn width(dimension: Dimension) -> u32 {
     match dimension {
         Dimension::Date => 10,
@@ -61,7 +61,7 @@ pub(super) const fn width(dimension: Dimension) -> u32 {
     }
 }
 
-/// The table of `request`; empty if a pattern does not compile.
+/// The table of `request`. Empty if a pattern does not compile.
 pub(super) fn evaluate(world: &World, site: &Site, request: &Request, now: Now) -> Table {
     let stream = site.stream(request.search_type);
     let Some(wanted) = Wanted::new(request, site, stream, request.groups(Dimension::Query)) else {
@@ -122,7 +122,7 @@ impl Sums<'_> {
         }
     }
 
-    /// Whether the sums of cells are too coarse for this request.
+    /// Returns whether this request needs single impressions, because cell sums are too coarse.
     fn needs_impressions(&self) -> bool {
         let cells_suffice = |dimension: &Dimension| matches!(dimension, Dimension::Date | Dimension::Query);
         self.by_page
@@ -135,7 +135,7 @@ impl Sums<'_> {
         if self.by_page {
             serp.pages(seen, |page, clicked, position| self.part(entry, seen, date, page, clicked, position));
         } else if let Some(&lead) = entry.pages.first() {
-            // By property the topmost page speaks for the result page, also about its search appearances.
+            // By property, the topmost page stands for the result page, also for its search appearances.
             self.part(entry, seen, date, lead, seen.clicked, seen.position);
         }
     }

@@ -1,4 +1,4 @@
-//! Conditions: which queries, pages, countries, devices and search appearances a request wants.
+//! Conditions: the queries, pages, countries, devices and search appearances that a request selects.
 
 use regex::{Regex, RegexBuilder};
 
@@ -7,7 +7,7 @@ use crate::simulator::world::Site;
 use crate::simulator::world::axes::{APPEARANCES, COUNTRIES, DEVICES, SLOTS, country_of, device_of};
 use crate::simulator::world::stream::Stream;
 
-/// A condition ready to be applied.
+/// A compiled condition.
 struct Matcher {
     test: Test,
     negated: bool,
@@ -19,7 +19,7 @@ enum Test {
 }
 
 impl Matcher {
-    /// `None` for a pattern that does not compile: the search engine then answers without rows instead of refusing.
+    /// Returns `None` if the pattern does not compile. The search engine then returns no rows instead of an error.
     fn new(filter: &RawFilter) -> Option<Self> {
         let free_text = matches!(filter.dimension, FilterDimension::Query | FilterDimension::Page);
         let test = match filter.operator {
@@ -51,20 +51,20 @@ fn pattern(expression: &str, ignore_case: bool) -> Option<Regex> {
     RegexBuilder::new(expression).case_insensitive(ignore_case).build().ok()
 }
 
-/// All conditions of a request, evaluated for every page and slot, and for queries when they are met.
+/// All conditions of a request. Pages and slots are evaluated in advance, queries on first use.
 pub(super) struct Wanted {
     queries: Vec<Matcher>,
     verdicts: Vec<Option<bool>>,
-    /// For each page index.
+    /// Selected pages, by page index.
     pub pages: Vec<bool>,
-    /// For each slot.
+    /// Selected slots, by slot.
     pub slots: Vec<bool>,
-    /// Whether a condition or grouping on the query leaves hidden queries out.
+    /// True if a condition or grouping on the query excludes anonymised queries.
     hide: bool,
 }
 
 impl Wanted {
-    /// `None` if a pattern does not compile.
+    /// Returns `None` if a pattern does not compile.
     pub fn new(request: &Request, site: &Site, stream: &Stream, groups_query: bool) -> Option<Self> {
         let matchers = |dimension| -> Option<Vec<Matcher>> {
             request.filters.iter().filter(|filter| filter.dimension == dimension).map(Matcher::new).collect()
@@ -89,7 +89,7 @@ impl Wanted {
         })
     }
 
-    /// Whether the entry's query is wanted.
+    /// Returns whether the entry's query is selected.
     pub fn query(&mut self, stream: &Stream, entry: u32) -> bool {
         if !self.hide {
             return true;
@@ -107,7 +107,7 @@ fn all(matchers: &[Matcher], value: &str) -> bool {
     matchers.iter().all(|matcher| matcher.accepts(value))
 }
 
-/// The appearances asked for. The search engine treats `notEquals` and `notContains` as `equals`, a known flaw of it.
+/// The requested appearances. The search engine treats `notEquals` and `notContains` as `equals`, a known flaw.
 fn appearance_filters(request: &Request) -> impl Iterator<Item = Option<usize>> {
     let filters = request.filters.iter().filter(|filter| filter.dimension == FilterDimension::SearchAppearance);
     filters.map(|filter| APPEARANCES.iter().position(|name| *name == filter.expression))

@@ -1,21 +1,21 @@
-//! Which days and how much of each a data state shows.
+//! The part of each day that a data state includes.
 //!
-//! Final data end three days before the Pacific day. Younger days are shown thinned: an impression is kept once its arrival
-//! has passed, so that numbers only grow.
+//! Final data end three days before the current Pacific day. Younger days are thinned: an impression is included once its
+//! arrival time has passed, so numbers only grow.
 
 use chrono::{Days, NaiveDate};
 
 use super::request::DataState;
 use crate::simulator::world::impression::Impression;
 
-/// The Pacific day and hour at which a question is asked.
+/// The Pacific day and hour of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Now {
     pub today: NaiveDate,
     pub hour: u8,
 }
 
-/// How much of a day is shown.
+/// The visible part of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
     /// All impressions.
@@ -35,7 +35,7 @@ impl View {
 }
 
 impl Now {
-    /// What `state` shows of `date`, or nothing.
+    /// Returns the part of `date` that `state` includes, or `None`.
     pub fn view(self, date: NaiveDate, state: DataState) -> Option<View> {
         let age = (self.today - date).num_days();
         match (state, age) {

@@ -1,4 +1,4 @@
-//! Search analytics: reads a request as the search engine does, refuses what it refuses, and answers from the world.
+//! Search analytics: parses and validates a request like the search engine, and answers it from the world.
 
 mod answer;
 mod evaluate;
@@ -16,7 +16,7 @@ use super::error::ApiError;
 use super::settings::Conflicts;
 use super::world::{Site, World};
 
-/// Answers the body of a `searchAnalytics/query` about `site`, as JSON text.
+/// Answers the body of a `searchAnalytics/query` about `site` as JSON text.
 pub(crate) fn query(
     world: &World,
     site: &Site,
@@ -41,11 +41,11 @@ pub(crate) fn query(
 }
 
 impl World {
-    /// The JSON text that answers `body` about `site` at noon of the Pacific day `today`, or the text of the refusal. For
-    /// measurements and tests that need no server.
+    /// Returns the JSON response to `body` about `site` at noon of the Pacific day `today`. For measurements and tests
+    /// without a server.
     ///
     /// # Errors
-    /// The request names no site of this world, or is one that the search engine refuses.
+    /// Returns the text of the error response, if the site is unknown or the search engine would refuse the request.
     pub fn answer(&self, site: &str, body: &str, today: NaiveDate) -> Result<String, String> {
         let site = self.site(site).ok_or_else(|| format!("no site {site}"))?;
         let now = Now { today, hour: 12 };

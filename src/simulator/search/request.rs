@@ -1,5 +1,5 @@
-//! The request body, read as leniently in spelling and as strictly in content as the search engine reads it: names and values
-//! fold case and underscores, unknown ones are refused.
+//! Parses the request body as the search engine does: names and values ignore case and underscores, unknown ones are
+//! refused.
 
 use chrono::NaiveDate;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::simulator::error::ApiError;
 use crate::simulator::world::SearchType;
 
-/// What rows are grouped by.
+/// A dimension to group rows by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dimension {
     Date,
@@ -19,7 +19,7 @@ pub(crate) enum Dimension {
     SearchAppearance,
 }
 
-/// How impressions are counted.
+/// The way impressions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aggregation {
     Auto,
@@ -28,7 +28,7 @@ pub(crate) enum Aggregation {
     ByNewsShowcasePanel,
 }
 
-/// How fresh the data may be.
+/// The freshness of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataState {
     Final,
@@ -36,7 +36,7 @@ pub(crate) enum DataState {
     HourlyAll,
 }
 
-/// What a condition can be about.
+/// A dimension to filter by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FilterDimension {
     Query,
@@ -46,7 +46,7 @@ pub(crate) enum FilterDimension {
     SearchAppearance,
 }
 
-/// How a value is compared.
+/// The comparison of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Equals,
@@ -84,7 +84,7 @@ impl Operator {
     }
 }
 
-/// One condition as it was sent.
+/// One filter as it was sent.
 #[derive(Debug, Clone)]
 pub(crate) struct RawFilter {
     pub dimension: FilterDimension,
@@ -92,7 +92,7 @@ pub(crate) struct RawFilter {
     pub expression: String,
 }
 
-/// A well-formed request; `rules` says whether it is also allowed.
+/// A well-formed request. `rules` checks whether it is also allowed.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub start: NaiveDate,
@@ -115,8 +115,8 @@ impl Request {
         self.filters.iter().any(|filter| filter.dimension == dimension)
     }
 
-    /// Whether impressions are counted for each page. A search appearance belongs to a page, so it counts by page too, unless
-    /// something else was asked for.
+    /// Returns whether impressions are counted by page. A search appearance belongs to a page, so it counts by page unless
+    /// the request says otherwise.
     pub fn by_page(&self) -> bool {
         match self.aggregation {
             Aggregation::ByPage => true,
@@ -145,7 +145,7 @@ const FIELDS: [&str; 10] = [
     "datastate",
 ];
 
-/// Reads `body`.
+/// Parses `body`.
 pub(crate) fn parse(body: &Value) -> Result<Request, ApiError> {
     let fields = folded(body, "", &FIELDS)?;
     let (start, end) = (date(&fields, "startdate", "start_date")?, date(&fields, "enddate", "end_date")?);
@@ -179,7 +179,7 @@ fn fold(value: &str) -> String {
 
 type Fields<'a> = std::collections::HashMap<String, &'a Value>;
 
-/// The fields of an object under folded names; `null` counts as absent.
+/// The fields of an object under folded names. `null` counts as absent.
 fn folded<'a>(value: &'a Value, path: &str, known: &[&str]) -> Result<Fields<'a>, ApiError> {
     let empty: Option<&Map<String, Value>> = value.as_object();
     let object = empty.ok_or_else(|| ApiError::bad_request("Invalid JSON payload received. An object is expected."))?;
@@ -209,7 +209,7 @@ fn date(fields: &Fields<'_>, name: &str, path: &str) -> Result<NaiveDate, ApiErr
     parsed.ok_or_else(|| ApiError::invalid_parameter(&format!("Invalid value at '{path}', {value}"), path))
 }
 
-/// An integer, which may also come as a string.
+/// An integer, which may also be sent as a string.
 fn number(
     fields: &Fields<'_>,
     name: &str,

@@ -1,13 +1,13 @@
-//! Combinations that the search engine refuses, with the words of its refusals where those are known.
+//! Combinations that the search engine refuses, with its known error messages.
 
 use super::request::{Aggregation, DataState, Dimension, FilterDimension, Operator, Request};
 use crate::simulator::error::ApiError;
 use crate::simulator::world::SearchType;
 
-/// Longest expression, in characters.
+/// Maximum length of an expression, in characters.
 const LONGEST_EXPRESSION: usize = 4_096;
 
-/// Refuses `request` with 400 if a rule forbids it.
+/// Returns 400 if a rule forbids `request`.
 pub(super) fn check(request: &Request) -> Result<(), ApiError> {
     grouping(request)?;
     hours(request)?;

@@ -1,4 +1,4 @@
-//! Trouble on demand.
+//! Tests of fault injection.
 
 use std::time::Duration;
 

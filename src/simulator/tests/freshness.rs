@@ -1,4 +1,4 @@
-//! Final and fresh data, hours, and the points on which descriptions differ.
+//! Tests of final and fresh data, hours, and the behaviour on which descriptions differ.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Every slice of the world agrees with every other.
+//! Tests that every breakdown of the world agrees with every other.
 
 use chrono::Days;
 use proptest::prelude::*;
@@ -122,7 +122,7 @@ fn the_shop_has_more_than_twelve_thousand_queries_in_28_days() {
     assert!(queries.iter().any(|query| !query.is_ascii()) && queries.contains("tent (2.5m) [sale]"));
 }
 
-/// The largest answer of the service holds 5,000 queries and 5,000 pages; there must be a property that fills it.
+/// The largest response of the service has 5,000 queries and 5,000 pages, and a property must fill it.
 #[test]
 fn the_newspaper_fills_both_large_tables_in_28_days() {
     for dimension in ["query", "page"] {

@@ -21,7 +21,7 @@ pub(super) const SOFTWARE: &str = "https://www.ledgerline.example/";
 pub(super) const PUBLISHER: &str = "sc-domain:harbourpost.example";
 pub(super) const YOUNG: &str = "https://tinyfern.test/";
 
-/// One world for all tests, so that its days are drawn once.
+/// One world for all tests, so that its days are generated once.
 pub(super) static WORLD: LazyLock<World> = LazyLock::new(|| World::new(7, today()));
 
 pub(super) fn date(text: &str) -> NaiveDate {
@@ -32,12 +32,12 @@ pub(super) fn today() -> NaiveDate {
     date("2026-11-20")
 }
 
-/// The answer to `body` without a server.
+/// The response to `body`, computed without a server.
 pub(super) fn ask(site: &str, body: &Value) -> Value {
     serde_json::from_str(&WORLD.answer(site, &body.to_string(), today()).unwrap()).unwrap()
 }
 
-/// A request for `start` to `end`, with the other fields of `more`.
+/// A request for `start` to `end`, with the fields of `more`.
 #[expect(clippy::needless_pass_by_value, reason = "most callers write the value in place")]
 pub(super) fn body(start: &str, end: &str, more: Value) -> Value {
     let mut body = json!({ "startDate": start, "endDate": end, "rowLimit": 25_000 });
@@ -94,7 +94,7 @@ impl Server {
         read(self.client.get(self.url(path)).bearer_auth(token).send().await.unwrap()).await
     }
 
-    /// Asks about `site` as the owner.
+    /// Sends a query about `site` as the owner.
     pub async fn query(&self, site: &str, body: &Value) -> (u16, Value) {
         self.query_as(site, body, "sim-owner").await
     }

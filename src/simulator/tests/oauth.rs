@@ -1,4 +1,4 @@
-//! The authorization code grant with PKCE, as clients run it.
+//! Tests of the authorization code grant with PKCE, as clients run it.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
@@ -13,7 +13,7 @@ const BACK: &str = "http://127.0.0.1:9/callback";
 const VERIFIER: &str = "a-verifier-that-is-long-enough-to-be-allowed-by-the-rules";
 const SCOPE: &str = "openid email https://www.googleapis.com/auth/webmasters.readonly";
 
-/// The address of a proper authorization request with `more` parameters.
+/// The URL of a valid authorization request with the parameters of `more`.
 fn address(server: &Server, more: &[(&str, &str)]) -> Url {
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
     let fixed = [
@@ -31,7 +31,7 @@ fn address(server: &Server, more: &[(&str, &str)]) -> Url {
     Url::parse_with_params(&server.url("/o/oauth2/v2/auth"), kept.chain(more.iter().copied())).unwrap()
 }
 
-/// The parameters that come back.
+/// The parameters of the redirect.
 async fn returned(server: &Server, more: &[(&str, &str)]) -> Value {
     let response = server.client.get(address(server, more)).send().await.unwrap();
     assert_eq!(response.status(), 302);

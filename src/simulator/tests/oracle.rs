@@ -1,4 +1,4 @@
-//! The answers compared with a naive walk over the public cells.
+//! Compares responses with a naive sum over the public cells.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const DAYS: [&str; 2] = ["2026-11-08", "2026-11-09"];
 
 type Rows = BTreeMap<Vec<String>, [u64; 3]>;
 
-/// What an answer says, by key, with the position sum restored.
+/// The rows of a response by key, with the position sum restored.
 fn answered(answer: &Value) -> Rows {
     let row = |row: &Value| {
         let keys = row["keys"]
@@ -25,7 +25,7 @@ fn answered(answer: &Value) -> Rows {
     rows(answer).iter().map(row).collect()
 }
 
-/// The expected rows: `by_page` counts page parts, otherwise cells.
+/// The expected rows. `by_page` counts page parts, otherwise cells.
 fn expected(
     site: &str,
     search_type: SearchType,

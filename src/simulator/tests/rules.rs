@@ -1,10 +1,10 @@
-//! Requests the search engine refuses, and those it answers with silence.
+//! Tests of requests that the search engine refuses, and of those it answers without rows.
 
 use serde_json::{Value, json};
 
 use super::{PUBLISHER, SOFTWARE, Server, body, filters};
 
-/// `more` on top of a fine window, the site asked, and how the message of the 400 starts.
+/// Invalid changes to a valid request, the site, and how the message of the 400 starts.
 fn refused() -> Vec<(Value, &'static str)> {
     let filter = |filter: Value| json!({ "dimensionFilterGroups": filters(&json!([filter])) });
     let page_by_property = json!({

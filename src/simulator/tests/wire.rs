@@ -1,4 +1,4 @@
-//! Shapes on the wire: sites, rows, order, limits, errors.
+//! Tests of the wire format: sites, rows, order, limits, errors.
 
 use serde_json::{Value, json};
 

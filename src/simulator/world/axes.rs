@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of result a searcher saw.
+/// The kind of search result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SearchType {
@@ -21,10 +21,10 @@ pub enum SearchType {
 }
 
 impl SearchType {
-    /// All of them.
+    /// All search types.
     pub const ALL: [Self; 6] = [Self::Web, Self::Image, Self::Video, Self::News, Self::Discover, Self::GoogleNews];
 
-    /// Whether rows of this type are found by a feed and not by a query.
+    /// Returns whether rows of this type come from a feed instead of a query.
     #[must_use]
     pub fn is_feed(self) -> bool {
         matches!(self, Self::Discover | Self::GoogleNews)
@@ -54,14 +54,14 @@ pub(crate) const COUNTRIES: [&str; 34] = [
     "zaf", "zzz",
 ];
 
-/// Countries by how much traffic they usually bring, without a site's home country taken out.
+/// Countries by usual traffic, descending. A site's home country is not moved to the front.
 pub(crate) const BY_TRAFFIC: [&str; 34] = [
     "usa", "gbr", "can", "ind", "deu", "aus", "fra", "bra", "mex", "phl", "tur", "rou", "nld", "esp", "ita", "pol",
     "idn", "swe", "zaf", "jpn", "irl", "bel", "che", "aut", "arg", "prt", "dnk", "nga", "vnm", "cze", "chl", "egy",
     "bgd", "zzz",
 ];
 
-/// Search appearances the simulated pages can have, in alphabetical order.
+/// Search appearances that simulated pages can have, in alphabetical order.
 pub(crate) const APPEARANCES: [&str; 7] = [
     "MERCHANT_LISTINGS",
     "NEWS_SHOWCASE",
@@ -72,18 +72,18 @@ pub(crate) const APPEARANCES: [&str; 7] = [
     "VIDEO",
 ];
 
-/// Relative traffic of each hour of the Pacific day: trough from 3 to 5, peak from 10 to 20.
+/// Relative traffic of each hour of the Pacific day: lowest from 3 to 5, highest from 10 to 20.
 pub(crate) const HOURS: [f64; 24] = [
     0.6, 0.45, 0.33, 0.25, 0.25, 0.3, 0.5, 0.75, 1.0, 1.2, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.3, 1.15,
     1.0, 0.8,
 ];
 
-/// One (device, country) pair as a small number.
+/// Encodes a (device, country) pair as a small number.
 pub(crate) const fn slot(device: usize, country: usize) -> usize {
     device * COUNTRIES.len() + country
 }
 
-/// How many slots there are.
+/// The number of slots.
 pub(crate) const SLOTS: usize = DEVICES.len() * COUNTRIES.len();
 
 /// The device of a slot.
@@ -96,7 +96,7 @@ pub(crate) const fn country_of(slot: u8) -> usize {
     slot as usize % COUNTRIES.len()
 }
 
-/// A table of `size` entries in which index `i` of `shares` fills its share, for drawing by one look-up.
+/// A table of `size` entries for random draws by one look-up. Index `i` fills a part in proportion to `shares[i]`.
 #[expect(clippy::cast_possible_truncation, reason = "every axis has fewer than 256 values")]
 pub(crate) fn draw_table(shares: &[f64], size: usize) -> Vec<u8> {
     let total: f64 = shares.iter().sum();

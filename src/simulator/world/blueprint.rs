@@ -1,21 +1,21 @@
-//! A blueprint: the facts that a site is made from.
+//! A blueprint: the fixed parameters of a site.
 
 use super::profile::Profile;
 use super::vocabulary::Vocabulary;
 
-/// What a site is made from.
+/// The fixed parameters of a site.
 #[derive(Debug)]
 pub(crate) struct Blueprint {
     /// The site's id, byte for byte as the search engine lists it.
     pub url: &'static str,
-    /// Where its pages live, without a slash at the end.
+    /// The root of its page URLs, without a trailing slash.
     pub origin: &'static str,
     pub profile: &'static Profile,
     pub vocabulary: &'static Vocabulary,
-    /// What people call it; the first is its name.
+    /// Its brand terms. The first is its name.
     pub brand_terms: &'static [&'static str],
-    /// The country most of its visitors are in.
+    /// The country of most of its visitors.
     pub home: &'static str,
-    /// Whether it went live only seven months ago.
+    /// True if it went live only seven months ago.
     pub young: bool,
 }

@@ -1,4 +1,4 @@
-//! The drawn cells of one day, kept compactly, and the truth spelled out for tests.
+//! The generated cells of one day in a compact form, and in an expanded form for tests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::impression::{Impression, Serp};
 use super::site::{Site, appearance_names};
 use super::stream::{Day, Stream};
 
-/// A SERP cell: one entry on one day, all devices and countries together. 16 bytes.
+/// A SERP cell: one entry on one day, over all devices and countries. 16 bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredCell {
     pub entry: u32,
@@ -28,7 +28,7 @@ pub(crate) struct DayCells {
 }
 
 impl DayCells {
-    /// Draws them.
+    /// Generates the cells of a day.
     pub fn draw(stream: &Stream, date: NaiveDate) -> Self {
         let Some(day) = stream.day(date) else { return Self { day: None, cells: Vec::new() } };
         let mut cells = Vec::new();
@@ -47,25 +47,25 @@ impl DayCells {
         Self { day: Some(day), cells }
     }
 
-    /// The cell with its impressions, drawn again.
+    /// The cell with its impressions, generated again.
     pub fn serp<'a>(&self, stream: &'a Stream, cell: &StoredCell) -> Option<Serp<'a>> {
         let (index, day) = (cell.entry as usize, self.day?);
         let key = super::rng::mix(stream.entries[index].key ^ day.key);
         Some(Serp::new(stream, index, key, day))
     }
 
-    /// Roughly how much memory it takes.
+    /// Estimated memory use in bytes.
     pub fn bytes(&self) -> usize {
         size_of::<Self>() + self.cells.capacity() * size_of::<StoredCell>()
     }
 }
 
-/// Final counts of one query, country and device on one day: the truth that every answer is a sum of.
+/// Final counts of one query, country and device on one day. Every response is a sum of cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// What was typed; empty if hidden, or if the search type has no queries.
+    /// The query text. Empty if the query is anonymised or the search type has no queries.
     pub query: Arc<str>,
-    /// Whether the query is withheld: the cell counts in totals but satisfies no condition on the query.
+    /// True if the query is anonymised: the cell counts in totals but matches no condition on the query.
     pub anonymised: bool,
     /// Lower-case ISO alpha-3 code.
     pub country: &'static str,
@@ -77,14 +77,14 @@ pub struct Cell {
     pub impressions: u64,
     /// Sum over impressions of the topmost position, each at least 1.
     pub position_sum: u64,
-    /// The same by page.
+    /// The same counts by page.
     pub pages: Vec<PagePart>,
 }
 
-/// What one page had in a [`Cell`].
+/// The counts of one page in a [`Cell`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagePart {
-    /// The page's address.
+    /// The page's URL.
     pub url: Arc<str>,
     /// Clicks on the page.
     pub clicks: u64,
@@ -97,8 +97,8 @@ pub struct PagePart {
 }
 
 impl Site {
-    /// The truth about one day of `search_type`, cell by cell in no particular order, as if the data were final. For tests
-    /// that want to compute expected answers for themselves.
+    /// The cells of one day of `search_type` in no particular order, as final data. Tests compute expected responses from
+    /// them.
     pub fn cells(&self, search_type: SearchType, date: NaiveDate) -> impl Iterator<Item = Cell> + '_ {
         let stream = self.stream(search_type);
         let day = DayCells::draw(stream, date);

@@ -1,4 +1,4 @@
-//! Makes the entries of a stream: who searches for what, how often, and which pages answer.
+//! Generates the entries of a stream: the queries, their frequencies, and the pages shown for each.
 
 use super::axes::SearchType;
 use super::blueprint::Blueprint;
@@ -6,13 +6,13 @@ use super::entry::Entry;
 use super::profile::{Profile, click_through_rate};
 use super::rng::{child, index, normal, unit};
 
-/// How many pseudo-queries stand for all that is hidden.
+/// The number of pseudo-queries that stand for all anonymised queries.
 const HIDDEN: usize = 60;
 
-/// Rank at which the first odd query stands, and the distance to the next: frequent enough to appear in any week.
+/// Rank of the first odd query, and the distance to the next. Frequent enough that they appear in any week.
 const ODD: (usize, usize) = (12, 7);
 
-/// All entries of `site` in `search_type`; empty if the site does not show there.
+/// All entries of `site` in `search_type`. Empty if the site has no results of that type.
 pub(super) fn build(key: u64, site: &Blueprint, search_type: SearchType) -> Vec<Entry> {
     let share = match search_type {
         SearchType::Web => 1.0,
@@ -31,7 +31,7 @@ pub(super) fn build(key: u64, site: &Blueprint, search_type: SearchType) -> Vec<
     entries
 }
 
-/// Weights (rank + 2.7)^-slope that add up to `total`.
+/// Weights (rank + 2.7)^-slope, scaled to add up to `total`.
 fn weights(count: usize, slope: f64, total: f64) -> Vec<f64> {
     let raw: Vec<f64> = (1..=count).map(|rank| (rank as f64 + 2.7).powf(-slope)).collect();
     let sum: f64 = raw.iter().sum();
@@ -72,7 +72,8 @@ fn usual_position(key: u64, brand: bool, mean: f64, deviation: f64) -> f64 {
     if position < 1.0 { 1.0 + unit(child(key, 9)) } else { position.min(95.0) }
 }
 
-/// The pages that answer: those on the same subject, nearer the front more often. Brand queries show four pages, home first.
+/// The pages shown for a query: those on the same subject, with earlier pages more often. Brand queries show four pages,
+/// home first.
 fn pages(key: u64, site: &Blueprint, subject: usize, brand: bool) -> Vec<u16> {
     let subjects = site.vocabulary.subjects.len();
     let each = (site.profile.pages / subjects).max(1);
@@ -88,7 +89,7 @@ fn pages(key: u64, site: &Blueprint, subject: usize, brand: bool) -> Vec<u16> {
     pages
 }
 
-/// Hidden pseudo-queries, as frequent as it takes to carry the profile's share of clicks.
+/// Anonymised pseudo-queries, frequent enough to carry the profile's share of clicks.
 fn hidden(key: u64, profile: &Profile, shown: &[Entry]) -> Vec<Entry> {
     let clicks = |entry: &Entry| entry.mean * click_through_rate(entry.position, entry.brand);
     let mut entries: Vec<Entry> = (0..HIDDEN).map(|number| hidden_entry(key, profile, number)).collect();
@@ -108,7 +109,7 @@ fn hidden_entry(key: u64, profile: &Profile, number: usize) -> Entry {
     Entry { key, text: String::new(), rank: 0, anonymised: true, brand: false, mean: 1.0, position, pages: vec![page] }
 }
 
-/// Stories of a feed: one page each, every second page of the site has one.
+/// Stories of a feed. Every second page of the site has one story, and a story has one page.
 fn stories(key: u64, profile: &Profile, impressions: f64) -> Vec<Entry> {
     let count = profile.pages / 2;
     let story = |(number, mean): (usize, f64)| Entry {

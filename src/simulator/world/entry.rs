@@ -1,22 +1,22 @@
 //! An entry of a stream.
 
-/// One query, hidden pseudo-query or story.
+/// One query, anonymised pseudo-query or story.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Key of all its random numbers.
+    /// The key of all its random numbers.
     pub key: u64,
-    /// What was typed; empty for hidden queries and stories.
+    /// The query text. Empty for anonymised queries and stories.
     pub text: String,
-    /// Place of `text` in alphabetical order.
+    /// Position of `text` in alphabetical order.
     pub rank: u32,
-    /// Whether the query is withheld for privacy.
+    /// True if the query is withheld for privacy.
     pub anonymised: bool,
-    /// Whether the query names the brand.
+    /// True if the query contains a brand term.
     pub brand: bool,
-    /// Mean impressions on an ordinary day.
+    /// Mean impressions on an average day.
     pub mean: f64,
     /// Usual topmost position, at least 1.
     pub position: f64,
-    /// Indices of the pages shown; the first always is.
+    /// Indices of the pages shown. The first is always shown.
     pub pages: Vec<u16>,
 }

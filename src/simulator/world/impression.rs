@@ -1,4 +1,4 @@
-//! Impressions: the events a cell is made of. Every slice of search data is a choice of events, so all slices agree.
+//! Impressions: the events that a cell is made of. Every breakdown selects from the same events, so all breakdowns agree.
 
 use super::axes::device_of;
 use super::entry::Entry;
@@ -13,16 +13,16 @@ pub(crate) struct Impression {
     pub slot: u8,
     /// Hour of the Pacific day.
     pub hour: u8,
-    /// When it reaches the reports, 0 to 4,095: early ones are in data that is still being collected.
+    /// Arrival time in the reports, 0 to 4,095. Low values are already included in incomplete data.
     pub arrival: u16,
-    /// Whether a result of the property was clicked.
+    /// True if a result of the property was clicked.
     pub clicked: bool,
     /// Topmost position of the property, from 1.
     pub position: u32,
     hash: u64,
 }
 
-/// What all impressions of one entry on one day share: the SERP cell.
+/// The values that all impressions of one entry on one day share: the SERP cell.
 #[derive(Debug)]
 pub(crate) struct Serp<'a> {
     stream: &'a Stream,
@@ -30,15 +30,15 @@ pub(crate) struct Serp<'a> {
     pub entry: &'a Entry,
     key: u64,
     click_threshold: u64,
-    /// For each device: whole places below position 1, and of 1,024 how often one more.
+    /// For each device: whole positions below position 1, and the probability (of 1,024) of one more.
     depth: [(u32, u64); 3],
 }
 
-/// Desktop results are read further down than mobile ones.
+/// Desktop searchers scroll further down than mobile ones.
 const DEPTH_BY_DEVICE: [f64; 3] = [1.4, 0.75, 0.7];
 
 impl<'a> Serp<'a> {
-    /// The cell of entry number `index`, whose key was drawn as `cell`, on `day`.
+    /// The cell of entry number `index` on `day`. `cell` is the cell's random key.
     pub(super) fn new(stream: &'a Stream, index: usize, cell: u64, day: Day) -> Self {
         let entry = &stream.entries[index];
         let position = Stream::position(entry, cell, day);
@@ -51,7 +51,7 @@ impl<'a> Serp<'a> {
         Self { stream, entry, key: child(cell, 1), click_threshold, depth }
     }
 
-    /// Its first `count` impressions.
+    /// The first `count` impressions of the cell.
     #[inline]
     pub fn impressions(&self, count: u32) -> impl Iterator<Item = Impression> {
         (1..=u64::from(count)).map(|number| self.impression(number))
@@ -72,9 +72,9 @@ impl<'a> Serp<'a> {
         }
     }
 
-    /// Calls `visit(page, clicked, position)` for every page of the property on the result page. The lead page always is and
-    /// stands topmost; a click falls on another shown page one time in ten, and three of ten such searchers come back and
-    /// click the lead page as well, which is how page clicks exceed the property's.
+    /// Calls `visit(page, clicked, position)` for every page of the property on the result page. The lead page is always
+    /// shown, at the topmost position. One click in ten falls on another shown page. Three of ten such searchers come back
+    /// and click the lead page as well, so page clicks exceed property clicks.
     #[inline]
     pub fn pages(&self, seen: &Impression, mut visit: impl FnMut(u16, bool, u32)) {
         let shown_below = if self.entry.brand { 218 } else { 128 };
@@ -98,7 +98,7 @@ impl<'a> Serp<'a> {
     }
 }
 
-/// Search appearances of page `index` of a site, one bit each in the order of `APPEARANCES`.
+/// Search appearances of page `index` of a site, as bits in the order of `APPEARANCES`.
 pub(super) fn appearance_flags(key: u64, profile: &Profile) -> u8 {
     let has = |(bit, share): (usize, &f64)| {
         let drawn = super::rng::unit(child(key, bit as u64)) < *share;

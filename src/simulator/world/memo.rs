@@ -1,4 +1,4 @@
-//! Remembers drawn days up to a number of bytes, and totals of days up to a number of entries.
+//! Caches generated days up to a number of bytes, and daily totals up to a number of entries.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 
 use super::cell::DayCells;
 
-/// Which stream of which site, and which day.
+/// The number of the stream and the day.
 pub(crate) type DayKey = (u16, NaiveDate);
 
 /// Property-level sums of one day: clicks, impressions, position sum.
@@ -16,7 +16,7 @@ pub(crate) type DayTotals = [u64; 3];
 const MAX_BYTES: usize = 64 << 20;
 const MAX_TOTALS: usize = 100_000;
 
-/// Both memories. Losing an entry only costs time.
+/// Both caches. Losing an entry only costs time.
 #[derive(Debug, Default)]
 pub(crate) struct Memo(Mutex<Kept>);
 
@@ -29,7 +29,8 @@ struct Kept {
 }
 
 impl Memo {
-    /// The cells of a day, drawn by `draw` if they are not at hand. `draw` runs unlocked, so two callers may both draw.
+    /// Returns the cells of a day, from the cache or from `draw`. `draw` runs without the lock, so two callers may both run
+    /// it.
     pub fn day(&self, key: DayKey, draw: impl FnOnce() -> DayCells) -> Arc<DayCells> {
         if let Some(found) = self.lock().find(key) {
             return found;
@@ -39,7 +40,7 @@ impl Memo {
         drawn
     }
 
-    /// The totals of a day, added up by `add` if they are not at hand.
+    /// Returns the totals of a day, from the cache or from `add`.
     pub fn totals(&self, key: DayKey, add: impl FnOnce() -> DayTotals) -> DayTotals {
         if let Some(found) = self.lock().totals.get(&key) {
             return *found;
@@ -53,7 +54,7 @@ impl Memo {
         totals
     }
 
-    /// Bytes of drawn days held now.
+    /// Bytes of cached days.
     pub fn bytes(&self) -> usize {
         self.lock().bytes
     }
@@ -81,7 +82,7 @@ impl Kept {
         }
     }
 
-    /// Drops the least recently used quarter, so that the scan is rare.
+    /// Drops the least recently used quarter, so that the scan is rarely needed.
     fn evict(&mut self) {
         let mut by_use: Vec<(u64, DayKey)> = self.days.iter().map(|(key, (_, used))| (*used, *key)).collect();
         by_use.sort_unstable();

@@ -1,4 +1,4 @@
-//! The simulated world of searchers and sites, a pure function of the seed and the date.
+//! The simulated searchers and sites: a pure function of the seed and the date.
 
 pub(crate) mod axes;
 mod blueprint;
@@ -25,7 +25,7 @@ pub use site::Site;
 use cell::DayCells;
 use memo::{DayTotals, Memo};
 
-/// Every site there is, with what has been drawn of it lately.
+/// All sites, with a cache of recently generated days.
 #[derive(Debug)]
 pub struct World {
     sites: Vec<Site>,
@@ -33,7 +33,7 @@ pub struct World {
 }
 
 impl World {
-    /// The world of `seed`. `today` only decides since when the young site is live: the first of the month seven months ago.
+    /// The world of `seed`. `today` only decides when the young site went live: the first of the month seven months ago.
     #[must_use]
     pub fn new(seed: u64, today: NaiveDate) -> Self {
         let month = today.with_day(1).unwrap_or(today);
@@ -53,7 +53,7 @@ impl World {
         self.sites.iter()
     }
 
-    /// Bytes of drawn data held in memory; stays near 64 MiB at most.
+    /// Bytes of generated data in memory, at most about 64 MiB.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memo.bytes()

@@ -1,38 +1,39 @@
-//! Kinds of sites, as numbers: how much they are searched, by whom, when and how their pages look.
+//! Profiles of sites in numbers: traffic, audience, seasonality and pages.
 //!
 //! The numbers are fitted to aggregates of real search-performance exports (weekday curves, device shares, share of clicks
-//! whose query is hidden, slopes of clicks by rank) and rounded; what was not measured is a plausible assumption.
+//! with an anonymised query, slopes of clicks by rank) and rounded. Numbers that were not measured are plausible
+//! assumptions.
 
-/// What distinguishes one kind of site from another.
+/// The parameters of one kind of site.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    /// Impressions a day of queries that are shown, before growth and season.
+    /// Impressions a day of visible queries, before growth and season.
     pub impressions: f64,
-    /// How many different queries are shown.
+    /// The number of distinct visible queries.
     pub queries: usize,
     /// Exponent of the rank-frequency law.
     pub slope: f64,
-    /// Share of brand queries among the better half by rank.
+    /// Share of brand queries in the upper half by rank.
     pub brand: f64,
     /// Impression shares of desktop, mobile, tablet.
     pub devices: [f64; 3],
     /// Factors for Monday to Sunday.
     pub weekdays: [f64; 7],
-    /// Share of clicks whose query is hidden for privacy.
+    /// Share of clicks whose query is withheld for privacy.
     pub hidden: f64,
     /// Number of pages.
     pub pages: usize,
-    /// Growth a year, as a fraction.
+    /// Growth per year, as a fraction.
     pub growth: f64,
     /// Impressions of image, video, news, Discover and Google News relative to web.
     pub other_types: [f64; 5],
-    /// Path sections and what share of the pages stands under each.
+    /// Path sections and the share of pages under each.
     pub sections: &'static [(&'static str, f64)],
     /// Share of pages with each search appearance, in the order of `APPEARANCES`.
     pub appearances: [f64; 7],
 }
 
-/// A shop with a known name.
+/// A shop with a well-known name.
 pub(crate) static RETAIL: Profile = Profile {
     impressions: 14_000.0,
     queries: 16_000,
@@ -48,7 +49,7 @@ pub(crate) static RETAIL: Profile = Profile {
     appearances: [0.12, 0.0, 0.58, 0.05, 0.03, 0.02, 0.05],
 };
 
-/// Software sold to companies.
+/// Software for companies.
 pub(crate) static SOFTWARE: Profile = Profile {
     impressions: 3_000.0,
     queries: 3_000,
@@ -80,7 +81,7 @@ pub(crate) static PUBLISHER: Profile = Profile {
     appearances: [0.0, 0.15, 0.0, 0.02, 0.02, 0.04, 0.12],
 };
 
-/// A small business nearby.
+/// A small local business.
 pub(crate) static LOCAL: Profile = Profile {
     impressions: 160.0,
     queries: 260,
@@ -96,8 +97,8 @@ pub(crate) static LOCAL: Profile = Profile {
     appearances: [0.0, 0.0, 0.1, 0.05, 0.1, 0.0, 0.02],
 };
 
-/// Click-through rate at the topmost position. Positions 1 to 10: SISTRIX 2020 (80 million keywords); the tail is fitted.
-/// Brand queries are clicked about twice as often.
+/// Click-through rate at the topmost position. Positions 1 to 10 are from SISTRIX 2020 (80 million keywords), the tail is
+/// fitted. Brand queries are clicked about twice as often.
 pub(crate) fn click_through_rate(position: f64, brand: bool) -> f64 {
     const CURVE: [f64; 10] = [0.285, 0.157, 0.110, 0.080, 0.072, 0.051, 0.040, 0.032, 0.028, 0.025];
     let rate = match position {

@@ -1,6 +1,7 @@
-//! Counter-based randomness: every number is a pure function of its key, so nothing has to be drawn in order or stored.
+//! Counter-based randomness: every number is a pure function of its key, so numbers need neither an order nor storage.
 //!
-//! The mixing function is the finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+//! The mixing function is the finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
+//! 2014).
 
 /// The step between two states of splitmix64: 2^64 divided by the golden ratio, made odd.
 pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -36,17 +37,17 @@ pub(crate) fn normal(key: u64) -> f64 {
     radius * (std::f64::consts::TAU * unit(child(key, 2))).cos()
 }
 
-/// A cheap, bounded stand-in for [`normal`]: the scaled sum of four uniform numbers (mean 0, variance 1, within ±3.5).
+/// A cheap, bounded approximation of [`normal`]: the scaled sum of four uniform numbers (mean 0, variance 1, within ±3.5).
 #[inline]
 pub(crate) fn bounded_normal(key: u64) -> f64 {
     let sum = (key & 0xFFFF) + (key >> 16 & 0xFFFF) + (key >> 32 & 0xFFFF) + (key >> 48);
     (sum as f64 / 65_536.0 - 2.0) * 3f64.sqrt()
 }
 
-/// A Poisson number: by inversion for small means, by the normal approximation beyond 40.
+/// A Poisson number: by inversion for means up to 40, by the normal approximation above.
 #[inline]
 pub(crate) fn poisson(mean: f64, key: u64) -> u32 {
-    // The chance of at least one event is below the mean, so most keys of rare queries are settled by one comparison.
+    // The chance of at least one event is below the mean, so one comparison settles most keys of rare queries.
     let above = unit(key);
     if above >= mean {
         return 0;

@@ -1,4 +1,4 @@
-//! A site: its address, pages, brand terms and one stream for each search type.
+//! A site: its URL, pages, brand terms and one stream for each search type.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ pub(crate) struct Page {
     pub url: String,
     /// Bits in the order of `APPEARANCES`.
     pub flags: u8,
-    /// Place of the address in alphabetical order.
+    /// Position of the URL in alphabetical order.
     pub rank: u16,
 }
 
@@ -49,13 +49,13 @@ impl Site {
         self.blueprint.url
     }
 
-    /// What people call it, lower case; a query that contains one is a brand query.
+    /// Its brand terms, lower case. A query that contains one is a brand query.
     #[must_use]
     pub fn brand_terms(&self) -> &'static [&'static str] {
         self.blueprint.brand_terms
     }
 
-    /// The first path parts its pages stand under, for segments such as `/blog/`.
+    /// The first path segments of its pages, for segments such as `/blog/`.
     pub fn sections(&self) -> impl Iterator<Item = &'static str> {
         self.blueprint.profile.sections.iter().map(|(section, _)| *section)
     }
@@ -77,7 +77,7 @@ pub(crate) fn appearance_names(flags: u8) -> Vec<&'static str> {
     APPEARANCES.iter().enumerate().filter(|(bit, _)| flags >> bit & 1 == 1).map(|(_, name)| *name).collect()
 }
 
-/// Page 0 is the home page; page i is about subject i modulo the number of subjects, as the queries expect.
+/// Page 0 is the home page. Page i is about subject i modulo the number of subjects, as the queries expect.
 fn build_pages(key: u64, blueprint: &Blueprint) -> Vec<Page> {
     let page = |index: usize| {
         let key = child(key, index as u64);

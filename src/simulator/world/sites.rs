@@ -4,7 +4,7 @@ use super::blueprint::Blueprint;
 use super::profile::{LOCAL, PUBLISHER, RETAIL, SOFTWARE};
 use super::vocabulary::{BOOKKEEPING, GARDEN, OUTDOOR, TOWN};
 
-/// All of them.
+/// All sites.
 pub(super) static ALL: [Blueprint; 8] = [
     Blueprint {
         url: "sc-domain:northmoor.example",

@@ -1,4 +1,4 @@
-//! A stream: everything one site shows in one search type, as the queries (or, in feeds, the stories) that find it.
+//! A stream: the data of one site in one search type, as the queries (in feeds: the stories) that show it.
 
 use chrono::{Datelike as _, NaiveDate};
 
@@ -8,7 +8,7 @@ use super::entry::Entry;
 use super::profile::{Profile, click_through_rate};
 use super::rng::{bounded_normal, child, mix, named, poisson, unit};
 
-/// All entries of one site and search type with the tables their impressions are drawn from.
+/// All entries of one site and search type, with the tables that their impressions are drawn from.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub search_type: SearchType,
@@ -25,7 +25,7 @@ pub(crate) struct Stream {
     pub(super) hours: Vec<u8>,
 }
 
-/// What the whole stream shares on one day.
+/// The factors that the whole stream shares on one day.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Day {
     pub key: u64,
@@ -34,7 +34,7 @@ pub(super) struct Day {
 }
 
 impl Stream {
-    /// The stream of `site` in `search_type`; `first_day` is when the site went live, if it is young.
+    /// The stream of `site` in `search_type`. `first_day` is the day a young site went live.
     pub fn build(seed: u64, site: &Blueprint, first_day: Option<NaiveDate>, search_type: SearchType) -> Self {
         let key = child(named(seed, site.url), search_type as u64);
         let mut entries = super::entries::build(key, site, search_type);
@@ -52,13 +52,14 @@ impl Stream {
         }
     }
 
-    /// The factors of `date`, or nothing if the site was not live.
+    /// The factors of `date`, or `None` if the site was not live yet.
     pub(super) fn day(&self, date: NaiveDate) -> Option<Day> {
         if self.first_day.is_some_and(|first| date < first) {
             return None;
         }
         let number = date.num_days_from_ce();
-        // 739_617 is 2026-01-01; growth stops after four years either way so that no clock makes a site vanish or explode.
+        // 739_617 is 2026-01-01. Growth stops after four years in both directions, so that no date makes a site vanish or
+        // explode.
         let days = f64::from(number - 739_617);
         let weekday = self.weekdays[date.weekday().num_days_from_monday() as usize];
         let growth = (1.0 + self.growth).powf((days / 365.0).clamp(-4.0, 4.0));
@@ -68,7 +69,7 @@ impl Stream {
         Some(Day { key, factor: weekday * growth * season * noise, number })
     }
 
-    /// How many impressions entry number `index` has on `day`, and the key of the cell.
+    /// The number of impressions of entry number `index` on `day`, and the key of the cell.
     pub(super) fn draw(&self, index: usize, day: Day) -> (u32, u64) {
         let entry = &self.entries[index];
         let cell = mix(entry.key ^ day.key);
@@ -76,7 +77,8 @@ impl Stream {
         (poisson(entry.mean * day.factor * spike, cell), cell)
     }
 
-    /// The topmost position of `entry` on `day`: its usual one, a step every 170 days for some, and daily jitter.
+    /// The topmost position of `entry` on `day`: its usual position, a step every 170 days for some entries, and daily
+    /// jitter.
     pub(super) fn position(entry: &Entry, cell: u64, day: Day) -> f64 {
         let update = child(entry.key, 0x5EED ^ u64::from(day.number.unsigned_abs() / 170));
         let step = match unit(update) {
@@ -97,12 +99,12 @@ impl Stream {
     }
 }
 
-/// A story flares up about every 40 days with a half-life of 1.5 days.
+/// A story peaks about every 40 days, with a half-life of 1.5 days.
 fn spike(entry: &Entry, day: i32) -> f64 {
     let shifted = day.unsigned_abs() + u32::try_from(entry.key % 40).unwrap_or_default();
     let (period, age) = (shifted / 40, shifted % 40);
     let height = unit(child(entry.key, u64::from(period)));
-    // The square makes a few stories large and most small; 15 keeps the mean over a period near one.
+    // The square makes a few stories large and most small. The factor 15 keeps the mean over a period near one.
     15.0 * height * height * 0.5f64.powf(f64::from(age) / 1.5) * 0.8
 }
 
@@ -115,7 +117,7 @@ fn rank(entries: &mut [Entry]) -> Vec<u32> {
     order
 }
 
-/// Devices × countries: the home country has 57 %, the others fall off as k^-1.3.
+/// Devices × countries. The home country has 57 %, the others decrease as k^-1.3.
 fn slot_table(profile: &Profile, home: &str) -> Vec<u8> {
     let mut countries = [0.0; COUNTRIES.len()];
     let others = super::axes::BY_TRAFFIC.iter().filter(|country| **country != home);

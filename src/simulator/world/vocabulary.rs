@@ -1,15 +1,15 @@
-//! The words that queries and page addresses are made of.
+//! The words of queries and page URLs.
 
-/// Words of one field of interest.
+/// The words of one topic area.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
-    /// Subjects: a query and the pages that answer it share one.
+    /// Subjects. A query and the pages shown for it share one.
     pub subjects: &'static [&'static str],
-    /// Words before a subject; the first is empty.
+    /// Words before a subject. The first is empty.
     pub before: &'static [&'static str],
-    /// Words after a subject; the first is empty.
+    /// Words after a subject. The first is empty.
     pub after: &'static [&'static str],
-    /// Queries as people really type them, with signs that must survive JSON, CSV, HTML and regular expressions.
+    /// Queries with characters that must survive JSON, CSV, HTML and regular expressions.
     pub odd: &'static [&'static str],
 }
 
@@ -286,7 +286,7 @@ pub(crate) static GARDEN: Vocabulary = Vocabulary {
 };
 
 impl Vocabulary {
-    /// How many different plain queries can be made.
+    /// The number of distinct plain queries.
     pub fn combinations(&self) -> usize {
         self.subjects.len() * self.before.len() * self.after.len()
     }

@@ -1,7 +1,7 @@
-//! `/openapi.json` and its rendering as Swagger UI at `/docs`.
+//! `/openapi.json` and its Swagger UI at `/docs`.
 //!
-//! Swagger UI comes with poem-openapi, which can only show its own 3.0 output; so its script, style and OAuth receiver are
-//! taken out of its page once, and a page of ours shows the finished document.
+//! Swagger UI comes with poem-openapi, which can only show its own 3.0 output. So its script, style and OAuth receiver are
+//! extracted from its page once, and our own page shows the finished document.
 
 use bytes::Bytes;
 use poem::{Endpoint, EndpointExt, Request, Response, endpoint::make_sync, get, http::Uri};
@@ -13,10 +13,10 @@ use super::paths::Paths;
 const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
 
-/// The client that the Authorize button signs in with; the embedded issuer knows it.
+/// The client id for the Authorize button, known to the embedded issuer.
 pub const DOCS_CLIENT: &str = "sightline-docs";
 
-/// Swagger UI's parts as poem-openapi ships them.
+/// The parts of Swagger UI in poem-openapi.
 struct SwaggerUi {
     script: String,
     style: String,
@@ -44,7 +44,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     Some(rest.split_once(end)?.0)
 }
 
-/// Adds the document and its rendering. Fails only if poem-openapi's page has changed its shape.
+/// Adds the document and Swagger UI. Returns `None` if poem-openapi's page has an unknown structure.
 pub async fn mount(paths: Paths, document: &Value) -> Option<Paths> {
     let ui = SwaggerUi::load().await?;
     let json = Bytes::from(serde_json::to_vec(document).ok()?);

@@ -1,4 +1,4 @@
-//! The attacks, each from an address of its own.
+//! The attacks, each from its own address.
 
 use std::{process::Command, time::Duration};
 
@@ -15,33 +15,33 @@ use super::{
     target::{Target, from, heavy_cluster},
 };
 
-/// Fourteen bytes of brotli that stand for 16 MiB of zeros.
+/// Fourteen bytes of brotli that decode to 16 MiB of zeros.
 const BROTLI: [u8; 14] = [0xcf, 0xcd, 0xff, 0x7f, 0x00, 0x24, 0x00, 0xe2, 0xb1, 0x40, 0xaa, 0xee, 0xff, 0x0d];
 
-/// Requests under way at once of those attacks that ask again and again.
+/// Concurrent requests of attacks that repeat requests.
 const AT_ONCE: usize = 16;
 
 /// An attack.
 #[derive(Debug, Clone, Copy)]
 pub enum Attack {
-    /// Heads of requests that never end.
+    /// Request heads that never end.
     HalfHeads,
-    /// Large answers that nobody reads.
+    /// Large responses that nobody reads.
     SlowReaders,
     /// Compressed bodies on a hundred streams of each connection.
     CodedBodies,
-    /// Tokens with unknown keys, while the issuer hangs.
+    /// Tokens with unknown key ids, while the issuer hangs.
     JunkTokens,
-    /// One tenant's longest lists, again and again.
+    /// The longest lists of one tenant, repeatedly.
     HeavyLists,
-    /// Readers of a share link with questions that nothing has cached.
+    /// Readers of a share link with questions that are not cached.
     ShareReaders,
-    /// Tokens that are none.
+    /// Malformed tokens.
     BadTokens,
 }
 
 impl Attack {
-    /// Its name in the table.
+    /// The name in the table of results.
     pub fn name(self) -> &'static str {
         match self {
             Self::HalfHeads => "half-sent heads",
@@ -54,12 +54,12 @@ impl Attack {
         }
     }
 
-    /// Makes what the attack needs.
+    /// Creates the data that the attack needs.
     pub async fn prepare(self, target: &Target) {
         match self {
             Self::HeavyLists => {
                 let path = format!("/api/properties/{}/topic-clusters", target.property);
-                // As many as are let in, up to a bound.
+                // As many as are accepted, up to a limit.
                 for number in 0..80 {
                     let made = target.tenant.post(&path, &heavy_cluster(number, 50, 250)).await;
                     if made.status == 400 {
@@ -73,7 +73,7 @@ impl Attack {
         }
     }
 
-    /// Attacks for a while; answers how often it was refused.
+    /// Runs the attack for a while, and returns how often it was refused.
     pub async fn run(self, target: &Target, scale: Scale) -> usize {
         match self {
             Self::HalfHeads => half_heads(target, scale).await,
@@ -98,7 +98,7 @@ async fn connect(target: &Target, from: [u8; 4]) -> Option<TcpStream> {
     socket.connect(target.address).await.ok()
 }
 
-/// Whether the service has ended the connection; looks for a moment only.
+/// Returns whether the service has ended the connection. Waits only briefly.
 async fn is_closed(stream: &mut TcpStream) -> bool {
     let mut byte = [0];
     !matches!(timeout(Duration::from_millis(1), stream.read(&mut byte)).await, Err(_) | Ok(Ok(1)))
@@ -168,7 +168,7 @@ async fn coded_bodies(target: &Target, scale: Scale) -> usize {
     streams
 }
 
-/// A token of the right form whose key is not one of the issuer's.
+/// A well-formed token whose key is not one of the issuer's.
 fn junk_token(number: usize) -> String {
     use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
     let encode = |text: String| URL_SAFE_NO_PAD.encode(text);
@@ -176,7 +176,7 @@ fn junk_token(number: usize) -> String {
     format!("{header}.{}.{}", encode("{}".to_owned()), encode("signature".to_owned()))
 }
 
-/// Asks with one token after the other; answers how many requests were refused.
+/// Sends requests with one token after the other, and returns how many were refused.
 async fn ask(target: &Target, scale: Scale, address: [u8; 4], token: fn(usize) -> String) -> usize {
     let (http, url) = (from(address), format!("{}/api/properties", target.url));
     let end = tokio::time::Instant::now() + scale.length;
@@ -237,7 +237,7 @@ async fn bad_tokens(target: &Target) -> usize {
     refused
 }
 
-/// Lets the issuer hang, or go on: a stopped process keeps its connections and answers nothing.
+/// Suspends or resumes the issuer. A suspended process keeps its connections and sends nothing.
 fn stop_or_continue(target: &Target, signal: &str) {
     let issuer = target.issuer.as_ref().unwrap();
     assert!(Command::new("kill").args([signal, &issuer.id().to_string()]).status().unwrap().success());

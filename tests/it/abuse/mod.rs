@@ -1,7 +1,7 @@
-//! Attacks on a running service, while honest people use it. The service is a process of its own, so that its memory is seen; the load comes
-//! from this one, each attack from a loopback address of its own.
+//! Attacks on a running service while honest people use it. The service runs in a separate process, so that its memory can
+//! be measured. The load comes from this process, each attack from its own loopback address.
 //!
-//! The short form belongs to every test run and looks at statuses and memory. `make abuse` runs the long form, which waits for
+//! The short form is part of every test run and checks statuses and memory. `make abuse` runs the long form, which waits for
 //! deadlines and prints how long the honest people waited.
 
 mod attacks;
@@ -14,26 +14,26 @@ use self::{
     target::{Outcome, Target},
 };
 
-/// Megabytes by which the memory of an attacked service may grow in the long form.
+/// Maximum memory growth of an attacked service in the long form, in megabytes.
 const MAX_GROWTH: u64 = 100;
-/// The same in the short form, whose attacks begin while the allocator still warms up.
+/// Maximum memory growth in the short form, in which the allocator is still warming up.
 const MAX_GROWTH_AT_START: u64 = 200;
 
 /// Size and length of a run.
 #[derive(Debug, Clone, Copy)]
 struct Scale {
-    /// How long each attack goes on.
+    /// The duration of each attack.
     length: Duration,
-    /// How long those go on that a deadline ends.
+    /// The duration of attacks that a deadline ends.
     until_deadline: Duration,
-    /// Connections of those that open many.
+    /// The connections of attacks that open many.
     connections: usize,
 }
 
 const SHORT: Scale = Scale { length: Duration::from_secs(1), until_deadline: Duration::from_secs(1), connections: 60 };
 const LONG: Scale = Scale { length: Duration::from_secs(4), until_deadline: Duration::from_secs(33), connections: 300 };
 
-/// Attacks on a service with its own issuer, and on one with another; both rows go on at once.
+/// Runs attacks on a service with its own issuer and on one with an external issuer, concurrently.
 async fn run(scale: Scale) -> Vec<Outcome> {
     let (own, external) = tokio::join!(Target::with_own_issuer(), Target::with_external_issuer());
     let (own, external) = tokio::join!(

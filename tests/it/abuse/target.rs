@@ -1,4 +1,4 @@
-//! The services under attack, the honest people who use them, and what they saw.
+//! The attacked services, their honest users, and the measurements.
 
 use std::{
     fmt::Write as _,
@@ -24,36 +24,36 @@ const PACE: Duration = Duration::from_millis(50);
 
 /// A running service.
 pub struct Target {
-    /// Its public root.
+    /// The public root URL.
     pub url: String,
-    /// The address it accepts requests on.
+    /// The address it listens on.
     pub address: SocketAddr,
-    /// Somebody whose requests must be answered.
+    /// A user whose requests must succeed.
     pub honest: Actor,
-    /// A tenant with bad intentions.
+    /// A malicious tenant.
     pub tenant: Actor,
     /// A property of the tenant.
     pub property: String,
-    /// The token of a share link of the honest person.
+    /// The token of a share link of the honest user.
     pub share_token: String,
-    /// The issuer, where it is another process.
+    /// The issuer, if it is a separate process.
     pub issuer: Option<Running>,
     running: Running,
     _folders: Vec<TempDir>,
 }
 
-/// What happened during one attack.
+/// The result of one attack.
 #[derive(Debug)]
 pub struct Outcome {
     name: &'static str,
     /// Honest requests.
     pub honest: usize,
-    /// Honest requests that were not answered with 200.
+    /// Honest requests without a 200 response.
     pub not_served: usize,
     p99: Duration,
     /// Requests or connections of the attack that were refused.
     refused: usize,
-    /// Resident memory in megabytes: before the attack, the most during it, and after it.
+    /// Resident memory in megabytes, before the attack. `peak` is the maximum during it, and `after` the value after it.
     pub before: u64,
     /// See `before`.
     pub peak: u64,
@@ -70,7 +70,7 @@ fn start(folder: &Path, settings: &[(&str, &str)]) -> Running {
     ];
     all.extend(settings);
     let mut command = sightline(folder, &["serve"], &all);
-    // Nobody reads the log, and a full pipe would stop the service.
+    // Nobody reads the log, and a full pipe would block the service.
     command.stderr(Stdio::null());
     Running::start(command)
 }
@@ -89,7 +89,7 @@ impl Target {
         Self::of(running, honest, tenant, (property, share_token), (None, vec![folder]))
     }
 
-    /// A service whose issuer is another process.
+    /// A service whose issuer is a separate process.
     pub async fn with_external_issuer() -> Self {
         let (folder, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let issuer = start(elsewhere.path(), &[]);
@@ -114,7 +114,7 @@ impl Target {
         Self { url, address, honest, tenant, property, share_token, issuer, running, _folders: folders }
     }
 
-    /// Goes through each attack, one after the other.
+    /// Runs the attacks in sequence.
     pub async fn endure(self, scale: Scale, attacks: &[Attack]) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         for attack in attacks {
@@ -167,7 +167,7 @@ impl Target {
 }
 
 impl Outcome {
-    /// All outcomes, a row each.
+    /// A table with one row per result.
     pub fn table(outcomes: &[Self]) -> String {
         let mut table = String::from(
             "\n| attack | honest requests | not served | honest p99 (aim: below 250 ms) | refused | memory before, most, after |\n\
@@ -185,14 +185,14 @@ impl Outcome {
     }
 }
 
-/// A client that calls from `address`.
+/// A client that connects from `address`.
 pub fn from(address: [u8; 4]) -> reqwest::Client {
     #[expect(clippy::disallowed_methods, reason = "the service's client calls from no address of its own")]
     let client = reqwest::Client::builder().local_address(IpAddr::V4(Ipv4Addr::from(address)));
     client.timeout(Duration::from_mins(1)).build().unwrap()
 }
 
-/// A cluster with as many conditions as one may have, in characters that take long to print.
+/// A cluster with the maximum number of conditions, in characters that are slow to print.
 pub fn heavy_cluster(number: usize, conditions: usize, characters: usize) -> Value {
     let condition = |index: usize| {
         let value = format!("{index}{}", "\u{1f980}".repeat(characters));

@@ -1,4 +1,4 @@
-//! Analytics: every figure of every answer, held against sums over the generator's own cells.
+//! Tests of analytics: every number of every response is compared with sums over the generator's own cells.
 
 pub mod breakdowns;
 pub mod filters;

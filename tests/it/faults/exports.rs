@@ -1,4 +1,4 @@
-//! Exports whose search engine fails while they are sent.
+//! Tests of exports during which the search engine fails.
 
 use std::{
     io::{Read as _, Write as _},
@@ -13,7 +13,7 @@ use crate::{
     support::app::TestApp,
 };
 
-/// What came over the wire until the connection ended: the file, and whether it said that it was whole.
+/// Reads until the connection ends. Returns the file, and whether the response was complete.
 fn read_to_the_end(mut stream: TcpStream, mut came: Vec<u8>) -> (String, bool) {
     // A connection that is reset has ended, too.
     let _ = stream.read_to_end(&mut came);

@@ -1,4 +1,4 @@
-//! Grants that the search engine refuses, and tokens.
+//! Tests of grants that the search engine refuses, and of tokens.
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
@@ -34,7 +34,7 @@ async fn a_refused_grant_is_final_until_its_owner_reconnects() {
     let owner = Asker::of(&app, "owner", "northmoor").await;
     let viewer = app.actor("viewer").await;
     let shared = viewer.get("/api/properties").await.expect(200).json["data"][0]["id"].as_str().unwrap().to_owned();
-    // The access token at hand lasts an hour; then the grant is needed again.
+    // The cached access token lasts an hour. Then the grant is needed again.
     app.hand.advance(TimeDelta::hours(2));
     let owner = Asker { actor: app.actor("owner").await, ..owner };
     let viewer = Asker { actor: app.actor("viewer").await, property: shared };

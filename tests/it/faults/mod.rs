@@ -1,4 +1,4 @@
-//! What happens when the search engine makes trouble. Nothing here waits for real: the service's patience is shortened.
+//! Tests with a failing search engine. Nothing here waits in real time: the service's timeouts are shortened.
 
 mod exports;
 mod grants;
@@ -14,7 +14,7 @@ use crate::{
     support::{actor::Answer, app::TestApp},
 };
 
-/// Settings with which a hopeless request is given up within a moment.
+/// Settings under which a failing request is given up at once.
 fn impatient(config: &mut Config) {
     config.search_engine.patience = Patience {
         attempt: Duration::from_secs(5),
@@ -24,14 +24,14 @@ fn impatient(config: &mut Config) {
     };
 }
 
-/// An app of the test's own, and the stranger with the small site.
+/// A separate app, and the stranger with the small site.
 async fn app() -> (TestApp, Asker) {
     let app = TestApp::start(impatient).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
     (app, asker)
 }
 
-/// Makes exactly this trouble from now on.
+/// Replaces the injected faults.
 fn trouble(app: &TestApp, faults: &[&str]) {
     app.simulator().controls().set_faults(faults.iter().map(|fault| fault.parse().unwrap()).collect());
 }
@@ -40,7 +40,7 @@ fn requests(app: &TestApp, endpoint: Endpoint) -> u64 {
     app.simulator().controls().requests(endpoint)
 }
 
-/// Fails the test unless the answer is 503 with a time to come back.
+/// Asserts a 503 with `Retry-After`, and returns its seconds.
 #[track_caller]
 fn unavailable(answer: Answer) -> u64 {
     let answer = answer.expect(503);

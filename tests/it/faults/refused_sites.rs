@@ -1,4 +1,5 @@
-//! Sites that the search engine refuses to the search account: who is told what, and when it is asked again.
+//! Tests of sites that the search engine refuses to the search account: the error for each person, and the time of the next
+//! attempt.
 
 use chrono::TimeDelta;
 use poem::http::Method;
@@ -12,7 +13,7 @@ use crate::{
 
 const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-01")];
 
-/// Fails the test unless the owner is told that the site is refused; answers the seconds until it is asked about again.
+/// Asserts the owner's error for a refused site, and returns the seconds until the next attempt.
 #[track_caller]
 fn refused(answer: Answer) -> u64 {
     let answer = answer.expect(409);
@@ -37,7 +38,7 @@ async fn one_refusal_of_the_search_engine_does_not_close_a_property() {
     let asked = requests(&app, Endpoint::Query);
     app.hand.advance(TimeDelta::seconds(59));
     assert_eq!(refused(owner.ask(&WINDOW).await), 1);
-    // Others learn nothing of the owner's account.
+    // Other people learn nothing about the owner's account.
     assert_eq!(editor.ask(&WINDOW).await.expect(404).code(), "not_found");
     app.anonymous().ask(&link, &WINDOW).await.expect(404);
     assert_eq!(owner.ask(&[]).await.expect(200).bytes, cached.bytes, "what is cached is served");
@@ -57,7 +58,7 @@ async fn a_site_that_stays_refused_is_asked_about_less_and_less_often() {
     for _ in 0..7 {
         let (last, sent) = (*waits.last().unwrap(), requests(&app, Endpoint::Query));
         app.hand.advance(TimeDelta::seconds(i64::try_from(last).unwrap() - 1));
-        // A person's token does not live that long.
+        // The access token of a person does not live that long.
         let asker = Asker { actor: app.actor("stranger").await, property: asker.property.clone() };
         assert_eq!(refused(asker.ask(&WINDOW).await), 1);
         assert_eq!(requests(&app, Endpoint::Query), sent);
@@ -66,7 +67,7 @@ async fn a_site_that_stays_refused_is_asked_about_less_and_less_often() {
         assert!(requests(&app, Endpoint::Query) > sent, "it was sent again");
     }
     assert_eq!(waits, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
-    // An answer that works ends it: the next refusal is a first one.
+    // A successful response resets the pause: the next refusal is a first one.
     trouble(&app, &[]);
     app.hand.advance(TimeDelta::hours(1));
     let asker = Asker::of(&app, "stranger", SMALL).await;

@@ -1,4 +1,4 @@
-//! Errors that pass, and errors that do not.
+//! Tests of transient and permanent errors.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     support::app::TestApp,
 };
 
-/// Days of October, each asked about in several ways.
+/// Days of October, each with several questions.
 fn questions() -> Vec<Vec<(&'static str, String)>> {
     let filters = r#"[{"dimension":"query","operator":"not_contains","value":"plant"},
         {"dimension":"device","operator":"equals","value":"mobile","logic":"or"}]"#;

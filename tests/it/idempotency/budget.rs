@@ -1,4 +1,4 @@
-//! The answers that are kept for one person take a bounded number of bytes and rows.
+//! Tests that the stored responses of one person have limited bytes and rows.
 
 use chrono::TimeDelta;
 use entity::{replay, user};
@@ -41,16 +41,16 @@ async fn beyond_the_bytes_of_a_person_an_answer_is_given_and_not_kept() {
     assert_eq!(storage(&unkept), "unavailable");
     assert!(made > 2, "{made}");
     assert_eq!(owner.listed(TAGS).await.len(), made + 1, "it was written nevertheless");
-    // What was kept is replayed; what was not runs again.
+    // A stored response is replayed. Without one, the write runs again.
     assert_replay(&tag(&owner, "n0").await, &first, "kept");
     let again = tag(&owner, &format!("n{made}")).await.expect(400);
     assert_eq!((replayed(&again), storage(&again)), ("false", "unavailable"));
     let kept: i64 =
         replay::Entity::find().all(&app.service.db).await.unwrap().iter().map(|row| i64::from(row.size)).sum();
     assert!((1_000..=2_000).contains(&kept), "{kept}");
-    // The budget is each person's own.
+    // Each person has a separate budget.
     assert_eq!(storage(&tag(&stranger, "theirs").await.expect(201)), "");
-    // What is replayed no more takes nothing.
+    // An expired response takes no space.
     app.hand.advance(TimeDelta::hours(25));
     let owner = app.actor("owner").await;
     let later = tag(&owner, "later").await.expect(201);

@@ -1,5 +1,5 @@
-//! The process is killed at random moments while clients write with keys and try again until they are answered. Afterwards every
-//! record that was acknowledged is there once, and every key answers what was acknowledged.
+//! Kills the process at random moments while clients write with keys and retry until they get a response. Afterwards every
+//! acknowledged record exists once, and every key returns the acknowledged response.
 
 use std::{
     collections::HashMap,
@@ -21,28 +21,28 @@ use crate::{
     support::{actor::Actor, postgres},
 };
 
-/// Kills of the run that belongs to every test run.
+/// The number of kills in every test run.
 const KILLS: usize = 6;
 
-/// Kills of `make test-crash`.
+/// The number of kills in `make test-crash`.
 const KILLS_IN_LONG_FORM: usize = 200;
 
 /// Clients that annotate properties, one property each.
 const PROPERTIES: [&str; 3] = ["northmoor", "ledgerline", "harbourpost"];
 
-/// Starts the command on `folder` and, where the suite runs on `PostgreSQL`, on `database`; on the port of `before` where it ran
-/// before, because that is who issued the tokens.
+/// Starts the command on `folder` and, if the suite runs on `PostgreSQL`, on `database`. A restart uses the port of
+/// `before`, because the issuer of the tokens is named by it.
 fn start(folder: &Path, database: Option<&str>, before: Option<&str>) -> Running {
     let listen = before.map_or("127.0.0.1:0", |url| url.trim_start_matches("http://"));
     let mut settings = vec![("LISTEN", listen), ("DATA_DIR", "data"), ("RATE_LIMIT__ENABLED", "false")];
     settings.extend(database.map(|url| ("DATABASE__URL", url)));
     let mut command = sightline(folder, &["serve"], &settings);
-    // Nobody reads the log, and a full pipe would stop the service.
+    // Nobody reads the log, and a full pipe would block the service.
     command.stderr(Stdio::null());
     Running::start(command)
 }
 
-/// What a client sent, and what it was answered.
+/// A client's request and its response.
 struct Acknowledged {
     path: String,
     key: String,
@@ -61,7 +61,7 @@ struct Client {
 }
 
 impl Client {
-    /// One attempt: status, `Idempotency-Replayed` and body; nothing where the service went away.
+    /// One attempt: status, `Idempotency-Replayed` and body. `None` if the service went away.
     async fn attempt(&self, key: &str, body: &Value) -> Option<(u16, String, Vec<u8>)> {
         let request = self.http.post(format!("{}{}", self.url, self.path)).bearer_auth(&self.token);
         let answer = request.header("idempotency-key", key).json(body).send().await.ok()?;
@@ -70,7 +70,7 @@ impl Client {
         Some((status, replayed.unwrap_or_default(), answer.bytes().await.ok()?.to_vec()))
     }
 
-    /// Tries until it is acknowledged.
+    /// Retries until the write is acknowledged.
     async fn insist(&self, number: usize) -> Acknowledged {
         let name = format!("{} {number}", self.name);
         let body = if self.path == "/api/tags" {
@@ -114,7 +114,7 @@ async fn clients(url: &str, owner: &Actor) -> Vec<Client> {
     paths.into_iter().enumerate().map(client).collect()
 }
 
-/// How often each name is there, of all lists.
+/// The number of occurrences of each name in all lists.
 async fn records(owner: &Actor, clients: &[Client]) -> HashMap<String, usize> {
     let mut found = HashMap::new();
     for client in clients {
@@ -138,7 +138,7 @@ async fn survive(kills: usize) {
     let random = Random::system();
     for _ in 0..kills {
         tokio::time::sleep(Duration::from_secs_f64(0.02 + 0.3 * random.unit())).await;
-        // Dropping it kills it.
+        // Dropping it kills the process.
         drop(server);
         let (folder, database, url) = (folder.path().to_owned(), database.map(str::to_owned), url.clone());
         let again = move || start(&folder, database.as_deref(), Some(&url));

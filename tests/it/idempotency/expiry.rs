@@ -1,4 +1,4 @@
-//! An answer is kept for 24 hours.
+//! Tests that a response is stored for 24 hours.
 
 use chrono::TimeDelta;
 use serde_json::json;
@@ -30,7 +30,7 @@ async fn a_key_is_a_new_one_after_a_day_and_not_a_second_sooner() {
         assert_eq!(replayed(&anew), "false", "{id}");
         assert_replay(&keyed(&owner, &write.path, "day", &body).await, &anew, id);
     }
-    // A refusal that takes an expired one's place is kept as well as the first was.
+    // A refusal that replaces an expired response is stored as well.
     let anew = keyed(&owner, "/api/tags", "refused", &json!({ "name": 1 })).await.expect(400);
     assert_eq!(replayed(&anew), "false");
     assert_ne!(anew.bytes, refused.bytes);

@@ -1,4 +1,4 @@
-//! Faults are answered as everywhere and leave the key as it was; what is kept is kept sealed.
+//! Tests that faults get the usual response and leave the key unchanged, and that stored responses are encrypted.
 
 use entity::replay;
 use sea_orm::{ConnectionTrait as _, EntityTrait as _};

@@ -1,4 +1,4 @@
-//! What a key may be, and what it belongs to.
+//! Tests of the form and the scope of keys.
 
 use api::operation::{self, Idempotency};
 use poem::http::{HeaderValue, Method};
@@ -10,7 +10,7 @@ use crate::{
     support::{actor::Actor, app::TestApp},
 };
 
-/// Sends a key that the client's own library would not let through as text.
+/// Sends a key that the HTTP client's library would reject as text.
 async fn raw(app: &TestApp, actor: &Actor, write: &Write, key: &[u8]) -> (u16, Value) {
     let request = sightline::app::http_client().unwrap().post(format!("{}{}", app.service.base_url, write.path));
     let request = request.bearer_auth(actor.token()).header("idempotency-key", HeaderValue::from_bytes(key).unwrap());
@@ -37,7 +37,7 @@ async fn keys_that_are_none_are_refused_and_nothing_is_written() {
             let answer = sent(&owner, &write.path, &body, headers).await.expect(400);
             assert_eq!((answer.code(), replayed(&answer)), ("invalid_idempotency_key", ""), "{id} {headers:?}");
             assert!(answer.hint().contains("Idempotency-Key"));
-            // A key is judged before the body is.
+            // A key is validated before the body.
             let answer = sent(&owner, &write.path, "[", headers).await.expect(400);
             assert_eq!(answer.code(), "invalid_idempotency_key", "{id} {headers:?}");
         }
@@ -59,7 +59,7 @@ async fn a_key_belongs_to_one_person_one_path_and_its_own_spelling() {
     let app = TestApp::start(|_| {}).await;
     let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
     let property = owner.property("northmoor").await;
-    // The same key on every path, with bodies that have nothing in common.
+    // The same key on every path, with unrelated bodies.
     let mut firsts = Vec::new();
     for write in enforced(&property) {
         let body = write.named("scoped");
@@ -74,7 +74,7 @@ async fn a_key_belongs_to_one_person_one_path_and_its_own_spelling() {
         let spaced = keyed(&owner, &write.path, "Sco pe", &write.named("spaced")).await.expect(201);
         assert_eq!(replayed(&spaced), "false", "{}", write.id);
     }
-    // Another property is another path, another person another store.
+    // Keys are separate for each path (also another property's) and for each person.
     let elsewhere = format!("/api/properties/{}/annotations", owner.property("ledgerline").await);
     let note = json!({ "date": "2026-11-01", "text": "scoped" });
     assert_eq!(replayed(&keyed(&owner, &elsewhere, "Scope", &note).await.expect(201)), "false");
@@ -82,11 +82,11 @@ async fn a_key_belongs_to_one_person_one_path_and_its_own_spelling() {
     let theirs = keyed(&stranger, "/api/tags", "Scope", &tag).await.expect(201);
     assert_eq!((replayed(&theirs), &theirs.json["data"]["name"]), ("false", &json!("Theirs")));
     assert_replay(&keyed(&stranger, "/api/tags", "Scope", &tag).await, &theirs, "the stranger's own");
-    // A property's id in capitals is the same property.
+    // A property id in upper case is the same property.
     let (write, body, first) = firsts.iter().find(|(write, ..)| write.path.contains(&property)).unwrap();
     let capitals = write.path.replace(&property, &property.to_uppercase());
     assert_replay(&keyed(&owner, &capitals, "Scope", body).await, first, "in capitals");
-    // A token is not a person: the owner's next session replays.
+    // Keys belong to the person and not to the token: the owner's next session gets replays.
     let (write, body, first) = &firsts[0];
     assert_replay(&keyed(&app.actor("owner").await, &write.path, "Scope", body).await, first, "another token");
 }
@@ -111,7 +111,7 @@ async fn where_keys_are_ignored_even_a_malformed_one_has_no_effect() {
         for key in keys {
             let headers = [json, ("idempotency-key", key), ("idempotency-key", "second")];
             let with = owner.send(operation.method.clone(), &path, operation.body(), &headers).await;
-            // Deleting again finds nothing; a key that worked would have answered as before.
+            // A second deletion finds nothing. If the key had an effect, the first response would be repeated.
             if with.status != without.status {
                 assert_eq!((&operation.method, with.status.as_u16()), (&Method::DELETE, 404), "{}", operation.id());
             }
@@ -121,7 +121,7 @@ async fn where_keys_are_ignored_even_a_malformed_one_has_no_effect() {
         }
     }
     assert!(ignored > 40, "{ignored}");
-    // A change that is repeated with one key happens as often as it is asked for.
+    // A change without key support happens as often as it is sent.
     let tag = owner.send_json(Method::POST, "/api/tags", &json!({ "name": "First" })).await.expect(201);
     for name in ["Second", "Third"] {
         let headers = [("content-type", "application/json"), ("idempotency-key", "same")];

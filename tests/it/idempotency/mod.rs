@@ -1,4 +1,4 @@
-//! Writes that happen once: what an `Idempotency-Key` promises, on every operation that enforces it.
+//! Tests of writes with an `Idempotency-Key`, on every operation that supports it.
 
 mod budget;
 mod crash;
@@ -18,18 +18,18 @@ use crate::{
     support::actor::{Actor, Answer},
 };
 
-/// What a replay repeats; everything else is of the request that asks.
+/// The headers that a replay repeats. All others belong to the new request.
 const REPEATED: [&str; 3] = ["content-type", "location", "etag"];
 
-/// An operation that enforces keys, on a property of the owner's where it is about one.
+/// An operation that supports keys, on a property of the owner if its path has one.
 struct Write {
     id: String,
     path: String,
-    /// A body that it takes.
+    /// A valid body.
     body: Value,
 }
 
-/// Every operation that enforces keys.
+/// Every operation that supports keys.
 fn enforced(property: &str) -> Vec<Write> {
     let table: Vec<&str> = operation::all()
         .iter()
@@ -51,7 +51,7 @@ fn enforced(property: &str) -> Vec<Write> {
 }
 
 impl Write {
-    /// The body with another name in it: what it makes is another record.
+    /// The body with another name, which creates another record.
     fn named(&self, name: &str) -> Value {
         let mut body = self.body.clone();
         let fields = body.as_object_mut().unwrap();
@@ -68,7 +68,7 @@ impl Write {
         body
     }
 
-    /// What the caller's list of these records holds.
+    /// The caller's list of these records.
     async fn list(&self, actor: &Actor) -> Vec<Value> {
         actor.listed(&self.path).await
     }
@@ -79,18 +79,18 @@ async fn keyed(actor: &Actor, path: &str, key: &str, body: &Value) -> Answer {
     sent(actor, path, &body.to_string(), &[("idempotency-key", key)]).await
 }
 
-/// `POST path` with a body as it stands.
+/// `POST path` with an unmodified body.
 async fn sent(actor: &Actor, path: &str, body: &str, headers: &[(&str, &str)]) -> Answer {
     let headers = [headers, &[("content-type", "application/json")]].concat();
     actor.send(Method::POST, path, Some(body.to_owned()), &headers).await
 }
 
-/// `Idempotency-Replayed`; empty where it was not sent.
+/// `Idempotency-Replayed`. Empty if absent.
 fn replayed(answer: &Answer) -> &str {
     answer.header("idempotency-replayed")
 }
 
-/// Fails the test unless `again` repeats `first` and says so.
+/// Asserts that `again` is a replay of `first`.
 #[track_caller]
 fn assert_replay(again: &Answer, first: &Answer, what: &str) {
     assert_eq!(replayed(again), "true", "{what}: {} {}", again.status, again.json);

@@ -1,4 +1,4 @@
-//! Many requests at once, and clients that do not wait for their answer.
+//! Tests of concurrent requests, and of clients that disconnect early.
 
 use std::time::Duration;
 
@@ -50,10 +50,10 @@ async fn different_keys_do_not_stand_in_each_others_way() {
     assert_eq!(orders, (0..15).collect::<Vec<_>>(), "places without gaps");
 }
 
-/// Clients that hang up.
+/// The number of clients that disconnect.
 const CLIENTS: u64 = 40;
 
-/// Sends a whole request and hangs up after `patience`.
+/// Sends a whole request and disconnects after `patience`.
 async fn hang_up(app: &TestApp, owner: &Actor, number: u64, body: &str, patience: Duration) {
     let mut stream = TcpStream::connect(app.service.address).await.unwrap();
     let head = format!(

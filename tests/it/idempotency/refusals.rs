@@ -1,4 +1,4 @@
-//! Refusals before the operation have nothing to do with keys; whoever may not write does not see what was written.
+//! Tests that refusals before the operation do not use keys, and that a caller without write access gets no replay.
 
 use entity::{replay, user::Plan};
 use poem::http::Method;
@@ -19,7 +19,7 @@ async fn stored(app: &TestApp) -> u64 {
     replay::Entity::find().count(&app.service.db).await.unwrap()
 }
 
-/// Fails the test where the refusal says anything about keys.
+/// Asserts that the refusal does not mention keys.
 #[track_caller]
 fn assert_before(answer: &Answer, status: u16, what: &str) {
     assert_eq!(answer.status.as_u16(), status, "{what}: {}", answer.json);
@@ -60,7 +60,7 @@ async fn what_is_refused_before_the_operation_is_not_kept() {
             assert_before(&send(&text, &version).await, 400, id);
         }
         assert_eq!(stored(&app).await, 0, "{id}");
-        // The key is as good as new.
+        // The key is still unused.
         let first = keyed(&owner, &write.path, "k", &body).await.expect(201);
         assert_eq!((replayed(&first), stored(&app).await), ("false", 1), "{id}");
         replay::Entity::delete_many().exec(&app.service.db).await.unwrap();
@@ -107,7 +107,7 @@ async fn whoever_lost_access_does_not_see_the_answer_again() {
     owner.send(Method::DELETE, &grant, None, &[]).await.expect(204);
     assert_before(&keyed(&editor, &path, "mine", &body).await, 404, "once removed");
     assert_before(&keyed(&editor, &path, "", &body).await, 404, "with a bad key");
-    // Its owner sees as little, once the property is untracked.
+    // The owner gets no replay either, once the property is untracked.
     let first = keyed(&owner, &path, "owner's", &body).await.expect(201);
     let tracked = owner.get("/api/properties").await.expect(200);
     let tracked: Vec<_> = tracked.json["data"].as_array().unwrap().iter().map(|p| p["id"].clone()).collect();
@@ -116,7 +116,7 @@ async fn whoever_lost_access_does_not_see_the_answer_again() {
     assert_before(&keyed(&owner, &path, "owner's", &body).await, 404, "untracked");
     owner.send_json(Method::PUT, "/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
     assert_replay(&keyed(&owner, &path, "owner's", &body).await, &first, "tracked again");
-    // Nor does a token that was revoked.
+    // A revoked token gets no replay either.
     let revoke = format!("{}/oauth/revoke", app.service.base_url);
     let form = [("token", owner.token()), ("client_id", "sightline-cli")];
     let revoked = sightline::app::http_client().unwrap().post(revoke).form(&form).send().await.unwrap();
@@ -124,7 +124,7 @@ async fn whoever_lost_access_does_not_see_the_answer_again() {
     assert_before(&keyed(&owner, &path, "owner's", &body).await, 401, "with a revoked token");
 }
 
-/// What the operation itself does not find is its answer, and kept like any other.
+/// A 404 from the operation itself is a response, and stored like any other.
 #[tokio::test]
 async fn a_refusal_of_the_operation_itself_is_repeated() {
     let app = TestApp::start(|_| {}).await;

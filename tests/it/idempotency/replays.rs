@@ -1,4 +1,4 @@
-//! Replays: the first answer again, whatever has become of the record since.
+//! Tests of replays: the first response again, whatever has happened to the record since.
 
 use poem::http::Method;
 use serde_json::json;
@@ -24,13 +24,13 @@ async fn every_enforced_operation_answers_again_what_it_answered_first() {
         assert_eq!(again.header("x-api-version"), "2026-09-14");
         assert_eq!(again.header("cache-control"), first.header("cache-control"), "{id}");
         assert_eq!(write.list(&owner).await, after, "{id} ran twice");
-        // Another body is no retry; it neither runs nor spoils the key.
+        // A different body is not a retry. It does not run, and the key stays valid.
         let other = keyed(&owner, &write.path, "k-1", &write.named("other")).await.expect(422);
         assert_eq!((other.code(), replayed(&other)), ("idempotency_key_reused", ""), "{id}");
         assert!(!other.hint().is_empty());
         assert_replay(&keyed(&owner, &write.path, "k-1", &body).await, &first, id);
         assert_eq!(write.list(&owner).await, after, "{id}");
-        // Another key is another request.
+        // A different key is a different request.
         let another = keyed(&owner, &write.path, "k-2", &write.named("another")).await.expect(201);
         assert_eq!(replayed(&another), "false");
         assert_eq!(write.list(&owner).await.len(), before + 2, "{id}");
@@ -75,7 +75,7 @@ async fn refusals_of_the_operation_are_kept_too() {
         assert_eq!((first.code(), replayed(&first)), ("invalid_request", "false"), "{}", write.id);
         assert_replay(&keyed(&owner, &write.path, "bad", &body).await, &first, &write.id);
     }
-    // What would succeed by now is still what was answered.
+    // The first response is repeated, even if the write would succeed now.
     let body = json!({ "name": "Taken" });
     let holder = keyed(&owner, "/api/tags", "holder", &body).await.expect(201);
     let first = keyed(&owner, "/api/tags", "later", &body).await.expect(400);

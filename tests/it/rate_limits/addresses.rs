@@ -1,4 +1,4 @@
-//! Which address a request is counted by.
+//! Tests of the address that a request is counted by.
 
 use poem::http::Method;
 use sightline::addresses::TrustedProxies;
@@ -10,7 +10,7 @@ use crate::support::app::TestApp;
 async fn callers_behind_a_trusted_proxy_are_counted_by_their_own_addresses() {
     let app = behind_a_proxy(2).await;
     assert_eq!(standing(&get_from(&app, "198.51.100.1", PUBLIC).await).1, 1);
-    // Whatever stands to the left of the proxy's own word, the caller may have written.
+    // The caller may have written anything to the left of the proxy's own entry.
     assert_eq!(standing(&get_from(&app, "203.0.113.9, 198.51.100.1", PUBLIC).await).1, 0);
     get_from(&app, "unknown, 198.51.100.1", PUBLIC).await.expect(429);
     assert_eq!(standing(&get_from(&app, "198.51.100.2", PUBLIC).await).1, 1);

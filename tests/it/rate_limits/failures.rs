@@ -1,4 +1,5 @@
-//! Failed sign-ins and guessed tokens: what counts, what is refused for it, and health, which never is.
+//! Tests of failed sign-ins and guessed tokens: the counted failures, the refused requests, and health, which is never
+//! refused.
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
@@ -10,10 +11,10 @@ use crate::support::{
     app::{TestApp, start_of_test},
 };
 
-/// A token of the right form that no issuer made: `{"alg":"RS256","typ":"at+jwt","kid":"k"}`.
+/// A well-formed token that no issuer made: `{"alg":"RS256","typ":"at+jwt","kid":"k"}`.
 const FORGED: &str = "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6ImsifQ.e30.c2ln";
 
-/// As many failures as one address may have in a minute, and some more.
+/// More failures than one address may have in a minute.
 async fn fail(app: &TestApp) -> Vec<Answer> {
     let anonymous = app.anonymous();
     join_all((0..303).map(|_| anonymous.get("/api"))).await
@@ -62,7 +63,7 @@ async fn an_issuer_that_is_away_makes_no_failed_sign_ins() {
     assert_eq!(standing(&refused).1, 299);
 }
 
-/// The search engine refuses the site to the account; the link itself is good.
+/// The search engine refuses the site to the account. The link itself is valid.
 #[tokio::test]
 async fn what_is_not_found_behind_a_good_link_is_no_guess() {
     let app = limited(1_000).await;

@@ -1,4 +1,4 @@
-//! Requests under way at once.
+//! Tests of the limit of requests in flight.
 
 use futures_util::future::join_all;
 use poem::http::Method;
@@ -6,7 +6,7 @@ use poem::http::Method;
 use super::{get_from, link};
 use crate::support::{actor::Actor, app::TestApp};
 
-/// What all upstream questions say, so that each is held: a series for every question, and how recent the site's data is, once.
+/// A text in all upstream queries, so that each is held: a series for every question, and the freshness of the site once.
 const ANY: &str = "startDate";
 
 async fn app(max_in_flight: u32) -> TestApp {
@@ -17,7 +17,7 @@ async fn app(max_in_flight: u32) -> TestApp {
     .await
 }
 
-/// Asks about `count` days at once, each in a request of its own.
+/// Requests `count` days concurrently, one request each.
 fn ask(actor: &Actor, path: &str, count: u32) -> tokio::task::JoinHandle<Vec<u16>> {
     let (actor, path) = (actor.clone(), path.to_owned());
     tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! How often a share link may be read.
+//! Tests of the rate limit of a share link.
 
 use sightline::addresses::TrustedProxies;
 

@@ -1,4 +1,4 @@
-//! Rate limits, and the order in which requests are refused.
+//! Tests of rate limits, and of the order of refusals.
 
 mod addresses;
 mod failures;
@@ -34,7 +34,7 @@ fn limit(config: &mut Config, burst: u32) {
     config.rate_limit.burst = burst;
 }
 
-/// The same, behind a proxy on loopback that names callers in `X-Forwarded-For`.
+/// The same app behind a proxy on loopback that names callers in `X-Forwarded-For`.
 async fn behind_a_proxy(burst: u32) -> TestApp {
     TestApp::start(|config| {
         limit(config, burst);
@@ -43,7 +43,7 @@ async fn behind_a_proxy(burst: u32) -> TestApp {
     .await
 }
 
-/// `GET path` of someone without credentials whom the proxy names as `address`.
+/// Sends `GET path` without credentials, as a caller whom the proxy names as `address`.
 async fn get_from(app: &TestApp, address: &str, path: &str) -> Answer {
     app.anonymous().send(Method::GET, path, None, &[("x-forwarded-for", address)]).await
 }
@@ -81,7 +81,7 @@ async fn every_authenticated_answer_tells_what_is_left() {
     for (left, (method, path, status)) in (0..8).rev().zip(asked) {
         let headers = if status == 304 { vec![("if-none-match", tag.as_str())] } else { vec![] };
         let answer = owner.send(method, path, None, &headers).await;
-        // What is not built today may be built tomorrow.
+        // Operations that are not implemented yet may be later.
         assert!(answer.status.as_u16() == status || status == 501, "{path}: {}", answer.status);
         assert_eq!((standing(&answer).0, standing(&answer).1), (9, left), "{path}");
     }
@@ -175,7 +175,7 @@ async fn what_is_under_way_is_answered_before_the_service_stops() {
     assert!(gone.unwrap_err().is_connect());
 }
 
-/// Each guess is a token that was never seen before, with a budget of its own.
+/// Each guess is a new token with its own budget.
 #[tokio::test]
 async fn guessed_share_tokens_of_one_address_are_counted() {
     let app = limited(5).await;

@@ -1,4 +1,4 @@
-//! Limits of the sign-in endpoints, by address.
+//! Tests of the limits of the sign-in endpoints, by address.
 
 use chrono::TimeDelta;
 use poem::http::Method;

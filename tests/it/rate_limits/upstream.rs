@@ -1,4 +1,4 @@
-//! What readers of a share link may cost its owner upstream.
+//! Tests of the upstream requests that readers of a share link may cause.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::{
     app::TestApp,
 };
 
-/// A filtered question of each reader, none like another's.
+/// A filtered question by each reader, all of them different.
 async fn flood(reader: Actor, path: String, readers: usize) -> Vec<Answer> {
     let ask = async |number: usize| {
         let filters = json!([{ "dimension": "query", "operator": "contains", "value": format!("flood{number}") }]);
@@ -44,7 +44,7 @@ async fn readers_of_a_link_never_take_its_owners_dashboard_down() {
     }
 }
 
-/// An identical question of the owner does not wait for the readers' turn.
+/// The owner's identical question does not wait in the readers' queue.
 #[tokio::test]
 async fn the_owner_does_not_wait_in_the_readers_queue_for_what_they_ask_as_well() {
     let app = TestApp::start(|config| {
@@ -67,7 +67,7 @@ async fn the_owner_does_not_wait_in_the_readers_queue_for_what_they_ask_as_well(
     readers.await.unwrap();
 }
 
-/// With the pace that a service starts with.
+/// Uses the default pace.
 #[tokio::test]
 async fn a_second_question_finds_room_for_all_its_requests_at_once() {
     let app = TestApp::start(|config| {

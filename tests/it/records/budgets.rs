@@ -1,4 +1,4 @@
-//! What saved conditions may take in bytes: those of a record, and all of a kind together.
+//! Tests of the size limits of saved conditions: of one record, and of all records of a kind.
 
 use entity::{annotation, filter_preset, property, segment, topic_cluster};
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
@@ -10,7 +10,7 @@ use crate::support::{
     app::{TestApp, start_of_test},
 };
 
-/// A kind of record that holds conditions.
+/// A kind of record that contains conditions.
 struct Kind {
     path: String,
     /// The field of the conditions.
@@ -27,7 +27,7 @@ impl Kind {
         ]
     }
 
-    /// A record of 50 conditions with values of so many letters.
+    /// A record of 50 conditions whose values have this many letters.
     fn body(&self, name: &str, letters: usize, letter: &str) -> Value {
         let mut condition = json!({ "operator": "contains", "value": letter.repeat(letters) });
         if self.field == "filters" {
@@ -50,7 +50,7 @@ async fn the_conditions_of_a_record_take_at_most_60_000_bytes() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     for kind in Kind::all(&owner.property("northmoor").await) {
-        // Letters of two bytes: bytes count, not characters.
+        // Letters of two bytes: the limit counts bytes, not characters.
         let (fits, large) = (kind.body("fits", 550, "ж"), kind.body("large", 600, "ж"));
         kind.refused(&owner, &kind.path, &large, "60,000 bytes").await;
         let id = owner.made(&kind.path, &fits).await;
@@ -60,7 +60,7 @@ async fn the_conditions_of_a_record_take_at_most_60_000_bytes() {
     }
 }
 
-/// Makes 69 records of each kind behind the service's back, whose conditions take 60,000 bytes each.
+/// Inserts 69 records of each kind directly into the database, with 60,000 bytes of conditions each.
 async fn fill(app: &TestApp, property_id: Uuid) {
     let (db, now, color) = (&app.service.db, start_of_test(), None::<String>);
     let user_id = property::Entity::find_by_id(property_id).one(db).await.unwrap().unwrap().user_id;
@@ -103,7 +103,7 @@ async fn the_conditions_of_a_kind_take_at_most_4_mib_together() {
         let id = owner.made(&kind.path, &kind.body("last", 900, "a")).await;
         let (path, small) = (format!("{}/{id}", kind.path), kind.body("small", 200, "a"));
         kind.refused(&owner, &kind.path, &small, "4 MiB").await;
-        // Replacing counts the new size instead of the old one.
+        // A replacement counts the new size instead of the old one.
         owner.put(&path, &kind.body("last", 950, "a")).await.expect(200);
         kind.refused(&owner, &path, &kind.body("last", 1_130, "a"), "4 MiB").await;
         owner.put(&path, &kind.body("last", 600, "a")).await.expect(200);
@@ -111,7 +111,7 @@ async fn the_conditions_of_a_kind_take_at_most_4_mib_together() {
         owner.delete(&path).await.expect(204);
         owner.post(&kind.path, &kind.body("instead", 600, "a")).await.expect(201);
     }
-    // What is full for one property is not for another.
+    // The limit applies to each property separately.
     let other = owner.property("ledgerline").await;
     for kind in Kind::all(&other).into_iter().take(2) {
         owner.made(&kind.path, &kind.body("elsewhere", 1_000, "a")).await;
@@ -125,7 +125,7 @@ async fn the_texts_of_annotations_take_at_most_4_mib_together() {
     let property = owner.property("northmoor").await;
     let path = format!("/api/properties/{property}/annotations");
     let now = start_of_test();
-    // Behind the service's back: 524 texts of 8,000 bytes.
+    // Inserts 524 texts of 8,000 bytes directly into the database.
     for n in 1..=524 {
         let row = annotation::Model {
             id: Uuid::from_u128(n),

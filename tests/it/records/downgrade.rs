@@ -1,4 +1,5 @@
-//! After a change to a smaller plan: nothing is deleted, those tracked longest stay open, and the rest says what to do.
+//! Tests after a change to a smaller plan: nothing is deleted, the properties tracked longest stay accessible, and the
+//! others return a clear error.
 
 use chrono::TimeDelta;
 use entity::user::Plan;
@@ -28,7 +29,7 @@ async fn link_to(owner: &Actor, property: &str) -> String {
     format!("/api/share/{}/performance", made.json["data"]["token"].as_str().unwrap())
 }
 
-/// The properties that the owner tracks, one after the other: those that the editor sees first, the viewer's among them.
+/// Tracks the owner's properties one after the other, those that the editor sees last. Returns them in that order.
 async fn tracked_in_order(app: &TestApp, owner: &Actor) -> Vec<String> {
     let editors = column(&app.actor("editor").await.listed("/api/properties").await, "id");
     let mut ids = column(&owner.listed("/api/properties").await, "id");
@@ -77,7 +78,7 @@ async fn the_properties_tracked_longest_stay_open_within_the_quota() {
     for (place, id) in ids.iter().enumerate().skip(2) {
         let own = locked(owner.get(&annotations(id)).await);
         assert!(own.contains("untrack") && own.contains(&format!("{} properties", place + 1)), "{own}");
-        // Locked comes before the role, and invisible before locked.
+        // Locked is checked before the role, and visibility before locked.
         let members = locked(editor.post(&format!("/api/properties/{id}/share-links"), &json!({})).await);
         assert!(members.contains("owner"), "{members}");
         stranger.get(&annotations(id)).await.expect(404);
@@ -85,13 +86,13 @@ async fn the_properties_tracked_longest_stay_open_within_the_quota() {
     app.anonymous().get(&links[0]).await.expect(200);
     app.anonymous().get(&links[1]).await.expect(404);
 
-    // Untracking others opens them; what was there is there.
+    // Untracking other properties unlocks them, with all their data.
     assert_eq!(track(&owner, &ids[1..]).await.expect(402).code(), "property_quota_exceeded");
     track(&owner, &ids[1..3]).await.expect(200);
     assert_eq!(owner.listed(&annotations(&ids[2])).await.len(), 1);
     app.anonymous().get(&links[1]).await.expect(200);
     editor.post(&annotations(&ids[2]), &note).await.expect(201);
-    // So does a larger plan. A property that is tracked anew comes last.
+    // A larger plan unlocks them, too. A property that is tracked again comes last.
     set_plan(&app, Plan::Pro).await;
     app.hand.advance(TimeDelta::seconds(1));
     track(&owner, &ids).await.expect(200);
@@ -122,7 +123,7 @@ async fn a_plan_without_a_team_is_the_owners_alone() {
     }
     assert!(states(&viewer, &shared).await.iter().all(|(access, shown)| access == "subscription_required" && !shown));
     app.anonymous().get(&link).await.expect(200);
-    // The grants are still there, and so is the way out of them.
+    // The grants still exist, and members can still leave.
     let received = viewer.listed("/api/team?received=true").await;
     viewer.delete(&format!("/api/team/{}", received[0]["id"].as_str().unwrap())).await.expect(204);
     set_plan(&app, Plan::Pro).await;

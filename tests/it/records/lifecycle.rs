@@ -1,4 +1,4 @@
-//! Records are made, listed, replaced and deleted.
+//! Tests of creating, listing, replacing and deleting records.
 
 use chrono::TimeDelta;
 use poem::http::{HeaderValue, Method};
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// A kind of record: where it stands, what makes one, and changes of it, each of another state.
+/// A kind of record: its path, a body to create it, and changes, each to a different state.
 struct Kind {
     list: String,
     input: Value,
@@ -62,7 +62,7 @@ fn kinds(property: &str) -> Vec<Kind> {
     ]
 }
 
-/// Whether a record says all that was sent, and nothing that was left out.
+/// Asserts that a record has all sent fields, and none of the optional ones that were omitted.
 #[track_caller]
 fn assert_says(record: &Value, sent: &Value) {
     for (name, value) in sent.as_object().unwrap() {
@@ -73,7 +73,7 @@ fn assert_says(record: &Value, sent: &Value) {
     }
 }
 
-/// The tag of a single record, which its header repeats.
+/// The ETag of a single record, equal in body and header.
 #[track_caller]
 fn tag_of(answer: &Answer) -> String {
     let tag = answer.json["data"]["etag"].as_str().unwrap();
@@ -100,7 +100,7 @@ async fn what_is_written_is_what_is_read_until_it_is_deleted() {
         assert_eq!(first.json["data"]["createdAt"], first.json["data"]["updatedAt"]);
         assert_eq!(listed_one(&owner, &kind, &id).await.as_ref(), Some(&first.json["data"]));
         for change in &kind.changes {
-            // Less than a database keeps of a moment.
+            // Finer than the precision of timestamps in a database.
             app.hand.advance(TimeDelta::nanoseconds(1_234_567_891));
             let changed = owner.put(&path, change).await.expect(200);
             assert_says(&changed.json["data"], change);
@@ -152,7 +152,7 @@ async fn every_change_makes_a_new_tag_and_only_the_newest_lets_changes_through()
     }
 }
 
-/// A tag may hold bytes beyond ASCII (RFC 9110, 8.8.3); none of ours does, so such a one never fits.
+/// A tag may contain bytes beyond ASCII (RFC 9110, 8.8.3). None of ours does, so such a tag never matches.
 #[tokio::test]
 async fn a_tag_of_other_bytes_is_another_tag() {
     let app = TestApp::start(|_| {}).await;
@@ -216,7 +216,7 @@ async fn lists_stand_in_their_documented_order() {
             let body = if preset { json!({ "name": name, "filters": filters }) } else { rule(name) };
             owner.made(&list, &body).await;
         }
-        // By code point once case is folded: letters with marks come after those without.
+        // Ordered by code point after case folding: letters with diacritics come after those without.
         let mut found = column(&owner.listed(&list).await, "name");
         found.retain(|name| names.contains(&name.as_str()));
         assert_eq!(found, ["Apple", "apple pie", "zebra", "Zoo", "Ärger"], "{list}");
@@ -255,7 +255,7 @@ async fn branded_keywords_are_added_in_batches_and_removed_singly() {
     assert_eq!(found, ["alpha", "Caf\u{e9}", "Zeta"]);
     assert_eq!(added.json["data"].as_array().unwrap().len(), before.len() + 3);
     assert_eq!(&owner.listed(&path).await, added.json["data"].as_array().unwrap());
-    // What was there stays as it is.
+    // Existing keywords stay unchanged.
     let kept = owner.listed(&path).await.into_iter().find(|row| row["keyword"] == before[0]["keyword"]);
     assert_eq!(kept.as_ref(), Some(&before[0]));
     let again = owner.post(&path, &batch).await.expect(201);

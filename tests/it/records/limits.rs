@@ -1,4 +1,4 @@
-//! What is too long, too many, taken or meaningless is refused, and the refusal names the field.
+//! Tests that values which are too long, too many, taken or meaningless are refused, with a hint that names the field.
 
 use entity::{annotation, filter_preset, segment, share_link, tag, team_grant, topic_cluster};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, EntityTrait, IntoActiveModel};
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::contains;
 use crate::support::{actor::Actor, app::TestApp};
 
-/// Somebody who owns a property, and the paths of its records.
+/// An owner of a property, and the paths of its records.
 struct Desk {
     app: TestApp,
     owner: Actor,
@@ -27,7 +27,7 @@ impl Desk {
         format!("/api/properties/{}/{part}", self.property)
     }
 
-    /// The paths of whatever has a name that nothing else may have, and a body with `name`.
+    /// The paths of all records with a unique name, and a body with `name`.
     fn named(&self, name: &str) -> [(String, Value); 4] {
         let rule = json!({ "name": name, "conditions": [contains("a")] });
         let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
@@ -82,7 +82,7 @@ async fn names_have_1_to_100_characters() {
         {
             desk.refused(&path, &with(&body, "name", wrong), "name").await;
         }
-        // As many characters as are allowed, in the most bytes.
+        // The maximum number of characters, in the largest encoding.
         desk.owner.post(&path, &with(&body, "name", json!("𝒳".repeat(100)))).await.expect(201);
         desk.refused(&path, &with(&body, "colour", json!("x")), "colour").await;
         desk.refused(&path, &json!([]), "body").await;
@@ -169,7 +169,7 @@ async fn conditions_that_no_question_could_be_asked_with_are_refused() {
 async fn presets_are_checked_as_filters_are() {
     let desk = Desk::new().await;
     let condition = |dimension: &str, operator: &str, value: &str| json!({ "dimension": dimension, "operator": operator, "value": value, "logic": "or" });
-    // Pairs on two dimensions, which only inclusion-exclusion could add up: 31 terms.
+    // Pairs on two dimensions, which only inclusion-exclusion can add up: 31 terms.
     let across: Vec<Value> = (0..10)
         .map(|n| {
             with(
@@ -225,7 +225,7 @@ async fn a_letter_is_a_letter_in_every_script() {
     for keyword in ["日本", "Ωmega", "é", "7", "c++"] {
         desk.owner.post(&path, &json!({ "keywords": [keyword] })).await.expect(201);
     }
-    // The expression is as long as the search engine counts it: in characters.
+    // The length of an expression is counted in characters, as by the search engine.
     let long: Vec<String> = (0..24).map(|n| format!("{}{n}", "日".repeat(90))).collect();
     desk.owner.post(&path, &json!({ "keywords": long })).await.expect(201);
 }
@@ -262,7 +262,7 @@ fn unique(n: u128) -> (Uuid, String) {
     (Uuid::from_u128(n + 1), format!("n{n}"))
 }
 
-/// Writes so many rows of a table, each made of an id and a name.
+/// Inserts this many rows into a table, each with an id and a name.
 macro_rules! fill {
     ($db:expr, $table:ident, $count:expr, $row:expr) => {{
         let row = $row;
@@ -274,7 +274,7 @@ macro_rules! fill {
     }};
 }
 
-/// Makes as many records of each kind as a property may have.
+/// Creates the maximum number of records of each kind for a property.
 async fn fill_property(desk: &Desk) {
     let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
     let property_id: Uuid = desk.property.parse().unwrap();
@@ -327,7 +327,7 @@ async fn fill_property(desk: &Desk) {
     });
 }
 
-/// Makes as many records of each kind as a person may have.
+/// Creates the maximum number of records of each kind for a person.
 async fn fill_person(desk: &Desk) {
     let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
     let property = entity::property::Entity::find_by_id(desk.property.parse::<Uuid>().unwrap()).one(db).await;
@@ -380,7 +380,7 @@ async fn each_kind_of_record_has_its_most() {
         desk.owner.delete(&format!("{path}/{id}")).await.expect(204);
         desk.owner.made(&path, &body).await;
     }
-    // Links that open nothing do not count; those made behind the service's back cannot be shown.
+    // Links that are not active do not count. Links that were inserted directly cannot be shown.
     desk.refused(&desk.of("share-links"), &json!({}), "body").await;
     let mut expired =
         share_link::Entity::find_by_id(Uuid::from_u128(1)).one(db).await.unwrap().unwrap().into_active_model();

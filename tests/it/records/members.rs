@@ -1,4 +1,4 @@
-//! Members: what they see of a grant, when it counts as accepted, and what ends with it.
+//! Tests of members: their view of a grant, its acceptance, and its end.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::user;
@@ -45,7 +45,7 @@ async fn a_member_sees_what_was_granted_and_may_leave() {
     assert_eq!(owner.listed(RECEIVED).await, [] as [Value; 0]);
     assert!(viewer.get("/api/team?received=yes").await.expect(400).hint().starts_with("received"));
 
-    // A grant is its owner's and its holder's.
+    // Only the owner and the recipient of a grant see it.
     editor.delete(&team(&made)).await.expect(404);
     app.actor("stranger").await.delete(&team(&made)).await.expect(404);
     viewer.put(&team(&made), &json!({ "role": "admin" })).await.expect(402);
@@ -93,7 +93,7 @@ async fn an_invitation_does_not_tell_whether_somebody_is_there() {
     assert_eq!(shape("stranger@demo.test").await, nobody);
     assert_eq!((&nobody["status"], nobody.get("acceptedAt")), (&json!("pending"), None));
 
-    // Neither does a look at lists. The first use of a property says it, and only that one.
+    // Reading lists does not accept it either. The first use of a property accepts that one grant.
     let granted = stranger.property("northmoor").await;
     stranger.listed(RECEIVED).await;
     let before = grant_of(&owner, "stranger@demo.test").await;
@@ -113,7 +113,7 @@ async fn an_invitation_does_not_tell_whether_somebody_is_there() {
     assert_eq!(raised.json["data"]["acceptedAt"], after["acceptedAt"]);
 }
 
-/// How a member stops being an admin.
+/// Ends a member's admin role in the given way.
 async fn ends(way: &str, owner: &Actor, member: &Actor, grant: &Value) {
     match way {
         "lowered" => drop(owner.put(&team(grant), &json!({ "role": "editor" })).await.expect(200)),
@@ -140,7 +140,7 @@ async fn the_links_that_a_member_made_end_with_the_right_to_make_them() {
         for path in theirs.iter().chain([&own_path]) {
             app.anonymous().get(path).await.expect(200);
         }
-        // A change that leaves the right leaves the links.
+        // A change that keeps the permission keeps the links.
         owner.put(&team(&grant), &json!({ "role": "admin" })).await.expect(200);
         app.anonymous().get(&theirs[0]).await.expect(200);
 

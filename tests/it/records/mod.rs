@@ -1,4 +1,4 @@
-//! The service's own records: annotations, classifications, tags, share links, grants and presets.
+//! Tests of the service's own records: annotations, classifications, tags, share links, grants and presets.
 
 mod budgets;
 mod downgrade;
@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use crate::support::actor::Actor;
 
-/// One field of everything that is listed.
+/// One field of every listed record.
 pub fn column(listed: &[Value], name: &str) -> Vec<String> {
     listed.iter().map(|entry| entry[name].as_str().unwrap().to_owned()).collect()
 }
 
-/// The condition that a text holds `value`, for segments and clusters.
+/// A condition for segments and clusters: the text contains `value`.
 pub fn contains(value: &str) -> Value {
     json!({ "operator": "contains", "value": value })
 }

@@ -1,4 +1,4 @@
-//! What belongs to others is never met: neither by name, nor by key, nor by id.
+//! Tests that records of other people cannot be reached by name, by key or by id.
 
 use poem::http::Method;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn everything(actor: &Actor, property: &str) -> Vec<Vec<Value>> {
     found
 }
 
-/// Sends the ids of another person's property and tag in bodies.
+/// Sends ids of another person's property and tag in bodies.
 async fn ask_in_bodies(stranger: &Actor, own: &str, [theirs, tag]: [&str; 2]) {
     let bodies = [
         (format!("/api/properties/{own}/tags"), json!({ "tagIds": [tag] })),
@@ -94,7 +94,7 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
     let sibling =
         siblings.iter().find(|property| property["id"] != *theirs).unwrap()["id"].as_str().unwrap().to_owned();
     for (part, id, body) in &of_property {
-        // Under the property of another, under one's own, and under another one of the same owner.
+        // Under the other person's property, the own property, and another property of the same owner.
         for (property, actor) in [(&theirs, &stranger), (&own, &stranger), (&sibling, &owner)] {
             let path = format!("/api/properties/{property}/{part}/{id}");
             if std::ptr::eq(actor, &raw const owner) {

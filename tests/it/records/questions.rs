@@ -1,4 +1,4 @@
-//! Questions that name a segment, a cluster or the brand are answered by what these are now.
+//! Tests that questions about a segment, a cluster or the brand use its current definition.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{
     app::TestApp,
 };
 
-/// Someone who asks about a property.
+/// A person who asks about a property.
 struct Reader {
     actor: Actor,
     property: String,
@@ -20,7 +20,7 @@ impl Reader {
         self.actor.ask(&path, &[("classification", classification), ("scope", "all")]).await
     }
 
-    /// What is answered to the same conditions, sent as filters.
+    /// The response to the same conditions, sent as filters.
     async fn filtered(&self, dimension: &str, value: &str) -> Value {
         let filters = json!([{ "dimension": dimension, "operator": "contains", "value": value }]).to_string();
         let path = format!("/api/properties/{}/performance", self.property);

@@ -1,4 +1,4 @@
-//! Who may do what: every operation of the document, asked by everyone.
+//! Tests of permissions: every operation of the document, as every kind of caller.
 
 use api::{
     models::Role,
@@ -15,25 +15,25 @@ use crate::{
     },
 };
 
-/// Someone who asks.
+/// A caller.
 struct Asker {
     name: &'static str,
     actor: Actor,
-    /// The property that is asked about, and the role on it; none where it is not visible.
+    /// The property of the requests, and the caller's role on it. `None` if it is not visible.
     property: String,
     role: Option<Role>,
-    /// Whether the property is paid for.
+    /// True if the property's owner has a plan.
     paid: bool,
-    /// Whether the asker's own plan includes a team.
+    /// True if the caller's own plan includes a team.
     team: bool,
-    /// Whether the asker connected a search account.
+    /// True if the caller has connected a search account.
     connected: bool,
 }
 
-/// What is to be answered.
+/// The expected response.
 #[derive(Debug, PartialEq, Eq)]
 enum Expected {
-    /// 2xx, or 501 as long as it is not built.
+    /// 2xx, or 501 if not implemented.
     Done,
     Refused(u16),
 }
@@ -56,16 +56,16 @@ fn expected(operation: &Operation, asker: &Asker) -> Expected {
     }
     match operation.id {
         "inviteTeamMember" | "updateTeamMemberRole" if !asker.team => Refused(402),
-        // Who cannot make a grant has none to remove.
+        // A caller who cannot create a grant has none to remove.
         "removeTeamMember" if !asker.team => Refused(404),
         "syncProperties" if !asker.connected => Refused(409),
-        // Without a plan there is nothing that could be tracked.
+        // Without a plan nothing can be tracked.
         "replacePropertyTracking" if !asker.paid => Refused(402),
         _ => Done,
     }
 }
 
-/// The path of a request, with records made for it where the path names some.
+/// The path of a request. Creates the records that the path names.
 async fn path(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize) -> String {
     let name = format!("made for {turn}");
     let of = |part: &str| format!("/api/properties/{}/{part}", owner.property);
@@ -107,7 +107,7 @@ async fn path(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize
     path.replace("{id}", &id)
 }
 
-/// The example of the body, with names that are not taken and ids that are there.
+/// The example of the body, with unused names and existing ids.
 async fn body(documented: &Documented, asker: &Asker, turn: usize) -> Option<String> {
     let mut body: Value = serde_json::from_str(&documented.body()?).unwrap();
     if body.get("name").is_some() {
@@ -135,7 +135,7 @@ async fn ask(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize)
     asker.actor.send(documented.method.clone(), &path, body, &json).await
 }
 
-/// The people of `names`, then the owner, who makes what the others ask for.
+/// The people of `names`, then the owner, who creates the records for the requests of the others.
 async fn people(app: &TestApp, names: &[&'static str]) -> Vec<Asker> {
     let actor = app.actor("owner").await;
     let shared = actor.property("northmoor").await;
@@ -169,10 +169,10 @@ async fn people(app: &TestApp, names: &[&'static str]) -> Vec<Asker> {
     found
 }
 
-/// Asks every operation of `asker` and answers how many were refused for the role.
+/// Calls every operation as `asker` and returns how many were refused because of the role.
 async fn ask_everything(owner: &Asker, asker: &Asker, first: usize) -> usize {
     let mut operations = documented();
-    // This one, once it is built, ends what the others need.
+    // Runs last, because once implemented it deletes what the other operations need.
     operations.sort_by_key(|operation| operation.id() == "deletePersonalData");
     let mut forbidden = 0;
     for (turn, documented) in operations.iter().enumerate() {
@@ -188,7 +188,7 @@ async fn ask_everything(owner: &Asker, asker: &Asker, first: usize) -> usize {
     forbidden
 }
 
-/// Asks everything of everyone and holds how many operations the roles refuse.
+/// Calls every operation as everyone, and checks how many the roles refuse.
 async fn ask_everyone(app: &TestApp, names: &[&'static str]) {
     let askers = people(app, names).await;
     let owner = askers.last().unwrap();

@@ -1,4 +1,4 @@
-//! Share links: what they show, to whom, and until when.
+//! Tests of share links: their content, readers and end.
 
 use chrono::TimeDelta;
 use entity::{share_link, user::Plan};
@@ -22,7 +22,7 @@ struct Dashboard {
 
 impl Dashboard {
     async fn new() -> Self {
-        // The plans differ in links, not in what they track.
+        // The plans differ in links only, not in the number of tracked properties.
         let app = TestApp::start(|config| config.plans.free.tracked_properties = 25).await;
         let owner = app.actor("owner").await;
         let property = owner.property("northmoor").await;
@@ -137,29 +137,29 @@ async fn a_link_that_opens_nothing_never_says_why() {
     for token in ["x", "%00", &board.token().to_lowercase(), &format!("{}A", board.token()), &board.token()[..42]] {
         same(&board.open(token).await);
     }
-    // Another spelling of the same token is another token, and whoever has none learns nothing about parameters.
+    // Another spelling of a token is a different token, and without a valid token a caller learns nothing about parameters.
     same(&board.open(&format!("%{:X}{}", board.token().as_bytes()[0], &board.token()[1..])).await);
     for wrong in ["scope=x", "filters=%5B", "classification=x", "startDate=2026-02-30"] {
         same(&board.app.anonymous().get(&format!("/api/share/{}/performance?{wrong}", "A".repeat(43))).await);
     }
-    // The plan: none, then one without links, then as it was.
+    // The plan: none, then one without links, then the original one.
     for plan in [Plan::None, Plan::Free] {
         board.set_plan(plan).await;
         same(&board.open(board.token()).await);
         board.owner.post(&board.links(), &json!({})).await.expect(402);
     }
-    // An owner whose plan has no links any more still sees what there is to revoke.
+    // An owner whose plan no longer has links can still list them in order to revoke them.
     assert_eq!(board.owner.listed(&board.links()).await, std::slice::from_ref(&board.link));
     board.set_plan(Plan::Pro).await;
     board.open(board.token()).await.expect(200);
-    // Tracking.
+    // The property's tracking.
     let tracked = column(&board.owner.listed("/api/properties").await, "id");
     let rest: Vec<&String> = tracked.iter().filter(|id| **id != board.property).collect();
     board.owner.put("/api/properties/tracking", &json!({ "propertyIds": rest })).await.expect(200);
     same(&board.open(board.token()).await);
     board.owner.put("/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
     board.open(board.token()).await.expect(200);
-    // Time.
+    // The link's expiry.
     let soon = board.owner.post(&board.links(), &json!({ "expiresAt": "2026-11-21T12:10:00Z" })).await.expect(201);
     let (id, token) = (soon.json["data"]["id"].as_str().unwrap(), soon.json["data"]["token"].as_str().unwrap());
     board.app.hand.advance(TimeDelta::seconds(599));
@@ -170,7 +170,7 @@ async fn a_link_that_opens_nothing_never_says_why() {
     same(&board.open(token).await);
     board.owner.delete(&format!("{}/{id}", board.links())).await.expect(404);
     assert_eq!(board.owner.listed(&board.links()).await, std::slice::from_ref(&board.link));
-    // Revocation, also by an owner whose plan has no links any more.
+    // Revocation, also for an owner whose plan no longer has links.
     board.set_plan(Plan::Free).await;
     board.owner.delete(&format!("{}/{}", board.links(), board.link["id"].as_str().unwrap())).await.expect(204);
     board.set_plan(Plan::Pro).await;
@@ -178,7 +178,7 @@ async fn a_link_that_opens_nothing_never_says_why() {
     assert_eq!(board.owner.listed(&board.links()).await, [] as [Value; 0]);
 }
 
-/// The key that tokens are sealed with was lost or changed.
+/// The key that encrypts tokens was lost or changed.
 #[tokio::test]
 async fn a_link_whose_token_cannot_be_shown_again_can_still_be_revoked() {
     let board = Dashboard::new().await;

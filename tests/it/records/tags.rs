@@ -1,4 +1,4 @@
-//! Tags have places from 0 without gaps, and are attached all or nothing.
+//! Tests of tags: positions run from 0 without gaps, and attaching is all or nothing.
 
 use poem::http::Method;
 use proptest::{prelude::*, strategy::ValueTree as _, test_runner::TestRunner};
@@ -10,7 +10,7 @@ use crate::{
     support::{actor::Actor, app::TestApp},
 };
 
-/// Something that is done to the list of tags.
+/// An operation on the list of tags.
 #[derive(Debug, Clone)]
 enum Step {
     Make(Option<u32>),
@@ -32,7 +32,7 @@ fn body(name: &str, order: Option<u32>) -> Value {
     order.map_or_else(|| json!({ "name": name }), |order| json!({ "name": name, "order": order }))
 }
 
-/// Puts `id` at a place asked for, or at the end.
+/// Inserts `id` at the requested position, or at the end.
 fn insert(model: &mut Vec<String>, id: String, order: Option<u32>) -> usize {
     let place = order.map_or(model.len(), |order| model.len().min(order as usize));
     model.insert(place, id);
@@ -87,7 +87,7 @@ async fn whatever_moves_the_others_make_room_and_close_up() {
     }
 }
 
-/// The tags of each of a person's properties, as the list of properties has them.
+/// The tags of each property of a person, as in the property list.
 #[tokio::test]
 async fn a_list_that_was_read_once_can_be_put_in_order_tag_by_tag() {
     let app = TestApp::start(|_| {}).await;
@@ -97,7 +97,7 @@ async fn a_list_that_was_read_once_can_be_put_in_order_tag_by_tag() {
     }
     let read = owner.listed("/api/tags").await;
     app.hand.advance(chrono::TimeDelta::seconds(1));
-    // Each moves the others, and none of them is another tag for that.
+    // Each move shifts the others, without changing their ETags.
     for tag in &read {
         let (path, etag) = (format!("/api/tags/{}", tag["id"].as_str().unwrap()), tag["etag"].as_str().unwrap());
         let headers = [("content-type", "application/json"), ("if-match", etag)];

@@ -1,4 +1,4 @@
-//! Grants: who gets them, from when on, and until when.
+//! Tests of grants: recipients, start and end.
 
 use entity::user::{self, Plan};
 use poem::http::Method;
@@ -54,7 +54,7 @@ async fn a_change_of_a_grant_holds_from_the_next_request_on() {
     owner.delete(&path).await.expect(204);
     assert_eq!(statuses(&viewer, &property).await, [404, 404, 404]);
     assert_eq!(viewer.listed("/api/properties").await, [] as [Value; 0]);
-    // What they made stays, and a new grant opens the door again.
+    // Records of the former member stay, and a new grant restores access.
     let again = json!({ "email": "Viewer@DEMO.test", "role": "viewer", "propertyIds": [property] });
     let again = owner.post("/api/team", &again).await.expect(201);
     assert_eq!(
@@ -65,7 +65,7 @@ async fn a_change_of_a_grant_holds_from_the_next_request_on() {
     assert_eq!(viewer.listed("/api/properties").await.len(), 1);
 }
 
-/// Makes the stranger somebody whose address nobody has vouched for.
+/// Makes the stranger's address unverified.
 async fn unverify(app: &TestApp) {
     let db = &app.service.db;
     let named = user::Column::EmailKey.eq("stranger@demo.test");
@@ -88,21 +88,21 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     assert_eq!(statuses(&stranger, &property).await, [200, 201, 403]);
     let active = grant_of(&owner, "STRANGER@demo.test").await;
     assert_eq!((&active["status"], active["acceptedAt"].is_string()), (&json!("active"), true));
-    // All properties are those that are tracked later, too, and never those that are not.
+    // A grant on all properties includes those tracked later, and never untracked ones.
     let spare = untracked(&owner).await;
     stranger.get(&segments(&spare)).await.expect(404);
     let mut tracked = column(&owner.listed("/api/properties").await, "id");
     tracked.push(spare.clone());
     owner.put("/api/properties/tracking", &json!({ "propertyIds": tracked })).await.expect(200);
     stranger.get(&segments(&spare)).await.expect(200);
-    // Those that are granted are not the grantee's to grant on.
+    // Granted properties cannot be granted further.
     let onwards = json!({ "email": "viewer@demo.test", "role": "viewer", "propertyIds": [property] });
     stranger.post("/api/team", &onwards).await.expect(404);
     let theirs = app.actor("stranger").await.property("quietmeadow").await;
     owner.get(&segments(&theirs)).await.expect(404);
 }
 
-/// A full-width letter, a Kelvin sign: mailboxes of their own, whoever holds them.
+/// A full-width letter and a Kelvin sign: different mailboxes, whoever has them.
 #[tokio::test]
 async fn a_grant_to_an_address_that_only_looks_the_same_reaches_nobody() {
     let app = TestApp::start(|_| {}).await;

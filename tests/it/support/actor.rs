@@ -1,4 +1,4 @@
-//! People who call the API. Every answer they get is held against the published document.
+//! People who call the API. Every response they get is validated against the published document.
 
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use sightline::{cli::login::login, random::Random};
 
 use super::contract;
 
-/// Someone who calls the API, with or without credentials.
+/// A caller of the API, with or without credentials.
 #[derive(Clone)]
 pub struct Actor {
     base_url: String,
@@ -14,16 +14,16 @@ pub struct Actor {
     http: reqwest::Client,
 }
 
-/// What the API answered.
+/// A response of the API.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came.
+    /// The body as received.
     pub bytes: Vec<u8>,
-    /// The body as JSON; null where it is none.
+    /// The body as JSON. Null if it is not JSON.
     pub json: Value,
 }
 
@@ -32,7 +32,7 @@ fn http() -> reqwest::Client {
 }
 
 impl Actor {
-    /// Someone without credentials.
+    /// A caller without credentials.
     pub fn anonymous(base_url: &str) -> Self {
         Self { base_url: base_url.to_owned(), token: None, http: http() }
     }
@@ -43,7 +43,7 @@ impl Actor {
         Self { base_url: base_url.to_owned(), token: Some(token), http: http() }
     }
 
-    /// Someone who presents `token`.
+    /// A caller with `token`.
     pub fn with_token(base_url: &str, token: &str) -> Self {
         Self { base_url: base_url.to_owned(), token: Some(token.to_owned()), http: http() }
     }
@@ -58,7 +58,7 @@ impl Actor {
         self.send(Method::GET, path, None, &[]).await
     }
 
-    /// `GET path` with query parameters, encoded here.
+    /// `GET path` with query parameters, which are encoded here.
     pub async fn ask(&self, path: &str, query: &[(&str, &str)]) -> Answer {
         let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
         self.get(&format!("{path}?{query}")).await
@@ -84,17 +84,17 @@ impl Actor {
         self.send(Method::DELETE, path, None, &[]).await
     }
 
-    /// Makes a record and answers its id.
+    /// Creates a record and returns its id.
     pub async fn made(&self, path: &str, body: &Value) -> String {
         self.post(path, body).await.expect(201).json["data"]["id"].as_str().unwrap().to_owned()
     }
 
-    /// What `GET path` lists.
+    /// The list returned by `GET path`.
     pub async fn listed(&self, path: &str) -> Vec<Value> {
         self.get(path).await.expect(200).json["data"].as_array().unwrap().clone()
     }
 
-    /// Any request. The answer is held against the document.
+    /// Sends any request. The response is validated against the document.
     pub async fn send(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Answer {
         let mut request = self.http.request(method.clone(), format!("{}{path}", self.base_url));
         if let Some(token) = &self.token {
@@ -115,7 +115,7 @@ impl Actor {
         answer
     }
 
-    /// The id of the property whose site contains `part`, as the list gives it.
+    /// The id of the property whose site contains `part`, from the property list.
     pub async fn property(&self, part: &str) -> String {
         let answer = self.get("/api/properties").await.expect(200);
         let found =
@@ -125,7 +125,7 @@ impl Actor {
 }
 
 impl Answer {
-    /// The answer, if it has this status; else the test fails with what came.
+    /// Returns the response if it has this status. Otherwise the test fails and prints the response.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A service of the test's own: its own data folder, its own simulated search engine, a clock that stands until moved.
+//! A separate service for a test: its own data folder, its own simulated search engine, and a manual clock.
 
 use std::sync::{Arc, LazyLock, mpsc};
 
@@ -16,34 +16,34 @@ use super::{
     postgres::{self, Fresh},
 };
 
-/// The moment at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's zone.
+/// The time at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's time zone.
 pub fn start_of_test() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
 }
 
-/// A running service with what tests want to reach.
+/// A running service and its test controls.
 pub struct TestApp {
     /// The service.
     pub service: Service,
     /// Moves its clock.
     pub hand: Hand,
-    /// Its database, where that is not in the data folder.
+    /// Its database, if it is not in the data folder.
     database: Option<Fresh>,
     settings: Config,
     _data: TempDir,
 }
 
-/// Settings of a test app: no rate limits, and no pace towards the simulated search engine, so that tests do not meet them by
-/// accident.
+/// Settings of a test app: without rate limits and without a pace for the simulated search engine, so that tests do not
+/// reach them by accident.
 pub fn settings() -> Config {
     let mut config = Config { listen: ([127, 0, 0, 1], 0).into(), ..Config::default() };
     config.rate_limit.enabled = false;
-    // All tests call from one address, some of them with hundreds of requests at once.
+    // All tests call from one address, some with hundreds of concurrent requests.
     config.connections.max_per_address = 10_000;
     config.connections.max = 10_000;
     config.search_engine.bucket = 1_000_000;
     config.search_engine.refill_per_second = 1_000_000;
-    // Many apps run at once, and a server has a hundred connections.
+    // Many apps run concurrently, and a server has a hundred connections.
     config.database.max_connections = 4;
     config.cache.max_bytes = Bytes(64 * 1024 * 1024);
     config.cache.ttl = Seconds(6 * 60 * 60);
@@ -51,8 +51,8 @@ pub fn settings() -> Config {
 }
 
 impl TestApp {
-    /// Starts a service with [`settings`] as changed by `change`, on a database of its own: `SQLite` in its data folder, or one on
-    /// the server of [`postgres`].
+    /// Starts a service with [`settings`] modified by `change`, on its own database: `SQLite` in its data folder, or a
+    /// database on the server of [`postgres`].
     pub async fn start(change: impl FnOnce(&mut Config)) -> Self {
         let (data, database) = (TempDir::new().unwrap(), postgres::fresh().await);
         let mut config = settings();
@@ -62,8 +62,8 @@ impl TestApp {
         Self::run(config, 11, database, data).await
     }
 
-    /// Another process of the same service: the same database, keys and public root, another address. None on `SQLite`, whose file one
-    /// process serves.
+    /// Starts another process of the same service: the same database, keys and public root, at another address. Returns
+    /// `None` on `SQLite`, where only one process may serve a file.
     pub async fn beside(&self) -> Option<Self> {
         self.database.as_ref()?;
         let mut config = self.settings.clone();
@@ -83,18 +83,18 @@ impl TestApp {
         Actor::signed_in(&self.service.base_url, name).await
     }
 
-    /// Someone without credentials.
+    /// A caller without credentials.
     pub fn anonymous(&self) -> Actor {
         Actor::anonymous(&self.service.base_url)
     }
 
-    /// The simulated search engine's knobs.
+    /// The controls of the simulated search engine.
     pub fn simulator(&self) -> &sightline::simulator::Simulator {
         self.service.simulator.as_ref().unwrap()
     }
 }
 
-/// The app that tests share which only read. It lives on a runtime of its own, because each test has its own.
+/// The app shared by tests that only read. It has its own runtime, because each test has its own.
 pub fn shared() -> &'static TestApp {
     static SHARED: LazyLock<Arc<TestApp>> = LazyLock::new(|| {
         let (ready, started) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! The published document as a test: every answer of the suite is validated against it.
+//! Validates every response of the suite against the published document.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 });
 
-/// Fails the test where `answer` is not one that the document promises for `method` on `path`.
+/// Fails the test if `answer` is not a documented response to `method` on `path`.
 #[track_caller]
 pub fn check(method: &Method, path: &str, answer: &Answer) {
     let Some(operation) = api::operation::find(method, path) else { return };
@@ -26,7 +26,7 @@ pub fn check(method: &Method, path: &str, answer: &Answer) {
     let status = answer.status.as_u16().to_string();
     let said = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(500)]);
     let mut response = &responses[status.as_str()];
-    // What is declared and not built answers 501, which no document promises.
+    // Operations that are declared but not implemented return 501, which is not in the document.
     if answer.status.as_u16() == 501 && answer.code() == "not_implemented" {
         return;
     }

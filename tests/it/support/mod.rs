@@ -1,4 +1,4 @@
-//! What tests are made of: an app of their own, people who call it, and judges of what it answers.
+//! Test support: separate apps, callers, and validators of responses.
 
 pub mod actor;
 pub mod app;

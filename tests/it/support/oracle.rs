@@ -1,5 +1,5 @@
-//! An independent judge of answers: adds up the generator's cells one by one, the slow and obvious way. Shares no code with
-//! what it judges.
+//! An independent check of responses: sums the generator's cells one by one, in the slow and obvious way. Shares no code
+//! with the service.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,14 +19,14 @@ pub struct Sum {
     pub positions: u64,
 }
 
-/// How impressions are counted: a results page once, or each URL on it.
+/// The way impressions are counted: per results page, or per URL on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Count {
     ByProperty,
     ByPage,
 }
 
-/// One thing that is counted: a cell, or by page one page's part of it.
+/// One counted unit: a cell, or by page one page's part of it.
 #[derive(Clone, Copy)]
 pub struct Counted<'c> {
     pub date: NaiveDate,
@@ -34,7 +34,7 @@ pub struct Counted<'c> {
     pub part: Option<&'c PagePart>,
 }
 
-/// The keys under which a thing is counted.
+/// The keys that a unit is counted under.
 pub type Keys<'k> = &'k dyn Fn(Counted<'_>) -> Vec<String>;
 
 /// The cells of a window.
@@ -57,7 +57,8 @@ impl Sum {
         }
     }
 
-    /// What a metrics object says, with the sum of positions restored from the average. No position counts as none summed.
+    /// The values of a metrics object, with the sum of positions restored from the average. A missing position counts as
+    /// zero.
     pub fn said(metrics: &Value) -> Self {
         let count = |name: &str| metrics[name].as_u64().unwrap_or_else(|| panic!("no {name} in {metrics}"));
         let impressions = count("impressions");
@@ -69,7 +70,7 @@ impl Sum {
         sum
     }
 
-    /// Clicks by impressions.
+    /// Clicks ÷ impressions.
     pub fn ctr(self) -> Option<f64> {
         (self.impressions > 0).then(|| self.clicks as f64 / self.impressions as f64)
     }
@@ -79,7 +80,7 @@ impl Sum {
         (self.impressions > 0).then(|| self.positions as f64 / self.impressions as f64)
     }
 
-    /// The same without positions, as feeds have none.
+    /// The sum without positions, as for feeds.
     pub fn unplaced(self) -> Self {
         Self { positions: 0, ..self }
     }
@@ -97,7 +98,7 @@ impl Truth {
         self.0.iter().map(|(_, cell)| cell)
     }
 
-    /// Everything that counts.
+    /// All counted units.
     fn counted(&self, count: Count) -> impl Iterator<Item = (Counted<'_>, Sum)> {
         self.0.iter().flat_map(move |(date, cell)| {
             let date = *date;
@@ -112,14 +113,14 @@ impl Truth {
         })
     }
 
-    /// The sum of everything that `wanted` wants.
+    /// The sum of all units that `wanted` selects.
     pub fn total(&self, count: Count, wanted: &dyn Fn(Counted<'_>) -> bool) -> Sum {
         let mut total = Sum::default();
         self.counted(count).filter(|(counted, _)| wanted(*counted)).for_each(|(_, sum)| total.add(sum));
         total
     }
 
-    /// The sums by key of everything that `wanted` wants; a thing may have several keys, or none.
+    /// The sums by key of all units that `wanted` selects. A unit may have several keys, or none.
     pub fn by(&self, count: Count, wanted: &dyn Fn(Counted<'_>) -> bool, keys: Keys<'_>) -> BTreeMap<String, Sum> {
         let mut sums = BTreeMap::<String, Sum>::new();
         for (counted, sum) in self.counted(count).filter(|(counted, _)| wanted(*counted)) {
@@ -131,7 +132,7 @@ impl Truth {
     }
 }
 
-/// Wants everything.
+/// Selects everything.
 pub fn all(_: Counted<'_>) -> bool {
     true
 }
@@ -178,7 +179,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// As the API takes it.
+    /// The condition in the API's format.
     pub fn json(&self) -> Value {
         let logic = if self.or { "or" } else { "and" };
         serde_json::json!({ "dimension": self.dimension, "operator": self.operator, "value": self.value, "logic": logic })
@@ -221,7 +222,7 @@ fn compiled(pattern: &str) -> Regex {
     known.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern).unwrap()).clone()
 }
 
-/// Whether a list of conditions holds: `or` separates runs, all of one of which must hold.
+/// Returns whether a list of conditions holds. `or` separates groups, and all conditions of one group must hold.
 pub fn holds(wishes: &[Wish], counted: Counted<'_>) -> bool {
     let (mut any, mut run) = (false, true);
     for (index, wish) in wishes.iter().enumerate() {
@@ -234,7 +235,7 @@ pub fn holds(wishes: &[Wish], counted: Counted<'_>) -> bool {
     any || run
 }
 
-/// How a question with these conditions counts.
+/// The way that a question with these conditions counts.
 pub fn counts(wishes: &[Wish]) -> Count {
     let by_page = wishes.iter().any(|wish| matches!(wish.dimension, "page" | "searchAppearance"));
     if by_page { Count::ByPage } else { Count::ByProperty }

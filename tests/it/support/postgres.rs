@@ -1,6 +1,7 @@
-//! Databases of a test's own on the `PostgreSQL` server that `SIGHTLINE_TEST_POSTGRES_URL` names.
+//! Separate databases for tests, on the `PostgreSQL` server that `SIGHTLINE_TEST_POSTGRES_URL` names.
 //!
-//! Each is a copy of one that this process migrated once. What a run leaves behind is dropped by the first run an hour later.
+//! Each is a copy of one that this process migrated once. Databases left over from a run are dropped by the first run an
+//! hour later.
 
 use std::{
     env, process,
@@ -13,24 +14,25 @@ use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection
 use tokio::sync::OnceCell;
 use url::Url;
 
-/// Names the server and a database of it from which others are made and dropped, such as `postgres://postgres@127.0.0.1/postgres`.
+/// The URL of the server and of a database from which others are created and dropped, such as
+/// `postgres://postgres@127.0.0.1/postgres`.
 const VARIABLE: &str = "SIGHTLINE_TEST_POSTGRES_URL";
 
-/// What the names of all these databases begin with; then come when the run began, in Unix seconds, its process and a number.
+/// The prefix of the names of all these databases. The start of the run in Unix seconds, its process id and a number follow.
 const PREFIX: &str = "sightline_test_";
 
-/// How old a database is, in seconds, when no run needs it any more.
+/// Age in seconds above which no run needs a database any more.
 const OLD: i64 = 60 * 60;
 
-/// A database with the whole schema and no rows; dropped with this.
+/// A database with the full schema and no rows. Dropping this value drops it.
 pub struct Fresh {
     server: Url,
     name: String,
-    /// Where it is.
+    /// The URL.
     pub url: String,
 }
 
-/// One that nobody else has; none where the suite runs on `SQLite`.
+/// Creates a separate database. Returns `None` if the suite runs on `SQLite`.
 pub async fn fresh() -> Option<Fresh> {
     static RUN: OnceCell<String> = OnceCell::const_new();
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -47,7 +49,7 @@ pub async fn fresh() -> Option<Fresh> {
 impl Drop for Fresh {
     fn drop(&mut self) {
         let (server, drop) = (self.server.clone(), format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
-        // The test's own runtime may be ending.
+        // The test's own runtime may be shutting down.
         let dropped = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async { connect(&server).await.execute_unprepared(&drop).await.unwrap() });
@@ -74,7 +76,7 @@ async fn connect(url: &Url) -> DatabaseConnection {
     Database::connect(options).await.unwrap_or_else(|error| panic!("{VARIABLE}: {error}"))
 }
 
-/// Makes the database that the others are copies of.
+/// Creates the database that the others are copied from.
 async fn template(server: &Url) -> String {
     let connection = connect(server).await;
     let ask = |sql: &str| Statement::from_string(DbBackend::Postgres, sql);
@@ -88,13 +90,13 @@ async fn template(server: &Url) -> String {
         }
     }
     let name = format!("{PREFIX}{now}_{}", process::id());
-    // Text is ordered as people of a language expect, which is how many servers are set up, and not as on `SQLite`.
+    // Text is sorted by language rules, as on many servers, and unlike on `SQLite`.
     let unlike = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'";
     connection.execute_unprepared(&format!("CREATE DATABASE {name} {unlike}")).await.unwrap();
     connection.close().await.unwrap();
     let made = connect(&database(server, &name)).await;
     Migrator::up(&made, None).await.unwrap();
-    // A database is copied only while nobody is connected to it.
+    // A database can be copied only while it has no connections.
     made.close().await.unwrap();
     name
 }

@@ -1,10 +1,10 @@
-//! Examples of bodies, from `examples/*.json` beside this file: `{ "<operationId>": { "request"?: …, "response"?: …,
-//! "question"?: … } }`.
+//! Examples of bodies, read from `examples/*.json` beside this file: `{ "<operationId>": { "request"?: …, "response"?:
+//! …, "question"?: … } }`.
 //!
-//! Responses of built operations are real answers over the simulated search engine, with lists cut short at most;
-//! `question` says what was asked where that is not the default. What is not built yet has invented answers that add up.
-//! Requests can be sent as they stand. Every schema that an example touches takes its first occurrence as its own example,
-//! if that is small.
+//! Responses of built operations are real answers over the simulated search engine; long lists are shortened.
+//! `question` holds the parameters of a request, if they differ from the defaults. Operations that are not built have
+//! invented responses with consistent sums. Requests can be sent as they stand. The first example of each schema
+//! becomes the schema's own example, if it is small.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::each_operation;
 
-/// A larger example stands only at its operation; repeated at each schema inside, it would bloat the document.
+/// Maximum size of a schema's own example, in bytes. A larger one stands only at its operation, to keep the document small.
 const MOST_BYTES: usize = 1000;
 
 const FILES: &[&str] = &[
@@ -36,7 +36,7 @@ static EXAMPLES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     files.flatten().collect()
 });
 
-/// Puts the examples into the document.
+/// Inserts the examples into the document.
 pub fn insert(document: &mut Value) {
     let mut samples = Vec::new();
     each_operation(document, |operation, object| {
@@ -66,7 +66,7 @@ fn put(content: &mut Value, example: &Value, samples: &mut Vec<(Value, Value)>) 
     samples.push((media["schema"].clone(), example.clone()));
 }
 
-/// Walks an example along its schema and leaves it as `examples` at every named schema that has none yet.
+/// Walks an example along its schema and adds it as `examples` to every named schema that has none yet.
 fn spread(document: &mut Value, schema: &Value, value: &Value) {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let Some(target) = document.pointer_mut(reference.trim_start_matches('#')) else { return };

@@ -1,8 +1,8 @@
-//! The order in which questions take turns.
+//! Tests of the order among questions.
 
 use super::*;
 
-/// A queue that has spent its burst, with a large question in line.
+/// A queue that has used up its burst, with a large question waiting.
 fn busy() -> Sim {
     let mut sim = Sim::unbounded();
     assert_eq!(sim.burst(&own(), FIRST_BURST), FIRST_BURST);
@@ -39,11 +39,11 @@ fn a_large_question_is_not_passed_over_for_ever() {
     let mut sim = busy();
     let (arrived, large) = (sim.now, sim.asked..sim.asked + 100);
     sim.ask(&own(), Question::unique(), 100);
-    // Five seconds of courtesy, as long again for those that came meanwhile, and a hundred requests at nine a second.
+    // Five seconds of yielding, five more for questions that arrived meanwhile, and a hundred requests at nine a second.
     let end = arrived + ms(22_000);
     let mut left = 100;
     while left > 0 {
-        // There are always small ones, and more than have room.
+        // There are always more small questions than fit.
         sim.ask(&own(), Question::unique(), 2);
         left -= sim.start_next().iter().filter(|number| large.contains(number)).count();
         assert!(sim.now < end, "{left} of it still wait");

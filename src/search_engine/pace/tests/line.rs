@@ -1,4 +1,4 @@
-//! Leaving the line, being woken, and being forgotten.
+//! Tests of leaving the queue, waking up, and dropping unused gates.
 
 use futures_util::poll;
 
@@ -30,7 +30,7 @@ fn gates_that_nobody_used_for_a_quarter_of_an_hour_are_forgotten() {
     for number in 0..5_000 {
         visit(&mut sim, number);
         sim.pass(ms(1_000));
-        // Fifteen minutes and the one between two sweeps, a site and an account each second.
+        // Fifteen minutes plus the minute between two sweeps, with a new site and account each second.
         assert!(sim.gates().len() <= 2 * 16 * 60 + 2, "{}", sim.gates().len());
     }
     sim.pass(ms(15 * 60_000));
@@ -71,7 +71,7 @@ async fn a_permit_that_is_dropped_makes_room_and_so_does_one_that_nobody_waits_f
     }
     drop(given_up);
     drop(first);
-    // It has started, and nobody took notice.
+    // It has started, but nobody received the notification.
     drop(dropped_late);
     drop(last.await);
     drop(never);

@@ -1,4 +1,4 @@
-//! The bound on any minute, and nothing lost, whatever comes.
+//! Tests, under random load, that the limit of every minute holds and that no request is lost.
 
 use std::{
     cmp::Reverse,
@@ -9,10 +9,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// No minute sees more: 60 in a burst, and 18 a second.
+/// The limit of any minute: a burst of 60, and 18 a second.
 const MOST_IN_A_MINUTE: usize = 60 + 60 * 18;
 
-/// The search engine's word on a question's requests.
+/// The search engine's reaction to the requests of a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Said {
     Answer,
@@ -20,7 +20,7 @@ enum Said {
     Trouble,
 }
 
-/// A question: when it comes after the one before, how many requests it takes, what comes of them and after how long. Whoever asks leaves
+/// A question: its arrival after the previous one, its number of requests, their outcome and duration. The caller gives up
 /// after `patience`.
 #[derive(Debug, Clone)]
 struct Asked {
@@ -56,7 +56,7 @@ enum Event {
     Leaves(usize, Ticket),
 }
 
-/// The record of a run: for every site and account, when its requests started.
+/// The record of a run: the start times of requests, by site and account.
 #[derive(Default)]
 struct Log {
     starts: BTreeMap<String, Vec<Instant>>,
@@ -64,12 +64,12 @@ struct Log {
     given_up: usize,
 }
 
-/// Questions, and the events that are still to come.
+/// Questions and pending events.
 struct World<'q> {
     questions: &'q [Asked],
     sim: Sim,
     events: BinaryHeap<Reverse<(Instant, Event)>>,
-    /// The question that each request is of.
+    /// The question of each request.
     owners: Vec<usize>,
     log: Log,
 }

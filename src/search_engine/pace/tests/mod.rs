@@ -1,4 +1,4 @@
-//! The pace by a clock that these tests set themselves, and by the runtime's.
+//! Tests of the pace with a simulated clock and with the runtime's clock.
 
 mod fairness;
 mod line;
@@ -13,10 +13,10 @@ use super::{
     *,
 };
 
-/// The default pace starts at so many requests in a burst.
+/// The initial burst of the default pace.
 const FIRST_BURST: usize = 30;
 
-/// A queue whose requests are known by a number, and the time that it is told.
+/// A queue with numbered requests and a simulated time.
 struct Sim {
     turns: Turns<usize>,
     now: Instant,
@@ -28,7 +28,7 @@ impl Sim {
         Self { turns: Turns::new(Pace::default()), now: Instant::now(), asked: 0 }
     }
 
-    /// One whose requests in flight are not bounded.
+    /// A queue without a limit on requests in flight.
     fn unbounded() -> Self {
         let pace = Pace { max_in_flight: u32::MAX, ..Pace::default() };
         Self { turns: Turns::new(pace), ..Self::new() }
@@ -42,7 +42,7 @@ impl Sim {
         self.now += time;
     }
 
-    /// Puts `count` requests of a question into line.
+    /// Queues `count` requests of a question.
     fn ask(&mut self, way: &Way, question: Question, count: usize) -> Vec<Ticket> {
         let ask = |_| {
             self.asked += 1;
@@ -51,24 +51,24 @@ impl Sim {
         (0..count).map(ask).collect()
     }
 
-    /// The numbers of the requests that start now.
+    /// Starts the requests that fit now, and returns their numbers.
     fn start(&mut self) -> Vec<usize> {
         self.turns.start(self.now)
     }
 
-    /// Waits until the next request has room, and starts it.
+    /// Advances to the time at which the next request fits, and starts it.
     fn start_next(&mut self) -> Vec<usize> {
         self.now = self.turns.next_opening(self.now).expect("time alone opens no gate");
         self.start()
     }
 
-    /// Asks a new question of `count` requests, and says how many of them start at once.
+    /// Queues a new question of `count` requests, and returns how many of them start at once.
     fn burst(&mut self, way: &Way, count: usize) -> usize {
         self.ask(way, Question::unique(), count);
         self.start().len()
     }
 
-    /// Ends `count` requests that started at `started`: the search engine answered them.
+    /// Ends `count` requests that started at `started`, with success.
     fn answer(&mut self, way: &Way, started: Instant, count: usize) {
         for _ in 0..count {
             let now = self.now;
@@ -83,7 +83,7 @@ impl Sim {
     }
 }
 
-/// A way of an account to a site.
+/// The way of an account to a site.
 fn way(account: u128, site: &str, lane: Lane) -> Way {
     Way { account: Uuid::from_u128(account), site: SiteUrl(format!("sc-domain:{site}.test")), lane }
 }

@@ -1,4 +1,4 @@
-//! The speed: how it grows and halves, and where it holds.
+//! Tests of the speed: growth, halving and limits.
 
 use super::{
     super::bucket::{Bucket, Speed},
@@ -34,7 +34,7 @@ fn a_burst_of_refusals_halves_the_speed_once() {
     for after in 200..216 {
         assert_eq!(bucket.refused(start + ms(after % 16), start + ms(after)), after == 200);
     }
-    // They are made again at once, and refused again.
+    // They are retried at once, and refused again.
     for after in 300..316 {
         assert!(!bucket.refused(start + ms(after), start + ms(after + 200)));
     }
@@ -110,7 +110,7 @@ fn readers_of_share_links_have_a_part_and_the_rest_is_the_owners() {
     assert_eq!(sim.burst(&own(), 40), FIRST_BURST / 2);
 }
 
-/// The question takes fourteen requests, one of which says how recent the data is and is known from then on.
+/// The question takes fourteen requests. One of them reads the freshness of the data, which is cached afterwards.
 #[test]
 fn a_second_question_a_second_later_waits_for_nothing() {
     let mut sim = Sim::new();

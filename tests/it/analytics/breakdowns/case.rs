@@ -1,4 +1,4 @@
-//! Questions that can work out their own answers.
+//! Questions that compute their own expected responses.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -35,7 +35,7 @@ pub enum Class {
     Topic,
 }
 
-/// A question, whose answer it can work out.
+/// A question that can compute its expected response.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub site: &'static str,
@@ -89,7 +89,7 @@ impl Case {
         }
     }
 
-    /// The answer of `GET /api/properties/{id}/{what}`.
+    /// Sends `GET /api/properties/{id}/{what}`.
     pub async fn ask(&self, people: &People, what: &str, more: &[(&str, &str)]) -> Answer {
         let asker = &people.0[self.site];
         let mut query = vec![("startDate", self.window.0), ("endDate", self.window.1)];
@@ -143,7 +143,7 @@ impl Case {
         TOPICS.iter().find(|(site, _)| *site == self.site).unwrap().1
     }
 
-    /// Whether a row of whole words makes a brand term.
+    /// Returns whether consecutive whole words form a brand term.
     fn names_the_brand(&self, query: &str) -> bool {
         let split = |text: &str| {
             let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -156,25 +156,25 @@ impl Case {
         })
     }
 
-    /// The same question without conditions on queries.
+    /// The question without conditions on queries.
     pub fn of_any_query(&self) -> Self {
         let wishes = self.wishes.iter().filter(|wish| wish.dimension != "query").cloned().collect();
         let class = self.class.filter(|class| *class == Class::Segment);
         Self { class, wishes, ..self.clone() }
     }
 
-    /// How the question counts.
+    /// The way that the question counts.
     pub fn count(&self) -> Count {
         let by_page = self.search_type.is_feed() || self.class == Some(Class::Segment);
         if by_page { Count::ByPage } else { counts(&self.wishes) }
     }
 
-    /// How a table of the question counts.
+    /// The way that a table of the question counts.
     pub fn count_of(&self, table: &str) -> Count {
         if matches!(table, "pages" | "searchAppearances") { Count::ByPage } else { self.count() }
     }
 
-    /// The days of a window that have final numbers.
+    /// The final days of a window.
     pub fn days((start, end): Window) -> Vec<NaiveDate> {
         day(start).iter_days().take_while(|date| *date <= day(end) && *date <= day(LAST_FINAL)).collect()
     }
@@ -216,7 +216,7 @@ impl Case {
         self.seen(self.truth(window).total(count, &|counted| self.wanted(counted)))
     }
 
-    /// Feeds show no positions.
+    /// The sum without positions if the search type is a feed.
     pub fn seen(&self, sum: Sum) -> Sum {
         if self.search_type.is_feed() { sum.unplaced() } else { sum }
     }
@@ -233,7 +233,7 @@ fn keys_of(table: &str) -> Keys<'static> {
     }
 }
 
-/// Most clicks first, then most impressions, then by key.
+/// Sorts by clicks and impressions descending, then by key.
 pub fn ordered(sums: BTreeMap<String, Sum>) -> Vec<(String, Sum)> {
     let mut rows: Vec<_> = sums.into_iter().collect();
     rows.sort_by(|(a, x), (b, y)| (y.clicks, y.impressions).cmp(&(x.clicks, x.impressions)).then_with(|| a.cmp(b)));

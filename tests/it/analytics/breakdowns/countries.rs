@@ -1,4 +1,4 @@
-//! The breakdown by country.
+//! Tests of the breakdown by country.
 
 use sightline::simulator::SearchType;
 
@@ -7,7 +7,7 @@ use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG};
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 
 impl Case {
-    /// Asks for the countries and holds every figure.
+    /// Requests the countries and checks every number.
     async fn has_true_countries(&self, people: &People, limit: Option<usize>) {
         let text = limit.unwrap_or_default().to_string();
         let more = [("limit", text.as_str())];

@@ -1,15 +1,15 @@
-//! Reading CSV as RFC 4180 has it, without mercy, and without the code that wrote it.
+//! A strict CSV parser by RFC 4180, independent of the code that writes CSV.
 
 use crate::support::actor::Answer;
 
-/// A file: its header row and the rows below.
+/// A file: its header row and the data rows.
 pub struct Sheet {
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
 }
 
 impl Sheet {
-    /// Reads the body of a `200`. Fails the test where it is no proper CSV, or its headers are not those of a download.
+    /// Parses the body of a `200`. Fails the test if it is not valid CSV, or if the headers are not those of a download.
     #[track_caller]
     pub fn of(answer: &Answer) -> Self {
         assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8; header=present");
@@ -23,7 +23,7 @@ impl Sheet {
     }
 }
 
-/// The file name of a download; it is plain ASCII and ends in `.csv`.
+/// The file name of a download. It is plain ASCII and ends in `.csv`.
 #[track_caller]
 pub fn file_name(answer: &Answer) -> String {
     let said = answer.header("content-disposition");
@@ -35,12 +35,12 @@ pub fn file_name(answer: &Answer) -> String {
     name
 }
 
-/// What a spreadsheet must not run as a formula stands behind an apostrophe.
+/// Prefixes text with an apostrophe if a spreadsheet would run it as a formula.
 pub fn defused(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
 }
 
-/// The rows of a file: every line, also the last, ends in CRLF; a cell with a comma, a quote or a line break stands in quotes.
+/// The rows of a file. Every line, including the last, ends in CRLF. A cell with a comma, a quote or a line break is quoted.
 #[track_caller]
 pub fn read(text: &str) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
@@ -64,7 +64,7 @@ pub fn read(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The first cell of `text`, and what follows it.
+/// The first cell of `text`, and the rest.
 #[track_caller]
 fn cell(text: &str) -> (String, &str) {
     let Some(mut rest) = text.strip_prefix('"') else {

@@ -1,4 +1,4 @@
-//! A breakdown table as CSV.
+//! Tests of a breakdown table as CSV.
 
 use serde_json::Value;
 use sightline::simulator::SearchType;
@@ -17,7 +17,7 @@ const PLAIN: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
 const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
 
 impl Case {
-    /// Asks for the file of a table and holds every cell.
+    /// Requests the file of a table and checks every cell.
     pub async fn has_true_export(&self, people: &People, table: &str, limit: Option<usize>) -> Sheet {
         let text = limit.unwrap_or_default().to_string();
         let mut more = vec![("table", table)];
@@ -48,7 +48,7 @@ impl Case {
         sheet
     }
 
-    /// Holds clicks, impressions, CTR and position; undefined is empty.
+    /// Checks clicks, impressions, CTR and position. Undefined values are empty.
     #[track_caller]
     pub fn cells(&self, said: &[String], sum: Option<Sum>) {
         let number = |of: fn(Sum) -> u64| sum.map(|sum| of(sum).to_string()).unwrap_or_default();

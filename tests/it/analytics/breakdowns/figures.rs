@@ -1,4 +1,4 @@
-//! Comparing what an answer says with what it should say, figure by figure.
+//! Compares the numbers of a response with the expected ones.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,24 +8,25 @@ use serde_json::{Value, json};
 use super::{CEILING, Case, LAST_FINAL, ordered};
 use crate::support::oracle::{Count, Sum};
 
-/// A row that a table should have.
+/// An expected row of a table.
 #[derive(Debug)]
 pub struct Row {
     pub key: String,
     pub now: Option<Sum>,
     pub before: Option<Sum>,
-    /// Only with a comparison.
+    /// Present only with a comparison.
     pub presence: Option<&'static str>,
 }
 
-/// The rows that a table should have, and how many rows of the window are known.
+/// The expected rows of a table, and the number of known rows in the window.
 pub struct Rows {
     pub rows: Vec<Row>,
     pub known: usize,
 }
 
 impl Case {
-    /// What a table should say: at most `limit` rows of the window, then at most `limit` that only the other window has.
+    /// The expected rows of a table: at most `limit` rows of the window, then at most `limit` that only the other window
+    /// has.
     pub fn rows(&self, table: &str, limit: usize) -> Rows {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
         let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
@@ -46,7 +47,7 @@ impl Case {
         Rows { rows, known }
     }
 
-    /// Holds a metrics object.
+    /// Checks a metrics object.
     #[track_caller]
     pub fn metrics(&self, said: &Value, sum: Sum) {
         assert_eq!(said["clicks"], sum.clicks, "clicks of {said} in {self:?}");
@@ -56,12 +57,12 @@ impl Case {
         assert!(same(&said["position"], position), "position of {said} is not {position:?} in {self:?}");
     }
 
-    /// The average position, which feeds do not have.
+    /// The average position. Feeds have none.
     pub fn position(&self, sum: Sum) -> Option<f64> {
         sum.position().filter(|_| !self.search_type.is_feed())
     }
 
-    /// Holds the change from `before` to `now`.
+    /// Checks the change from `before` to `now`.
     #[track_caller]
     pub fn change(&self, said: &Value, now: Sum, before: Sum) {
         let counts = [("clicks", now.clicks, before.clicks), ("impressions", now.impressions, before.impressions)];
@@ -78,7 +79,7 @@ impl Case {
         }
     }
 
-    /// Holds totals, which always have a comparison window's figures when one was asked for.
+    /// Checks totals, which always include the comparison window if one was requested.
     #[track_caller]
     pub fn totals(&self, said: &Value, now: Sum, before: Sum) {
         self.metrics(said, now);
@@ -90,7 +91,7 @@ impl Case {
         }
     }
 
-    /// Holds the rows of a table, in their order.
+    /// Checks the rows of a table and their order.
     #[track_caller]
     pub fn table_rows(&self, said: &Value, expected: &[Row]) {
         let said = said.as_array().unwrap();
@@ -117,7 +118,7 @@ impl Case {
         }
     }
 
-    /// Holds a daily series: every day, days without data as zeros.
+    /// Checks a daily series: every day, with zeros for days without data.
     #[track_caller]
     pub fn series(&self, said: &Value, days: &[NaiveDate], sums: &BTreeMap<NaiveDate, Sum>) {
         let points = said.as_array().unwrap_or_else(|| panic!("no series but {said} in {self:?}"));
@@ -128,7 +129,7 @@ impl Case {
         }
     }
 
-    /// Holds the coverage of a table of which `shown` rows with `clicks` are shown.
+    /// Checks the coverage of a table with `shown` rows that have `clicks`.
     #[track_caller]
     pub fn coverage(&self, said: &Value, table: &str, shown: usize, known: usize, clicks: u64) {
         let count = self.count_of(table);
@@ -141,7 +142,7 @@ impl Case {
         let mut said = said.clone();
         let share = said.as_object_mut().unwrap().remove("clicksShare").unwrap_or(Value::Null);
         assert_eq!(said, expected, "coverage of {table} in {self:?}");
-        // With alternatives it is not plain what the same question without conditions on queries is.
+        // With alternatives, the question without conditions on queries is not well defined.
         if self.wishes.iter().skip(1).all(|wish| !wish.or) {
             let whole = whole.total(count, self.window).clicks;
             let expected = (whole > 0).then(|| clicks as f64 / whole as f64);
@@ -149,7 +150,7 @@ impl Case {
         }
     }
 
-    /// Holds what every answer says about itself.
+    /// Checks the metadata of a response.
     #[track_caller]
     pub fn meta(&self, said: &Value, count: Count) {
         let range = |(start, end)| json!({ "startDate": start, "endDate": end });
@@ -163,12 +164,12 @@ impl Case {
     }
 }
 
-/// The name of a way to count.
+/// The API's name of an aggregation.
 pub fn name_of(count: Count) -> &'static str {
     if count == Count::ByPage { "byPage" } else { "byProperty" }
 }
 
-/// Whether a number is what it should be, up to rounding; no number is null.
+/// Returns whether a number equals the expected one, up to rounding. A missing number is null.
 fn same(said: &Value, expected: Option<f64>) -> bool {
     match (said, expected) {
         (Value::Null, None) => true,

@@ -1,11 +1,11 @@
-//! Keys of sparklines that are hard to ask for: many, long, and full of signs that mean something elsewhere.
+//! Tests of difficult sparkline keys: many, long, and with special characters.
 
 use super::{Case, PAPER, People, SHOP, SMALL, Window, YOUNG};
 
 const DAY: Window = ("2026-10-06", "2026-10-06");
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 
-/// Signs that mean something in regular expressions, lists, JSON, URLs and CSV.
+/// Characters that are special in regular expressions, lists, JSON, URLs and CSV.
 const SIGNS: &str = r#"\.+*?()|[]{}^$#&-~,;:"'`/<>%=@! é東🦀_"#;
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_key_is_text_and_no_expression() {
 #[tokio::test]
 async fn fifty_long_keys_are_answered() {
     let people = People::new().await;
-    // Beside real keys, others that no expression of 4,096 characters can hold together.
+    // Real keys, plus others that do not fit in one expression of 4,096 characters.
     let filler = |number: usize, characters: usize| {
         format!("{number} ") + &SIGNS.chars().cycle().take(characters).collect::<String>()
     };
@@ -65,7 +65,7 @@ async fn a_key_of_2048_characters_is_answered() {
         keys.insert(2, long);
         case.has_true_sparklines(&people, "queries", &keys).await;
     }
-    // Twenty of them come near the longest address that is read.
+    // Twenty of them come close to the maximum URL length.
     let mut keys: Vec<String> = ('a'..='t').map(|letter| letter.to_string().repeat(2048)).collect();
     keys.extend(real);
     case.has_true_sparklines(&people, "queries", &keys).await;

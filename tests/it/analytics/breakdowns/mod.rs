@@ -1,5 +1,5 @@
-//! Breakdowns and exports: every figure of countries, their trends, sparklines and CSV files, held against sums over the
-//! generator's own cells.
+//! Tests of breakdowns and exports: every number of countries, their trends, sparklines and CSV files is compared with sums
+//! over the generator's own cells.
 
 mod case;
 mod countries;
@@ -20,26 +20,26 @@ use self::case::{Case, Class, Window, ordered};
 use super::performance::{Asker, PAPER, SMALL};
 use crate::support::app::shared;
 
-/// A site that went live seven months before the tests' day, of `owner`.
+/// A site of `owner` that went live seven months before the date of the tests.
 const YOUNG: &str = "https://tinyfern.test/";
 
-/// A URL-prefix property of middling size, of `owner`.
+/// A URL-prefix property of medium size, of `owner`.
 const SOFTWARE: &str = "https://www.ledgerline.example/";
 
-/// The largest site, of `owner`. Its queries have every sign that a CSV file must take care of.
+/// The largest site, of `owner`. Its queries contain every character that a CSV file has to quote or escape.
 const SHOP: &str = "sc-domain:northmoor.example";
 
-/// The last day whose numbers are final on the tests' day.
+/// The last final day on the date of the tests.
 const LAST_FINAL: &str = "2026-11-18";
 
-/// The most rows of queries and pages that are read.
+/// The maximum number of rows of queries and pages.
 const CEILING: usize = 5000;
 
-/// The sites with the word that each one's topic cluster looks for.
+/// The sites, each with the word of its topic cluster.
 const TOPICS: [(&str, &str); 5] =
     [(SMALL, "plant"), (PAPER, "harbour"), (YOUNG, "fern"), (SOFTWARE, "invoice"), (SHOP, "jacket")];
 
-/// The demo people who ask, and their properties.
+/// The demo people and their properties.
 struct People(HashMap<&'static str, Asker>);
 
 impl People {

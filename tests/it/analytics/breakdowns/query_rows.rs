@@ -1,4 +1,4 @@
-//! The rows behind the query count, as CSV.
+//! Tests of the rows behind the query count, as CSV.
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,7 @@ const DAY: Window = ("2026-10-06", "2026-10-06");
 const HEADER: [&str; 8] = ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped"];
 
 fn bucket(sum: Sum) -> &'static str {
-    // Whole numbers, so that an average of exactly 3, 10 or 20 is on the better side.
+    // In whole numbers, so that an average of exactly 3, 10 or 20 is in the better bucket.
     match (sum.positions, sum.impressions) {
         (positions, seen) if positions <= 3 * seen => "1-3",
         (positions, seen) if positions <= 10 * seen => "4-10",
@@ -25,7 +25,7 @@ fn bucket(sum: Sum) -> &'static str {
 }
 
 impl Case {
-    /// Asks for the rows and holds every cell.
+    /// Requests the rows and checks every cell.
     async fn has_true_query_rows(&self, people: &People) -> Sheet {
         let sheet = Sheet::of(&self.ask(people, "query-count-raw", &[]).await.expect(200));
         assert_eq!(sheet.header, HEADER);

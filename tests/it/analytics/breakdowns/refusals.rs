@@ -1,4 +1,5 @@
-//! What a search type lacks is refused, never answered with nothing; and the same question has the same answer.
+//! Tests that data which a search type lacks is refused instead of returned as empty, and that the same question gets the
+//! same response.
 
 use sightline::simulator::SearchType;
 
@@ -31,7 +32,7 @@ async fn a_table_that_the_type_lacks_is_refused_by_name() {
     ];
     for (what, more) in questions {
         refused(&people, &Case::web(PAPER, DAYS).kind(SearchType::Discover), what, more).await;
-        // Also where there would be nothing to say.
+        // Refused even if the result would be empty.
         refused(&people, &Case::web(SMALL, DAYS).kind(SearchType::Discover), what, more).await;
     }
 }

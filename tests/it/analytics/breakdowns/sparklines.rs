@@ -1,4 +1,4 @@
-//! Small daily series for table rows.
+//! Tests of small daily series for table rows.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const DAY: Window = ("2026-10-06", "2026-10-06");
 const TABLES: [&str; 4] = ["queries", "pages", "countries", "devices"];
 
 impl Case {
-    /// Asks for the sparklines of these keys and holds every figure.
+    /// Requests the sparklines of these keys and checks every number.
     pub async fn has_true_sparklines(&self, people: &People, table: &str, keys: &[String]) {
         let text = serde_json::to_string(keys).unwrap();
         let json = self.ask(people, "table-sparklines", &[("table", table), ("keys", &text)]).await.expect(200).json;
@@ -23,12 +23,12 @@ impl Case {
         let clicks = known.iter().flat_map(|days| days.values()).map(|sum| sum.clicks).sum();
         self.coverage(&json["meta"]["coverage"]["rows"], table, known.len(), known.len(), clicks);
         if !known.is_empty() {
-            // Coverage says how the rows count, which for pages is always by page.
+            // The metadata names the aggregation of the rows, which for pages is always by page.
             self.meta(&json["meta"], self.count());
         }
     }
 
-    /// Asks for the sparklines of the first rows and holds every figure.
+    /// Requests the sparklines of the first rows and checks every number.
     pub async fn has_true_first_sparklines(&self, people: &People, table: &str, limit: Option<usize>) {
         let text = limit.unwrap_or_default().to_string();
         let more = [("table", table), ("limit", text.as_str())];
@@ -143,7 +143,7 @@ async fn days_of_a_slice_are_those_of_its_cells() {
     for case in &cases {
         for table in TABLES {
             case.has_true_first_sparklines(&people, table, Some(10)).await;
-            // The keys of the whole table: some of them are not in the slice.
+            // Keys of the whole table, some of which are not in the slice.
             let keys = whole().some_keys(table, 4);
             case.has_true_sparklines(&people, table, &keys).await;
         }

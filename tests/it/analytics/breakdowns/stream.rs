@@ -1,4 +1,4 @@
-//! Long files: they are cut at the ceiling, say so, and are sent while they are made.
+//! Tests of long files: they are truncated at the maximum, say so, and are streamed.
 
 use std::{
     collections::BTreeSet,
@@ -77,7 +77,7 @@ async fn a_long_file_comes_in_pieces() {
     assert!(pieces.concat() == whole, "the pieces are the file");
 }
 
-/// The head of a response in lower case, and the pieces that its body was sent in.
+/// The head of a response in lower case, and the chunks of its body.
 fn in_pieces(base: &str, path: &str, token: &str) -> (String, Vec<Vec<u8>>) {
     let address = base.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();

@@ -1,4 +1,4 @@
-//! The tables of the performance answer, which the exports repeat: rows, their order, their comparison and their coverage.
+//! Tests of the tables of the performance response, which exports repeat: rows, order, comparison and coverage.
 
 use serde_json::Value;
 use sightline::simulator::SearchType;

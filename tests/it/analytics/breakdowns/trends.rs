@@ -1,4 +1,4 @@
-//! Daily trends of the largest countries.
+//! Tests of daily trends of the largest countries.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn whole(days: &Days) -> Sum {
 }
 
 impl Case {
-    /// Asks for the trends and holds every figure.
+    /// Requests the trends and checks every number.
     async fn has_true_trends(&self, people: &People, top: Option<usize>) -> Value {
         let text = top.unwrap_or_default().to_string();
         let more = [("top", text.as_str())];

@@ -1,5 +1,5 @@
-//! Draws lists of conditions: of every dimension and operator, with texts that occur and texts that do not. The n-th draw
-//! depends on n alone.
+//! Generates lists of conditions of every dimension and operator, with texts that occur in the data and texts that do not.
+//! The n-th list depends on n only.
 
 use crate::support::oracle::{Truth, Wish};
 use sightline::simulator::Cell;
@@ -61,7 +61,7 @@ impl<'t> Draw<'t> {
         }
     }
 
-    /// A text that stands in the data, mostly.
+    /// Usually a text from the data.
     fn whole(&mut self, dimension: &str) -> String {
         let upper = self.below(2) == 0;
         let folded = |text: &str| if upper { text.to_uppercase() } else { text.to_lowercase() };
@@ -76,7 +76,7 @@ impl<'t> Draw<'t> {
         }
     }
 
-    /// A part of such a text, in some case.
+    /// A part of such a text, in any case.
     fn part(&mut self, dimension: &str) -> String {
         if self.below(8) == 0 {
             return self.one_of(&NOISE).to_owned();

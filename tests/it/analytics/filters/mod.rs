@@ -1,5 +1,5 @@
-//! Filters: whatever is asked is answered exactly, or refused. Drawn lists of conditions are held against a naive evaluation
-//! over the generator's cells.
+//! Tests that every filter is answered exactly or refused. Generated lists of conditions are compared with a naive
+//! evaluation over the generator's cells.
 
 mod draw;
 mod refusals;
@@ -19,11 +19,11 @@ use crate::support::oracle::{
 const START: &str = "2026-10-05";
 const END: &str = "2026-10-07";
 
-/// Lists drawn without, and with a classification on top.
+/// The number of generated lists without a classification, and with one.
 const PLAIN: u64 = 160;
 const CLASSIFIED: u64 = 40;
 
-/// A question: conditions, and the classification `topic` if it is asked for.
+/// A question: conditions, and the classification `topic` if requested.
 struct Case {
     wishes: Vec<Wish>,
     branded: Option<bool>,
@@ -50,7 +50,7 @@ impl Case {
         Some(answer.expect(200).json)
     }
 
-    /// Whether the question was answered. Fails the test where the answer is not exact.
+    /// Returns whether the question was answered. Fails the test if the response is not exact.
     async fn holds_true(&self, asker: &Asker, truth: &Truth) -> bool {
         let Some(json) = self.ask(asker, "series").await else { return false };
         let count = counts(&self.wishes);
@@ -121,7 +121,7 @@ async fn tables_under_alternatives_are_exact_too() {
     assert!(share(&answered) <= 1.0 / 3.0, "{} refused", share(&answered));
 }
 
-/// Conditions of `[dimension, operator, value]`, joined as `logic` says.
+/// Conditions from `[dimension, operator, value]`, joined by `logic`.
 fn wishes(logic: &str, conditions: &[[&'static str; 3]]) -> Vec<Wish> {
     let wish = |[dimension, operator, value]: &[&'static str; 3]| Wish {
         dimension,

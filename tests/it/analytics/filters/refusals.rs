@@ -1,4 +1,4 @@
-//! What is refused, and how cheaply.
+//! Tests of refused filters, and of their cost.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ async fn what_means_nothing_is_refused_by_its_place() {
 
 #[tokio::test]
 async fn an_expression_that_would_not_survive_being_joined_is_refused() {
-    // Verbose mode makes the rest of a joined expression a comment; the search engine does not have it either.
+    // Verbose mode turns the rest of a joined expression into a comment, and the search engine does not support it.
     for pattern in ["(?x)a # b", "(?x: a)b", "(?ix)a"] {
         for dimension in ["query", "page", "country"] {
             let filters =

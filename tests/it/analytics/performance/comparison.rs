@@ -1,4 +1,4 @@
-//! Two windows side by side.
+//! Tests of comparisons of two windows.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn close(found: &Value, expected: f64) {
     assert!((found.as_f64().unwrap() - expected).abs() < 1e-9, "{found} is not {expected}");
 }
 
-/// Holds `change` against the two windows' sums.
+/// Compares `change` with the sums of the two windows.
 fn check_change(change: &Value, now: Sum, before: Sum) {
     for (name, now, before) in
         [("clicks", now.clicks, before.clicks), ("impressions", now.impressions, before.impressions)]

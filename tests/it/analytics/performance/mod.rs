@@ -1,4 +1,4 @@
-//! Totals, series and tables: what they say, held against the generator's own cells, and how they fit together.
+//! Tests of totals, series and tables: their values, compared with the generator's own cells, and their consistency.
 
 mod comparison;
 mod search_types;
@@ -15,13 +15,13 @@ use crate::support::{
     oracle::{Count, Sum, Truth, all, by_appearance, by_country, by_date, by_device, by_page, by_query, said_by},
 };
 
-/// A small site, of the demo person `stranger`.
+/// A small site of the demo person `stranger`.
 pub const SMALL: &str = "sc-domain:quietmeadow.test";
 
 /// A newspaper with every search type, of the demo person `owner`.
 pub const PAPER: &str = "sc-domain:harbourpost.example";
 
-/// Someone, and a property of theirs to ask about.
+/// A caller and a property.
 pub struct Asker {
     pub actor: Actor,
     pub property: String,
@@ -44,7 +44,7 @@ impl Asker {
         Self::of(shared(), "owner", PAPER).await
     }
 
-    /// Asks for the performance.
+    /// Requests the performance.
     pub async fn ask(&self, query: &[(&str, &str)]) -> Answer {
         self.actor.ask(&format!("/api/properties/{}/performance", self.property), query).await
     }
@@ -62,7 +62,7 @@ pub fn site(url: &str) -> &'static Site {
     shared().simulator().world().site(url).unwrap()
 }
 
-/// The truth about the small site's web searches.
+/// The truth about web search for the small site.
 pub fn truth(start: &str, end: &str) -> Truth {
     Truth::of(site(SMALL), SearchType::Web, start, end)
 }

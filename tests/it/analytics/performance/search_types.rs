@@ -1,4 +1,4 @@
-//! Kinds of search other than the web, which lack dimensions, positions or both.
+//! Tests of search types other than web, which lack dimensions, positions or both.
 
 use serde_json::Value;
 use sightline::simulator::{SearchType, Site};

@@ -1,4 +1,4 @@
-//! Classifications: parts of the traffic that a property's own lists define.
+//! Tests of classifications: parts of the traffic defined by a property's own lists.
 
 use entity::{branded_keyword, segment, topic_cluster};
 use sea_orm::{ModelTrait, prelude::*};
@@ -10,7 +10,7 @@ use crate::support::{
     oracle::{Count, Counted, Sum, Truth, all, by_date, by_query, said_by},
 };
 
-/// Whether one of the terms stands in the query between boundaries, as a reader would look for it.
+/// Returns whether the query contains one of the terms between boundaries, by a naive search.
 fn names_the_brand(counted: Counted<'_>, terms: &[&str]) -> bool {
     let spaced = |text: &str| {
         let words = text.to_lowercase();

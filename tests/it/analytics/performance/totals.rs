@@ -1,4 +1,4 @@
-//! Totals are asked for only where no series adds up to them, and are the same to the last bit either way.
+//! Tests that totals are requested only if no series adds up to them, and are equal to the last bit either way.
 
 use sightline::simulator::Endpoint;
 
@@ -10,7 +10,7 @@ const BEFORE: [(&str, &str); 2] = [("compareStart", "2026-10-05"), ("compareEnd"
 const BY_QUERY: (&str, &str) = ("filters", r#"[{"dimension":"query","operator":"contains","value":"a"}]"#);
 const BY_PAGE: (&str, &str) = ("filters", r#"[{"dimension":"page","operator":"contains","value":"a"}]"#);
 
-/// Takes several requests, added and subtracted.
+/// Needs several requests, added and subtracted.
 const ALTERNATIVES: (&str, &str) = (
     "filters",
     r#"[{"dimension":"query","operator":"contains","value":"a"},
@@ -18,8 +18,8 @@ const ALTERNATIVES: (&str, &str) = (
         {"dimension":"device","operator":"equals","value":"mobile","logic":"or"}]"#,
 );
 
-/// Requests that a fresh app makes upstream for each of `questions` in turn, which are asked with a comparison. It knows already how
-/// recent the site's data is.
+/// The number of upstream requests that a new app makes for each of `questions` in sequence, with a comparison. The
+/// freshness of the site is already cached.
 async fn made(questions: &[&[(&str, &str)]]) -> Vec<u64> {
     let app = TestApp::start(|_| {}).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
@@ -35,13 +35,13 @@ async fn made(questions: &[&[(&str, &str)]]) -> Vec<u64> {
 
 #[tokio::test]
 async fn no_totals_are_asked_for_that_a_series_adds_up_to() {
-    // A series and five tables for each window, and for the shares of pages the totals by page.
+    // A series and five tables for each window, and the totals by page for the shares of pages.
     assert_eq!(made(&[&[("scope", "all")]]).await, [13]);
     assert_eq!(made(&[&[("scope", "series")], &[("scope", "tables")]]).await, [2, 11], "the series is still known");
     assert_eq!(made(&[&[("scope", "tables")], &[("scope", "series")]]).await, [13, 2], "no series is known yet");
     // The shares of the other tables divide by the totals without the filter.
     assert_eq!(made(&[&[("scope", "all"), BY_QUERY]]).await, [14]);
-    // By page is what the question itself counts by.
+    // The question itself already counts by page.
     assert_eq!(made(&[&[("scope", "all"), BY_PAGE]]).await, [12]);
 }
 

@@ -1,4 +1,4 @@
-//! Which days an answer is about.
+//! Tests of the days that a response covers.
 
 use super::{Asker, SMALL, truth};
 use crate::support::{

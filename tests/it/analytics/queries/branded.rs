@@ -1,4 +1,4 @@
-//! Branded, non-branded and anonymised traffic.
+//! Tests of branded, non-branded and anonymised traffic.
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -74,7 +74,7 @@ fn check_series(found: &Value, days: &BTreeMap<NaiveDate, Split>) {
     }
 }
 
-/// Checks a split, wherever it stands.
+/// Checks a split, in any part of a response.
 pub fn check_split(case: &Case, found: &Value) -> Split {
     let (now_days, before_days) = (days(case, case.window), case.compare.map(|window| days(case, window)));
     let (now, before) = (whole(&now_days), before_days.as_ref().map(whole));

@@ -1,4 +1,4 @@
-//! Pages that compete for the same query.
+//! Tests of pages that compete for the same query.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::support::oracle::{Count, Sum};
 
 const OPERATION: &str = "cannibalization";
 
-/// A candidate as it should be.
+/// An expected candidate.
 struct Candidate {
     own: Sum,
     pages: Rows,
@@ -111,7 +111,7 @@ fn check_query(found: &Value, expected: &Candidate) {
     }
 }
 
-/// Checks the whole answer; says how many candidates there are.
+/// Checks the whole response and returns the number of candidates.
 fn check(case: &Case, json: &Value) -> usize {
     let (mut rows, mut pages) = (case.rows(case.window), case.page_rows(case.window));
     if case.leaves_brand_out() {
@@ -155,7 +155,7 @@ fn check_meta(case: &Case, meta: &Value, rows: &Rows, pages: &BTreeMap<String, R
     assert_eq!(thresholds["brandedExcluded"], case.leaves_brand_out());
 }
 
-/// The same answers without a comparison, which this operation does not know.
+/// The cases without a comparison, which this operation does not support.
 fn uncompared(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().map(|case| Case { compare: None, ..case }).collect()
 }

@@ -1,4 +1,4 @@
-//! A question as the API takes it, and the naive sums that its answer is made of.
+//! A question in the API's format, and the naive sums behind its response.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,13 +22,13 @@ use crate::{
 /// First and last day.
 pub type Window = (&'static str, &'static str);
 
-/// What is counted, by query.
+/// Sums by query.
 pub type Rows = BTreeMap<String, Sum>;
 
-/// The last day whose numbers are final in test apps.
+/// The last final day in test apps.
 pub const LAST_FINAL: &str = "2026-11-18";
 
-/// A property, who may read it, and what its demo classifications look for.
+/// A property, a person who may read it, and the texts of its demo classifications.
 #[derive(Debug)]
 pub struct Place {
     pub who: &'static str,
@@ -37,7 +37,7 @@ pub struct Place {
     pub topic: &'static str,
 }
 
-/// The classification asked for.
+/// The requested classification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     None,
@@ -56,9 +56,9 @@ pub struct Case {
     pub compare: Option<Window>,
     pub class: Class,
     pub wishes: Vec<Wish>,
-    /// Parameters of the operation's own.
+    /// Parameters specific to the operation.
     pub own: Vec<(&'static str, &'static str)>,
-    /// Whether the property has its branded keywords.
+    /// True if the property has its branded keywords.
     pub keywords: bool,
 }
 
@@ -102,17 +102,17 @@ impl Case {
         self
     }
 
-    /// A parameter of the operation's own, as text.
+    /// A parameter specific to the operation, as text.
     pub fn text(&self, name: &str, default: &'static str) -> &'static str {
         self.own.iter().find(|(own, _)| *own == name).map_or(default, |(_, value)| value)
     }
 
-    /// A parameter of the operation's own, as a number.
+    /// A parameter specific to the operation, as a number.
     pub fn number(&self, name: &str, default: &'static str) -> f64 {
         self.text(name, default).parse().unwrap()
     }
 
-    /// A parameter of the operation's own, as a count.
+    /// A parameter specific to the operation, as a count.
     pub fn count(&self, name: &str, default: &'static str) -> u64 {
         self.text(name, default).parse().unwrap()
     }
@@ -156,12 +156,12 @@ impl Case {
         }
     }
 
-    /// How the question counts.
+    /// The way that the question counts.
     pub fn counts(&self) -> Count {
         if self.class == Class::Segment { Count::ByPage } else { counts(&self.wishes) }
     }
 
-    /// Whether a query names the property's brand.
+    /// Returns whether a query contains the property's brand.
     pub fn branded(&self, query: &str) -> bool {
         static KNOWN: LazyLock<Mutex<HashMap<(&str, String), bool>>> = LazyLock::new(Mutex::default);
         let terms = site(self.place.url).brand_terms();
@@ -169,12 +169,12 @@ impl Case {
         *known.entry((self.place.url, query.to_owned())).or_insert_with(|| terms.iter().any(|term| names(query, term)))
     }
 
-    /// Whether branded queries are left out of what is analysed, when the operation does so by default.
+    /// Returns whether branded queries are excluded from the analysis, if the operation does so by default.
     pub fn leaves_brand_out(&self) -> bool {
         self.keywords && self.class != Class::Branded && self.text("includeBranded", "false") == "false"
     }
 
-    /// Whether a thing is in the slice.
+    /// Returns whether a unit is in the slice.
     fn wants(&self, counted: Counted<'_>) -> bool {
         let (cell, place) = (counted.cell, self.place);
         let classified = match self.class {
@@ -187,7 +187,7 @@ impl Case {
         classified && holds(&self.wishes, counted)
     }
 
-    /// The same question without its conditions on the query.
+    /// The question without its conditions on the query.
     pub fn without_query_conditions(&self) -> Self {
         let mut case = self.clone();
         assert!(case.wishes.iter().all(|wish| wish.dimension != "query" || !wish.or), "what is left would be unclear");
@@ -209,7 +209,7 @@ impl Case {
         self.days(window).map(|(date, truth)| (date, truth.total(self.counts(), &wanted))).collect()
     }
 
-    /// All traffic of the slice, counted as `count` says.
+    /// All traffic of the slice, counted by `count`.
     pub fn total(&self, window: Window, count: Count) -> Sum {
         let wanted = |counted: Counted<'_>| self.wants(counted);
         self.days(window).fold(Sum::default(), |sum, (_, truth)| sum.plus(truth.total(count, &wanted)))
@@ -248,7 +248,7 @@ impl Case {
     }
 }
 
-/// Whether `term` stands in `query` between boundaries; where the term has a gap, the query may have one or none.
+/// Returns whether `query` contains `term` between boundaries. A gap in the term is optional in the query.
 fn names(query: &str, term: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let lower = text.to_lowercase();
@@ -269,7 +269,7 @@ fn names(query: &str, term: &str) -> bool {
     })
 }
 
-/// The truth about one day, drawn once for all tests.
+/// The truth about one day, generated once for all tests.
 fn truth_of(url: &'static str, search_type: SearchType, date: NaiveDate) -> Arc<Truth> {
     type Known = HashMap<(&'static str, SearchType, NaiveDate), Arc<Truth>>;
     static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);

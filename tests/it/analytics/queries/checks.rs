@@ -1,4 +1,4 @@
-//! What all analyses' answers have in common.
+//! Checks for the common parts of all analyses.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::{
     oracle::{Count, Sum},
 };
 
-/// A ratio; none over nothing.
+/// A ratio. `None` if the divisor is zero.
 pub fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -26,7 +26,7 @@ pub fn near(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-9 * found.abs().max(expected.abs()) + 1e-13
 }
 
-/// A number that is there exactly when it is defined; else null or absent.
+/// Checks a number. An undefined one is null or absent.
 #[track_caller]
 pub fn close(found: &Value, expected: impl Into<Option<f64>>) {
     match expected.into() {
@@ -38,7 +38,7 @@ pub fn close(found: &Value, expected: impl Into<Option<f64>>) {
     }
 }
 
-/// Clicks, impressions, CTR and position.
+/// Checks clicks, impressions, CTR and position.
 #[track_caller]
 pub fn metrics(found: &Value, expected: Sum) {
     let counts = (&found["clicks"], &found["impressions"]);
@@ -47,7 +47,7 @@ pub fn metrics(found: &Value, expected: Sum) {
     close(&found["position"], position(expected));
 }
 
-/// Current minus previous.
+/// Checks a change: current minus previous.
 #[track_caller]
 pub fn change(found: &Value, now: Sum, before: Sum) {
     let counts = [("clicks", now.clicks, before.clicks), ("impressions", now.impressions, before.impressions)];
@@ -61,7 +61,7 @@ pub fn change(found: &Value, now: Sum, before: Sum) {
     }
 }
 
-/// `previous` and `change`, which are absent without a comparison.
+/// Checks `previous` and `change`, which are absent without a comparison.
 #[track_caller]
 pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
     match before {
@@ -73,7 +73,7 @@ pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
     }
 }
 
-/// The coverage of a list of which every row was analysed.
+/// Checks the coverage of a list of which every row was analysed.
 #[track_caller]
 pub fn coverage(found: &Value, count: Count, rows: usize, clicks: u64, of_clicks: u64) {
     let aggregation = if count == Count::ByPage { "byPage" } else { "byProperty" };
@@ -90,7 +90,7 @@ pub fn coverage(found: &Value, count: Count, rows: usize, clicks: u64, of_clicks
     assert_eq!(found, expected);
 }
 
-/// The coverage of the query rows `rows`, which are those of the case or part of them.
+/// Checks the coverage of the query rows `rows`, which are all rows of the case or part of them.
 #[track_caller]
 pub fn query_coverage<'r>(case: &Case, found: &Value, rows: impl Iterator<Item = &'r Sum>) {
     let rows: Vec<&Sum> = rows.collect();
@@ -98,7 +98,7 @@ pub fn query_coverage<'r>(case: &Case, found: &Value, rows: impl Iterator<Item =
     coverage(found, case.counts(), rows.len(), rows.iter().map(|row| row.clicks).sum(), all.clicks);
 }
 
-/// What an answer says about itself.
+/// Checks the metadata of a response.
 #[track_caller]
 pub fn meta(case: &Case, found: &Value) {
     let range = |(start, end): (&str, &str)| json!({ "startDate": start, "endDate": end });

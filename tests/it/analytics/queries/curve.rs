@@ -1,4 +1,4 @@
-//! The CTR curve and the position buckets, written down from their definitions.
+//! The CTR curve and the position buckets, computed directly from their definitions.
 
 use super::{
     case::{Case, Rows},
@@ -13,7 +13,7 @@ pub fn published() -> Vec<f64> {
     page_one.into_iter().chain(beyond).collect()
 }
 
-/// A curve: the CTR at positions 1 to 20, and whether it is the property's own.
+/// A curve: the CTR at positions 1 to 20, and its source.
 pub struct Curve {
     pub own: bool,
     pub points: Vec<(f64, bool)>,
@@ -24,7 +24,7 @@ impl Curve {
         Self { own: false, points: published().into_iter().map(|ctr| (ctr, false)).collect() }
     }
 
-    /// The curve of the case's property: by its rows of this window, whatever queries are asked for.
+    /// The curve of the case's property, from its rows of this window, independent of the selected queries.
     pub fn of(case: &Case) -> Self {
         let mut rows = case.without_query_conditions().rows(case.window);
         rows.retain(|query, _| !case.keywords || !case.branded(query));
@@ -46,7 +46,7 @@ impl Curve {
         Self { own: true, points: points.collect() }
     }
 
-    /// The CTR to expect at a position.
+    /// The expected CTR at a position.
     pub fn at(&self, position: f64) -> f64 {
         assert!(position >= 1.0);
         for whole in 1..=20usize {
@@ -67,11 +67,11 @@ impl Curve {
     }
 }
 
-/// The CTR of each rank that has enough impressions.
+/// The CTR of each rank with enough impressions.
 fn qualifying(rows: &Rows) -> Vec<Option<f64>> {
     let mut ranks = vec![Sum::default(); 20];
     for sum in rows.values() {
-        // Half up, in whole numbers: the average is positions ÷ impressions.
+        // Rounds half up, in whole numbers: the average is positions ÷ impressions.
         let rank = usize::try_from((2 * sum.positions + sum.impressions) / (2 * sum.impressions)).unwrap();
         if (1..=20).contains(&rank) {
             ranks[rank - 1] = ranks[rank - 1].plus(*sum);

@@ -1,4 +1,4 @@
-//! Queries within striking distance.
+//! Tests of queries within striking distance.
 
 use std::{cell::Cell, collections::BTreeMap};
 
@@ -15,7 +15,7 @@ use crate::support::oracle::Sum;
 
 const OPERATION: &str = "growth-opportunities";
 
-/// An opportunity as it should be.
+/// An expected opportunity.
 #[derive(Debug)]
 struct Opportunity {
     sum: Sum,
@@ -90,7 +90,7 @@ fn check_order(found: &[Value]) {
     }
 }
 
-/// How many opportunities there are, and how many of them are new since the comparison window.
+/// The number of opportunities, and how many of them are new since the comparison window.
 #[derive(Default, Clone, Copy)]
 struct Seen {
     rank: usize,

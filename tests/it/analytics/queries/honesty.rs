@@ -1,4 +1,4 @@
-//! What an analysis does not know it does not make up.
+//! Tests that analyses do not invent missing data.
 
 use std::{cell::Cell, collections::BTreeMap};
 

@@ -1,4 +1,4 @@
-//! Visibility, position distribution and movers.
+//! Tests of visibility, position distribution and movers.
 
 use std::{cell::Cell, cmp::Reverse, collections::BTreeMap};
 
@@ -57,10 +57,10 @@ fn check_visibility(case: &Case, found: &Value, now: &Rows, before: Option<&Rows
     }
 }
 
-/// A query with what each window says of it.
+/// A query with its sum in each window.
 type Pair<'r> = (&'r String, Option<Sum>, Option<Sum>);
 
-/// What came, went and moved, each list in its order.
+/// New, lost and moved queries, each list in its order.
 fn movers<'r>(case: &Case, now: &'r Rows, before: &'r Rows) -> [(&'static str, Vec<Pair<'r>>); 3] {
     let mut keys: Vec<&String> = now.keys().chain(before.keys()).collect();
     keys.sort();
@@ -119,7 +119,7 @@ fn check_mover(found: &Value, (_, now, before): Pair<'_>) {
     assert_eq!(found["presence"], presence);
 }
 
-/// How long the lists of movers were.
+/// The lengths of the lists of movers.
 type Seen = Cell<[usize; 3]>;
 
 fn check_movers(case: &Case, found: &Value, now: &Rows, before: &Rows, seen: &Seen) {

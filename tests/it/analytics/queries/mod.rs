@@ -1,4 +1,4 @@
-//! Analyses of queries: every figure of every answer, held against what the generator's cells say by themselves.
+//! Tests of query analyses: every number of every response is compared with the generator's cells.
 
 mod branded;
 mod cannibalization;
@@ -19,7 +19,7 @@ use self::case::Case;
 use super::performance::Asker;
 use crate::support::app::{TestApp, shared};
 
-/// Asks each case in `app` and hands its answer to `check`.
+/// Sends each case to `app` and passes the response to `check`.
 async fn each_in(app: &TestApp, operation: &str, cases: &[Case], check: impl Fn(&Case, &Value)) {
     let mut askers = HashMap::new();
     for case in cases {
@@ -34,7 +34,7 @@ async fn each_in(app: &TestApp, operation: &str, cases: &[Case], check: impl Fn(
     }
 }
 
-/// The same in the app that tests share.
+/// Does the same in the shared app.
 async fn each(operation: &str, cases: &[Case], check: impl Fn(&Case, &Value)) {
     each_in(shared(), operation, cases, check).await;
 }

@@ -1,4 +1,4 @@
-//! The properties that are asked about, the windows, and slices that every analysis must get right.
+//! The properties, windows and slices of the tests of analyses.
 
 use super::case::{Case, Class, Place, Window};
 
@@ -22,7 +22,7 @@ pub const SHOP: &Place =
     &Place { who: "owner", url: "sc-domain:northmoor.example", section: "/products/", topic: "jacket" };
 
 pub const WEEK: Window = ("2026-10-05", "2026-10-11");
-/// Neither as long as a week nor next to it.
+/// Shorter than [`WEEK`], and not adjacent to it.
 pub const BEFORE: Window = ("2026-09-28", "2026-10-02");
 /// The default window.
 pub const MONTH: Window = ("2026-10-22", "2026-11-18");
@@ -34,7 +34,7 @@ pub const TAIL: Window = ("2026-11-13", "2026-11-21");
 /// Before the young site went live.
 pub const UNBORN: Window = ("2026-01-05", "2026-01-09");
 
-/// Windows of one day to 28, with and without comparison, on sites of every kind.
+/// Windows of one to 28 days, with and without comparison, on sites of every kind.
 pub fn windows() -> Vec<Case> {
     vec![
         Case::of(GARDEN, WEEK),

@@ -1,4 +1,4 @@
-//! Daily unique queries.
+//! Tests of daily unique queries.
 
 use std::cell::Cell;
 
@@ -32,7 +32,7 @@ fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
     assert_eq!(json["meta"]["coverage"], json!({ "days": days.len(), "daysCapped": 0 }));
 }
 
-/// The same questions without a comparison, which this operation does not know.
+/// The cases without a comparison, which this operation does not support.
 fn uncompared(cases: Vec<Case>) -> Vec<Case> {
     cases.into_iter().map(|case| Case { compare: None, ..case }).collect()
 }
