@@ -51,10 +51,10 @@ pub async fn change<By: Author, T>(
 ) -> Result<T, Error> {
     let unit = UnitOfWork::new(db.clone(), Statements::default());
     let change = Change::begin(by.clone(), &unit, IfMatch::default(), noon(), Random::seeded(4)).await?;
-    let made = make(&change).await?;
+    let answer = make(&change).await?;
     drop(change);
     unit.commit().await?;
-    Ok(made)
+    Ok(answer)
 }
 
 pub struct World {

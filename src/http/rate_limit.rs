@@ -191,7 +191,7 @@ mod tests {
         let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
         let app = make_sync(|request: Request| answer(request.uri().path()));
         let app = app.around(move |next, request| limit(settings.clone(), next, request));
-        TestClient::new(app.around(|next, request| errors(Default::default(), next, request)))
+        TestClient::new(app.around(|next, request| errors(Arc::default(), next, request)))
     }
 
     #[tokio::test]

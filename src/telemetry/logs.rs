@@ -24,6 +24,7 @@ const MAX_WAITING: usize = 8 * 1024 * 1024;
 /// Starts logging. Dropping the guard writes the pending lines.
 ///
 /// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal.
+#[must_use]
 pub fn start(format: LogFormat) -> Guard {
     let lines = Lines::default();
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));

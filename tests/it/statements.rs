@@ -57,7 +57,7 @@ async fn reads_send_few_statements() {
 async fn a_keyed_create_sends_at_most_eight_statements() {
     let app = TestApp::start(|_| {}).await;
     let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
-    let owned = owner.property("northmoor").await;
+    let northmoor = owner.property("northmoor").await;
     let property = editor.property("").await;
     let conditions = json!([{ "operator": "contains", "value": "a" }]);
     let note = json!({ "date": "2026-11-16", "text": "note" });
@@ -67,8 +67,8 @@ async fn a_keyed_create_sends_at_most_eight_statements() {
         (&owner, "/api/tags".into(), json!({ "name": "Shops" })),
         (&owner, "/api/filter-presets".into(), json!({ "name": "Shops", "filters": filter })),
         (&owner, "/api/team".into(), json!({ "email": "x@test.example", "role": "viewer", "allProperties": true })),
-        (&owner, of(&owned, "share-links"), json!({})),
-        (&owner, of(&owned, "annotations"), note.clone()),
+        (&owner, of(&northmoor, "share-links"), json!({})),
+        (&owner, of(&northmoor, "annotations"), note.clone()),
         (&editor, of(&property, "annotations"), note),
         (&editor, of(&property, "segments"), json!({ "name": "Shops", "conditions": conditions })),
         (&editor, of(&property, "topic-clusters"), json!({ "name": "Shops", "conditions": conditions })),

@@ -73,7 +73,7 @@ fn assert_says(record: &Value, sent: &Value) {
     }
 }
 
-/// The ETag of a single record, equal in body and header.
+/// The `ETag` of a single record, equal in body and header.
 #[track_caller]
 fn tag_of(answer: &Answer) -> String {
     let tag = answer.json["data"]["etag"].as_str().unwrap();
