@@ -85,7 +85,7 @@ async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     let plans = OptionFuture::from(brand.map(|brand| split_plans(asked, brand))).await.transpose()?;
     let previous = OptionFuture::from(asked.settled.compare.map(|window| read_queries(asked, window, &plan)));
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
-    // The split comes before the whole, which without query conditions equals the sum of the split's series.
+    // The split is polled before the whole, because without query conditions its series adds up to the whole.
     let (current, previous, split, whole) = tokio::try_join!(
         read_queries(asked, asked.settled.window, &plan),
         async { previous.await.transpose() },

@@ -40,7 +40,7 @@ pub struct SearchData {
     pub weeks: Weeks,
 }
 
-/// A site, the account that reads it, and the lane of the caller.
+/// A site, the account that reads it, and the lane and question of its requests.
 #[derive(Debug, Clone)]
 pub struct SearchSite {
     url: SiteUrl,
