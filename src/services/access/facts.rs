@@ -92,7 +92,7 @@ pub fn columns<E: EntityTrait>(alias: &str) -> String {
 static PROPERTY: LazyLock<String> = LazyLock::new(|| {
     let (property, owner, account) =
         (columns::<property::Entity>("p"), columns::<user::Entity>("o"), columns::<search_account::Entity>("a"));
-    // Of two properties tracked since the same time, the smaller id comes first.
+    // The smaller id breaks ties between properties tracked since the same time.
     let longer = "(SELECT count(*) FROM property l WHERE l.user_id = p.user_id \
                   AND (l.tracked_at, l.id) < (p.tracked_at, p.id)) AS longer";
     format!("{property}, {owner}, {account}, {longer}")
