@@ -25,10 +25,11 @@ pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
     done.await.map_err(Error::internal)
 }
 
-/// Runs `work` here where it is `small`, else [`beside`] the runtime: to change threads costs more than a few records.
+/// Runs `work` on the calling thread if it is `small`, else with [`beside`]. For a few records, switching threads costs more than
+/// the work.
 ///
 /// # Errors
-/// [`Error::Internal`] where `work` panicked beside the runtime.
+/// [`Error::Internal`] if `work` panicked on another thread.
 pub async fn beside_unless<T: Send + 'static>(
     small: bool,
     work: impl FnOnce() -> T + Send + 'static,

@@ -43,7 +43,7 @@ pub fn person(name: &str) -> user::Model {
     }
 }
 
-/// Makes a change and commits it, unless it is refused.
+/// Makes a change and commits it, unless it fails.
 pub async fn change<By: Author, T>(
     db: &DatabaseConnection,
     by: &Arc<By>,
@@ -80,13 +80,13 @@ impl World {
         self.insert(user::Model { email_verified, ..person(name) }).await
     }
 
-    /// A person as the caller of a request.
+    /// Returns a person as the caller of a request.
     pub async fn member(&self, config: &Config, id: Uuid) -> Arc<Member> {
         let user = users::by_id(&self.db, id).await.unwrap();
         Arc::new(Member::of(config, Arc::new(user), noon()))
     }
 
-    /// Makes a change and commits it, unless it is refused.
+    /// Makes a change and commits it, unless it fails.
     pub async fn change<By: Author, T>(
         &self,
         by: &Arc<By>,
@@ -95,7 +95,7 @@ impl World {
         change(&self.db, by, make).await
     }
 
-    /// Keeps a person under a new id.
+    /// Stores a person under a new id.
     pub async fn insert(&self, person: user::Model) -> Uuid {
         let row = user::Model { id: self.random.id(noon()), ..person };
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
@@ -137,7 +137,7 @@ impl World {
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
     }
 
-    /// Lets the owner grant `role` on the given properties, or on all properties if none is given.
+    /// Grants `role` on the given properties, or on all properties if none is given, in the owner's name.
     pub async fn grant(&self, email: &str, role: team_grant::Role, properties: &[Uuid]) {
         let grant = team_grant::ActiveModel {
             id: Set(self.random.id(noon())),

@@ -1,8 +1,8 @@
-//! Settles what the credentials and the path of a request come to: user, plan, property and role.
+//! Resolves the credentials and the path of a request to a user, plan, property and role.
 //!
-//! One statement answers everything, so that what is withdrawn is refused at the very next request, at every replica. On `SQLite`,
-//! which one process owns, its answer is remembered until something is committed that it rests on. What time changes (a token, a
-//! session, a trial or a link that ends) is judged at each request.
+//! One statement reads everything, so a revocation takes effect with the next request, on every replica. On `SQLite`, which a
+//! single process owns, the result is remembered until a relevant commit. Everything that depends on time (the end of a token,
+//! session, trial or link) is checked at each request.
 
 mod remembered;
 
@@ -53,52 +53,53 @@ struct Inner {
     links: Remembered<Vec<u8>, Arc<LinkFacts>>,
 }
 
-/// A credential, by its digest, and the property that was asked for with it.
+/// The digest of a credential and the property requested with it.
 type CallerKey = ([u8; 32], Option<Uuid>);
 
-/// A request whose credentials are good.
+/// A request with valid credentials.
 #[derive(Debug, Clone)]
 pub struct Admitted {
     /// The caller.
     pub member: Arc<Member>,
     /// The credential that the caller presented.
     pub credential: Credential,
-    /// The property that the path names, where it is tracked.
+    /// The property that the path names, if it is tracked.
     property: Option<Arc<PropertyFacts>>,
 }
 
-/// Why a request is neither anonymous nor admitted.
+/// The reason why a request is neither anonymous nor admitted.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {
-    /// Two credentials at once: 400 `invalid_request`.
+    /// The request has two credentials: 400 `invalid_request`.
     #[error("present one credential, once")]
     InvalidRequest,
-    /// There is an `Authorization` header, and no bearer token in it: 401 with `error="invalid_token"`.
+    /// The `Authorization` header contains no bearer token: 401 with `error="invalid_token"`.
     #[error("not a bearer token")]
     NotBearer,
-    /// The token (or what stands in its place) is not good: 401 with `error="invalid_token"`.
+    /// The token, or the text in its place, is invalid: 401 with `error="invalid_token"`.
     #[error("the access token is missing, expired or not valid: {0}")]
     InvalidToken(&'static str),
-    /// A write with the session cookie that does not come from our own pages: 403.
+    /// A write with the session cookie does not come from the service's own pages: 403.
     #[error("writes with the session cookie must come from the service's own origin")]
     ForeignOrigin,
     /// The issuer's keys cannot be read: 503, with `Retry-After`.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
-    /// The database does not answer: 5xx.
+    /// The database cannot answer: 5xx.
     #[error(transparent)]
     Database(#[from] DbErr),
 }
 
 impl Admitted {
-    /// The caller's access to the property that the path names, for an operation that needs the role `needed`.
+    /// Returns the caller's access to the property that the path names, for an operation that needs the role `needed`.
     pub fn access(&self, config: &Config, needed: Role, now: DateTime<Utc>) -> Result<PropertyAccess, Error> {
         PropertyAccess::of(config, &self.member.user, self.property.as_ref(), needed, now)
     }
 }
 
 impl Admissions {
-    /// `base_url` is the address of our own pages, whose origin session-cookie writes must name.
+    /// Creates the admissions. `base_url` is the address of the service's own pages. Writes with a session cookie must name its
+    /// origin.
     #[must_use]
     pub fn new(
         verifier: Verifier,
@@ -122,8 +123,8 @@ impl Admissions {
         }))
     }
 
-    /// Admits a request to the surface `audience`, and to `property` where its path names one; `None` if it presents nothing, or only a
-    /// cookie that has expired.
+    /// Admits a request to the surface `audience`, and to `property` if its path names one. Returns `None` if the request has no
+    /// credential, or only an expired cookie.
     pub async fn admit(
         &self,
         method: &Method,
@@ -140,7 +141,7 @@ impl Admissions {
         }
     }
 
-    /// Admits the holder of a bearer token; also for surfaces that accept no cookies.
+    /// Admits the holder of a bearer token, also for surfaces that accept no cookies.
     pub async fn bearer(
         &self,
         token: &str,
@@ -172,7 +173,7 @@ impl Admissions {
     ) -> Result<Option<Admitted>, AdmissionError> {
         let inner = &self.0;
         let hash = sha256_hex(value);
-        // A token's digest is one of text with dots, a session's one of hex digits: none is both.
+        // Keys of tokens and sessions cannot collide: a token is text with dots, the hash of a session is hex.
         let key = (Sha256::digest(&hash).into(), property);
         let read = facts::of_caller(&inner.db, Caller::Session(&hash), property);
         let Some(facts) = inner.callers.get(&key, read).await? else { return Ok(None) };
@@ -185,7 +186,7 @@ impl Admissions {
         Ok(Some(inner.admitted(facts, Credential::Session { id: hash })))
     }
 
-    /// The property behind a share link.
+    /// Returns the property behind a share link.
     pub async fn open(&self, link_token: &str) -> Result<SharedProperty, Error> {
         let inner = &self.0;
         let hash = Sha256::digest(link_token).to_vec();
@@ -199,7 +200,7 @@ impl Admissions {
 }
 
 impl Inner {
-    /// The holder of a token, brought up to date with its claims; none where the token is revoked.
+    /// Returns the holder of a token, updated from its claims, or `None` if the token is revoked.
     async fn holder(&self, token: &AccessToken, property: Option<Uuid>) -> Result<Option<Facts>, DbErr> {
         let subject_key = revocation::subject_key(&token.claims.issuer, &token.claims.subject);
         let caller = Caller::Token {

@@ -1,4 +1,4 @@
-//! What was read from the database and still holds.
+//! Values read from the database that are still valid.
 
 use std::{
     hash::Hash,
@@ -10,23 +10,23 @@ use sea_orm::DbErr;
 
 use crate::store::commits::{Commits, Moment};
 
-/// At most this many, of about 2 kB each; the least recently used goes first.
+/// The maximum number of entries, of about 2 kB each. The least recently used is evicted first.
 const MAX_ENTRIES: usize = 4_096;
 
-/// Values by key, each until the next commit. Without a way to see commits nothing is remembered.
+/// Values by key, each valid until the next commit. Nothing is remembered if commits cannot be observed.
 pub(super) struct Remembered<K, V> {
     commits: Option<Commits>,
     entries: Mutex<LruCache<K, (Moment, V)>>,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
-    /// Remembers nothing yet.
+    /// Creates an empty cache.
     pub fn new(commits: Option<Commits>) -> Self {
         let entries = LruCache::builder().max_size(MAX_ENTRIES).build();
         Self { commits, entries: Mutex::new(entries.unwrap_or_else(|_| LruCache::new(MAX_ENTRIES))) }
     }
 
-    /// The value of `key`: remembered, or as `read` finds it. That there is none is not remembered.
+    /// Returns the value of `key`, remembered or read with `read`. The absence of a value is not remembered.
     pub async fn get(&self, key: &K, read: impl Future<Output = Result<Option<V>, DbErr>>) -> Result<Option<V>, DbErr> {
         let Some(commits) = &self.commits else { return read.await };
         if let Some((moment, value)) = self.entries().cache_get(key)
@@ -34,7 +34,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
         {
             return Ok(Some(value.clone()));
         }
-        // A commit during the reading, seen by it or not, ends the moment before it is visible.
+        // A commit during the reading ends this moment before its changes become visible.
         let moment = commits.now();
         let found = read.await?;
         if let (Some(moment), Some(value)) = (moment, &found)

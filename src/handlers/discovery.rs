@@ -13,7 +13,7 @@ use poem_openapi::types::ToJSON as _;
 use super::App;
 use crate::digest::opaque_tag;
 
-/// The index as it is sent: it is the same for everybody, so it is written once.
+/// The index in its sent form. It is the same for every caller, so it is rendered once.
 #[derive(Debug, Clone)]
 pub struct Index {
     body: Bytes,
@@ -21,7 +21,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Writes the index of a service with these public roots.
+    /// Renders the index of a service with these public roots.
     #[must_use]
     pub fn new(base_url: &str, mcp_url: &str) -> Self {
         let link = |operation: &Operation| OperationLink {

@@ -1,4 +1,4 @@
-//! Tags whose operations are declared and not built: each answers 501 `not_implemented`. README lists them.
+//! Tags whose operations are declared but not implemented. Each answers 501 `not_implemented`. README lists them.
 
 use api::{billing::BillingApi, integrations::IntegrationsApi, privacy::PrivacyApi};
 

@@ -1,4 +1,4 @@
-//! Lists of records, which may take megabytes: few are in memory at once.
+//! Lists of records. A list may take megabytes, so few are in memory at once.
 
 use std::{future::Future, sync::LazyLock, time::Duration};
 
@@ -10,19 +10,19 @@ use uuid::Uuid;
 
 use crate::{compute::beside, digest::opaque_tag, error::Error, store::places::Places};
 
-/// Lists that are in memory at once as rows.
+/// Limits the lists whose rows are in memory at once.
 static READING: Semaphore = Semaphore::const_new(8);
-/// One long list is written at a time: from its rows to its bytes it takes many times what is sent.
+/// Limits long lists to one at a time, because rendering one takes many times the memory of its bytes.
 static LONG: Semaphore = Semaphore::const_new(1);
-/// A list is long once so many of its bytes are written.
+/// The size in bytes from which a list counts as long.
 const LONG_BYTES: usize = 64 * 1024;
-/// Lists of one person that are made or sent at once.
+/// The maximum number of lists of one person that are made or sent at once.
 const MAX_PER_PERSON: usize = 4;
 static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(MAX_PER_PERSON));
-/// How long a list waits for its place.
+/// The time limit for a list to get its place.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
-/// The bytes of a list, which hold their person's place until the last of them is sent.
+/// The bytes of a list. They hold the person's place until the last of them is sent.
 struct Held {
     bytes: Vec<u8>,
     _place: OwnedSemaphorePermit,
@@ -34,7 +34,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// Reads, writes and hashes a list of `person`, in its turn.
+/// Reads, renders and hashes a list of `person`, within the limits above.
 pub(super) async fn listed<T>(person: Uuid, list: impl Future<Output = Result<Vec<T>, Error>>) -> Answered<Listed<T>>
 where
     T: ToJSON + ParseFromJSON + Send + Sync + 'static,
@@ -58,12 +58,12 @@ where
     Ok(rendered.await?)
 }
 
-/// `{ "data": [ … ] }`, written record by record, each of which goes as soon as it is written.
+/// Renders `{ "data": [ … ] }` record by record, and drops each record once it is written.
 #[derive(Default)]
 struct Written(Vec<u8>);
 
 impl Written {
-    /// Writes records until `max_bytes` are written.
+    /// Writes records until `max_bytes` are reached.
     fn write<T: ToJSON>(&mut self, records: &mut impl Iterator<Item = T>, max_bytes: usize) {
         while self.0.len() < max_bytes {
             let Some(record) = records.next() else { return };

@@ -1,5 +1,5 @@
-//! `impl api::…Api for App`, one file per tag: translation only. What a handler needs is in the [`App`]; who is calling and
-//! what they may do has been established by the layers in front of the router.
+//! `impl api::…Api for App`, one file per tag. Handlers only translate between the API and the services. The layers in front of the
+//! router establish the caller and the caller's rights.
 
 mod analytics;
 mod annotations;
@@ -34,7 +34,7 @@ use crate::{
     store::unit_of_work::UnitOfWork,
 };
 
-/// What operations work with.
+/// The state that operations share.
 pub struct App {
     /// The settings.
     pub config: Arc<Config>,
@@ -42,25 +42,25 @@ pub struct App {
     pub base_url: String,
     /// The index of the API.
     pub index: discovery::Index,
-    /// The service's own records.
+    /// The database of the service's own records.
     pub db: DatabaseConnection,
     /// Search data.
     pub search: SearchData,
     /// The issuer of access tokens.
     pub issuer: Issuer,
-    /// Looks at what the service depends on.
+    /// Checks the service's dependencies.
     pub health: HealthCheck,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
-    /// For new ids.
+    /// The source of new ids.
     pub random: Random,
 }
 
-/// What has been established about a caller.
+/// The facts that the layers established about a caller.
 trait Established {
     /// The caller.
     fn member(&self) -> Result<Arc<Member>, ApiError>;
-    /// The right to the property in the path.
+    /// The caller's access to the property in the path.
     fn access(&self) -> Result<Arc<PropertyAccess>, ApiError>;
 }
 
@@ -74,14 +74,14 @@ impl Established for Caller {
     }
 }
 
-/// An answer that was rendered before.
+/// Converts an answer that was rendered before.
 fn sent<T>(answer: &RenderedAnswer<T>) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
 }
 
 impl App {
-    /// The change that a request makes to the caller's own things, or to those of the property in the path. It is committed with
-    /// the answer.
+    /// Begins a change of the caller's own records, or of those of the property in the path. It is committed together with the
+    /// answer.
     async fn change<By: Author>(&self, caller: &Caller) -> Result<Change<By>, ApiError> {
         let unit: Arc<UnitOfWork> = caller.get()?;
         Ok(Change::begin(caller.get()?, &unit, caller.get()?, self.clock.now(), self.random.clone()).await?)

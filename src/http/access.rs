@@ -1,5 +1,5 @@
-//! Refuses what the caller may not do before parameters or body are looked at, so that a refusal of input never tells a stranger that
-//! a property exists. The role and the plan an operation needs stand in the table of operations.
+//! Checks the caller's rights before parameters and body are parsed, so that an input error never reveals to a stranger that a
+//! property exists. The operation table declares the role and the plan that an operation needs.
 
 use std::sync::Arc;
 
@@ -21,31 +21,31 @@ use crate::{
     store::rate_limit::RateLimits,
 };
 
-/// What resolving needs.
+/// Everything that the layer needs.
 #[derive(Clone)]
 pub struct Authorize {
     /// Opens share links.
     pub admissions: Admissions,
     /// The write connection, for the first use of a grant.
     pub writer: DatabaseConnection,
-    /// Features and limits of each plan.
+    /// The features and limits of each plan.
     pub config: Arc<Config>,
-    /// Tells the time.
+    /// The clock.
     pub clock: Clock,
-    /// Counts readers of a share link together; none where nothing is counted.
+    /// Counts the readers of a share link together. `None` if nothing is counted.
     pub limits: Option<Arc<RateLimits>>,
     /// Counts guessed tokens.
     pub failures: Failures,
 }
 
-/// The layer. It puts the [`PropertyAccess`](crate::services::access::PropertyAccess) or the [`SharedProperty`] of the path into the
-/// request.
+/// The authorization layer. It adds the [`PropertyAccess`](crate::services::access::PropertyAccess) or the [`SharedProperty`] of
+/// the path to the request.
 ///
 /// # Errors
-/// 404, 402 or 403, in this order, and those of the layers inside.
+/// 404, 402 or 403, in this order, and the errors of the inner layers.
 pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let Some(operation) = operation::of(&request) else {
-        // The router is more lenient about empty segments than the table. What the table does not know is not there.
+        // The router is more lenient about empty segments than the operation table. A path that is not in the table answers 404.
         return if methods::allow(request.uri().path(), &[]).is_empty() {
             Err(ApiError::new(Code::NotFound).into())
         } else {
@@ -62,7 +62,7 @@ pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut 
 }
 
 impl Authorize {
-    /// The plan is judged before the idempotency key is, or a stored answer would outlive the plan.
+    /// Checks the plan before the idempotency key, so that a stored response does not outlive the plan.
     async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
         if !operation.is_property_scoped() {
             if let Some(feature) = operation.feature {
@@ -84,7 +84,7 @@ impl Authorize {
         Ok(())
     }
 
-    /// Opens a share link. Its readers together have the rate of the property's owner, however many they are.
+    /// Opens a share link. All its readers together share the rate of the property's owner.
     async fn open(&self, request: &Request, operation: &Operation) -> Result<SharedProperty> {
         let token = operation.value("token", request.uri().path()).unwrap_or_default();
         let shared = match self.admissions.open(token).await {

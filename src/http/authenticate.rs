@@ -1,7 +1,7 @@
-//! Judges the credentials of a request and puts the caller, a [`Member`](crate::services::users::Member), into it.
+//! Checks the credentials of a request and adds the caller, a [`Member`](crate::services::users::Member), to it.
 //!
-//! Which operations need a caller stands in the table of operations. An unknown path below `/api` needs one too, so that
-//! the API says nothing about itself to strangers beyond how to sign in.
+//! The operation table declares which operations need a caller. An unknown path below `/api` needs one too, so that strangers learn
+//! nothing about the API except how to sign in.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authentic
 const NO_BEARER: &str = "Authorization: must be Bearer and the access token, with one space between.";
 const BAD_TOKEN: &str = "The access token is expired, revoked or not for this service; refresh it or sign in again.";
 
-/// What authentication needs.
+/// Everything that the layer needs.
 #[derive(Clone)]
 pub struct Authenticate {
     /// Admits callers.
     pub admissions: Admissions,
     /// The audience that access tokens must name.
     pub audience: String,
-    /// The service's public root, where the metadata stands.
+    /// The service's public root, below which the metadata is served.
     pub base_url: String,
     /// The base rate of share links.
     pub config: Arc<Config>,
@@ -41,14 +41,14 @@ pub struct Authenticate {
     pub failures: Failures,
 }
 
-/// The value of `WWW-Authenticate` that goes with a refusal, as error data; the envelope writes it.
+/// The value of `WWW-Authenticate` for a refusal, as error data. [`errors`](super::errors) writes it.
 #[derive(Debug, Clone)]
 pub struct Challenge(pub String);
 
-/// The layer.
+/// The authentication layer.
 ///
 /// # Errors
-/// 401 where the credentials are missing or not good, and those of the layers inside.
+/// 401 if the credentials are missing or invalid, and the errors of the inner layers.
 pub async fn authenticate<E: Endpoint>(
     settings: Arc<Authenticate>,
     next: Arc<E>,
@@ -79,8 +79,9 @@ impl Authenticate {
         Ok(())
     }
 
-    /// A client whose token has expired is told so whatever others of its address do: otherwise it would not refresh. That the issuer
-    /// or the database is away is nobody's failure.
+    /// Returns the answer to a failed authentication. A client whose token has expired is always told so, even if its address has
+    /// too many failures, because otherwise it would not refresh. An outage of the issuer or the database counts as nobody's
+    /// failure.
     fn failed(&self, request: &Request, error: AdmissionError) -> Error {
         let expired = matches!(error, AdmissionError::InvalidToken(_)) && presents_token(request.headers());
         let refusal = self.failure(error);
@@ -93,7 +94,7 @@ impl Authenticate {
         }
     }
 
-    /// A share link is counted by its token and by who reads it; what is under way, by its token.
+    /// Counts requests with a share link by its token and its reader, and limits those in flight by its token.
     fn count_share_reader(&self, request: &mut Request) {
         let path = request.uri().path();
         let token = operation::of(request).and_then(|operation| operation.value("token", path)).unwrap_or_default();

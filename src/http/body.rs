@@ -1,7 +1,7 @@
-//! Refuses bodies over 1 MiB, also those that do not say how long they are, and compressed ones.
+//! Refuses compressed bodies and bodies over 1 MiB, including those without a stated length.
 //!
-//! In two layers: [`read`] reads the body before anything is answered, because a client that is still sending would meet a closed
-//! connection instead of the answer; [`refuse`] stands behind authorization.
+//! There are two layers. [`read`] reads the body before anything is answered, because a client that is still sending would get a
+//! closed connection instead of the answer. [`refuse`] runs after authorization.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,22 +19,22 @@ use tokio::{
 use super::client_address;
 use crate::{addresses::ClientAddress, store::places::Places};
 
-/// The longest body accepted, in bytes.
+/// The maximum size of a body, in bytes.
 pub const LIMIT: usize = 1024 * 1024;
-/// How much of a body that is refused is read and thrown away, in bytes. Whoever sends more finds the connection closed.
+/// The number of bytes of a refused body that are read and discarded. If the client sends more, the connection is closed.
 const MAX_DRAIN: u64 = 16 * LIMIT as u64;
 
-/// How long a body may take to arrive.
+/// The time limit for a body to arrive.
 const TIME: Duration = Duration::from_secs(20);
 
-/// Bodies are kept in steps of this many bytes.
+/// The number of bytes by which the memory of a body grows.
 const STEP: usize = 64 * 1024;
-/// Steps that all bodies together may take: 64 MiB.
+/// The maximum number of steps of all bodies together: 64 MiB.
 const MAX_STEPS: usize = 1024;
-/// Steps that the bodies of one address may take together: 8 MiB.
+/// The maximum number of steps of one address's bodies together: 8 MiB.
 const MAX_STEPS_PER_ADDRESS: usize = 128;
 
-/// Memory for bodies.
+/// The memory available for bodies.
 #[derive(Debug)]
 pub struct BodyMemory {
     all: Arc<Semaphore>,
@@ -47,7 +47,7 @@ impl Default for BodyMemory {
     }
 }
 
-/// The memory that a body takes until its request has been answered.
+/// The memory that a body holds until its request has been answered.
 #[derive(Clone)]
 struct Kept(#[expect(dead_code, reason = "dropping it gives the memory back")] Arc<Vec<[OwnedSemaphorePermit; 2]>>);
 
@@ -58,7 +58,7 @@ struct Refused(ApiError);
 /// The layer that reads bodies.
 ///
 /// # Errors
-/// Those of the layers inside.
+/// The errors of the inner layers.
 pub async fn read<E: Endpoint>(memory: Arc<BodyMemory>, next: Arc<E>, mut request: Request) -> Result<Response> {
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         return next.call(request).await.map(IntoResponse::into_response);
@@ -78,7 +78,7 @@ pub async fn read<E: Endpoint>(memory: Arc<BodyMemory>, next: Arc<E>, mut reques
             request.set_body(Body::from(bytes));
         }
         Err(refusal) => {
-            // An error here is the client's leaving, which the answer will find out.
+            // An error here means that the client has disconnected, which sending the answer will reveal.
             let mut rest = body.take(MAX_DRAIN);
             let _ = tokio::time::timeout_at(end, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
             request.set_data(Refused(refusal));
@@ -90,7 +90,7 @@ pub async fn read<E: Endpoint>(memory: Arc<BodyMemory>, next: Arc<E>, mut reques
 /// The layer that refuses bodies.
 ///
 /// # Errors
-/// 400, 413, 415 or 429 where the body was not accepted, and those of the layers inside.
+/// 400, 413, 415 or 429 if the body was refused, and the errors of the inner layers.
 pub async fn refuse<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
     match request.data::<Refused>() {
         Some(Refused(refusal)) => Err(refusal.clone().into()),
@@ -111,7 +111,7 @@ fn too_slow() -> ApiError {
     ApiError::invalid("body", &format!("must arrive within {} seconds", TIME.as_secs()))
 }
 
-/// The bytes of a body. Memory for each step is taken before it is read.
+/// Reads the whole body. Reserves the memory of each step before reading it.
 async fn whole(
     body: &mut (impl AsyncRead + Unpin),
     all: &Arc<Semaphore>,

@@ -1,5 +1,5 @@
-//! Finds out where a request comes from and puts it into the request: the peer of the connection, or, where the peer is a
-//! trusted proxy, whom the proxy names.
+//! Determines the address of the client and adds it to the request. It is the peer of the connection or, if the peer is a trusted
+//! proxy, the address that the proxy names.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -13,19 +13,19 @@ use poem::{
 
 use crate::addresses::{ClientAddress, TrustedProxies};
 
-/// Whose word on an address is believed.
+/// The proxies that are trusted to name the client.
 #[derive(Debug, Clone)]
 pub struct NameClient {
-    /// Proxies whose word is believed.
+    /// The trusted proxies.
     pub proxies: TrustedProxies,
-    /// The header in which they say it.
+    /// The header in which they name the client.
     pub header: HeaderName,
 }
 
 /// The layer.
 ///
 /// # Errors
-/// Those of the layers inside.
+/// The errors of the inner layers.
 pub async fn name_client<E: Endpoint>(
     settings: Arc<NameClient>,
     next: Arc<E>,
@@ -39,7 +39,7 @@ pub async fn name_client<E: Endpoint>(
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// Where `request` comes from; without the layer, the peer of the connection.
+/// Returns the client's address. Without the layer it is the peer of the connection.
 #[must_use]
 pub fn of(request: &Request) -> ClientAddress {
     request.data::<ClientAddress>().cloned().unwrap_or_else(|| match &request.remote_addr().0 {
@@ -49,7 +49,7 @@ pub fn of(request: &Request) -> ClientAddress {
 }
 
 impl NameClient {
-    /// A header that cannot be read is as good as none.
+    /// Returns the client's address. Ignores an unreadable header.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let named = self.proxies.contains(peer).then(|| self.named(headers)).flatten();
         named.unwrap_or(peer)
@@ -57,7 +57,7 @@ impl NameClient {
 
     fn named(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let lines = headers.get_all(&self.header).iter();
-        // Bytes that are no text make an element unreadable, not its neighbours.
+        // Bytes that are not text make one element unreadable, not its neighbours.
         let lines: Vec<_> = lines.map(|line| String::from_utf8_lossy(line.as_bytes())).collect();
         let is_there = |element: &&str| !element.is_empty();
         if self.header == "x-forwarded-for" {
@@ -72,7 +72,7 @@ impl NameClient {
         }
     }
 
-    /// The last hop that is no proxy; where all are proxies, the first.
+    /// Returns the last hop that is not a proxy or, if all are proxies, the first hop.
     fn last_hop(&self, hops: Vec<Option<IpAddr>>) -> Option<IpAddr> {
         let mut found = None;
         for hop in hops.into_iter().rev() {
@@ -85,8 +85,8 @@ impl NameClient {
     }
 }
 
-/// The parts of `line` between separators that stand outside quotes, trimmed; none where a quote does not end, which would swallow what
-/// a proxy added.
+/// Splits `line` at separators outside quotes and trims the parts. Returns `None` if a quote does not end, because it would hide
+/// elements that a proxy added.
 fn split(line: &str, separator: char) -> Option<Vec<&str>> {
     let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, character) in line.char_indices() {
@@ -105,7 +105,7 @@ fn split(line: &str, separator: char) -> Option<Vec<&str>> {
     (!quoted).then_some(parts)
 }
 
-/// The address in an element of `Forwarded` (RFC 7239): `for="[2001:db8::1]:4711";proto=https`.
+/// Parses the address in an element of `Forwarded` (RFC 7239), e.g. `for="[2001:db8::1]:4711";proto=https`.
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let mut pairs = split(element, ';')?.into_iter().filter_map(|pair| pair.split_once('='));
     let (_, node) = pairs.find(|(name, _)| name.trim().eq_ignore_ascii_case("for"))?;
@@ -113,7 +113,7 @@ fn forwarded_for(element: &str) -> Option<IpAddr> {
     address(node.strip_prefix('"').and_then(|node| node.strip_suffix('"')).unwrap_or(node))
 }
 
-/// An address, alone or with a port, an IPv6 one also in brackets.
+/// Parses an address with or without a port. An IPv6 address may be in brackets.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
     let in_brackets = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();

@@ -1,7 +1,7 @@
 //! Compresses answers in the coding that the client prefers, gzip or brotli.
 //!
-//! poem's own middleware would also decompress the bodies of requests, before anything could refuse them. Nothing here does: a body
-//! that is refused costs what its bytes on the wire cost.
+//! poem's own middleware would also decompress the bodies of requests before anything could refuse them. This layer leaves request
+//! bodies alone, so a refused body costs no more than its bytes on the wire.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use poem::{
     web::{Compress, CompressionAlgo},
 };
 
-/// The layer, for `around`.
+/// The compression layer.
 pub async fn compress<E: Endpoint>(inner: Arc<E>, request: Request) -> Result<Response> {
     let preferred = preferred(request.headers());
     let mut response = inner.call(request).await?.into_response();
@@ -37,8 +37,9 @@ fn is_compressible(response: &Response) -> bool {
         && !response.headers().contains_key(header::CONTENT_ENCODING)
 }
 
-/// The coding with the highest weight, brotli before gzip; none where the client takes neither, or prefers plain bytes. `*` is the
-/// weight of codings that are not named (RFC 9110, 12.5.3); for clients that name none, gzip is the coding that all know.
+/// Returns the coding with the highest weight, brotli before gzip. Returns `None` if the client accepts neither or prefers plain
+/// bytes. `*` is the weight of codings that are not named (RFC 9110, 12.5.3). Here it applies to
+/// gzip only, the coding that every client knows.
 fn preferred(headers: &HeaderMap) -> Option<CompressionAlgo> {
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     let weights: Vec<(String, f32)> = lines.flat_map(|line| line.split(',')).filter_map(weighted).collect();
@@ -50,7 +51,7 @@ fn preferred(headers: &HeaderMap) -> Option<CompressionAlgo> {
     (weight > 0.0 && weight >= identity).then_some(coding)
 }
 
-/// A coding and its weight (RFC 9110, 12.4.2), 1 where none is given.
+/// Parses a coding and its weight (RFC 9110, 12.4.2), which is 1 by default.
 fn weighted(item: &str) -> Option<(String, f32)> {
     let (coding, weight) = item.split_once(';').unwrap_or((item, "q=1"));
     let weight = weight.trim().to_ascii_lowercase().strip_prefix("q=")?.trim().parse().ok()?;
@@ -95,7 +96,7 @@ mod tests {
             Ok::<_, poem::Error>(format!("{coding} {}", bytes.len()))
         });
         let client = TestClient::new(length.around(compress));
-        // Seventeen bytes of zstd that stand for 100,000 zeros.
+        // Seventeen bytes of zstd that decompress to 100,000 zeros.
         let coded =
             [0x28, 0xb5, 0x2f, 0xfd, 0xa4, 0xa0, 0x86, 0x01, 0x00, 0x4b, 0x00, 0x00, 0x10, 0x00, 0x01, 0x00, 0x9b];
         for coding in ["zstd", "gzip", "br", "deflate", "identity"] {

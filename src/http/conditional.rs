@@ -1,4 +1,4 @@
-//! `ETag` and `304 Not Modified` on successful reads, and who may keep them.
+//! `ETag`, `304 Not Modified` and `Cache-Control` for successful reads.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use poem::{
 use super::operation;
 use crate::digest::opaque_tag;
 
-/// The layer. It stands inside compression, so that a tag names the answer and not one coding of it.
+/// The layer for conditional requests. It runs inside compression, so that an ETag identifies the answer and not one coding of it.
 ///
 /// # Errors
-/// Those of the layers inside.
+/// The errors of the inner layers.
 pub async fn conditional<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Response> {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let Some(operation) = operation::of(&request).filter(|_| is_read) else {
         return next.call(request).await.map(IntoResponse::into_response);
     };
     let known = request.headers().get_all(header::IF_NONE_MATCH).iter().cloned().collect::<Vec<_>>();
-    // The router would answer HEAD with an empty body, whose tag is not the answer's; the HTTP layer leaves the body out.
+    // For HEAD the router would return an empty body with another ETag. The HTTP layer omits the body instead.
     request.set_method(Method::GET);
     let response = next.call(request).await?.into_response();
     if response.status() != StatusCode::OK {
@@ -40,7 +40,7 @@ pub async fn conditional<E: Endpoint>(next: Arc<E>, mut request: Request) -> Res
     Ok(response)
 }
 
-/// Adds a tag made of the body, unless the operation has none or gave one itself.
+/// Adds an ETag computed from the body, unless the operation has none or set one itself.
 async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
     if kind == EtagKind::None || response.headers().contains_key(header::ETAG) {
         return Ok(response);
@@ -55,7 +55,7 @@ async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
     Ok(response)
 }
 
-/// Whether a list of tags names `tag`; reads compare weakly (RFC 9110, 13.1.2). The tags made here hold no commas.
+/// Returns whether a list of ETags names `tag`. Reads compare weakly (RFC 9110, 13.1.2). The service's own tags contain no commas.
 fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
     let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();

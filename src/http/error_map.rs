@@ -1,4 +1,4 @@
-//! Translates the HTTP layer's own errors into rows of the table of codes.
+//! Maps the HTTP layer's own errors to the error codes of the API.
 
 use api::error::{ApiError, Code};
 use poem::{
@@ -7,7 +7,7 @@ use poem::{
 };
 use poem_openapi::error::{ContentTypeError, ParseParamError, ParsePathError, ParseRequestPayloadError};
 
-/// What an error says on the wire. Text of the HTTP layer reaches the client only where it describes the client's own input.
+/// Returns the API error for any error. Text of the HTTP layer reaches the client only if it describes the client's own input.
 #[must_use]
 pub fn of(error: &poem::Error) -> ApiError {
     if let Some(typed) = error.downcast_ref::<ApiError>() {
@@ -42,8 +42,8 @@ fn by_status(error: &poem::Error) -> ApiError {
     ApiError::new(code)
 }
 
-/// From `failed to parse "Input": failed to parse "string": Expected … (occurred while parsing "name")` keeps the field and
-/// what is wrong with it; the names of our types stay here.
+/// Reduces `failed to parse "Input": failed to parse "string": Expected … (occurred while parsing "name")` to the field and the
+/// problem. Removes the names of internal types.
 fn body_hint(reason: &str) -> String {
     const WHERE: &str = " (occurred while parsing \"";
     let (what, places) = reason.split_once(WHERE).unwrap_or((reason, ""));

@@ -1,4 +1,4 @@
-//! Every failure leaves in the one shape `{ error, code?, hint?, correlationId? }`: typed errors, the HTTP layer's own, panics.
+//! Gives all failures (typed errors, errors of the HTTP layer, panics) the form `{ error, code?, hint?, correlationId? }`.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{store::rate_limit::Standing, web::paths::Methods};
 
-/// The layer. `other` are paths outside the table of operations, such as the token endpoint, with their methods for `Allow`.
+/// The error layer. `other` are the paths outside the operation table, such as the token endpoint, with their methods for `Allow`.
 ///
 /// # Errors
-/// None: every failure inside is an answer from here on.
+/// None. It converts every inner failure to a response.
 pub async fn errors<E: Endpoint>(other: Methods, next: Arc<E>, request: Request) -> Result<Response> {
     let path = request.uri().path().to_owned();
     let id = request_id::of(&request).cloned();
@@ -53,12 +53,12 @@ fn wrap(error: poem::Error, path: &str, id: Option<&RequestId>, other: &Methods)
     response
 }
 
-/// An error as it leaves the service, without headers that other layers add.
+/// Returns the response to an error, without the headers that other layers add.
 pub(super) fn response_of(error: poem::Error, id: Option<&RequestId>) -> Response {
     if error.is_from_response() { error.into_response() } else { finished(error_map::of(&error), id).into_response() }
 }
 
-/// On 5xx: adds the request's id; a fault's hint, which is for us, goes to the log.
+/// Adds the request's id to a 5xx error. Moves the hint of an internal error, which is for operators, to the log.
 fn finished(mut refusal: ApiError, id: Option<&RequestId>) -> ApiError {
     if refusal.code.status().is_server_error() {
         refusal.correlation_id = id.map(|RequestId(id)| id.to_string());
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// A query string of 60 kB passes the HTTP layer and is refused, if at all, by an operation. Beyond 64 KB the layer itself
+    /// A query string of 60 kB passes the HTTP layer, so only an operation can refuse it. Beyond 64 KB the HTTP layer itself
     /// answers 414.
     #[tokio::test]
     async fn long_addresses_reach_the_operations() {

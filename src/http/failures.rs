@@ -1,4 +1,4 @@
-//! Counts failed sign-ins and guessed tokens against the address they come from.
+//! Counts failed sign-ins and guessed tokens per client address.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use poem::{Error, Request};
 use super::client_address;
 use crate::store::rate_limit::{Rate, RateLimits, Standing};
 
-/// Failures of one address that are answered in a minute.
+/// The number of failures per minute and address that are answered.
 const FAILURES: u32 = 300;
 
-/// The counters; none where nothing is counted.
+/// The counters, or `None` if nothing is counted.
 #[derive(Debug, Clone)]
 pub struct Failures(pub Option<Arc<RateLimits>>);
 
 impl Failures {
-    /// Counts a failure: its refusal, or 429 beyond 300 a minute.
+    /// Counts a failure. Returns `refusal`, or 429 beyond 300 failures a minute.
     pub fn counted(&self, request: &Request, refusal: Error) -> Error {
         let standing = self.count(request);
         match standing.and_then(|standing| standing.retry_after) {
@@ -25,7 +25,7 @@ impl Failures {
         }
     }
 
-    /// Counts a failure that its client must be told of in any case.
+    /// Counts a failure. Always returns `refusal`.
     pub fn told(&self, request: &Request, refusal: Error) -> Error {
         with(self.count(request), refusal)
     }
@@ -36,7 +36,7 @@ impl Failures {
     }
 }
 
-/// The envelope tells what is left.
+/// Attaches the state of the rate limit, which the error layer writes as headers.
 fn with(standing: Option<Standing>, mut refusal: Error) -> Error {
     if let Some(standing) = standing {
         refusal.set_data(standing);

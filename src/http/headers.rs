@@ -1,5 +1,5 @@
-//! Headers that every answer carries, whatever it is: the request's id and the version that served it; no content sniffing; errors are
-//! not kept by caches; a service on https is not asked over http again.
+//! Adds headers to every response: the request's id and the API version; `nosniff`; `no-store` on errors; and HSTS if the service
+//! uses https.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use poem::{
 
 use super::{request_id, version};
 
-/// A year, in which browsers ask this host over https only.
+/// Tells browsers to use https for this host for a year.
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// The layer; `https` says that the service's public root is on https.
+/// The layer. `https` is true if the service's public root uses https.
 ///
 /// # Errors
-/// None: what the layers inside refuse is an answer from here on.
+/// None. Every error of the inner layers becomes a response.
 pub async fn headers<E: Endpoint>(https: bool, next: Arc<E>, request: Request) -> Result<Response> {
     let id = request_id::of(&request).and_then(|id| HeaderValue::from_str(&id.0).ok());
     let mut response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);

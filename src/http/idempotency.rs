@@ -1,7 +1,7 @@
-//! Writes that happen once: each runs in one transaction, and what is answered to an `Idempotency-Key` is committed with it.
+//! Runs each write in one transaction, and commits the response to an `Idempotency-Key` with it.
 //!
-//! The layer stands behind the judgement of who asks, so whoever lost access never sees a replay, and before the operation's own look
-//! at parameters and body. Answers of the operation itself carry `Idempotency-Replayed`.
+//! Runs after authorization, so a caller who lost access never gets a replay, and before parameters and body are parsed. Responses
+//! of the operation itself carry `Idempotency-Replayed`.
 
 use std::sync::Arc;
 
@@ -33,35 +33,35 @@ const KEY: &str = "idempotency-key";
 const REPLAYED: &str = "idempotency-replayed";
 const STORAGE: &str = "idempotency-storage";
 
-/// The longest key.
+/// The maximum length of a key.
 const LONGEST_KEY: usize = 255;
 
-/// What writes need.
+/// Everything that the layer needs.
 pub struct Writes {
-    /// Where answers to keys are looked up.
+    /// The database in which keys are looked up.
     pub db: DatabaseConnection,
     /// The write connection.
     pub writer: DatabaseConnection,
     /// Counts its transactions.
     pub statements: Statements,
-    /// Whether answers are stored.
+    /// Selects whether responses are stored.
     pub store: ReplayStore,
-    /// How many bytes the stored answers of a person may take.
+    /// The maximum total size of a person's stored responses, in bytes.
     pub max_bytes_per_user: u64,
-    /// Seals stored answers, which may hold secrets.
+    /// Seals stored responses, which may contain secrets.
     pub secrets: Secrets,
-    /// The keys in use.
+    /// The keys in use in this process.
     pub keys: KeysInUse,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
-    /// For new ids.
+    /// The source of new ids.
     pub random: Random,
 }
 
-/// The layer.
+/// The idempotency layer.
 ///
 /// # Errors
-/// 400, 409 or 422 for the key, and those of the layers inside.
+/// 400, 409 or 422 for the key, and the errors of the inner layers.
 pub async fn idempotency<E: Endpoint>(settings: Arc<Writes>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let Some(kind) = operation::of(&request).and_then(|operation| operation.idempotency) else {
         return next.call(request).await.map(IntoResponse::into_response);
@@ -77,13 +77,13 @@ pub async fn idempotency<E: Endpoint>(settings: Arc<Writes>, next: Arc<E>, mut r
         return Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))));
     }
     match json(&mut request).await? {
-        // What is no JSON is refused before it has anything to do with a key.
+        // A body that is not JSON is refused without using the key.
         None => settings.once(&next, request).await,
         Some(hash) => settings.keyed(&next, request, key, hash).await,
     }
 }
 
-/// `Idempotency-Key`, 1 to 255 printable ASCII characters.
+/// Returns the value of `Idempotency-Key`, which has 1 to 255 printable ASCII characters.
 fn key(request: &Request) -> Result<Option<String>, ApiError> {
     let mut values = request.headers().get_all(KEY).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -98,7 +98,8 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// The hash of the body's JSON value, which the operation reads after it; none where it is not JSON or not said to be.
+/// Returns the hash of the body's JSON value, and keeps the value for the operation. Returns `None` if the body is not JSON or is
+/// not declared as JSON.
 async fn json(request: &mut Request) -> Result<Option<Vec<u8>>> {
     let bytes = request.take_body().into_bytes().await?;
     let is_json = check_content_type(request.content_type()).is_ok();
@@ -127,7 +128,7 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
 }
 
 impl Writes {
-    /// Runs the operation in a transaction of its own, which is committed unless it refuses.
+    /// Runs the operation in its own transaction and commits it unless the operation fails.
     async fn once<E: Endpoint>(&self, next: &E, mut request: Request) -> Result<Response> {
         let unit = Arc::new(self.unit());
         request.set_data(unit.clone());
@@ -145,10 +146,10 @@ impl Writes {
         }
     }
 
-    /// The same for a request with a key: answered from what is stored, or run and stored.
+    /// Handles a request with a key: replays the stored response, or runs the operation and stores its response.
     async fn keyed<E: Endpoint>(&self, next: &E, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
         let Some(member) = request.data::<Arc<Member>>() else { return self.once(next, request).await };
-        // An id in capitals is the same id; nothing else in these paths tells them apart.
+        // Ids are case-insensitive, and no two of these paths differ only in case.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
         let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
@@ -159,7 +160,7 @@ impl Writes {
         request.set_data(unit.clone());
         let id = request_id::of(&request).cloned();
         match next.call(request).await.map(IntoResponse::into_response) {
-            // A plan that has run out meanwhile: what a plan refuses has nothing to do with keys.
+            // The plan has run out meanwhile. Refusals because of the plan are not stored.
             Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => {
                 into_unique(unit)?.roll_back().await.map_err(ApiError::from)?;
                 Err(error)
@@ -173,7 +174,7 @@ impl Writes {
         UnitOfWork::new(self.writer.clone(), self.statements.clone())
     }
 
-    /// A unit of work that holds the key, or the answer where there is nothing to run.
+    /// Returns a unit of work that holds the key, or the response if the operation must not run.
     async fn start(&self, scope: &Scope, hash: &[u8]) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
         let unit = self.unit();
         let answer = match replays::start(&unit, &self.db, &self.secrets, scope, hash, self.clock.now()).await? {
@@ -181,12 +182,12 @@ impl Writes {
             Start::Locked => Err(in_progress().into()),
             Start::Known(known) => answer_to(known),
         };
-        // Before the answer: dropped, the transaction would hold the key for other processes until its connection is used again.
+        // Rolls back before answering. A dropped transaction would hold the key for other processes until its connection is reused.
         unit.roll_back().await?;
         Ok(Err(answer))
     }
 
-    /// Commits what a request with a key wrote together with its answer; a refusal is stored without what it had written.
+    /// Commits the writes of a request together with its response. Stores a refusal without the writes of the refused operation.
     async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hash: Vec<u8>) -> Result<Response> {
         let status = response.status();
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
@@ -197,7 +198,7 @@ impl Writes {
             unit
         } else {
             unit.roll_back().await.map_err(ApiError::from)?;
-            // The key was free for a moment: another process may have answered it.
+            // The key was free for a moment, so another process may have used it.
             match self.start(&scope, &hash).await? {
                 Ok(unit) => unit,
                 Err(answered) => return answered,
@@ -210,7 +211,7 @@ impl Writes {
         let outcome = replays::store(transaction, &self.secrets, replay, self.max_bytes_per_user).await;
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
-            // The same request, whose client had hung up, was being committed while the key was looked up.
+            // The same request, whose client had disconnected, was being committed while the key was looked up.
             unit.roll_back().await.map_err(ApiError::from)?;
             return Err(in_progress().into());
         }
@@ -220,7 +221,7 @@ impl Writes {
     }
 }
 
-/// The answer to a key that was used before.
+/// Returns the response to a key that was used before.
 fn answer_to(known: Known) -> Result<Response> {
     match known {
         Known::Answered(stored) => Ok(replayed(response_of(stored), true)),
@@ -235,12 +236,12 @@ fn in_progress() -> ApiError {
     ApiError::new(Code::IdempotencyInProgress).retry_after(1)
 }
 
-/// The unit of work, which nobody holds any more once the operation has answered.
+/// Returns the unit of work, which has one owner once the operation has answered.
 fn into_unique(unit: Arc<UnitOfWork>) -> Result<UnitOfWork, ApiError> {
     Arc::into_inner(unit).ok_or_else(|| ApiError::from(Error::internal("an operation kept its unit of work")))
 }
 
-/// An answer, and what is stored of it.
+/// Returns the response and its stored form.
 async fn stored_of(mut response: Response) -> Result<(Response, Stored)> {
     let body = response.take_body().into_vec().await?;
     let text = |name: header::HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
@@ -278,7 +279,8 @@ mod tests {
         testing::{World, noon},
     };
 
-    /// How often an operation that answers with so many bytes ran for one key, asked twice, and what its last answer says of storage.
+    /// Sends one key twice. Returns how often an operation with a response of `bytes` ran, and the storage header of the last
+    /// response.
     async fn asked_twice(bytes: usize) -> (usize, Option<String>) {
         let (world, runs) = (World::new().await, Arc::new(AtomicUsize::new(0)));
         let user = users::by_id(&world.db, world.owner).await.unwrap();

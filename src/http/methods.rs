@@ -1,4 +1,4 @@
-//! The methods of a path: `Allow` on 405, and the answer to `OPTIONS`, for anyone. Scripts of other origins get no permission by it.
+//! The methods of a path: `Allow` on 405, and the response to `OPTIONS` for any caller. It grants no cross-origin access.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use poem::{
     http::{Method, StatusCode, header},
 };
 
-/// The layer that answers `OPTIONS`. It stands in front of authentication.
+/// The layer that answers `OPTIONS`. It runs before authentication.
 ///
 /// # Errors
-/// Those of the layers inside.
+/// The errors of the inner layers.
 pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
     if *request.method() == Method::OPTIONS {
         let allow = allow(request.uri().path(), &[]);
@@ -22,7 +22,7 @@ pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Resp
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// The methods that `path` answers, for `Allow`; empty where it is no path of ours.
+/// Returns the methods of `path` for `Allow`, or an empty string for an unknown path.
 #[must_use]
 pub fn allow(path: &str, other: &[(&str, &str)]) -> String {
     if let Some((_, methods)) = other.iter().find(|(known, _)| *known == path) {

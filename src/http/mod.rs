@@ -1,8 +1,8 @@
-//! Every request passes here before and after the operations: one stack of functions.
+//! The HTTP layers around the operations: one stack of functions.
 //!
-//! A layer refuses with an error; [`errors`] alone writes error bodies. Layers speak to those inside by request data
-//! ([`operation`], [`request_id`], [`CountedAs`](rate_limit::CountedAs), the caller and the access), and to those outside by error data
-//! ([`Challenge`](authenticate::Challenge), the state of a rate limit) and headers.
+//! A layer refuses with an error, and only [`errors`] writes error bodies. Layers pass data inwards as request data ([`operation`],
+//! [`request_id`], [`CountedAs`](rate_limit::CountedAs), the caller and the access). They pass data outwards as error data
+//! ([`Challenge`](authenticate::Challenge), the state of a rate limit) and as headers.
 
 pub mod access;
 pub mod authenticate;
@@ -31,30 +31,30 @@ use self::{
 };
 use crate::{clock::Clock, random::Random, web::paths::Methods};
 
-/// What the layers need.
+/// The settings of the layers.
 pub struct Layers {
-    /// Times requests.
+    /// The clock that times requests.
     pub clock: Clock,
-    /// Draws request ids.
+    /// The source of request ids.
     pub random: Random,
-    /// Whether the public root is on https.
+    /// True if the public root uses https.
     pub https: bool,
-    /// Proxies.
+    /// The trusted proxies.
     pub client: NameClient,
-    /// Paths outside the table of operations.
+    /// The paths outside the operation table, with their methods.
     pub other_paths: Methods,
-    /// Credentials.
+    /// The settings of authentication.
     pub authenticate: Authenticate,
-    /// Rates.
+    /// The settings of rate limits.
     pub rate_limit: RateLimit,
-    /// Properties, roles and plans.
+    /// The settings of authorization.
     pub authorize: Authorize,
-    /// Transactions and replays.
+    /// The settings of transactions and replays.
     pub writes: Writes,
 }
 
-/// Puts the layers around the `operations` below `/api` and around the `open` paths. Read from the bottom up, it is the way of a
-/// request.
+/// Wraps the layers around the `operations` below `/api` and around the `open` paths. A request passes the layers from the last
+/// line to the first.
 pub fn stack(
     layers: Layers,
     operations: impl Endpoint<Output = Response> + 'static,
@@ -69,7 +69,7 @@ pub fn stack(
         .around(conditional::conditional)
         .around(move |next, request| idempotency::idempotency(writes.clone(), next, request))
         .around(body::refuse)
-        // 404, 402 and 403 come before a word about the body, so that it tells nothing of what is there.
+        // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
         .around(move |next, request| access::authorize(authorize.clone(), next, request))
         .around(move |next, request| rate_limit::limit(rate_limit.clone(), next, request))
         .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))

@@ -1,4 +1,4 @@
-//! Counts requests per caller and tells each answer's reader what is left; bounds how many of a caller are under way.
+//! Counts requests per caller, reports the remaining rate in each response, and limits the requests in flight per caller.
 
 use std::{
     pin::Pin,
@@ -22,39 +22,39 @@ use crate::store::{
     rate_limit::{Rate, RateLimits, Standing},
 };
 
-/// Requests to the embedded issuer that one address may send in a minute, all at once if it likes: many people may share it, and
-/// each needs a few to sign in and one an hour to stay signed in.
+/// The number of requests that one address may send to the embedded issuer in a minute, in one burst or not. Many people may share
+/// an address. Each needs a few requests to sign in and one an hour to stay signed in.
 const ISSUER_REQUESTS: u32 = 300;
 
-/// Seconds after which whoever has too many requests under way may try again.
+/// The value of `Retry-After`, in seconds, for a caller with too many requests in flight.
 const SOON: u64 = 1;
 
-/// Who is counted, as request data. Authentication sets it; a request without it is counted by its address.
+/// The caller that a request counts for, as request data. Authentication sets it. A request without it counts for its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountedAs {
-    /// Names the caller among all callers, e.g. `user/ID` or `share/DIGEST/ADDRESS`.
+    /// The unique key of the caller, e.g. `user/ID` or `share/DIGEST/ADDRESS`.
     pub key: String,
     /// The caller's rate.
     pub rate: Rate,
-    /// Names those whose requests under way are bounded together, e.g. `user/ID` or `share/DIGEST`.
+    /// The key under which requests in flight are limited together, e.g. `user/ID` or `share/DIGEST`.
     pub under_way: String,
 }
 
-/// The bounds. Where `limits` is none nothing is counted.
+/// The settings of the layer. Nothing is counted if `limits` is `None`.
 #[derive(Debug, Clone)]
 pub struct RateLimit {
     /// The counters.
     pub limits: Option<Arc<RateLimits>>,
-    /// What is under way.
+    /// The requests in flight.
     pub in_flight: InFlight,
-    /// The rate of callers that are known by address only.
+    /// The rate of callers that are identified only by their address.
     pub anonymous: Rate,
 }
 
-/// The layer.
+/// The rate-limit layer.
 ///
 /// # Errors
-/// 429 beyond the caller's rate, and those of the layers inside.
+/// 429 beyond the caller's rate, and the errors of the inner layers.
 pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
     let Some(caller) = settings.caller(&request) else {
         return next.call(request).await.map(IntoResponse::into_response);
@@ -75,7 +75,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request:
             Ok(response)
         }
         Err(mut error) => {
-            // A refusal by another limit tells of that one.
+            // A refusal by another limit reports that limit.
             if error.data::<Standing>().is_none() {
                 error.set_data(standing);
             }
@@ -85,7 +85,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request:
 }
 
 impl RateLimit {
-    /// Who is counted; none for what is open to everyone and made once for all.
+    /// Returns the caller to count, or `None` for public responses that cost nothing.
     fn caller(&self, request: &Request) -> Option<CountedAs> {
         if let Some(caller) = request.data::<CountedAs>() {
             return Some(caller.clone());
@@ -102,7 +102,7 @@ impl RateLimit {
     }
 }
 
-/// 429. Endpoints of the issuer that answer in JSON say it as their clients read it (RFC 6749 section 5.2), to scripts of any origin.
+/// Returns 429. JSON endpoints of the issuer answer in the form of RFC 6749, section 5.2, readable by scripts of any origin.
 fn too_many(path: &str, seconds: u64) -> Error {
     if !path.starts_with("/oauth/") || path == "/oauth/authorize" {
         return ApiError::new(Code::RateLimited).retry_after(seconds).into();
@@ -117,14 +117,14 @@ fn too_many(path: &str, seconds: u64) -> Error {
     Error::from_response(response.body(body.to_string()))
 }
 
-/// Keeps the request's place until its answer has been sent or given up.
+/// Keeps the request's place until its response has been sent or dropped.
 fn under_way_until_read(mut response: Response, place: Place) -> Response {
     let inner: BoxBody<Bytes, std::io::Error> = response.take_body().into();
     response.set_body(Body::from(BoxBody::new(Sent { inner, place: Some(place) })));
     response
 }
 
-/// A body that leaves its place when its end has been read.
+/// A body that releases its place when its end has been read.
 struct Sent {
     inner: BoxBody<Bytes, std::io::Error>,
     place: Option<Place>,

@@ -1,4 +1,4 @@
-//! Gives each request an id that stands in its answer, in its log lines and, on 5xx, in its body.
+//! Gives each request an id. It is in the response, in the log lines and, on 5xx, in the body.
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use tracing::Instrument;
 use super::operation;
 use crate::{clock::Clock, random::Random};
 
-/// The header that carries the id, both ways.
+/// The header of the id, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
 
 /// The request's id, as request data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub Arc<str>);
 
-/// The id of a request.
+/// Returns the id of a request.
 #[must_use]
 pub fn of(request: &Request) -> Option<&RequestId> {
     request.data()
 }
 
-/// The layer: `clock` times the request and dates ids, which `random` draws where the client sends none.
+/// The layer. `clock` times the request. If the client sends no id, the layer makes one with `clock` and `random`.
 ///
 /// # Errors
-/// None: what the layers inside refuse is an answer from here on.
+/// None. Every error of the inner layers becomes a response.
 pub async fn request_id<E: Endpoint>(
     clock: Clock,
     random: Random,
@@ -46,14 +46,15 @@ pub async fn request_id<E: Endpoint>(
     Ok(answer.instrument(span).await)
 }
 
-/// The client's own id for the request, if it is short and plain enough to stand in a log.
+/// Returns the client's own id for the request, if it is short and plain enough for a log.
 fn given(request: &Request) -> Option<Arc<str>> {
     let text = request.headers().get(HEADER)?.to_str().ok()?;
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     ((1..=128).contains(&text.len()) && plain).then(|| text.into())
 }
 
-/// The pattern of the path: the path itself may hold a share link's token. Paths outside the API hold no secrets.
+/// Returns the pattern of the path, because the path itself may contain a share link's token. Paths outside the API contain no
+/// secrets.
 fn loggable_path(request: &Request) -> &'static str {
     match operation::of(request) {
         Some(operation) => operation.path,

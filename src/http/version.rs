@@ -1,4 +1,4 @@
-//! `X-API-Version`: a client may pin the version it was written for; every answer says which one served it.
+//! `X-API-Version`: a client may pin the version it was written for, and every response names the version that served it.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use poem::{Endpoint, IntoResponse, Request, Response, Result, http::HeaderName};
 
 /// The version served.
 pub const CURRENT: &str = api::VERSION;
-/// The header that names a version, both ways.
+/// The header that names a version, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
 
-/// The layer. It refuses before anything else looks at the request.
+/// The version layer. It runs before anything else looks at the request.
 ///
 /// # Errors
-/// 400 for a version that is not served, and those of the layers inside.
+/// 400 for a version that is not supported, and the errors of the inner layers.
 pub async fn version<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
     if !is_supported(&request) {
         let hint = format!("X-API-Version: the only supported version is {CURRENT}");
@@ -22,7 +22,7 @@ pub async fn version<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Resp
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// Versions are the API's; sign-in pages and metadata have none.
+/// Returns whether the version requested is supported. Only the API has versions, not the sign-in pages and metadata.
 fn is_supported(request: &Request) -> bool {
     let path = request.uri().path();
     let versioned = path == "/api" || path.starts_with("/api/");

@@ -53,7 +53,8 @@ pub(super) struct Watch(Arc<Mutex<Progress>>);
 pub(super) struct Request {
     watch: Watch,
     id: u64,
-    /// Whether it is one stream of several on its connection, whose socket then says nothing about its reader.
+    /// True if the request is one of several streams on its connection. The socket's progress then does not show the stream's
+    /// progress.
     pub(super) is_stream: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Annotations: what happened on a day, told on the charts of a property.
+//! Annotations: events on a day, shown on the charts of a property.
 
 use api::annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource};
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{compute::beside, error::Error};
 
-/// The most annotations of a property.
+/// The maximum number of annotations of a property.
 const MAX_ANNOTATIONS: Limit = Limit { max: 5_000, noun: "annotations of the property" };
 
-/// A day that is written in the program; one that does not exist does not compile.
+/// Returns a constant date. An invalid date does not compile.
 #[expect(clippy::expect_used, reason = "at compile time")]
 const fn day(year: i32, month: u32, day: u32) -> NaiveDate {
     NaiveDate::from_ymd_opt(year, month, day).expect("the day exists")
@@ -26,7 +26,7 @@ const fn day(year: i32, month: u32, day: u32) -> NaiveDate {
 /// The first day that can be annotated.
 const EARLIEST: NaiveDate = const { day(2000, 1, 1) };
 
-/// How many days ahead something can be planned.
+/// The maximum number of days that an annotation can lie ahead.
 const AHEAD: Days = Days::new(3 * 366);
 
 /// A counting anomaly that the search engine has published.
@@ -36,7 +36,7 @@ struct Anomaly {
     text: &'static str,
 }
 
-/// The anomalies that are known; their sources stand in the search engine's own list of data anomalies.
+/// The known anomalies. Their source is the search engine's own list of data anomalies.
 const ANOMALIES: [Anomaly; 2] = [
     Anomaly {
         id: 0x0196_c6b5_d000_7000_8000_0000_0000_0001,
@@ -51,7 +51,7 @@ const ANOMALIES: [Anomaly; 2] = [
     },
 ];
 
-/// The annotations of a property, newest first; with a window, those that touch it.
+/// Returns the annotations of a property, newest first. With a window, returns those that overlap it.
 pub async fn list(
     db: &impl ConnectionTrait,
     access: &PropertyAccess,
@@ -87,7 +87,7 @@ fn known(anomaly: &Anomaly) -> Annotation {
     }
 }
 
-/// Writes an annotation.
+/// Creates an annotation.
 pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<Annotation, Error> {
     let days = check(&input, change.now)?;
     let property_id = change.lock().await?;
@@ -108,7 +108,7 @@ pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<A
     Ok(to_api(&row.insert(change.tx()).await?))
 }
 
-/// Replaces what an annotation says.
+/// Replaces the content of an annotation.
 pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) -> Result<Annotation, Error> {
     let property_id = change.lock().await?;
     let row = change.current(Entity::one_of_property(property_id, id)).await?;
@@ -134,7 +134,7 @@ pub async fn delete(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
     Ok(())
 }
 
-/// The days of an annotation; a last day that is the first is none.
+/// Returns the first and last day of an annotation. The last day is `None` if it equals the first.
 fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Option<NaiveDate>), Error> {
     let latest = now.date_naive() + AHEAD;
     for (name, date) in [("date", Some(input.date)), ("endDate", input.end_date)] {

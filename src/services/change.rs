@@ -1,7 +1,7 @@
 //! Changes to the service's own records.
 //!
-//! A [`Change`] carries everything that a write needs beside its input. It takes a [`Member`] to change the member's own things, and a
-//! [`PropertyAccess`] to change the things of a property; the reader of a share link has neither.
+//! A [`Change`] carries everything that a write needs beside its input. A [`Member`] authorises changes of the member's own
+//! records, and a [`PropertyAccess`] those of a property's records. The reader of a share link has neither.
 
 use std::sync::Arc;
 
@@ -21,29 +21,29 @@ use super::{
 };
 use crate::{digest::opaque_tag_of, error::Error, random::Random, store::unit_of_work::UnitOfWork};
 
-/// The most bytes that the texts or conditions of all records of a kind take together, on a property or of a person: 4 MiB.
+/// The maximum total size of the texts or conditions of one kind of record, per property or person: 4 MiB.
 const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Rows, or values to compare with, of one statement.
+/// The maximum number of rows, or of values to compare with, in one statement.
 pub const AT_ONCE: usize = 1_000;
 
-/// The values of `If-Match`; none where the header was not sent.
+/// The values of `If-Match`. Empty if the header was not sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IfMatch(pub Vec<String>);
 
-/// The strong tag of a record's state: 128 bits of the SHA-256 of everything that its row holds, as JSON.
+/// Returns the strong ETag of a record: 128 bits of the SHA-256 of its row as JSON.
 #[must_use]
 pub fn etag(row: &impl Serialize) -> String {
     let mut hash = Sha256::new();
-    // A digest takes every byte, and no row has keys that JSON has not.
+    // Writing to a digest cannot fail, and no row has keys that JSON cannot represent.
     let written = serde_json::to_writer(&mut hash, row);
     debug_assert!(written.is_ok(), "a row that is no JSON: {written:?}");
     format!("\"{}\"", opaque_tag_of(hash))
 }
 
 impl IfMatch {
-    /// Refuses a change where the header was sent and does not name the state that `row` is in. Weak tags never match; a tag without
-    /// its quotes is none.
+    /// Fails if the header was sent and does not name the current state of `row`. Weak tags never match. A tag without quotes is
+    /// invalid.
     pub fn check(&self, row: &impl Serialize) -> Result<(), Error> {
         let current = etag(row);
         let named = |list: &String| list.split(',').map(str::trim).any(|tag| tag == "*" || tag == current);
@@ -57,24 +57,24 @@ impl IfMatch {
     }
 }
 
-/// A change: by whom, in which transaction, of which state, when.
+/// One write: its author, transaction, precondition and time.
 pub struct Change<By> {
     /// The caller, or the caller's access to the property.
     pub by: Arc<By>,
-    /// When.
+    /// The time of the change.
     pub now: DateTime<Utc>,
     tx: Arc<DatabaseTransaction>,
     if_match: IfMatch,
     random: Random,
 }
 
-/// A change of a member's own things.
+/// A change of a member's own records.
 pub type MemberChange = Change<Member>;
 
-/// A change of a property's things.
+/// A change of a property's records.
 pub type PropertyChange = Change<PropertyAccess>;
 
-/// What gives the right to make a change.
+/// A proof of the right to make a change.
 pub trait Author: Send + Sync + 'static {}
 
 impl Author for Member {}
@@ -82,10 +82,10 @@ impl Author for Member {}
 impl Author for PropertyAccess {}
 
 impl<By: Author> Change<By> {
-    /// Begins a change within `unit`, which must be committed after the change is dropped.
+    /// Begins a change within `unit`. Drop the change before committing `unit`.
     ///
     /// # Errors
-    /// Where the database does not begin a transaction.
+    /// The database cannot begin a transaction.
     pub async fn begin(
         by: Arc<By>,
         unit: &UnitOfWork,
@@ -103,23 +103,23 @@ impl<By: Author> Change<By> {
         &self.tx
     }
 
-    /// An id for a new record.
+    /// Returns an id for a new record.
     #[must_use]
     pub fn new_id(&self) -> Uuid {
         self.random.id(self.now)
     }
 
-    /// A secret for a new record, of 256 bits.
+    /// Returns a secret of 256 bits for a new record.
     #[must_use]
     pub fn new_token(&self) -> String {
         self.random.token()
     }
 
-    /// The record that `one` finds, in the state that the caller means to change. Whoever changes it next waits only if the caller
-    /// has locked what it belongs to.
+    /// Returns the record that `one` finds, after checking `If-Match`. This does not lock the record. Concurrent changes wait only
+    /// if the caller has locked the record's owner.
     ///
     /// # Errors
-    /// [`Error::NotFound`], and those of [`Change::check`].
+    /// [`Error::NotFound`], and the errors of [`Change::check`].
     pub async fn current<E>(&self, one: Select<E>) -> Result<E::Model, Error>
     where
         E: EntityTrait,
@@ -130,49 +130,48 @@ impl<By: Author> Change<By> {
         Ok(row)
     }
 
-    /// Refuses the change where `If-Match` was sent and does not name `state`.
+    /// Fails if `If-Match` was sent and does not name `state`.
     ///
     /// # Errors
-    /// [`Error::PreconditionFailed`], or [`Error::InvalidRequest`] for a header that names no tag.
+    /// [`Error::PreconditionFailed`], or [`Error::InvalidRequest`] if the header contains no valid tag.
     pub fn check(&self, state: &impl Serialize) -> Result<(), Error> {
         self.if_match.check(state)
     }
 }
 
 impl MemberChange {
-    /// Locks the member; see [`users::lock`]. Returns the member's record as it is now.
+    /// Locks the member with [`users::lock`]. Returns the member's current record.
     ///
     /// # Errors
-    /// [`Error::NotFound`] where it is gone.
+    /// [`Error::NotFound`] if the record no longer exists.
     pub async fn lock(&self) -> Result<user::Model, Error> {
         users::lock(self.tx(), self.by.user.id).await
     }
 }
 
 impl PropertyChange {
-    /// Locks the property and looks again; see [`PropertyAccess::lock`]. Returns the property's id.
+    /// Locks the property and re-checks access with [`PropertyAccess::lock`]. Returns the property's id.
     ///
     /// # Errors
-    /// Those of [`PropertyAccess::lock`].
+    /// The errors of [`PropertyAccess::lock`].
     pub async fn lock(&self) -> Result<Uuid, Error> {
         self.by.lock(self.tx()).await
     }
 }
 
-/// The most records of a kind, on a property or of a person.
+/// The maximum number of records of a kind, per property or person.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// How many.
+    /// The maximum number.
     pub max: u64,
-    /// Their name in hints, in the plural.
+    /// The plural name of the records, for hints.
     pub noun: &'static str,
 }
 
-/// The records beside one that is to be written: those of its kind, on the same property or of the same person. One statement reads
-/// all that is asked of them.
+/// Statistics on the other records of the same kind, property and person, read in one statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Others {
-    /// How many there are.
+    /// The number of records.
     pub count: u64,
     bytes: u64,
     same_key: u64,
@@ -196,7 +195,7 @@ impl Others {
         Ok(Self { count: unsigned(count)?, bytes: unsigned(bytes)?, same_key: unsigned(same_key)? })
     }
 
-    /// Refuses one more where there are as many as are kept.
+    /// Fails if the number of records has reached the limit.
     pub fn check_room(&self, limit: Limit) -> Result<(), Error> {
         let (count, Limit { max, noun }) = (self.count, limit);
         if count < max {
@@ -206,7 +205,7 @@ impl Others {
         }
     }
 
-    /// Refuses a text of `bytes` in the body's `field` where all texts together would take too many.
+    /// Fails if a text of `bytes` in the body's `field` would exceed the total size.
     pub fn check_bytes(&self, field: &str, bytes: usize, limit: Limit) -> Result<(), Error> {
         let (together, noun) = (self.bytes + bytes as u64, limit.noun);
         if together <= MAX_TOTAL_BYTES {
@@ -218,7 +217,7 @@ impl Others {
         )))
     }
 
-    /// Refuses a name that one of them has; they leave out the record that is to have it.
+    /// Fails if another record has the name. The record to be named must not be counted.
     pub fn check_name(&self, name: &str) -> Result<(), Error> {
         if self.same_key == 0 {
             Ok(())
@@ -228,7 +227,7 @@ impl Others {
     }
 }
 
-/// Inserts rows, so many with each statement that none has more parameters than a database takes.
+/// Inserts rows. Splits them into statements that stay below the database's limit of parameters.
 pub async fn insert_all<A>(tx: &DatabaseTransaction, rows: Vec<A>) -> Result<(), Error>
 where
     A: ActiveModelTrait + Clone,
@@ -239,7 +238,7 @@ where
     Ok(())
 }
 
-/// A name as it is kept.
+/// Returns the name without surrounding white space, as it is stored.
 #[must_use]
 pub fn trimmed(name: &str) -> String {
     name.trim().to_owned()
@@ -249,7 +248,7 @@ pub fn trimmed(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A row that is dear to print.
+    /// A row that is expensive to serialise.
     #[derive(serde::Serialize)]
     struct Row(&'static str);
 

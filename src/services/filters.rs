@@ -17,10 +17,10 @@ use super::{
 };
 use crate::{compute::beside, error::Error};
 
-/// The most filter presets of a person.
+/// The maximum number of filter presets of a person.
 const MAX_PRESETS: Limit = Limit { max: 500, noun: "filter presets" };
 
-/// A person's presets, by name.
+/// Returns a person's presets, by name.
 pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<FilterPreset>, Error> {
     let rows = Entity::of_user(member.user.id).all(db).await?;
     beside(move || rows.iter().map(to_api).collect()).await?

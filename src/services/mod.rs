@@ -1,4 +1,5 @@
-//! What the product does, free of HTTP: one file or folder per subject, free functions whose arguments name what they touch.
+//! The product, independent of HTTP: one file or folder per subject, with free functions that take everything they use as
+//! arguments.
 
 pub mod access;
 pub mod analyses;

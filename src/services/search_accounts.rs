@@ -1,4 +1,4 @@
-//! Search accounts: the grants that people gave the service, kept sealed.
+//! Search accounts: the grants that people gave the service, stored sealed.
 
 use chrono::{DateTime, Utc};
 use entity::search_account::{self, Status};
@@ -10,23 +10,23 @@ use uuid::Uuid;
 
 use crate::{error::Error, random::Random, secrets::Secrets};
 
-/// What connecting a search account yields.
+/// The result of connecting a search account.
 #[derive(Clone)]
 pub struct Connection {
     /// The account's identifier at the search engine.
     pub subject: String,
-    /// Its e-mail there.
+    /// Its e-mail address at the search engine.
     pub email: Option<String>,
-    /// The refresh token, in the clear.
+    /// The refresh token, in plain text.
     pub refresh_token: String,
 }
 
-/// The accounts a person connected, oldest first, with their health.
+/// Returns the accounts that a person connected, oldest first, with their health.
 pub async fn of_user(db: &impl ConnectionTrait, user_id: Uuid) -> Result<Vec<search_account::Model>, Error> {
     Ok(search_account::Entity::of_user(user_id).all(db).await?)
 }
 
-/// Stores a grant; connecting an account again renews it.
+/// Stores a grant. Connecting an account again renews its grant.
 pub async fn connect(
     db: &DatabaseConnection,
     secrets: &Secrets,
@@ -55,8 +55,8 @@ pub async fn connect(
     replace_refresh_token(db, secrets, &account, &connection.refresh_token, now).await
 }
 
-/// Stores the refresh token that the search engine gave in place of the old one. The sealed form names the account, so that
-/// it opens for no other.
+/// Stores the refresh token with which the search engine replaced the old one. The seal is bound to the account, so it cannot be
+/// opened for another one.
 pub async fn replace_refresh_token(
     db: &DatabaseConnection,
     secrets: &Secrets,
@@ -70,7 +70,8 @@ pub async fn replace_refresh_token(
     Ok(row.update(db).await?)
 }
 
-/// The account's refresh token, unless the search engine refused it; `owner_must` says that the account is another person's.
+/// Returns the account's refresh token, unless the search engine refused it. `owner_must` is true if the account is another
+/// person's.
 pub fn refresh_token(secrets: &Secrets, account: &search_account::Model, owner_must: bool) -> Result<String, Error> {
     let sealed = account.refresh_token.as_deref().filter(|_| account.status == Status::Connected);
     let sealed = sealed.ok_or(Error::SearchAccountDisconnected { owner_must })?;
@@ -78,7 +79,7 @@ pub fn refresh_token(secrets: &Secrets, account: &search_account::Model, owner_m
     String::from_utf8(token).map_err(Error::internal)
 }
 
-/// Notes that the search engine refused the grant that `account` was read with. A grant renewed meanwhile is left alone.
+/// Records that the search engine refused the grant that `account` was read with. A grant renewed meanwhile is left unchanged.
 pub async fn mark_reconnect_required(
     db: &DatabaseConnection,
     account: &search_account::Model,

@@ -1,6 +1,6 @@
-//! Share links: whoever has one reads the property's dashboard.
+//! Share links: anyone who has one can read the property's dashboard.
 //!
-//! A link's token has 256 bits. It is looked up by its SHA-256 digest; a sealed copy shows the link again to those who manage links.
+//! A link's token has 256 bits. It is looked up by its SHA-256 digest. A sealed copy lets managers of links see the link again.
 
 use api::{
     models::Role,
@@ -21,13 +21,13 @@ use super::{
 };
 use crate::{error::Error, secrets::Secrets};
 
-/// The most active links of a property.
+/// The maximum number of active links of a property.
 const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
 
-/// What the sealed token is bound to.
+/// The context that the sealed token is bound to.
 const CONTEXT: &str = "share_link";
 
-/// What showing and making links needs.
+/// The secrets and the address that showing and creating links need.
 pub struct Links<'a> {
     /// Seals and opens tokens.
     pub secrets: &'a Secrets,
@@ -35,14 +35,14 @@ pub struct Links<'a> {
     pub base_url: &'a str,
 }
 
-/// The digest by which a token is found.
+/// Returns the digest that a token is looked up by.
 #[must_use]
 pub fn token_hash(token: &str) -> Vec<u8> {
     Sha256::digest(token).to_vec()
 }
 
 impl Links<'_> {
-    /// The active links of a property, newest first; their tokens only for those who may manage links.
+    /// Returns the active links of a property, newest first. Includes their tokens only for those who may manage links.
     pub async fn list(
         &self,
         db: &impl ConnectionTrait,
@@ -53,9 +53,9 @@ impl Links<'_> {
         Ok(rows.iter().rev().map(|row| self.to_api(row, access)).collect())
     }
 
-    /// Makes a link.
+    /// Creates a link.
     pub async fn create(&self, change: &PropertyChange, input: ShareLinkInput) -> Result<ShareLink, Error> {
-        // In milliseconds, like every time here: what is answered is what every database keeps.
+        // Truncated to milliseconds, like every time here, so that the response equals what every database stores.
         let expires_at = input.expires_at.map(|end| end.trunc_subsecs(3));
         if expires_at.is_some_and(|end| end <= change.now) {
             return Err(Error::invalid("expiresAt: must be in the future"));
@@ -79,7 +79,7 @@ impl Links<'_> {
         Ok(self.to_api(&row.insert(change.tx()).await?, &change.by))
     }
 
-    /// A token that the service's present key does not open is left out: the link can still be revoked.
+    /// Converts the row to that of the API. Omits a token that the current key cannot open: the link can still be revoked.
     fn to_api(&self, row: &share_link::Model, access: &PropertyAccess) -> ShareLink {
         let manages = access.role() >= Role::Admin;
         let token = self.secrets.open(&row.sealed_token, CONTEXT).ok().filter(|_| manages);
@@ -96,7 +96,7 @@ impl Links<'_> {
     }
 }
 
-/// Revokes a link; it opens nothing from then on.
+/// Revokes a link with immediate effect.
 pub async fn revoke(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
     let property_id = change.lock().await?;
     let one = Entity::active_one_of_property(property_id, id, change.now);
@@ -106,7 +106,7 @@ pub async fn revoke(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
     Ok(())
 }
 
-/// Revokes the links that were made under a grant: whoever may not make any more leaves none behind.
+/// Revokes the links made under a grant that no longer allows making links.
 pub async fn revoke_made_under(tx: &DatabaseTransaction, grant_id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
     Entity::update_many()
         .set(share_link::ActiveModel { revoked_at: Set(Some(now)), ..Default::default() })

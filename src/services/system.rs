@@ -1,4 +1,4 @@
-//! Whether the service and what it depends on answer.
+//! The health of the service and of its dependencies.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ use crate::{
     search_engine::Account,
 };
 
-/// How long a dependency may take to answer the check.
+/// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How old an answer may be.
+/// The maximum age of a cached result.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
 
-/// Asks everything that the service depends on, once for all who want to know at a time.
+/// Checks all dependencies. Concurrent callers share one check.
 #[derive(Clone)]
 pub struct HealthCheck {
     db: DatabaseConnection,
@@ -39,21 +39,21 @@ pub struct HealthCheck {
     last: Arc<Mutex<Option<Look>>>,
 }
 
-/// What was seen, and when.
+/// A result and its time.
 struct Look {
     at: DateTime<Utc>,
     health: Health,
 }
 
 impl HealthCheck {
-    /// Nothing was asked yet.
+    /// Creates the check without running it.
     #[must_use]
     pub fn new(db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
         Self { db, issuer, search, last: Arc::default() }
     }
 
-    /// The health of at most two seconds ago. It is found out in a task of its own, so that clients who hang up do not cause one look
-    /// after the other.
+    /// Returns a result that is at most two seconds old. The check runs in a task of its own, so that clients who disconnect do not
+    /// cause one check after another.
     pub async fn recent(&self) -> Result<Health, Error> {
         let check = self.clone();
         tokio::spawn(async move { check.last_or_new().await }).await.map_err(Error::internal)
@@ -95,7 +95,7 @@ async fn probe(
     DependencyHealth { name, status: if answered { HealthStatus::Ok } else { when_silent }, latency_ms }
 }
 
-/// The health of a person's search accounts, each asked now.
+/// Returns the current health of a person's search accounts.
 pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<SearchAccountHealth>, Error> {
     let mut found = Vec::new();
     for account in search_accounts::of_user(&search.db, member.user.id).await? {
@@ -132,7 +132,7 @@ async fn ask(search: &SearchData, account: &search_account::Model) -> Result<(),
     }
 }
 
-/// What a person's plan and this deployment let clients show.
+/// Returns the features that a person's plan and this deployment let clients show.
 #[must_use]
 pub fn feature_flags(config: &Config, member: &Member) -> FeatureFlags {
     let entitlement = &member.entitlement;

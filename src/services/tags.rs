@@ -1,6 +1,6 @@
 //! Tags: each person's own labels on properties, in the person's own order.
 //!
-//! Places are counted from 0 without gaps: a tag that takes a place, or leaves one, moves the others.
+//! Positions count from 0 without gaps. Adding or removing a tag moves those after it.
 
 use std::{collections::HashSet, ops::RangeInclusive, sync::LazyLock};
 
@@ -25,22 +25,22 @@ use super::{
 };
 use crate::{compute::beside_unless, config::Config, error::Error};
 
-/// The most tags of a person.
+/// The maximum number of tags of a person.
 const MAX_TAGS: Limit = Limit { max: 10_000, noun: "tags" };
 
-/// Tags that are made into an answer at once.
+/// The maximum number of tags converted on the calling thread.
 const FEW: usize = 200;
 
-/// The most properties of a tag.
+/// The maximum number of properties of a tag.
 const MAX_PROPERTIES: u64 = 1_000;
 
-/// A person's tags, in order.
+/// Returns a person's tags, in order.
 pub async fn list(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<Tag>, Error> {
     let counted = counted(db, member, None, now).await?;
     beside_unless(counted.len() <= FEW, move || counted.iter().map(|(row, count)| to_api(row, *count)).collect()).await
 }
 
-/// Makes a tag at the place asked for, or at the end.
+/// Creates a tag at the position requested, or at the end.
 pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error> {
     let user_id = change.lock().await?.id;
     let same_key = Column::NameKey.eq(entity::key(&input.name));
@@ -64,7 +64,7 @@ pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error
     Ok(to_api(&row.insert(change.tx()).await?, 0))
 }
 
-/// Renames a tag and, where a place is asked for, moves it there.
+/// Renames a tag and, if a position is given, moves it there.
 pub async fn replace(change: &MemberChange, id: Uuid, input: TagInput) -> Result<Tag, Error> {
     let user_id = change.lock().await?.id;
     let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
@@ -90,7 +90,7 @@ pub async fn replace(change: &MemberChange, id: Uuid, input: TagInput) -> Result
     Ok(to_api(&row, count))
 }
 
-/// Deletes a tag; the properties that carried it stay.
+/// Deletes a tag. Its properties are kept.
 pub async fn delete(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let user_id = change.lock().await?.id;
     let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
@@ -100,7 +100,7 @@ pub async fn delete(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     shift(change, position + 1..=i32::MAX, -1).await
 }
 
-/// The properties that carry a tag and that the person can see, by site.
+/// Returns the properties with a tag that the person can see, by site.
 pub async fn properties(
     db: &impl ConnectionTrait,
     config: &Config,
@@ -125,10 +125,10 @@ pub async fn properties(
     Ok(tagged)
 }
 
-/// Lets exactly the properties named carry a tag, or changes nothing.
+/// Sets the properties of a tag to exactly those given, or changes nothing.
 ///
 /// # Errors
-/// [`Error::NotFound`] where the tag is not the person's; [`Error::NoSuch`] where they cannot see one of the properties.
+/// [`Error::NotFound`] if the tag is not the person's; [`Error::NoSuch`] if the person cannot see one of the properties.
 pub async fn replace_properties(
     change: &MemberChange,
     config: &Config,
@@ -145,10 +145,10 @@ pub async fn replace_properties(
     self::properties(change.tx(), config, &change.by, id, change.now).await
 }
 
-/// Lets a property carry exactly the tags named, of the caller's, or changes nothing.
+/// Sets the caller's tags on a property to exactly those given, or changes nothing.
 ///
 /// # Errors
-/// [`Error::NoSuch`] where one of the tags is not the caller's.
+/// [`Error::NoSuch`] if one of the tags is not the caller's.
 pub async fn replace_of_property(change: &PropertyChange, wanted: &[Uuid]) -> Result<PropertyTags, Error> {
     let (user_id, property) = (change.by.user_id(), change.by.property().id);
     users::lock(change.tx(), user_id).await?;
@@ -166,7 +166,7 @@ pub async fn replace_of_property(change: &PropertyChange, wanted: &[Uuid]) -> Re
     Ok(PropertyTags { id: property, tag_ids })
 }
 
-/// Refuses where a tag is on more properties than [`MAX_PROPERTIES`].
+/// Fails if a tag is on more properties than [`MAX_PROPERTIES`].
 async fn check_not_full(tx: &DatabaseTransaction, tag_ids: &[Uuid]) -> Result<(), Error> {
     use property_tag::Column::{PropertyId, TagId};
     for tag_ids in tag_ids.chunks(AT_ONCE) {
@@ -189,7 +189,7 @@ async fn attach(tx: &DatabaseTransaction, pairs: impl Iterator<Item = (Uuid, Uui
     insert_all(tx, pairs.map(row).collect()).await
 }
 
-/// Moves the tags between two places, both included.
+/// Moves the tags between two positions, both inclusive.
 async fn shift(change: &MemberChange, places: RangeInclusive<i32>, by: i32) -> Result<(), Error> {
     let moved = Expr::col(Column::Position).add(by);
     let between = Column::Position.between(*places.start(), *places.end());
@@ -202,8 +202,8 @@ fn place(order: Option<u32>) -> Option<i32> {
     order.map(|order| i32::try_from(order).unwrap_or(i32::MAX))
 }
 
-/// A person's (`$1`) tags, each with the number of properties that carry it and that the person can see: their own, and those of a
-/// grant to the person's verified e-mail (`$2`). The rule is that of [`properties::visible`].
+/// Selects a person's (`$1`) tags, each with the number of its properties that the person can see: their own, and those of a grant
+/// to the person's verified e-mail address (`$2`). The rule is that of [`properties::visible`].
 static COUNTED: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT {}, (SELECT count(*) FROM property_tag c JOIN property p ON p.id = c.property_id AND p.tracked \
@@ -214,7 +214,7 @@ static COUNTED: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// A person's tags, or the one with this id, and on how many properties each is that the person can see.
+/// Returns a person's tags, or the one with this id, each with the number of its properties that the person can see.
 async fn counted(
     db: &impl ConnectionTrait,
     member: &Member,
@@ -237,7 +237,7 @@ async fn counted(
     Ok(counted?)
 }
 
-/// What `If-Match` is about: not the place, which changes when other tags move.
+/// Returns the state that `If-Match` covers. It excludes the position, which changes when other tags move.
 fn state(row: &tag::Model) -> tag::Model {
     tag::Model { position: 0, ..row.clone() }
 }

@@ -1,4 +1,4 @@
-//! Team grants: an owner lets the holder of an e-mail address see properties.
+//! Team grants: an owner gives the holder of an e-mail address a role on properties.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,10 +26,10 @@ use super::{
 };
 use crate::{config::Config, error::Error};
 
-/// The most grants of a person.
+/// The maximum number of grants that a person makes.
 const MAX_GRANTS: Limit = Limit { max: 500, noun: "grants" };
 
-/// The grants that a person made, by address.
+/// Returns the grants that a person made, by address.
 pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<TeamGrant>, Error> {
     let mut rows = Entity::of_owner(member.user.id).all(db).await?;
     rows.sort_by(|a, b| (&a.email_key, a.id).cmp(&(&b.email_key, b.id)));
@@ -37,8 +37,8 @@ pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<Team
     Ok(rows.into_iter().map(|row| to_api(row, &mut named)).collect())
 }
 
-/// The grants that others made to a person, oldest first, with what is known of those others. An address that nobody vouched for is
-/// not shown: anyone could claim it.
+/// Returns the grants that others made to a person, oldest first, with details of those others. Returns none for an unverified
+/// address, because anyone could claim it.
 pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<TeamGrant>, Error> {
     let Some(email_key) = verified_email_key(&member.user, now) else { return Ok(Vec::new()) };
     let rows = Entity::to_email(email_key).all(db).await?;
@@ -58,7 +58,7 @@ pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<
     Ok(rows.into_iter().map(grant).collect())
 }
 
-/// Grants the holder of an address access to named properties or to all.
+/// Grants the holder of an address access to some properties or to all.
 pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
     let owner = allowed(change, config).await?;
     let (named, all_properties) = match (input.property_ids, input.all_properties) {
@@ -97,8 +97,8 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
     Ok(to_api(row, &mut HashMap::from([(id, named)])))
 }
 
-/// Changes what a grant allows, from the next request on. The share links that were made under it end where it no longer allows
-/// to make them.
+/// Changes the role of a grant, with effect from the next request. If the new role may not make share links, revokes the links made
+/// under the grant.
 pub async fn change_role(
     change: &MemberChange,
     config: &Config,
@@ -118,14 +118,14 @@ pub async fn change_role(
     one(change.tx(), row).await
 }
 
-/// Ends a grant that the person made or received, from the next request on, and with it the share links that were made under it.
+/// Deletes a grant that the person made or received, and revokes the share links made under it. Takes effect from the next request.
 pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let user = &change.by.user;
     let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id));
     if let Some(email_key) = verified_email_key(user, change.now) {
         theirs = theirs.add(Column::EmailKey.eq(email_key));
     }
-    // A link that is being made under the grant holds it: once it is locked, the link is there to be revoked.
+    // A share link in the making holds a lock on its grant. Once the grant is locked here, the link exists and can be revoked.
     let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(change.tx()).await?;
     let row = row.ok_or(Error::NotFound)?;
     change.check(&state(&row))?;
@@ -133,7 +133,7 @@ pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     sharing::revoke_made_under(change.tx(), id, change.now).await
 }
 
-/// Notes that a grant is used, which counts as accepting it. Only the first time is kept.
+/// Records the first use of a grant, which counts as accepting it. Later uses change nothing.
 pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
     Entity::update_many()
         .set(team_grant::ActiveModel { accepted_at: Set(Some(now)), ..Default::default() })
@@ -144,7 +144,7 @@ pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> 
     Ok(())
 }
 
-/// The owner, locked, whose plan must include a team.
+/// Locks the owner and checks that the plan includes a team.
 async fn allowed(change: &MemberChange, config: &Config) -> Result<user::Model, Error> {
     let owner = change.lock().await?;
     Entitlement::of(config, &owner, change.now).require(Feature::Team, false)?;
@@ -162,7 +162,7 @@ async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGr
     Ok(to_api(row, &mut named))
 }
 
-/// The properties that grants name, by grant.
+/// Returns the properties that grants name, by grant.
 async fn named_in(db: &impl ConnectionTrait, rows: &[team_grant::Model]) -> Result<HashMap<Uuid, Vec<Uuid>>, Error> {
     Ok(by_grant(team_grant_property::Entity::of_grants(rows.iter().map(|row| row.id)).all(db).await?))
 }
@@ -175,7 +175,7 @@ fn by_grant(rows: Vec<team_grant_property::Model>) -> HashMap<Uuid, Vec<Uuid>> {
     named
 }
 
-/// What `If-Match` is about: not whether the grant has been used.
+/// Returns the state that `If-Match` covers. It excludes whether the grant has been used.
 fn state(row: &team_grant::Model) -> team_grant::Model {
     team_grant::Model { accepted_at: None, ..row.clone() }
 }

@@ -23,10 +23,10 @@ impl UnitOfWork {
         Self { db, statements, open: OnceCell::new() }
     }
 
-    /// The transaction. Who shares it must drop it before it is committed or rolled back.
+    /// Returns the transaction, which begins on first use. Drop the reference before committing or rolling back.
     ///
     /// # Errors
-    /// Where the database does not begin one.
+    /// The database cannot begin a transaction.
     pub async fn transaction(&self) -> Result<&Arc<DatabaseTransaction>, Error> {
         let begin = async || {
             self.statements.add();
@@ -65,7 +65,7 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// The transaction, where one was begun and nobody shares it any more.
+    /// Returns the transaction, if one was begun and nobody shares it any more.
     fn close(self) -> Result<Option<(DatabaseTransaction, Statements)>, Error> {
         let Some(transaction) = self.open.into_inner() else { return Ok(None) };
         let transaction = Arc::into_inner(transaction);

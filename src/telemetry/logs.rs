@@ -18,7 +18,7 @@ use crate::config::LogFormat;
 /// Interval between writes.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Bytes that wait to be written at most; lines beyond are lost and counted.
+/// The maximum number of bytes that wait to be written. Lines beyond it are dropped and counted.
 const MAX_WAITING: usize = 8 * 1024 * 1024;
 
 /// Starts logging. Dropping the guard writes the pending lines.
@@ -47,10 +47,10 @@ struct Waiting {
 }
 
 impl Lines {
-    /// Takes what waits and writes it to `out`.
+    /// Takes the waiting lines and writes them to `out`.
     fn flush(&self, out: &mut impl Write) {
         let waiting = mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        // Nobody can be told that stderr is gone.
+        // A failure of stderr cannot be reported anywhere.
         let _ = out.write_all(&waiting.bytes);
         if waiting.lost > 0 {
             let _ = writeln!(out, "{} log lines were lost: they came faster than they could be written", waiting.lost);
@@ -59,7 +59,7 @@ impl Lines {
 }
 
 impl Write for Lines {
-    /// Takes a whole line; the subscriber writes each at once.
+    /// Takes a whole line, because the subscriber writes each line in one call.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.bytes.len() + line.len() > MAX_WAITING {

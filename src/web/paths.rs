@@ -1,10 +1,10 @@
-//! Paths outside the API, each with its endpoint and the methods it answers.
+//! Paths outside the API, each with its endpoint and its methods.
 
 use std::sync::Arc;
 
 use poem::{IntoEndpoint, Route};
 
-/// Paths with the methods they answer, for `Allow`.
+/// Paths with their methods, for `Allow`.
 pub type Methods = Arc<[(&'static str, &'static str)]>;
 
 /// Paths outside the API.
@@ -26,7 +26,7 @@ impl Paths {
         Self { routes: self.routes.at(path, endpoint), ..self }
     }
 
-    /// The router and the methods of its paths.
+    /// Returns the router and the methods of its paths.
     #[must_use]
     pub fn into_parts(self) -> (Route, Methods) {
         (self.routes, self.methods.into())

@@ -1,4 +1,4 @@
-//! What the database says of a caller and of the property that the path names: one statement, whoever asks for what.
+//! Reads the caller and the property that the path names, in one statement.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,7 +10,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-/// A caller, as the database knows them.
+/// A caller, by the identifier that the request presents.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller<'a> {
     /// The holder of an access token.
@@ -32,44 +32,44 @@ pub enum Caller<'a> {
     User(Uuid),
 }
 
-/// Everything that a caller's admission rests on.
+/// The records that a caller's admission depends on.
 #[derive(Debug, Clone)]
 pub struct Facts {
     /// The user.
     pub user: Arc<user::Model>,
-    /// What was revoked of a token.
+    /// The revocations that apply to the token.
     pub revoked: Revoked,
-    /// When a session ends.
+    /// The end of the session.
     pub session_ends_at: Option<DateTime<Utc>>,
-    /// The property asked for, where it is tracked.
+    /// The property requested, if it is tracked.
     pub property: Option<Arc<PropertyFacts>>,
 }
 
-/// Revocations that a token is under.
+/// The revocations that apply to a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Revoked {
-    /// The token itself, or its grant.
+    /// True if the token itself or its grant is revoked.
     pub token: bool,
-    /// All tokens of the person that were issued before.
+    /// The time before which all tokens of the person are revoked.
     pub before: Option<DateTime<Utc>>,
 }
 
-/// A tracked property and what its use rests on.
+/// A tracked property and the records that access to it depends on.
 #[derive(Debug, Clone)]
 pub struct PropertyFacts {
     /// The property.
     pub property: property::Model,
-    /// How many of its owner's properties have been tracked for longer.
+    /// The number of the owner's properties that have been tracked for longer.
     pub longer: u64,
     /// Its owner.
     pub owner: Arc<user::Model>,
-    /// The search account it is read with.
+    /// The search account whose grant reads the property.
     pub account: search_account::Model,
-    /// The owner's grant to the caller's e-mail, where it covers the property.
+    /// The owner's grant to the caller's e-mail address, if it covers the property.
     pub grant: Option<team_grant::Model>,
 }
 
-/// A share link and its property, where that is tracked.
+/// A share link and its property, if the property is tracked.
 #[derive(Debug, Clone)]
 pub struct LinkFacts {
     /// The link.
@@ -78,7 +78,7 @@ pub struct LinkFacts {
     pub property: Arc<PropertyFacts>,
 }
 
-/// The columns of an entity under `alias`, each named `alias`, an underscore and its own name.
+/// Returns the columns of an entity under `alias`, each named `alias`, an underscore and its own name.
 #[must_use]
 pub fn columns<E: EntityTrait>(alias: &str) -> String {
     let column = |column: E::Column| {
@@ -88,17 +88,17 @@ pub fn columns<E: EntityTrait>(alias: &str) -> String {
     E::Column::iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
-/// Columns of a property `p`, its owner and its account.
+/// The columns of a property `p`, its owner and its account.
 static PROPERTY: LazyLock<String> = LazyLock::new(|| {
     let (property, owner, account) =
         (columns::<property::Entity>("p"), columns::<user::Entity>("o"), columns::<search_account::Entity>("a"));
-    // Of two that are tracked since the same moment, the smaller id comes first.
+    // The smaller id breaks ties between properties tracked since the same time.
     let longer = "(SELECT count(*) FROM property l WHERE l.user_id = p.user_id \
                   AND (l.tracked_at, l.id) < (p.tracked_at, p.id)) AS longer";
     format!("{property}, {owner}, {account}, {longer}")
 });
 
-/// The caller's part of a statement; `$1` and `$2` say who.
+/// Returns the caller's part of a statement. `$1` and `$2` identify the caller.
 fn caller_sql(of: &str, with_property: bool) -> String {
     let user = columns::<user::Entity>("u");
     let (mut select, mut from) = match of {
@@ -151,10 +151,10 @@ static OF_LINK: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What the database says of `caller`, and of `property` where one is asked for; none where it does not know the caller.
+/// Returns the records of `caller`, and of `property` if one is given. Returns `None` for an unknown caller.
 ///
 /// # Errors
-/// Where the database does not answer.
+/// The database cannot answer.
 pub async fn of_caller(
     db: &impl ConnectionTrait,
     caller: Caller<'_>,
@@ -187,10 +187,10 @@ pub async fn of_caller(
     Ok(Some(Facts { user, revoked, session_ends_at, property: property.map(Arc::new) }))
 }
 
-/// The link with this hash, where its property is tracked.
+/// Returns the link with this hash, if its property is tracked.
 ///
 /// # Errors
-/// Where the database does not answer.
+/// The database cannot answer.
 pub async fn of_link(db: &impl ConnectionTrait, token_hash: &[u8]) -> Result<Option<LinkFacts>, DbErr> {
     let values = [token_hash.to_vec().into()];
     let ask = Statement::from_sql_and_values(db.get_database_backend(), &*OF_LINK, values);

@@ -1,4 +1,4 @@
-//! Who may do what with a property. Having the value is having the right.
+//! Access to properties. A value of these types proves the right that it names.
 
 pub mod facts;
 
@@ -17,15 +17,15 @@ use self::facts::{Caller, LinkFacts, PropertyFacts};
 use super::users::{addresses, plans::Entitlement};
 use crate::{config::Config, error::Error};
 
-/// Characters of a UUID in its usual form; the others that parse are not how ids are written here.
+/// The length of a hyphenated UUID, the only form that ids have here.
 const HYPHENATED: usize = 36;
 
-/// A tracked property whose owner's plan opens it to whoever reads it: its owner, a member or the reader of a share link.
+/// A tracked property that its owner's plan opens to the reader: the owner, a member or the reader of a share link.
 #[derive(Debug, Clone)]
 pub struct ReadableProperty {
     facts: Arc<PropertyFacts>,
     entitlement: Entitlement,
-    /// Who reads; none for the reader of a share link.
+    /// The user who reads, or `None` for the reader of a share link.
     user_id: Option<Uuid>,
 }
 
@@ -52,49 +52,49 @@ impl ReadableProperty {
         &self.facts.property
     }
 
-    /// The search account it is read with.
+    /// The search account whose grant reads the property.
     #[must_use]
     pub fn account(&self) -> &search_account::Model {
         &self.facts.account
     }
 
-    /// Features and limits of the owner's plan.
+    /// The features and limits of the owner's plan.
     #[must_use]
     pub fn entitlement(&self) -> &Entitlement {
         &self.entitlement
     }
 
-    /// The user who reads; none for the reader of a share link.
+    /// The user who reads, or `None` for the reader of a share link.
     #[must_use]
     pub fn reader(&self) -> Option<Uuid> {
         self.user_id
     }
 
-    /// Whether the owner, rather than the caller, must act on the plan or the search account.
+    /// Returns whether the plan and the search account belong to somebody other than the caller.
     #[must_use]
     pub fn owner_must(&self) -> bool {
         self.user_id != Some(self.facts.property.user_id)
     }
 
-    /// Refuses where the owner's plan does not include `feature`.
+    /// Fails if the owner's plan does not include `feature`.
     pub fn require_feature(&self, feature: Feature) -> Result<(), Error> {
         self.entitlement.require(feature, self.owner_must())
     }
 }
 
-/// Proof that a property is visible to a user, tracked and paid for, and that the user's role suffices.
+/// Proof that a property is tracked, paid for and visible to a user, and that the user's role is sufficient.
 #[derive(Debug, Clone)]
 pub struct PropertyAccess {
     readable: ReadableProperty,
     user_id: Uuid,
     role: Role,
-    /// The least role that suffices.
+    /// The minimum role.
     needed: Role,
 }
 
 impl PropertyAccess {
-    /// The access of `user` to the property asked for, for an operation that needs the role `needed`. A property that is unknown,
-    /// untracked or not visible is the same 404. The order of refusals is 404, 402, 403.
+    /// Returns the access of `user` to the property requested, for an operation that needs the role `needed`. An unknown, untracked
+    /// or invisible property is the same 404. Checks for 404, then 402, then 403.
     pub fn of(
         config: &Config,
         user: &user::Model,
@@ -115,7 +115,7 @@ impl PropertyAccess {
         Ok(access)
     }
 
-    /// The same for a user's id and the id of a property as a path has it.
+    /// Like [`PropertyAccess::of`], for a user's id and the property id as it is in the path.
     pub async fn resolve(
         db: &impl ConnectionTrait,
         config: &Config,
@@ -141,13 +141,13 @@ impl PropertyAccess {
         self.user_id
     }
 
-    /// The grant that the role comes from; none for the owner.
+    /// The id of the grant that the role comes from, or `None` for the owner.
     #[must_use]
     pub fn grant_id(&self) -> Option<Uuid> {
         self.grant().map(|grant| grant.id)
     }
 
-    /// That grant, where nobody has used it before.
+    /// The id of that grant, if it has never been used.
     #[must_use]
     pub fn new_grant(&self) -> Option<Uuid> {
         self.grant().filter(|grant| grant.accepted_at.is_none()).map(|grant| grant.id)
@@ -157,11 +157,11 @@ impl PropertyAccess {
         self.readable.facts.grant.as_ref()
     }
 
-    /// Locks the property's row (`FOR NO KEY UPDATE`) until the transaction ends, then checks again what may have changed meanwhile:
-    /// that it is tracked, and the member's role. Returns the property's id.
+    /// Locks the property's row (`FOR NO KEY UPDATE`) until the transaction ends. Then re-checks tracking and the member's role,
+    /// which may have changed while waiting for the lock. Returns the property's id.
     ///
-    /// Rows that refer to the property can be written under this lock: a person's tags are, under a lock of that person, and two
-    /// that wait for each other would end in a deadlock.
+    /// The lock permits writes of rows that refer to the property. A person's tags are written under the lock of that person, and
+    /// two transactions that wait for each other's lock would end in a deadlock.
     pub async fn lock(&self, tx: &DatabaseTransaction) -> Result<Uuid, Error> {
         let id = self.property().id;
         let (backend, Some(grant_id)) = (tx.get_database_backend(), self.grant_id()) else {
@@ -180,7 +180,7 @@ impl PropertyAccess {
         Ok(id)
     }
 
-    /// Refuses where `role` does not suffice.
+    /// Fails if `role` is lower than needed.
     fn require(&self, role: Role) -> Result<(), Error> {
         if role >= self.needed { Ok(()) } else { Err(Error::RoleTooLow { needed: self.needed }) }
     }
@@ -194,19 +194,19 @@ impl Deref for PropertyAccess {
     }
 }
 
-/// A property as the reader of a share link sees it. No service that writes takes it.
+/// A property as the reader of a share link sees it. No service that writes accepts it.
 #[derive(Debug, Clone)]
 pub struct SharedProperty {
     readable: ReadableProperty,
     /// The link's name.
     pub name: Option<String>,
-    /// When the link stops working.
+    /// The time at which the link expires.
     pub expires_at: Option<DateTime<Utc>>,
 }
 
 impl SharedProperty {
-    /// The property behind a link that is neither revoked nor expired, while its owner's plan includes share links. Otherwise, and
-    /// for a link that is unknown, the answer is the same 404.
+    /// Returns the property behind a link that is neither revoked nor expired, if its owner's plan includes share links. All other
+    /// cases, including an unknown link, are the same 404.
     pub fn of(config: &Config, facts: Option<&LinkFacts>, now: DateTime<Utc>) -> Result<Self, Error> {
         let LinkFacts { link, property } = facts.ok_or(Error::NotFound)?;
         if link.revoked_at.is_some() || link.expires_at.is_some_and(|end| end <= now) {
@@ -227,19 +227,19 @@ impl Deref for SharedProperty {
     }
 }
 
-/// The id in a path. A UUID in another form than the usual one is no id here.
+/// Parses the id in a path. Rejects every form of a UUID but the hyphenated one.
 #[must_use]
 pub fn parse_id(text: &str) -> Option<Uuid> {
     Some(text).filter(|text| text.len() == HYPHENATED).and_then(|text| Uuid::try_parse(text).ok())
 }
 
-/// The address that grants are matched by: one that the issuer vouches for, and that a token stated not too long ago.
+/// Returns the address that grants are matched by, if the issuer verified it and a token stated it recently.
 pub(super) fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Option<&str> {
     let is_current = user.email_stated_at.is_some_and(|stated_at| now - stated_at < addresses::COUNTS_FOR);
     user.email_key.as_deref().filter(|_| user.email_verified && is_current)
 }
 
-/// A granted role, as answers say it.
+/// Converts a granted role to that of the API.
 pub(super) fn role_of(granted: team_grant::Role) -> Role {
     match granted {
         team_grant::Role::Viewer => Role::Viewer,
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// What was withdrawn between the look at a request and the lock that its write waited for.
+    /// A grant can be withdrawn between admission and the lock that a write waits for.
     #[tokio::test]
     async fn what_is_withdrawn_while_a_write_waits_is_not_written() {
         let world = World::new().await;

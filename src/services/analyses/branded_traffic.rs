@@ -20,13 +20,13 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// What the split reads of one window, by day: all traffic, branded queries, identified queries that are not branded.
+/// The readings of one window by day: all traffic, branded queries, and identified queries that are not branded.
 struct Days {
     readings: [Arc<Reading>; 3],
     window: Window,
 }
 
-/// What the split reads.
+/// The readings of both windows.
 pub(super) struct SplitReadings {
     current: Days,
     previous: Option<Days>,
@@ -52,7 +52,7 @@ impl Days {
     }
 }
 
-/// The split.
+/// Computes branded traffic.
 pub async fn branded_traffic(
     search: &SearchData,
     access: &ReadableProperty,
@@ -77,7 +77,7 @@ pub async fn branded_traffic(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// The plans of all traffic, of branded queries, and of identified queries that are not branded.
+/// Returns the plans of all traffic, of branded queries, and of identified queries that are not branded.
 pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3], Error> {
     let predicate = &asked.settled.predicate;
     Ok([
@@ -87,7 +87,7 @@ pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3],
     ])
 }
 
-/// Reads the split of both windows.
+/// Reads both windows.
 pub(super) async fn read_split(asked: &Asked, plans: &[Plan; 3]) -> Result<SplitReadings, Error> {
     let previous = OptionFuture::from(asked.settled.compare.map(|window| read_days(asked, window, plans)));
     let (current, previous) =

@@ -19,7 +19,7 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// What the analysis reads.
+/// The readings of the analysis.
 struct Readings {
     queries: Arc<Reading>,
     pages: Arc<Reading>,
@@ -33,7 +33,7 @@ impl Readings {
     }
 }
 
-/// The analysis.
+/// Computes the analysis.
 pub async fn cannibalization(
     search: &SearchData,
     access: &ReadableProperty,

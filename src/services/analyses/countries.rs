@@ -1,4 +1,4 @@
-//! Countries: the breakdown, and daily trends of the largest.
+//! Countries: the breakdown, and daily trends of the largest countries.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -27,7 +27,7 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// What both read.
+/// The readings of either answer.
 struct Readings {
     current: Arc<Reading>,
     previous: Option<Arc<Reading>>,
@@ -49,7 +49,7 @@ async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> u
     Ok(Readings { current, previous, whole })
 }
 
-/// The breakdown.
+/// Computes the breakdown.
 pub async fn breakdown(
     search: &SearchData,
     access: &ReadableProperty,
@@ -69,7 +69,7 @@ pub async fn breakdown(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// The daily trends. Every country is read: they are few, and what is not named is summed.
+/// Computes the daily trends. Reads every country, because they are few and those not named are summed.
 pub async fn timeseries(
     search: &SearchData,
     access: &ReadableProperty,
@@ -92,7 +92,7 @@ pub async fn timeseries(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// More rows than there can be.
+/// Returns an upper bound of the number of rows.
 fn every_day_and_country(window: Window) -> usize {
     let days = usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1);
     (COUNTRIES.len() + 1) * days + 1

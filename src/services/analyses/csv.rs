@@ -1,7 +1,7 @@
-//! CSV as programs and spreadsheets read it: RFC 4180, a header row, numbers at full precision, an empty cell for what is undefined.
+//! CSV for programs and spreadsheets: RFC 4180, with a header row, numbers at full precision and empty cells for undefined values.
 //!
-//! A cell that a spreadsheet would run as a formula gets a leading apostrophe, which spreadsheets take for "this is text" (OWASP,
-//! CSV injection). Rows are written block by block as the client takes them.
+//! A cell that a spreadsheet would run as a formula gets a leading apostrophe, which spreadsheets read as a text marker (OWASP, CSV
+//! injection). Rows are written in blocks, as the client reads them.
 
 use std::io;
 
@@ -11,20 +11,20 @@ use futures_util::stream::BoxStream;
 
 use crate::{analytics::metrics::Metrics, error::Error};
 
-/// Rows of a block.
+/// The number of rows in a block.
 pub const BLOCK: usize = 256;
 
 /// A CSV file that is written while it is sent.
 pub struct CsvFile {
-    /// What a browser saves it under.
+    /// The file name that browsers suggest.
     pub name: String,
-    /// Whether its rows were cut at a cap, where that is known beforehand.
+    /// True if the rows were cut at a cap. `None` if that is unknown when the headers are sent.
     pub capped: Option<bool>,
     /// Its bytes.
     pub blocks: BoxStream<'static, io::Result<Bytes>>,
 }
 
-/// Rows in the making.
+/// A block of rows under construction.
 pub struct Rows(csv::Writer<Vec<u8>>);
 
 impl Default for Rows {
@@ -34,24 +34,24 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// A block of nothing but a header row.
+    /// Returns a block with only the header row.
     pub fn header(names: &[&str]) -> Result<Bytes, Error> {
         let mut rows = Self::default();
         rows.0.write_record(names).map_err(Error::internal)?;
         rows.finish()
     }
 
-    /// A cell of text.
+    /// Writes a text cell.
     pub fn text(&mut self, text: &str) -> Result<(), Error> {
         if starts_a_formula(text) { self.cell(&format!("'{text}")) } else { self.cell(text) }
     }
 
-    /// A cell of a number; empty where it is undefined.
+    /// Writes a number cell, which is empty if the number is undefined.
     pub fn number<N: ToString>(&mut self, number: Option<N>) -> Result<(), Error> {
         self.cell(&number.map(|number| number.to_string()).unwrap_or_default())
     }
 
-    /// Four cells: clicks, impressions, CTR and position; all empty where there are no metrics.
+    /// Writes four cells: clicks, impressions, CTR and position. All are empty if there are no metrics.
     pub fn metrics(&mut self, metrics: Option<&Metrics>) -> Result<(), Error> {
         let shown = metrics.map(crate::analytics::change::to_api);
         self.number(shown.as_ref().map(|shown| shown.clicks))?;
@@ -60,7 +60,7 @@ impl Rows {
         self.number(shown.as_ref().and_then(|shown| shown.position))
     }
 
-    /// A cell of a word that is ours.
+    /// Writes a cell of text that needs no protection, because this service chose it.
     pub fn cell(&mut self, text: &str) -> Result<(), Error> {
         self.0.write_field(text).map_err(Error::internal)
     }
@@ -70,20 +70,20 @@ impl Rows {
         self.0.write_record(None::<&[u8]>).map_err(Error::internal)
     }
 
-    /// The bytes of the rows.
+    /// Returns the bytes of the rows.
     pub fn finish(self) -> Result<Bytes, Error> {
         Ok(self.0.into_inner().map_err(|error| Error::internal(error.into_error()))?.into())
     }
 }
 
-/// Whether a spreadsheet would take the text for a formula or a command. Apostrophes in front are looked through, so that the one
-/// that is added can be told from one that was there.
+/// Returns whether a spreadsheet would run the text as a formula or command. Leading apostrophes are ignored, so that an added one
+/// can be told from one that was already there.
 fn starts_a_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
-/// `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, what it is, the window, and what else narrows it; ASCII letters,
-/// digits, dots, dashes and underscores.
+/// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, the content, the window and any
+/// further restrictions. It contains only ASCII letters, digits, dots, dashes and underscores.
 #[must_use]
 pub fn name(site_url: &str, what: &str, window: Window, more: &[String]) -> String {
     let site = site_url.trim_start_matches("sc-domain:").trim_start_matches("https://").trim_start_matches("http://");

@@ -1,7 +1,7 @@
 //! Reading the queries of each day.
 //!
-//! By day and query the search engine exposes up to its ceiling for every day, so a long window may hold millions of rows. They are
-//! read a week at a time, a few weeks side by side, and folded as they come: an answer never holds all of them.
+//! By day and query the search engine returns rows up to its ceiling for every day, so a long window may have millions of rows.
+//! They are read a week at a time, a few weeks in parallel, and folded as they arrive. No answer ever holds all of them.
 
 use std::sync::{Arc, Weak};
 
@@ -16,21 +16,21 @@ use crate::{
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, Row},
 };
 
-/// Days of one reading: about as many rows of a large site as the search engine answers at once.
+/// The number of days in one reading. A week of a large site has about as many rows as the search engine returns at once.
 const DAYS: i64 = 7;
 
-/// Readings made side by side.
+/// The number of readings made in parallel.
 const AT_ONCE: usize = MAX_WEEKS_PER_PERSON;
 
-/// What was read: enough to tell whether the same would be read again.
+/// The readings that were made, without their rows. They suffice to tell whether the same readings would be made again.
 pub(super) struct DaysRead {
     /// The readings, in order.
     pub(super) readings: Vec<Weak<Reading>>,
-    /// When the oldest of them was read.
+    /// The time of the oldest reading.
     pub(super) read_at: Option<DateTime<Utc>>,
 }
 
-/// The windows of the readings that make up `window`.
+/// Returns the windows of the readings that make up `window`.
 pub(super) fn weeks(window: Window) -> Vec<Window> {
     let starts = std::iter::successors(Some(window.start_date), |start| Some(*start + TimeDelta::days(DAYS)));
     let week =
@@ -38,19 +38,19 @@ pub(super) fn weeks(window: Window) -> Vec<Window> {
     starts.take_while(|start| *start <= window.end_date).map(week).collect()
 }
 
-/// The rows of one week, by day and query.
+/// Reads one week, by day and query.
 pub(super) async fn read_week(asked: &Asked, week: Window, plan: &Plan) -> Result<Arc<Reading>, Error> {
     let days = usize::try_from((week.end_date - week.start_date).num_days() + 1).unwrap_or(1);
     asked.read(week, &[Dimension::Date, Dimension::Query], days * ENGINE_CEILING, plan).await
 }
 
-/// The rows of each day of a week's reading.
+/// Returns the rows of each day in a week's reading.
 pub(super) fn by_day(reading: &Reading) -> impl Iterator<Item = (NaiveDate, &[Row])> {
     let days = reading.rows.chunk_by(|a, b| a.key() == b.key());
     days.filter_map(|rows| Some((rows.first()?.key().parse().ok()?, rows)))
 }
 
-/// Folds each day of the window that has rows into `state`, in order of time.
+/// Folds each day of the window that has rows into `state`, in chronological order.
 pub(super) async fn each_day<S: Send + 'static>(
     asked: &Asked,
     window: Window,

@@ -1,4 +1,4 @@
-//! Tables as CSV. What is sent is made from cached rows while it is sent, so that many exports hold the rows once.
+//! Tables as CSV. Bytes are produced from cached rows while they are sent, so parallel exports share the rows.
 
 use std::{io, sync::Arc};
 
@@ -37,7 +37,7 @@ const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
 const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
 const DAILY: [&str; 8] = ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped"];
 
-/// What a table is by, and what its file is called.
+/// Returns the dimension of a table and its name in the file name.
 fn named(table: ExportTable) -> (Dimension, &'static str) {
     match table {
         ExportTable::Queries => (Dimension::Query, "queries"),
@@ -48,14 +48,14 @@ fn named(table: ExportTable) -> (Dimension, &'static str) {
     }
 }
 
-/// A table and the window it is compared with.
+/// A table and the table of the comparison window.
 struct Table {
     current: Arc<Reading>,
     previous: Option<(Arc<Reading>, Join)>,
     limit: usize,
 }
 
-/// A breakdown table.
+/// Exports a breakdown table.
 pub async fn table(search: &SearchData, access: &ReadableProperty, params: &ExportParams) -> Result<CsvFile, Error> {
     let (slice, (dimension, what)) = (&params.question.slice, named(params.table));
     check_has(slice.search_type.into(), dimension, "table")?;
@@ -93,7 +93,7 @@ impl Table {
         self.kept() + self.previous.as_ref().map_or(0, |(_, joined)| joined.gone.len())
     }
 
-    /// The block of rows that starts at `from`.
+    /// Returns the block of rows that starts at `from`.
     fn block(&self, from: usize) -> Result<Bytes, Error> {
         let mut rows = Rows::default();
         for place in from..self.rows().min(from + BLOCK) {
@@ -127,11 +127,11 @@ impl Table {
     }
 }
 
-/// Weeks of longer files that are read ahead of the one being sent.
+/// The number of weeks of a longer file that are read ahead of the one being sent.
 const AHEAD: usize = 2;
 
-/// The rows behind the query count. The first weeks are read before the first byte is sent, so that a failure is an answer with a
-/// status; a longer file is read while it is sent, and where that fails, the stream ends with an error.
+/// Exports the rows behind the query count. Reads the first weeks before sending anything, so that a failure gets an error status.
+/// Reads a longer file while it is sent, so a later failure ends the stream with an error.
 pub async fn query_count_rows(
     search: &SearchData,
     access: &ReadableProperty,
@@ -158,7 +158,7 @@ pub async fn query_count_rows(
             Ok::<_, Error>((permit, read_week(&asked, week, &plan).await?))
         }
     };
-    // A week's permit is held until its last block is sent.
+    // Each week's permit is held until its last block is sent.
     let blocks = stream::iter(first.into_iter().map(Ok))
         .chain(stream::iter(later).map(read_later).buffered(AHEAD))
         .and_then(|(permit, reading)| async move {
@@ -175,7 +175,7 @@ pub async fn query_count_rows(
     Ok(CsvFile { name, capped: None, blocks: sent(header, blocks).boxed() })
 }
 
-/// Rows of one day, as places in the reading of its week.
+/// The rows of one day, as a range in the reading of its week.
 struct DayBlock {
     places: Vec<u32>,
     capped: bool,
@@ -216,13 +216,13 @@ impl DayBlock {
     }
 }
 
-/// A word as JSON answers write it.
+/// Returns an API word as it is written in JSON answers.
 fn api_word(word: &impl serde::Serialize) -> Result<String, Error> {
     let word = serde_json::to_value(word).map_err(Error::internal)?;
     Ok(word.as_str().unwrap_or_default().to_owned())
 }
 
-/// Sends block after block. Between them the sender may flush what it has.
+/// Sends the blocks. The sender may flush between two blocks.
 fn sent(
     header: Bytes,
     blocks: impl Stream<Item = Result<Bytes, Error>> + Send + 'static,

@@ -25,14 +25,15 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// The worst position that is page one.
+/// The last position on page one.
 const PAGE_ONE: u64 = 10;
 
-/// What the analysis reads.
+/// The readings of the analysis.
 struct Readings {
     queries: Arc<Reading>,
     pages: Arc<Reading>,
-    /// The non-branded queries of the same window, whatever queries the question is about: what the own curve is made of.
+    /// The non-branded queries of the same window, regardless of the question's query conditions. The site's own curve is fitted to
+    /// them.
     curve: Arc<Reading>,
     whole: Arc<Reading>,
     previous: Option<Arc<Reading>>,
@@ -44,7 +45,7 @@ impl Readings {
     }
 }
 
-/// The analysis.
+/// Computes the analysis.
 pub async fn growth(
     search: &SearchData,
     access: &ReadableProperty,
@@ -61,7 +62,7 @@ pub async fn growth(
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, branded_excluded)).await
 }
 
-/// What the own curve is read with: the question's conditions other than on queries, and no branded queries.
+/// Returns the plan for the site's own curve: the question's conditions without those on queries, and no branded queries.
 async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Result<Plan, Error> {
     match predicate::brand(&asked.search.db, access).await? {
         Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)).await,
@@ -129,7 +130,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     }
 }
 
-/// The comparison window's queries.
+/// The queries of the comparison window.
 struct Movements<'r> {
     rows: HashMap<&'r str, &'r Metrics>,
     capped: bool,

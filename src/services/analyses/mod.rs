@@ -1,7 +1,7 @@
-//! The analyses of search data: which readings each needs, and what they say together.
+//! The analyses of search data: the readings that each needs, and the answers computed from them.
 //!
-//! Each settles its question (`Asked::settle`), reads side by side, and hands the rows to the pure functions of
-//! [`crate::analytics`].
+//! Each analysis settles its question (`Asked::settle`), makes its readings in parallel, and passes the rows to the pure functions
+//! of [`crate::analytics`].
 
 pub mod branded_traffic;
 pub mod cannibalization;
@@ -46,24 +46,24 @@ use crate::{
     },
 };
 
-/// Query and page tables read this many rows, whatever the limit.
+/// The number of rows read for query and page tables, regardless of the limit requested.
 const FETCH_CEILING: usize = 5_000;
 
-/// Tables whose rows are few by nature are read whole.
+/// The row limit for tables with few rows by nature, which are read completely.
 const WHOLE: usize = 25_000;
 
-/// The most rows that a breakdown table reads.
+/// Returns the maximum number of rows that a breakdown table reads.
 fn table_cap(table: Dimension) -> usize {
     if matches!(table, Dimension::Query | Dimension::Page) { FETCH_CEILING } else { WHOLE }
 }
 
-/// A question that can be read.
+/// A settled question with everything needed to read it.
 #[derive(Clone)]
 struct Asked {
     search: SearchData,
     settled: Settled,
     freshness: LastFinal,
-    /// Who holds the weeks of rows that are read.
+    /// The holder of the permits for weeks of rows.
     person: Uuid,
 }
 
@@ -73,7 +73,7 @@ impl Asked {
         Self::settle_parts(search, access, &asked.window, &asked.comparison, &asked.slice).await
     }
 
-    /// Settles a question without one.
+    /// Settles a question without a comparison.
     async fn settle_alone(
         search: &SearchData,
         access: &ReadableProperty,
@@ -92,17 +92,17 @@ impl Asked {
     ) -> Result<Self, Error> {
         let settled = question::settle(search, access, window, comparison, slice).await?;
         let freshness = search.last_final(&settled.site).await?;
-        // The readers of a share link are one person.
+        // All readers of a share link count as one person.
         let person = access.reader().unwrap_or(access.property().id);
         Ok(Self { search: search.clone(), settled, freshness, person })
     }
 
-    /// The window without the days that are not final yet.
+    /// Returns the window without its days that are not final yet.
     fn final_days(&self, window: Window) -> Window {
         Window { end_date: window.end_date.min(self.freshness.last_final_date), ..window }
     }
 
-    /// What the search engine says to a part of the question that `plan` answers.
+    /// Reads one part of the question with `plan`.
     async fn read(
         &self,
         window: Window,
@@ -111,16 +111,16 @@ impl Asked {
         plan: &Plan,
     ) -> Result<Arc<Reading>, Error> {
         let part = self.settled.part(window, dimensions, cap);
-        // An answer waits for many readings at once; boxed, they do not make its future a giant.
+        // An answer awaits many readings at once. Boxing them keeps its future small.
         Box::pin(self.search.read(&self.settled.site, &part, plan)).await
     }
 
-    /// Every row by `dimensions` that the search engine exposes.
+    /// Reads all rows by `dimensions` that the search engine returns.
     async fn read_all(&self, window: Window, dimensions: &[Dimension], plan: &Plan) -> Result<Arc<Reading>, Error> {
         self.read(window, dimensions, ENGINE_CEILING, plan).await
     }
 
-    /// The whole of the question without its query conditions: what shares of clicks divide by.
+    /// Reads the totals without query conditions, the divisor for shares of clicks.
     async fn read_whole(&self, by_page: bool) -> Result<Arc<Reading>, Error> {
         let plan = self.settled.plan_without_queries().await?;
         let part = self.settled.part(self.settled.window, &[], 1);
@@ -128,7 +128,7 @@ impl Asked {
         Box::pin(self.search.read(&self.settled.site, &part, &plan)).await
     }
 
-    /// What every answer says about itself. `read_at` are the times of its readings.
+    /// Returns the metadata that every answer has. `read_at` are the times of its readings.
     fn meta(&self, read_at: impl IntoIterator<Item = DateTime<Utc>>, analysed: bool) -> AnswerMeta {
         let oldest = read_at.into_iter().min();
         AnswerMeta {
@@ -142,14 +142,14 @@ impl Asked {
         }
     }
 
-    /// Coverage of an analysis of all rows of a listing.
+    /// Returns the coverage of an analysis that uses all rows of a listing.
     fn coverage(&self, rows: &Listed<'_>, by_page: bool, whole: &Reading) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
         table::coverage(rows.listing(), usize::MAX, aggregation.into(), Some(total(whole).clicks))
     }
 }
 
-/// Refuses a search type that lacks `dimension`, which `parameter` asks for.
+/// Fails if the search type lacks `dimension`, which `parameter` asks for.
 fn check_has(search_type: SearchType, dimension: Dimension, parameter: &str) -> Result<(), Error> {
     if search_type.has(dimension) {
         return Ok(());
@@ -157,13 +157,13 @@ fn check_has(search_type: SearchType, dimension: Dimension, parameter: &str) -> 
     Err(Error::NotAvailableForSearchType(format!("{parameter}: {}", lacks(search_type, dimension))))
 }
 
-/// Refuses a search type without queries, for analyses of queries.
+/// Fails if the search type has no queries. For analyses of queries.
 fn check_has_queries(slice: &Slice) -> Result<(), Error> {
     check_has(SearchType::from(slice.search_type), Dimension::Query, "searchType")
 }
 
-/// Leaves branded queries out of a question, where the property has branded keywords, unless the caller wants them. Says whether
-/// it did.
+/// Excludes branded queries from a question, unless the caller wants them or the property has no branded keywords. Returns whether
+/// they were excluded.
 async fn leave_brand_out(
     asked: &mut Asked,
     access: &ReadableProperty,
@@ -178,24 +178,24 @@ async fn leave_brand_out(
     Ok(true)
 }
 
-/// A predicate that holds where `predicate` and `condition` do.
+/// Returns a predicate that requires both `predicate` and `condition`.
 fn narrowed(predicate: &Predicate, condition: Condition) -> Predicate {
     let mut narrowed = predicate.clone();
     narrowed.0.push(Expression(vec![vec![condition]]));
     narrowed
 }
 
-/// The plan for a predicate and one more condition.
+/// Returns the plan for a predicate with one more condition.
 async fn plan_with(predicate: &Predicate, condition: Condition) -> Result<Plan, Error> {
     question::planned(narrowed(predicate, condition)).await
 }
 
-/// A reading's rows, added up.
+/// Returns the sum of a reading's rows.
 fn total(reading: &Reading) -> Metrics {
     reading.rows.iter().map(|row| row.metrics).sum()
 }
 
-/// A reading as a listing of borrowed keys.
+/// The rows of a reading, with borrowed keys.
 struct Listed<'r> {
     rows: Vec<(&'r str, Metrics)>,
     capped: bool,
@@ -206,7 +206,7 @@ impl<'r> Listed<'r> {
         Self { rows: reading.rows.iter().map(|row| (row.key(), row.metrics)).collect(), capped: reading.capped }
     }
 
-    /// No rows where nothing was read.
+    /// Returns an empty listing if there is no reading.
     fn maybe(reading: Option<&'r Reading>) -> Self {
         reading.map_or(Self { rows: Vec::new(), capped: false }, Self::of)
     }

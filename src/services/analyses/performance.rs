@@ -1,4 +1,4 @@
-//! The performance answer: which readings it needs, and what they say together.
+//! The performance answer: its readings, and the numbers computed from them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -45,9 +45,9 @@ struct Readings {
     totals: Option<Arc<Reading>>,
     series: Option<Arc<Reading>>,
     tables: [Option<Arc<Reading>>; 5],
-    /// Ungrouped, without query conditions: what the shares of all tables but the page table divide by.
+    /// Totals without query conditions: the divisor for the shares of all tables except the page table.
     whole: Option<Arc<Reading>>,
-    /// The same, counted `byPage`.
+    /// The same totals, counted `byPage`.
     whole_by_page: Option<Arc<Reading>>,
 }
 
@@ -57,7 +57,7 @@ impl Readings {
     }
 }
 
-/// Everything that an answer is made of.
+/// Everything that an answer is computed from.
 struct Material {
     current: Readings,
     previous: Option<Readings>,
@@ -70,7 +70,7 @@ impl Material {
     }
 }
 
-/// The performance of a property.
+/// Computes the performance of a property.
 pub async fn performance(
     search: &SearchData,
     access: &ReadableProperty,
@@ -85,7 +85,7 @@ pub async fn performance(
     search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
 }
 
-/// The same for the reader of a share link.
+/// Computes the performance for the reader of a share link.
 pub async fn shared(
     search: &SearchData,
     shared: &SharedProperty,
@@ -112,20 +112,20 @@ pub async fn shared(
 /// The plans of a question.
 struct Plans {
     own: Plan,
-    /// Without the query conditions: for what the shares of coverage divide by.
+    /// The plan without the query conditions, for the divisors of coverage.
     whole: Plan,
 }
 
-/// What is read of a window besides its totals.
+/// The readings of a window that are wanted besides its totals.
 #[derive(Clone, Copy)]
 struct Wanted {
     series: bool,
     tables: bool,
-    /// What the shares of coverage divide by.
+    /// True to read the divisors of coverage.
     whole: bool,
 }
 
-/// Reads everything side by side.
+/// Makes all readings in parallel.
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
     let wanted =
         Wanted { series: scope != Scope::Tables, tables: scope != Scope::Series, whole: scope != Scope::Series };
@@ -152,7 +152,7 @@ async fn read_window(
         OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }))
     };
     let by_page = Part { aggregation: Some(Aggregation::ByPage), ..asked.part(window, &[], 1) };
-    // The series comes first, so that the reader finds it under way: its sum serves as totals of the same plan.
+    // The series comes first: the reader then finds it in progress and uses its sum as the totals of the same plan.
     let singles = [
         read(wanted.series, asked.part(window, &[Dimension::Date], WHOLE), &plans.own),
         read(true, asked.part(window, &[], 1), &plans.own),
@@ -175,7 +175,7 @@ async fn read_window(
     })
 }
 
-/// What the readings say together.
+/// Computes the answer from the readings.
 fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> PerformanceAnswer {
     let totals = total_of(material.current.totals.as_deref());
     let (tables, coverage) = if params.scope == Scope::Series {
@@ -217,7 +217,7 @@ fn total_of(reading: Option<&Reading>) -> Metrics {
     reading.map_or_else(Metrics::zero, total)
 }
 
-/// Every day of the window up to the last final one.
+/// Returns every day of the window up to the last final one.
 fn daily(window: Window, readings: &Readings, last_final: NaiveDate) -> Vec<SeriesPoint> {
     let rows = readings.series.iter().flat_map(|reading| &reading.rows);
     let days: BTreeMap<NaiveDate, Metrics> =

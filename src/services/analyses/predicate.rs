@@ -11,7 +11,7 @@ use crate::{
     services::{access::ReadableProperty, classifications::conditions},
 };
 
-/// The predicate of a slice: the classification and the filters, each bracketed.
+/// Returns the predicate of a slice: its classification and its filters, each in brackets.
 pub async fn of(db: &impl ConnectionTrait, access: &ReadableProperty, slice: &Slice) -> Result<Predicate, Error> {
     let mut expressions = Vec::new();
     if let Some(classification) = slice.classification {
@@ -25,7 +25,7 @@ pub async fn of(db: &impl ConnectionTrait, access: &ReadableProperty, slice: &Sl
     Ok(Predicate(expressions))
 }
 
-/// Filters that mean something; regular expressions take time to read.
+/// Validates filters. This takes time, because it parses regular expressions.
 fn checked(filters: &[FilterCondition]) -> Result<Expression, Error> {
     for (index, condition) in filters.iter().enumerate() {
         filter::check(condition)
@@ -64,7 +64,7 @@ fn no_such(what: &str) -> Error {
     Error::NoSuch { hint: format!("classification: the property has no {what} with this id") }
 }
 
-/// The expression that finds the property's branded queries; `None` on a property without branded keywords.
+/// Returns the expression that matches the property's branded queries, or `None` if the property has no branded keywords.
 pub async fn brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Result<Option<String>, Error> {
     let keywords = branded_keyword::Entity::of_property(access.property().id).all(db).await?;
     let terms: Vec<String> = keywords.into_iter().map(|row| row.keyword).collect();
@@ -77,7 +77,7 @@ pub async fn brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Resu
     Ok(Some(expression))
 }
 
-/// The same for what cannot do without.
+/// Like [`brand`], but fails if the property has no branded keywords.
 pub async fn needed_brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Result<String, Error> {
     brand(db, access).await?.ok_or_else(|| {
         Error::invalid(

@@ -17,7 +17,7 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// The count.
+/// Computes the daily counts.
 pub async fn query_count(
     search: &SearchData,
     access: &ReadableProperty,

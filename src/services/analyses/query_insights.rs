@@ -28,14 +28,14 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// The queries of one window, of the whole of it and of each day.
+/// The queries of one window, as a whole and by day.
 struct Queries {
     reading: Arc<Reading>,
     read: DaysRead,
     series: Vec<VisibilityPoint>,
 }
 
-/// What the insights read.
+/// The readings of the insights.
 struct Readings {
     current: Queries,
     previous: Option<Queries>,
@@ -64,7 +64,7 @@ impl Readings {
     }
 }
 
-/// The insights.
+/// Computes the insights.
 pub async fn query_insights(
     search: &SearchData,
     access: &ReadableProperty,
@@ -85,7 +85,7 @@ async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     let plans = OptionFuture::from(brand.map(|brand| split_plans(asked, brand))).await.transpose()?;
     let previous = OptionFuture::from(asked.settled.compare.map(|window| read_queries(asked, window, &plan)));
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
-    // The split comes before the whole: without query conditions its series adds up to it.
+    // The split is polled before the whole, because without query conditions its series adds up to the whole.
     let (current, previous, split, whole) = tokio::try_join!(
         read_queries(asked, asked.settled.window, &plan),
         async { previous.await.transpose() },

@@ -1,4 +1,4 @@
-//! From a question as it was asked to one that can be read: whose account, which site, which days, which predicate.
+//! Settles questions: determines the account, site, days and predicate of a question.
 
 use api::models::{Comparison, Freshness, Slice, Window, WindowParams};
 use chrono::{Months, NaiveDate, TimeDelta};
@@ -14,28 +14,28 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// Days of the default window.
+/// The length of the default window, in days.
 const DEFAULT_DAYS: i64 = 28;
 
-/// How far back the search engine keeps data.
+/// The number of months for which the search engine keeps data.
 const HISTORY_MONTHS: u32 = 16;
 
-/// A question whose every part is settled.
+/// A settled question.
 #[derive(Debug, Clone)]
 pub struct Settled {
-    /// The site, and the account that may read it.
+    /// The site and the account that may read it.
     pub site: SearchSite,
     /// The window.
     pub window: Window,
-    /// The window to compare with.
+    /// The comparison window.
     pub compare: Option<Window>,
-    /// The kind of search.
+    /// The search type.
     pub search_type: SearchType,
-    /// Which part of the traffic.
+    /// The conditions on the traffic.
     pub predicate: Predicate,
 }
 
-/// Settles the parameters that analytics operations share. Refusals name the parameter.
+/// Settles the parameters that analytics operations share. Errors name the parameter.
 pub async fn settle(
     search: &SearchData,
     access: &ReadableProperty,
@@ -61,13 +61,13 @@ pub async fn settle(
     Ok(Settled { site, window, compare: comparison.window(), search_type, predicate })
 }
 
-/// The `days` days that end on `end`.
+/// Returns the window of `days` days that ends on `end`.
 #[must_use]
 pub fn last_days(end: NaiveDate, days: i64) -> Window {
     Window { start_date: end - TimeDelta::days(days - 1), end_date: end }
 }
 
-/// The first day of which the search engine still has data.
+/// Returns the first day for which the search engine still has data.
 #[must_use]
 pub fn oldest_day(today: NaiveDate) -> NaiveDate {
     today - Months::new(HISTORY_MONTHS)
@@ -95,32 +95,32 @@ fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(),
     )))
 }
 
-/// `discover has no query`.
+/// Returns a hint such as `discover has no query`.
 #[must_use]
 pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
     format!("{} has no {}", search_type.wire_name(), dimension.wire_name())
 }
 
 impl Settled {
-    /// The plan that answers the whole predicate.
+    /// Returns the plan that answers the whole predicate.
     pub async fn plan(&self) -> Result<Plan, Error> {
         planned(self.predicate.clone()).await
     }
 
-    /// The plan that answers the predicate without its query conditions: what a coverage share divides by.
+    /// Returns the plan that answers the predicate without its query conditions, for the divisors of coverage.
     pub async fn plan_without_queries(&self) -> Result<Plan, Error> {
         planned(self.predicate.without_queries()).await
     }
 
-    /// How the question's requests count: `byPage` for all of them as soon as one condition names a page or a search
-    /// appearance, so that the numbers of one answer are of one kind.
+    /// Returns the aggregation of the question's requests. If one condition names a page or a search appearance, all requests count
+    /// `byPage`, so that the numbers of one answer are comparable.
     #[must_use]
     pub fn aggregation(&self) -> Aggregation {
         let by_page = self.predicate.forces_by_page() || !self.search_type.has_by_property();
         if by_page { Aggregation::ByPage } else { Aggregation::ByProperty }
     }
 
-    /// One upstream question about `window`.
+    /// Returns one part of the question, for `window`.
     #[must_use]
     pub fn part(&self, window: Window, dimensions: &[Dimension], cap: usize) -> Part {
         let by_page = dimensions.contains(&Dimension::Page) || self.aggregation() == Aggregation::ByPage;
@@ -136,7 +136,7 @@ impl Settled {
     }
 }
 
-/// The plan that answers a predicate. Many conditions take time to combine.
+/// Returns the plan that answers a predicate. Combining many conditions takes time.
 pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
     if predicate.0.is_empty() {
         return Ok(plan(&predicate)?);
@@ -144,7 +144,7 @@ pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
     Ok(beside(move || plan(&predicate)).await??)
 }
 
-/// How recent the data is, as answers say it.
+/// Converts the freshness of the data to that of the API.
 #[must_use]
 pub fn freshness(found: &LastFinal) -> Freshness {
     Freshness {

@@ -1,4 +1,4 @@
-//! Answers that are rendered once and sent while nothing they were made of has changed.
+//! Answers that are rendered once and sent again until their readings change.
 
 use std::{
     any::Any,
@@ -19,33 +19,32 @@ use crate::{
     search_engine::{ByteCache, LastFinal, Reading},
 };
 
-/// Rendered answers are kept no longer than readings are.
+/// The lifetime of rendered answers, equal to that of readings.
 const LIFETIME: TimeDelta = TimeDelta::hours(6);
 
-/// The JSON of a `T`, and the readings it was made of: while a question is answered by the same readings, the same bytes are its
-/// answer.
+/// The JSON of a `T` and the readings it was made of. The same bytes answer the question as long as the same readings do.
 #[derive(Debug)]
 pub struct RenderedAnswer<T> {
-    /// What it was made of. It does not keep the readings: a reading that leaves its cache leaves memory.
+    /// The origin of the answer. It holds weak references, so that a reading that leaves its cache is freed.
     made_of: MadeOf,
     /// The JSON.
     pub body: Bytes,
-    /// 128 bits of the SHA-256 of `body`, base64url: taken once, because megabytes are not hashed for every reader.
+    /// 128 bits of the SHA-256 of `body`, in base64url. Computed once, because hashing megabytes for every reader is expensive.
     pub digest: String,
     of: PhantomData<fn() -> T>,
 }
 
-/// What an answer was made of.
+/// The origin of an answer: its readings and the freshness of the data.
 #[derive(Debug)]
 pub struct MadeOf {
     /// The readings, always in the same order.
     pub readings: Vec<Weak<Reading>>,
-    /// How recent the data was.
+    /// The freshness of the data.
     pub freshness: LastFinal,
 }
 
 impl MadeOf {
-    /// These readings.
+    /// Creates the origin from readings.
     pub fn new<'r>(readings: impl IntoIterator<Item = &'r Arc<Reading>>, freshness: LastFinal) -> Self {
         Self { readings: readings.into_iter().map(Arc::downgrade).collect(), freshness }
     }
@@ -57,28 +56,28 @@ impl MadeOf {
     }
 }
 
-/// Answers rendered before, within a budget of bytes.
+/// A cache of rendered answers, limited in bytes.
 #[derive(Clone)]
 pub struct Answers {
-    /// Each a [`RenderedAnswer`].
+    /// Each value is a [`RenderedAnswer`].
     cache: Arc<ByteCache<Arc<dyn Any + Send + Sync>>>,
     clock: Clock,
 }
 
-/// The key of an answer: everything that it depends on besides its readings, as JSON.
+/// Returns the cache key of an answer: everything that it depends on besides its readings, as JSON.
 pub fn key(analysis: &str, property: Uuid, params: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(&(analysis, property, params)).map_err(Error::internal)
 }
 
 impl Answers {
-    /// Keeps answers of together `max_bytes`.
+    /// Creates a cache of at most `max_bytes`.
     #[must_use]
     pub fn new(max_bytes: usize, clock: Clock) -> Self {
         Self { cache: Arc::new(ByteCache::new(max_bytes)), clock }
     }
 
-    /// The answer to the question that `key` names: as it was rendered before, if it was made of the very same, otherwise as
-    /// `answer` makes it now, beside the runtime.
+    /// Returns the answer to the question that `key` names. Reuses the cached answer if its origin is the same, otherwise renders
+    /// that of `answer` on a blocking thread.
     pub async fn rendered<T: Serialize + 'static>(
         &self,
         key: String,

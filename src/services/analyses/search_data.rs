@@ -1,4 +1,4 @@
-//! Reading search data for people: with whose account, and what the search engine's failures mean to them.
+//! Reads search data for users: selects the account and translates the search engine's failures.
 
 use std::sync::Arc;
 
@@ -21,26 +21,26 @@ use crate::{
     services::{access::ReadableProperty, search_accounts},
 };
 
-/// What reading search data needs.
+/// Everything that reading search data needs.
 #[derive(Clone)]
 pub struct SearchData {
-    /// Where accounts are.
+    /// The database of search accounts.
     pub db: DatabaseConnection,
-    /// Where their state is noted.
+    /// The write connection, for the state of accounts.
     pub writer: DatabaseConnection,
     /// Opens stored grants.
     pub secrets: Secrets,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
     /// Reads through the cache.
     pub reader: Reader,
-    /// Answers rendered before.
+    /// Rendered answers.
     pub answers: Answers,
-    /// Permits for weeks of queries by day, which are in memory besides the cache.
+    /// Permits for weeks of queries by day, which take memory besides the cache.
     pub weeks: Weeks,
 }
 
-/// A site, the account that reads it, and the question that it is read for.
+/// A site, the account that reads it, and the lane and question of its requests.
 #[derive(Debug, Clone)]
 pub struct SearchSite {
     url: SiteUrl,
@@ -52,8 +52,8 @@ pub struct SearchSite {
 }
 
 impl SearchSite {
-    /// A property's site, read with `account` to answer one question. Whether the account may read it is for the search engine to
-    /// say, also of a site that the last sync did not find.
+    /// Creates the site of a property, read with `account`. The search engine decides whether the account may read it, even if the
+    /// last sync did not find the site.
     pub fn new(
         secrets: &Secrets,
         property: &property::Model,
@@ -73,7 +73,7 @@ impl SearchSite {
 }
 
 impl SearchData {
-    /// The site of a property, with its owner's account. Readers of a share link, who are nobody's user, have a lane of their own.
+    /// Returns the site of a property, with its owner's account. Readers of a share link have a lane of their own.
     pub fn site(&self, access: &ReadableProperty) -> Result<SearchSite, Error> {
         let account = access.account().clone();
         let site = SearchSite::new(&self.secrets, access.property(), account, access.owner_must())?;
@@ -81,7 +81,7 @@ impl SearchData {
         Ok(SearchSite { asker: Asker::new(lane), ..site })
     }
 
-    /// What the search engine says to one part of a question.
+    /// Reads one part of a question.
     pub async fn read(&self, site: &SearchSite, part: &Part, plan: &Plan) -> Result<Arc<Reading>, Error> {
         match self.reader.asking_for(site.asker).read(&site.credentials, &site.url, part, plan).await {
             Ok(reading) => Ok(reading),
@@ -89,7 +89,7 @@ impl SearchData {
         }
     }
 
-    /// Which day is the site's last final one.
+    /// Returns the last final day of the site.
     pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
         match last_final(&self.reader.asking_for(site.asker), &self.clock, &site.credentials, &site.url).await {
             Ok(found) => Ok(found),
@@ -97,7 +97,7 @@ impl SearchData {
         }
     }
 
-    /// What a failure means to the person who asked; a dead grant is noted.
+    /// Translates a failure for the caller, and records a refused grant.
     async fn explain(&self, site: &SearchSite, error: ReadError) -> Error {
         let error = match error {
             ReadError::TooComplex(hint) => return Error::FilterTooComplex(hint),
@@ -110,7 +110,7 @@ impl SearchData {
     }
 }
 
-/// What a failure of the search engine means to the person whose account, or whose owner's account, was used.
+/// Translates a failure of the search engine for the user whose own account, or whose owner's account, was used.
 pub async fn explain(
     search: &SearchData,
     account: &search_account::Model,
@@ -131,7 +131,7 @@ pub async fn explain(
             tracing::error!(said, "the search engine refuses this deployment");
             Error::SearchEngineUnavailable { retry_after: 60 }
         }
-        // To others the site is as one that does not exist: the account is none of their business.
+        // Users other than the owner get the 404 of an unknown site, because the account is not theirs.
         SearchEngineError::SiteRefused { .. } if owner_must => Error::NotFound,
         SearchEngineError::SiteRefused { retry_after, .. } => {
             Error::SearchSiteRefused { retry_after: retry_after.as_secs().max(1) }
@@ -146,13 +146,13 @@ pub async fn explain(
     }
 }
 
-/// Keeps grants that the search engine replaced.
+/// Stores grants that the search engine replaced.
 pub struct StoredGrants {
-    /// Where accounts are.
+    /// The database of search accounts.
     pub db: DatabaseConnection,
     /// Seals the new grant.
     pub secrets: Secrets,
-    /// What time it is.
+    /// The clock.
     pub clock: Clock,
 }
 

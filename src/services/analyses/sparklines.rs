@@ -36,11 +36,11 @@ fn dimension(table: SparklineTable) -> Dimension {
     }
 }
 
-/// What the series are made of.
+/// The readings of the series.
 struct Readings {
-    /// The table, when the rows are its first ones.
+    /// The table, if the rows requested are its first ones.
     table: Option<Arc<Reading>>,
-    /// By day and key.
+    /// The readings by day and key.
     days: Vec<Arc<Reading>>,
     whole: Arc<Reading>,
 }
@@ -61,7 +61,7 @@ impl Readings {
     }
 }
 
-/// The series.
+/// Computes the series.
 pub async fn sparklines(
     search: &SearchData,
     access: &ReadableProperty,
@@ -86,7 +86,7 @@ pub async fn sparklines(
     search.answers.rendered(key, made_of, move || answer(&asked, &params, &keys, &readings)).await
 }
 
-/// Keys as the search engine writes them.
+/// Returns the keys in the search engine's spelling.
 fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error> {
     let canonical = |key: &String| match dimension {
         Dimension::Country => countries::index_of(key).map(|_| key.to_ascii_lowercase()).ok_or_else(|| {
@@ -107,8 +107,8 @@ fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error
     }
 }
 
-/// Countries and devices are few and read whole; queries and pages are asked for by name, in as many requests as the longest
-/// expression needs.
+/// Reads the days of each key. Countries and devices are few and read completely. Queries and pages are requested by name, in as
+/// many requests as the limit of an expression's length requires.
 async fn read_days(
     asked: &Asked,
     dimension: Dimension,

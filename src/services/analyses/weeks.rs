@@ -1,7 +1,7 @@
 //! Permits for weeks of rows.
 //!
-//! By day and query a week of a large site takes some megabytes. Whoever holds such rows holds a permit, so that many questions at once
-//! do not hold all their rows at once, and no person holds more than a quarter of the permits.
+//! By day and query, a week of a large site takes some megabytes. The holder of such rows holds a permit, which limits the memory
+//! of concurrent questions. One person holds at most a quarter of the permits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use crate::{error::Error, store::places::Places};
 
-/// Weeks in memory at once, besides the cache.
+/// The maximum number of weeks in memory at once, besides the cache.
 const MAX_WEEKS: usize = 16;
-/// Weeks that one person's questions hold at once: four make up the default window.
+/// The maximum number of weeks that one person's questions hold at once. The default window has four.
 pub(super) const MAX_WEEKS_PER_PERSON: usize = MAX_WEEKS / 4;
-/// How long a question waits for a permit.
+/// The time limit for a question to get a permit.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The permits of all people.
@@ -24,7 +24,7 @@ pub struct Weeks {
     by_person: Arc<Places<Uuid>>,
 }
 
-/// The right to hold one week's rows; dropping it gives the right back.
+/// The right to hold one week's rows. Dropping it returns the permit.
 #[derive(Debug)]
 pub(super) struct WeekPermit {
     _of_all: OwnedSemaphorePermit,
@@ -41,11 +41,11 @@ impl Weeks {
     /// Waits for a permit.
     ///
     /// # Errors
-    /// [`Error::Overloaded`] where none gets free in time.
+    /// [`Error::Overloaded`] if none becomes free in time.
     pub(super) async fn acquire(&self, person: Uuid) -> Result<WeekPermit, Error> {
         let own = self.by_person.of(person);
         let both = async {
-            // The person's own first: who waits for it keeps nobody else waiting.
+            // The person's own permit comes first, so that waiting for it holds up nobody else.
             let of_person = own.acquire_owned().await?;
             Ok::<_, tokio::sync::AcquireError>(WeekPermit {
                 _of_all: self.all.clone().acquire_owned().await?,
@@ -58,10 +58,10 @@ impl Weeks {
             .map_err(Error::internal)
     }
 
-    /// Waits for one permit and takes as many more, up to `most`, as are free.
+    /// Waits for one permit, then takes as many more as are free, up to `most` in total.
     ///
     /// # Errors
-    /// As [`Weeks::acquire`].
+    /// The errors of [`Weeks::acquire`].
     pub(super) async fn acquire_up_to(&self, person: Uuid, most: usize) -> Result<Vec<WeekPermit>, Error> {
         let mut permits = vec![self.acquire(person).await?];
         let own = self.by_person.of(person);
@@ -78,7 +78,7 @@ impl Weeks {
 mod tests {
     use super::*;
 
-    /// Whether a permit is to be had without another being given back.
+    /// Returns whether a permit is free.
     async fn is_free(weeks: &Weeks, person: Uuid) -> bool {
         tokio::time::timeout(Duration::from_millis(10), weeks.acquire(person)).await.is_ok_and(|permit| permit.is_ok())
     }

@@ -15,21 +15,21 @@ use crate::{
     },
 };
 
-/// The most keywords of a property.
+/// The maximum number of keywords of a property.
 const MAX_KEYWORDS: usize = 200;
 
-/// A property's keywords, in order.
+/// Returns a property's keywords, in order.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<BrandedKeyword>, Error> {
     Ok(shown(Entity::of_property(access.property().id).all(db).await?))
 }
 
-/// Ordered by the bytes of the folded keyword, since databases order texts each by its own rules.
+/// Converts the rows, ordered by the bytes of the folded keyword, because each database has its own collation.
 fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<BrandedKeyword> {
     rows.sort_by(|a, b| a.keyword_key.cmp(&b.keyword_key));
     rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at }).collect()
 }
 
-/// Adds the keywords that are not there yet, and answers all of them.
+/// Adds the keywords that do not exist yet. Returns all keywords.
 pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result<Vec<BrandedKeyword>, Error> {
     if let Some(index) = input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
         return Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit")));

@@ -1,6 +1,6 @@
-//! Conditions that are saved: segments on pages, topic clusters on queries, filter presets on anything.
+//! Saved conditions: segments on pages, topic clusters on queries, filter presets on any dimension.
 //!
-//! What no question could be asked with is refused when it is saved, not when it is used.
+//! Conditions that no question could use are rejected when they are saved.
 
 use api::{
     classifications::ClassificationCondition,
@@ -14,7 +14,7 @@ use crate::{
     search_engine::{Expression, PlanError, Predicate, filter, plan},
 };
 
-/// Conditions of a classification as they are stored, once they are known to mean something and to be plannable on `dimension`.
+/// Validates the conditions of a classification on `dimension` and returns them as stored JSON.
 pub async fn stored(dimension: FilterDimension, conditions: Vec<ClassificationCondition>) -> Result<String, Error> {
     let json = json("conditions", &conditions)?;
     let check = move || check_plannable("conditions", &on(dimension, &conditions));
@@ -22,7 +22,7 @@ pub async fn stored(dimension: FilterDimension, conditions: Vec<ClassificationCo
     Ok(json)
 }
 
-/// The same of a preset's.
+/// Validates the conditions of a filter preset and returns them as stored JSON.
 pub async fn stored_filters(filters: Vec<FilterCondition>) -> Result<String, Error> {
     let json = json("filters", &filters)?;
     beside(move || check_plannable("filters", &filters)).await??;
@@ -40,7 +40,7 @@ fn json(field: &str, conditions: &[impl Serialize]) -> Result<String, Error> {
     Ok(json)
 }
 
-/// The same conditions, as a filter on `dimension` has them.
+/// Converts the conditions to filters on `dimension`.
 #[must_use]
 pub fn on(dimension: FilterDimension, conditions: &[ClassificationCondition]) -> Vec<FilterCondition> {
     let condition = |saved: &ClassificationCondition| FilterCondition {
@@ -52,17 +52,17 @@ pub fn on(dimension: FilterDimension, conditions: &[ClassificationCondition]) ->
     conditions.iter().map(condition).collect()
 }
 
-/// Conditions as answers say them.
+/// Parses stored conditions.
 pub fn from_stored(json: &str) -> Result<Vec<ClassificationCondition>, Error> {
     serde_json::from_str(json).map_err(Error::internal)
 }
 
-/// Refuses conditions that mean nothing or that no plan answers. `field` is where they stand in the body.
+/// Fails if a condition is invalid or if no plan answers the conditions. `field` is their place in the body.
 fn check_plannable(field: &str, conditions: &[FilterCondition]) -> Result<(), Error> {
     for (index, condition) in conditions.iter().enumerate() {
         filter::check(condition).map_err(|allowed| Error::invalid(format!("{field}[{index}]: {allowed}")))?;
     }
-    // The planner speaks of the parameter that a question has its conditions in.
+    // The planner's hint names the parameter `filters`.
     plan(&Predicate(vec![Expression::of(conditions)]))
         .map(drop)
         .map_err(|PlanError::TooComplex(hint)| Error::FilterTooComplex(hint.replacen("filters", field, 1)))

@@ -20,13 +20,13 @@ use crate::{
     },
 };
 
-/// The most segments of a property.
+/// The maximum number of segments of a property.
 const MAX_SEGMENTS: Limit = Limit { max: 500, noun: "segments of the property" };
 
-/// What the conditions of a segment are about.
+/// The dimension of a segment's conditions.
 const DIMENSION: FilterDimension = FilterDimension::Page;
 
-/// A property's segments, by name.
+/// Returns a property's segments, by name.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<Segment>, Error> {
     let rows = Entity::of_property(access.property().id).all(db).await?;
     beside(move || rows.iter().map(to_api).collect()).await?

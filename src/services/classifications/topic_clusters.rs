@@ -20,13 +20,13 @@ use crate::{
     },
 };
 
-/// The most topic clusters of a property.
+/// The maximum number of topic clusters of a property.
 const MAX_TOPIC_CLUSTERS: Limit = Limit { max: 500, noun: "topic clusters of the property" };
 
-/// What the conditions of a topic cluster are about.
+/// The dimension of a topic cluster's conditions.
 const DIMENSION: FilterDimension = FilterDimension::Query;
 
-/// A property's topic clusters, by name.
+/// Returns a property's topic clusters, by name.
 pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<TopicCluster>, Error> {
     let rows = Entity::of_property(access.property().id).all(db).await?;
     beside(move || rows.iter().map(to_api).collect()).await?

@@ -1,4 +1,4 @@
-//! The list of properties with headline metrics. One property's trouble never fails the list: its entry says what is wrong.
+//! The list of properties with headline metrics. A property that cannot be read never fails the list: its entry states the problem.
 
 use api::{
     models::{Role, Window},
@@ -22,8 +22,8 @@ use crate::{
     },
 };
 
-/// The tracked properties that a person can see, each with the metrics of the last `days` final days and of as many before, as far
-/// as the search engine keeps those.
+/// Returns the tracked properties that a person can see. Each has the metrics of the last `days` final days and of as many days
+/// before, if the search engine still keeps them.
 pub async fn list(
     search: &SearchData,
     config: &Config,

@@ -1,4 +1,4 @@
-//! Properties as a person sees them, and the person's own marks on them.
+//! Properties as a person sees them, and the person's own marks: favourite and hidden.
 
 pub mod headlines;
 pub mod sync;
@@ -35,19 +35,19 @@ pub struct Listed {
     pub property: property::Model,
     /// The person's role on it.
     pub role: Role,
-    /// The person's mark.
+    /// True if the person marked it as a favourite.
     pub favorite: bool,
-    /// The person's mark.
+    /// True if the person hid it.
     pub hidden: bool,
     /// The person's tags on it, in the person's order.
     pub tag_ids: Vec<Uuid>,
-    /// What its owner's plan lacks to open it to the person.
+    /// The reason why its owner's plan does not open it to the person, if so.
     pub lack: Option<Lack>,
-    /// The search account it is read with.
+    /// The search account whose grant reads it.
     pub account: search_account::Model,
 }
 
-/// The tracked properties that a person can see: favourites first, then by site. Two statements.
+/// Returns the tracked properties that a person can see: favourites first, then by site. Executes two statements.
 pub async fn visible(
     db: &impl ConnectionTrait,
     config: &Config,
@@ -86,14 +86,14 @@ fn order(listed: &Listed) -> (bool, &str, &str, Uuid) {
     (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
 }
 
-/// The site in short: without `sc-domain:`, scheme, and the slash at the end.
+/// Returns the short name of the site: without `sc-domain:`, the scheme and a trailing slash.
 #[must_use]
 pub fn display_name(site_url: &str) -> &str {
     let name = ["sc-domain:", "https://", "http://"].iter().find_map(|prefix| site_url.strip_prefix(prefix));
     name.unwrap_or(site_url).trim_end_matches('/')
 }
 
-/// A person's own property, as answers say it.
+/// Converts a person's own property to that of the API.
 pub(super) fn owned(property: property::Model) -> OwnedProperty {
     OwnedProperty {
         id: property.id,
@@ -116,12 +116,12 @@ enum Mark {
     Hidden(bool),
 }
 
-/// Marks or unmarks a favourite. Answers the person's marks on the property.
+/// Marks or unmarks a favourite. Returns the person's marks on the property.
 pub async fn set_favorite(change: &PropertyChange, favorite: bool) -> Result<PropertyPreference, Error> {
     set(change, Mark::Favorite(favorite)).await
 }
 
-/// Hides or shows a property in the person's list. Answers the person's marks on the property.
+/// Hides or shows a property in the person's list. Returns the person's marks on the property.
 pub async fn set_hidden(change: &PropertyChange, hidden: bool) -> Result<PropertyPreference, Error> {
     set(change, Mark::Hidden(hidden)).await
 }
@@ -143,7 +143,8 @@ async fn set(change: &PropertyChange, mark: Mark) -> Result<PropertyPreference, 
     Ok(PropertyPreference { id: marks.property_id, favorite: marks.favorite, hidden: marks.hidden })
 }
 
-/// The tracked properties of a person (`$1`) and of everybody who granted something to the person's verified e-mail (`$2`).
+/// Selects the tracked properties of a person (`$1`) and of everybody who has a grant to the person's verified e-mail address
+/// (`$2`).
 static VISIBLE: LazyLock<String> = LazyLock::new(|| {
     let (property, owner, account, grant) = (
         columns::<property::Entity>("p"),
@@ -166,7 +167,7 @@ struct Found {
     property: property::Model,
     owner: user::Model,
     account: search_account::Model,
-    /// The role that the owner's grant gives, where it covers the property.
+    /// The role of the owner's grant, if the grant covers the property.
     role: Option<Role>,
     favorite: bool,
     hidden: bool,
@@ -191,7 +192,7 @@ impl Found {
     }
 }
 
-/// A person's tags on each property, in the person's order.
+/// Returns a person's tags on each property, in the person's order.
 async fn tags_of(db: &impl ConnectionTrait, user_id: Uuid) -> Result<HashMap<Uuid, Vec<Uuid>>, Error> {
     let tagged = property_tag::Entity::of_user(user_id)
         .order_by_asc(tag::Column::Position)
@@ -205,7 +206,8 @@ async fn tags_of(db: &impl ConnectionTrait, user_id: Uuid) -> Result<HashMap<Uui
     Ok(tags)
 }
 
-/// For each property, how many of its owner's have been tracked for longer. `found` holds all that are tracked of each owner.
+/// Returns for each property how many of its owner's properties have been tracked for longer. `found` must contain all tracked
+/// properties of each owner.
 fn tracked_longer(found: &[Found]) -> HashMap<Uuid, u64> {
     let mut ordered: Vec<&property::Model> = found.iter().map(|found| &found.property).collect();
     ordered.sort_by_key(|property| (property.user_id, property.tracked_at, property.id));

@@ -1,7 +1,7 @@
-//! Brings a search account's properties in line with the sites that the search engine lists for it.
+//! Updates the property records of a search account from the sites that the search engine lists for it.
 //!
-//! The search engine is asked before a transaction begins, so that nobody waits for it with a lock held: each account's properties
-//! change at once, several accounts one after the other.
+//! The search engine is asked before a transaction begins, so no lock is held meanwhile. Accounts are updated one after the other,
+//! each in one transaction.
 
 use std::collections::HashMap;
 
@@ -26,29 +26,29 @@ use crate::{
     store::database,
 };
 
-/// A site as the search engine lists it.
+/// A site in the search engine's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// Its name there, byte for byte.
+    /// The site's name at the search engine, byte for byte.
     pub site_url: String,
     /// The account's permission: `siteOwner`, `siteFullUser`, `siteRestrictedUser` or `siteUnverifiedUser`.
     pub permission_level: String,
 }
 
-/// What a sync did.
+/// The result of a sync.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Properties that are new.
+    /// The number of new properties.
     pub added: u64,
-    /// Properties whose permission changed, or that came back.
+    /// The number of properties whose permission changed, or that came back.
     pub updated: u64,
-    /// Properties that the account lost just now.
+    /// The number of properties that the account has lost since the last sync.
     pub lost: u64,
-    /// All properties of the account, by site, lost ones included.
+    /// All properties of the account, by site, including lost ones.
     pub properties: Vec<property::Model>,
 }
 
-/// Reads the sites of a person's search accounts and brings the properties in line with them.
+/// Reads the sites of a person's search accounts and updates the property records.
 pub async fn of_member(search: &SearchData, random: &Random, member: &Member) -> Result<SyncResult, Error> {
     let accounts = search_accounts::of_user(&search.db, member.user.id).await?;
     if accounts.is_empty() {
@@ -78,8 +78,8 @@ pub async fn of_member(search: &SearchData, random: &Random, member: &Member) ->
     Ok(result)
 }
 
-/// Adds sites that are new, updates permissions, marks those that are gone. Doing it twice changes nothing more. Sites that
-/// the account has not verified are left out: the search engine gives no data for them.
+/// Adds new sites, updates permissions and marks lost sites. The operation is idempotent. Sites that the account has not verified
+/// are omitted, because the search engine gives no data for them.
 pub async fn sync(
     db: &DatabaseConnection,
     random: &Random,
@@ -93,7 +93,7 @@ pub async fn sync(
     Ok(outcome)
 }
 
-/// [`sync`] inside the caller's transaction.
+/// Like [`sync`], inside the caller's transaction.
 pub(crate) async fn sync_within(
     tx: &DatabaseTransaction,
     random: &Random,
@@ -127,7 +127,7 @@ pub(crate) async fn sync_within(
     Ok(outcome)
 }
 
-/// One sync of an account at a time; notes when it happened.
+/// Locks the account, so that one sync of it runs at a time, and records the time of the sync.
 async fn lock(tx: &DatabaseTransaction, account: &search_account::Model, now: DateTime<Utc>) -> Result<(), Error> {
     let row =
         search_account::Entity::one_of_user(account.user_id, account.id).lock(LockType::NoKeyUpdate).one(tx).await?;

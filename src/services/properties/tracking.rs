@@ -1,4 +1,4 @@
-//! Which of a person's own properties are tracked, within what the plan allows.
+//! The selection of a person's own properties that are tracked, within the plan's quota.
 
 use std::collections::HashSet;
 
@@ -19,23 +19,23 @@ use crate::{
     },
 };
 
-/// A person's own properties and how many of them may be tracked.
+/// A person's own properties and the plan's quota.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tracking {
-    /// The most that the plan allows.
+    /// The maximum number of tracked properties in the plan.
     pub quota: u32,
-    /// All own properties, by site.
+    /// All properties of the person, by site.
     pub properties: Vec<property::Model>,
 }
 
 impl Tracking {
-    /// How many are tracked.
+    /// Returns the number of tracked properties.
     #[must_use]
     pub fn used(&self) -> usize {
         self.properties.iter().filter(|property| property.tracked).count()
     }
 
-    /// The same, as answers say it.
+    /// Converts the selection to that of the API.
     #[must_use]
     pub fn to_api(self) -> properties::Tracking {
         properties::Tracking {
@@ -47,7 +47,7 @@ impl Tracking {
     }
 }
 
-/// A member's own properties and how many of them may be tracked.
+/// Returns a member's own properties and the plan's quota.
 pub async fn read(db: &impl ConnectionTrait, member: &Member) -> Result<Tracking, Error> {
     within(db, member.user.id, member.entitlement.tracked_properties).await
 }
@@ -58,11 +58,11 @@ async fn within(db: &impl ConnectionTrait, user_id: Uuid, quota: u32) -> Result<
     Ok(Tracking { quota, properties })
 }
 
-/// Tracks exactly the properties `wanted`, or changes nothing. The quota is that of the member's record once it is locked.
+/// Tracks exactly the properties `wanted`, or changes nothing. Takes the quota from the member's record after locking it.
 ///
 /// # Errors
-/// [`Error::NoSuch`] where one of them is not the member's own; [`Error::PropertyQuotaExceeded`];
-/// [`Error::PreconditionFailed`] where the selection is not the one that the change is about.
+/// [`Error::NoSuch`] if a property is not the member's own; [`Error::PropertyQuotaExceeded`]; [`Error::PreconditionFailed`] if
+/// `If-Match` does not name the current selection.
 pub async fn replace(change: &MemberChange, config: &Config, wanted: &[Uuid]) -> Result<Tracking, Error> {
     let user = change.lock().await?;
     let quota = Entitlement::of(config, &user, change.now).tracked_properties;

@@ -1,8 +1,8 @@
-//! Tells whether two bodies are the same JSON value.
+//! Hashes JSON values, to tell whether two bodies are the same value.
 
 use sha2::{Digest as _, Sha256};
 
-/// The hash of a JSON value: the same for the same value, however it was spaced and in whatever order its fields stood.
+/// Returns the hash of a JSON value. White space and the order of fields do not change it.
 #[must_use]
 pub fn hash(value: &serde_json::Value) -> Vec<u8> {
     let mut hash = Sha256::new();
@@ -43,10 +43,10 @@ fn text(hash: &mut Sha256, kind: &str, text: &str) {
     hash.update(text);
 }
 
-/// `1`, `1.0` and `1e0` are one number, and so are `0` and `-0`.
+/// Writes equal numbers alike: `1`, `1.0` and `1e0`, and also `0` and `-0`.
 fn plain(number: &serde_json::Number) -> String {
     match number.as_f64() {
-        // Adding a positive zero takes the sign of a negative one away.
+        // Adding a positive zero turns a negative zero into a positive one.
         Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e20 => format!("{:.0}", float + 0.0),
         _ => number.to_string(),
     }

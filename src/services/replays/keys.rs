@@ -1,4 +1,4 @@
-//! The keys that requests of this process are working on.
+//! The idempotency keys that requests of this process are using.
 
 use std::{
     collections::HashSet,
@@ -7,11 +7,11 @@ use std::{
 
 use super::Scope;
 
-/// The keys that are in use in this process.
+/// The keys in use in this process.
 #[derive(Debug, Clone, Default)]
 pub struct KeysInUse(Arc<Mutex<HashSet<Scope>>>);
 
-/// A key in use; dropping it frees the key.
+/// A key in use. Dropping the guard frees the key.
 #[derive(Debug)]
 pub struct KeyGuard {
     scope: Scope,
@@ -19,7 +19,7 @@ pub struct KeyGuard {
 }
 
 impl KeysInUse {
-    /// Takes a key into use, unless it is in use.
+    /// Locks a key. Returns `None` if it is already in use.
     #[must_use]
     pub fn lock(&self, scope: &Scope) -> Option<KeyGuard> {
         let was_free = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(scope.clone());

@@ -1,8 +1,8 @@
-//! Exactly-once writes: what was answered to an idempotency key, and whether a request with it is running.
+//! Exactly-once writes: stores the response to an idempotency key and tells whether a request with the key is running.
 //!
-//! The answer is stored in the transaction of the write itself, so there is never one without the other. That a key is in use is
-//! known by something that dies with the process: an entry in memory, and on `PostgreSQL`, which several processes share, an advisory
-//! lock of the transaction. A request that crashed therefore frees its key, without a lease that would have to run out first.
+//! The response is stored in the transaction of the write, so neither exists without the other. A key in use is held by something
+//! that ends with the process: an entry in memory and, on `PostgreSQL`, which several processes share, an advisory lock of the
+//! transaction. A crash therefore frees the key at once, and no lease has to expire.
 
 mod body_hash;
 mod keys;
@@ -24,25 +24,25 @@ use uuid::Uuid;
 
 use crate::{error::Error, secrets::Secrets, store::unit_of_work::UnitOfWork};
 
-/// How long an answer is replayed.
+/// The time for which a response is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// What sealed bodies are bound to.
+/// The context that sealed bodies are bound to.
 const CONTEXT: &str = "replay";
 
-/// The columns that make a key.
+/// The columns that identify a key.
 const KEY: [Column; 4] = [Column::UserId, Column::Method, Column::Path, Column::IdempotencyKey];
 
-/// The largest body that is stored, in bytes.
+/// The maximum size of a stored body, in bytes.
 pub const LARGEST_BODY: usize = 256 * 1024;
 
-/// The most answers that are kept for a person.
+/// The maximum number of responses stored for a person.
 const MAX_ROWS: i64 = 5_000;
 
-/// What a key belongs to: the same key of another person, or on another path, is another one.
+/// The scope of a key. The same key of another person or on another path is a different key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Who writes.
+    /// The user who writes.
     pub user_id: Uuid,
     /// The HTTP method.
     pub method: String,
@@ -52,7 +52,7 @@ pub struct Scope {
     pub key: String,
 }
 
-/// An answer, as it is stored and replayed.
+/// A stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// The status.
@@ -67,38 +67,38 @@ pub struct Stored {
     pub body: Vec<u8>,
 }
 
-/// An answer that is to be stored for the next request with its key.
+/// A response to be stored for the next request with its key.
 #[derive(Debug)]
 pub struct Replay {
     /// The id of its row.
     pub id: Uuid,
-    /// When it was given.
+    /// The time of the response.
     pub now: DateTime<Utc>,
     /// The key.
     pub scope: Scope,
-    /// The hash of the body that it answers.
+    /// The hash of the request's body.
     pub request_hash: Vec<u8>,
-    /// The answer.
+    /// The response.
     pub answer: Stored,
 }
 
-/// What is known of a key that was used.
+/// The stored state of a key that was used before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known {
-    /// It was answered, for the same body.
+    /// The key was used with the same body, and this is the response.
     Answered(Stored),
-    /// It was used with another body.
+    /// The key was used with another body.
     BodyMismatch,
 }
 
-/// What became of an answer that was to be stored.
+/// The result of storing a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is replayed from now on.
+    /// The response is stored and will be replayed.
     Stored,
-    /// Nothing: there is an answer for the key already.
+    /// The response is not stored, because the key already has one.
     KeyTaken,
-    /// Nothing: it is too large, or the person has as many as are kept.
+    /// The response is not stored, because it is too large or the person's limit is reached.
     NoRoom,
 }
 
@@ -115,23 +115,23 @@ impl Scope {
     }
 }
 
-/// How a request with a key begins.
+/// The state of a key at the start of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Nothing is known of the key, and no other process works on it until the unit of work ends.
+    /// The key is unused, and no other process can use it until the unit of work ends.
     Free,
-    /// Another process works on it.
+    /// Another process is using the key.
     Locked,
-    /// The key was used.
+    /// The key was used before.
     Known(Known),
 }
 
-/// Locks the key across all processes until the unit of work ends, and looks up what is known of it at `now`, for a request whose body
-/// has this hash. On `SQLite`, which one process serves, there is nothing to lock, `db` is read and no transaction begins. An answer
-/// that has expired is as good as none.
+/// Locks the key across all processes until the unit of work ends, and looks it up at `now` for a request whose body has this hash.
+/// An expired response counts as none. `SQLite` serves a single process, so nothing is locked there: `db` is read and no
+/// transaction begins.
 ///
-/// On `PostgreSQL` one statement does both. An answer that another process commits between the statement's snapshot and its lock is
-/// not seen here; [`store`] finds the key taken then.
+/// On `PostgreSQL` one statement locks and looks up. It does not see a response that another process commits between the
+/// statement's snapshot and its lock. In that case [`store`] returns [`Outcome::KeyTaken`].
 pub async fn start(
     unit: &UnitOfWork,
     db: &impl ConnectionTrait,
@@ -178,8 +178,8 @@ pub async fn start(
     Ok(Start::Known(Known::Answered(answer)))
 }
 
-/// Stores an answer for replay, where there is none for the key and the person's answers take at most `max_bytes` with it. Its body
-/// is sealed: that of a share link holds the link's token.
+/// Stores a response for replay, if the key has none and the person's responses stay within `max_bytes`. The body is sealed,
+/// because a share link's response contains its token.
 pub async fn store(
     tx: &DatabaseTransaction,
     secrets: &Secrets,
@@ -227,7 +227,7 @@ pub async fn store(
     Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
-/// One row where a person's answers are fewer than [`MAX_ROWS`] and take at most `bytes`; otherwise none.
+/// Selects one row if a person has fewer responses than [`MAX_ROWS`] and they take at most `bytes`, otherwise none.
 fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
     let count = Func::count(Expr::col(Column::Size));
     let taken = Func::coalesce([Expr::from(Func::sum(Expr::col(Column::Size))), Expr::val(0)]);
@@ -241,7 +241,7 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
         .take()
 }
 
-/// Deletes what is not replayed any more.
+/// Deletes expired responses.
 pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, sea_orm::DbErr> {
     let expired = replay::Entity::delete_many().filter(replay::Column::ExpiresAt.lte(now));
     Ok(expired.exec(db).await?.rows_affected)

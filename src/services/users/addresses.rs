@@ -1,4 +1,4 @@
-//! E-mail addresses of people: which statement about one counts, for how long, and whose an address is.
+//! E-mail addresses of people: the latest statement about an address, its lifetime and its holder.
 
 use std::cmp::Reverse;
 
@@ -8,20 +8,20 @@ use sea_orm::{ColumnTrait, DatabaseConnection, EntityTrait, QueryFilter, sea_que
 
 use crate::error::Error;
 
-/// How long grants to an address count after a token last stated it: as long as a browser's session, which is the longest that somebody
-/// goes on without a new token.
+/// The time for which an address counts after a token last stated it. It equals the lifetime of a browser session, the longest time
+/// that a user continues without a new token.
 pub const COUNTS_FOR: TimeDelta = TimeDelta::days(7);
 
-/// Whether what a token that was issued at `issued_at` says about the address counts: it must be later than what is known. Of two tokens
-/// of one second the one counts that takes the address back.
+/// Returns whether the statement of a token issued at `issued_at` replaces the known one. It must be newer. Of two tokens issued in
+/// the same second, the one that withdraws the address wins.
 pub(super) fn counts(known: &user::Model, verified: bool, issued_at: DateTime<Utc>) -> bool {
     known.email_stated_at.is_none_or(|stated_at| stated_at < issued_at || (stated_at == issued_at && !verified))
 }
 
-/// Sees to it that one person at most has the address of `person` as verified: whom it was stated of last. Answers whether that changed
-/// any row.
+/// Ensures that at most one person has the address of `person` as verified: the one it was stated of last. Returns whether any row
+/// changed.
 ///
-/// The statement of `person` is written by now, so of two that are settled at once each sees the other, and both find the same answer.
+/// The statement of `person` must be stored already. Two calls at once then see each other's statement and reach the same result.
 pub(super) async fn settle(db: &DatabaseConnection, person: &user::Model, now: DateTime<Utc>) -> Result<bool, Error> {
     let Some(key) = person.email_key.as_deref().filter(|_| person.email_verified) else { return Ok(false) };
     let holders = Entity::verified_holders(key).all(db).await?;
@@ -32,7 +32,7 @@ pub(super) async fn settle(db: &DatabaseConnection, person: &user::Model, now: D
     Ok(holders.len() > 1)
 }
 
-/// Takes the issuer's word for an address from whoever has it no longer, unless it has been given anew meanwhile.
+/// Marks an address as unverified for its former holder, unless it has been stated again meanwhile.
 async fn withdraw(db: &DatabaseConnection, former: &user::Model, now: DateTime<Utc>) -> Result<(), Error> {
     let same_statement = match former.email_stated_at {
         Some(stated_at) => Column::EmailStatedAt.eq(stated_at),
@@ -58,7 +58,7 @@ mod tests {
         testing::{World, noon, person},
     };
 
-    /// Rows of before it was known when an address was stated, and rows written at once.
+    /// Covers rows older than the column `email_stated_at`, and rows written at the same time.
     #[tokio::test]
     async fn an_address_goes_to_whom_it_was_stated_of_last() {
         let world = World::new().await;

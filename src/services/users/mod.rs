@@ -1,4 +1,4 @@
-//! People: who signs in, under (issuer, subject).
+//! People: users who sign in, identified by (issuer, subject).
 
 pub mod addresses;
 pub mod plans;
@@ -24,20 +24,20 @@ use crate::{
     random::Random,
 };
 
-/// A statement that says nothing new is written down at most this often: requests come more often than that.
+/// The minimum interval between writes of a statement that repeats the known one. Requests are more frequent than that.
 const RESTATED_EVERY: TimeDelta = TimeDelta::hours(1);
 
 /// A user who makes a request, with the plan in effect.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// The user, as the record is at this request.
+    /// The user's record at the time of the request.
     pub user: Arc<user::Model>,
-    /// Features and limits of the user's plan.
+    /// The features and limits of the user's plan.
     pub entitlement: Entitlement,
 }
 
 impl Member {
-    /// The `user` of a request that comes at `now`.
+    /// Returns the member for a request of `user` at `now`.
     #[must_use]
     pub fn of(config: &Config, user: Arc<user::Model>, now: DateTime<Utc>) -> Self {
         Self { entitlement: Entitlement::of(config, &user, now), user }
@@ -48,11 +48,11 @@ impl Member {
 pub struct StoredUsers {
     /// The write connection.
     pub db: DatabaseConnection,
-    /// Makes ids.
+    /// The source of new ids.
     pub random: Random,
-    /// Tells the time.
+    /// The clock.
     pub clock: Clock,
-    /// Days of a new user's trial.
+    /// The length of a new user's trial, in days.
     pub trial_days: u32,
 }
 
@@ -61,7 +61,7 @@ impl Users for StoredUsers {
     async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
         let signed_in = sign_in(&self.db, &self.random, self.clock.now(), self.trial_days, claims).await;
         signed_in.map_err(|error| match error {
-            // Stays what it was: the service is busy, not broken.
+            // Keeps its meaning: the service is busy, not broken.
             Error::Overloaded(_) => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
             error => DbErr::Custom(error.to_string()),
         })
@@ -72,10 +72,10 @@ impl Users for StoredUsers {
     }
 }
 
-/// The person behind `claims`, created on first sign-in with a trial of `trial_days`, else brought up to date.
+/// Returns the person behind `claims`. Creates them on first sign-in, with a trial of `trial_days`, otherwise updates the record.
 ///
-/// Each claim is taken from a token that was issued after the one it was last taken from. Grants to a verified e-mail need no binding
-/// here: they are matched by address whenever access is asked for.
+/// A claim is updated only from a token issued later than the one it was last taken from. Grants to a verified e-mail address are
+/// not bound to the person here: they are matched by address at each request.
 pub async fn sign_in(
     db: &DatabaseConnection,
     random: &Random,
@@ -93,18 +93,18 @@ pub async fn sign_in(
     settled(db, person, now).await
 }
 
-/// The person, once it is settled whose the address is.
+/// Settles who holds the person's address and returns the current record.
 async fn settled(db: &DatabaseConnection, person: user::Model, now: DateTime<Utc>) -> Result<user::Model, Error> {
     if addresses::settle(db, &person, now).await? { by_id(db, person.id).await } else { Ok(person) }
 }
 
-/// The person with this id.
+/// Returns the person with this id.
 pub async fn by_id(db: &impl ConnectionTrait, id: Uuid) -> Result<user::Model, Error> {
     user::Entity::find_by_id(id).one(db).await?.ok_or(Error::NotFound)
 }
 
-/// Locks a person's row (`FOR NO KEY UPDATE`) until the transaction ends, so that nobody else changes what belongs to the person, and
-/// counts, names and places hold. Rows that refer to the person can be written meanwhile.
+/// Locks a person's row (`FOR NO KEY UPDATE`) until the transaction ends. Prevents concurrent changes to the person's records, so
+/// that counts, names and positions stay valid. Rows that refer to the person can still be written.
 pub async fn lock(tx: &DatabaseTransaction, id: Uuid) -> Result<user::Model, Error> {
     user::Entity::find_by_id(id).lock(LockType::NoKeyUpdate).one(tx).await?.ok_or(Error::NotFound)
 }
@@ -113,7 +113,7 @@ async fn find(db: &impl ConnectionTrait, claims: &Claims) -> Result<Option<user:
     Ok(user::Entity::known_as(&claims.issuer, &claims.subject).one(db).await?)
 }
 
-/// A row for a person seen for the first time.
+/// Returns a row for a new person.
 pub(crate) fn fresh(
     id: Uuid,
     claims: &Claims,
@@ -139,7 +139,7 @@ pub(crate) fn fresh(
     }
 }
 
-/// Inserts the row unless (issuer, subject) is known: two first requests of one person may come at once.
+/// Inserts the row unless (issuer, subject) exists, because the first two requests of a person can arrive at once.
 pub(crate) async fn insert_if_new(db: &DatabaseConnection, row: user::ActiveModel) -> Result<(), Error> {
     user::Entity::insert(row)
         .on_conflict_do_nothing_on([user::Column::Issuer, user::Column::Subject])
@@ -164,7 +164,7 @@ async fn refresh(
     if states_address { settled(db, person, now).await } else { Ok(person) }
 }
 
-/// What newer claims change about a person.
+/// Returns the changes that newer claims make to a person's record.
 fn change(known: &user::Model, claims: &Claims) -> user::ActiveModel {
     let mut row = known.clone().into_active_model();
     if let Some(email) = &claims.email
@@ -187,7 +187,7 @@ fn change(known: &user::Model, claims: &Claims) -> user::ActiveModel {
     row
 }
 
-/// Whether what was stated at `known` is worth being written down again, although it says nothing new.
+/// Returns whether a repeated statement must be stored again, because the one from `known` is too old.
 fn is_restated(known: Option<DateTime<Utc>>, issued_at: DateTime<Utc>) -> bool {
     known.is_none_or(|stated_at| issued_at - stated_at >= RESTATED_EVERY)
 }

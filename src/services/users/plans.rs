@@ -1,4 +1,4 @@
-//! What a person's plan includes at a moment.
+//! The features and limits of a person's plan at a given time.
 
 use api::models::Feature;
 use chrono::{DateTime, Utc};
@@ -10,22 +10,22 @@ use crate::{
     store::rate_limit::Rate,
 };
 
-/// What a person may use now.
+/// The features and limits that a person has now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entitlement {
-    /// The plan in effect, a running trial counted in.
+    /// The plan in effect, including a running trial.
     pub plan: Plan,
-    /// Whether it is in effect because of the trial.
+    /// True if the plan is in effect because of the trial.
     pub trial: bool,
-    /// Properties that can be tracked; [`u32::MAX`] without billing.
+    /// The maximum number of tracked properties. [`u32::MAX`] without billing.
     pub tracked_properties: u32,
-    /// Requests let in.
+    /// The rate limit.
     pub rate: Rate,
     terms: Option<PlanTerms>,
 }
 
 impl Entitlement {
-    /// What `user` may use at `now`. Without billing everyone may use everything.
+    /// Returns the entitlement of `user` at `now`. Without billing it includes everything.
     #[must_use]
     pub fn of(config: &Config, user: &user::Model, now: DateTime<Utc>) -> Self {
         let trial = user.plan == Plan::None && user.trial_ends_at.is_some_and(|end| now < end);
@@ -46,13 +46,13 @@ impl Entitlement {
         }
     }
 
-    /// Whether there is any access at all.
+    /// Returns whether there is any access at all.
     #[must_use]
     pub fn has_access(&self) -> bool {
         self.terms.is_some()
     }
 
-    /// Whether `feature` is included.
+    /// Returns whether `feature` is included.
     #[must_use]
     pub fn includes(&self, feature: Feature) -> bool {
         self.terms.as_ref().is_some_and(|terms| match feature {
@@ -63,13 +63,14 @@ impl Entitlement {
         })
     }
 
-    /// Refuses where `feature` is not included; `owner_must` says that the plan is another person's.
+    /// Fails if `feature` is not included. `owner_must` is true if the plan is another person's.
     pub fn require(&self, feature: Feature, owner_must: bool) -> Result<(), Error> {
         if self.includes(feature) { Ok(()) } else { Err(Error::SubscriptionRequired { owner_must, lack: Lack::This }) }
     }
 
-    /// What the plan lacks to open one of its owner's properties: to a `member` it takes a team, and within the quota those come
-    /// first that have been tracked longest. `longer` of the owner's have been tracked for longer than this one.
+    /// Returns the reason why the plan does not open one of its owner's properties, if there is one. A `member` needs a plan with a
+    /// team. The properties tracked longest come first within the quota, and `longer` is the number of the owner's properties
+    /// tracked for longer than this one.
     #[must_use]
     pub fn lack(&self, member: bool, longer: u64) -> Option<Lack> {
         if !self.has_access() {
@@ -84,7 +85,7 @@ impl Entitlement {
     }
 }
 
-/// The plans that can be bought, smallest first.
+/// The plans for sale, smallest first.
 #[must_use]
 pub fn catalogue(config: &Config) -> [(Plan, &PlanTerms); 3] {
     [(Plan::Free, &config.plans.free), (Plan::Pro, &config.plans.pro), (Plan::Agency, &config.plans.agency)]

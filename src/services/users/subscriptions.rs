@@ -1,4 +1,4 @@
-//! The operator's way to set and show a person's plan.
+//! Subscription commands for operators.
 
 use chrono::{DateTime, Utc};
 use entity::user::{self, Plan};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::Error;
 
-/// Sets the plan of `who` (id, verified e-mail or subject) and ends a trial.
+/// Sets the plan of `who` (id, verified e-mail address or subject) and ends a trial.
 pub async fn set(db: &DatabaseConnection, who: &str, plan: Plan, now: DateTime<Utc>) -> Result<user::Model, Error> {
     let mut row = show(db, who).await?.into_active_model();
     row.plan = Set(plan);
@@ -19,10 +19,10 @@ pub async fn set(db: &DatabaseConnection, who: &str, plan: Plan, now: DateTime<U
     Ok(row.update(db).await?)
 }
 
-/// The person that an operator calls `who`: an id, else a verified e-mail, else a subject. What somebody merely claims finds nobody.
+/// Returns the person that `who` names: an id, else a verified e-mail address, else a subject. Unverified addresses are ignored.
 ///
 /// # Errors
-/// [`Error::InvalidRequest`] where nobody, or more than one person, is called so.
+/// [`Error::InvalidRequest`] if `who` matches nobody, or more than one person.
 pub async fn show(db: &impl ConnectionTrait, who: &str) -> Result<user::Model, Error> {
     if let Ok(id) = Uuid::try_parse(who)
         && let Some(user) = user::Entity::find_by_id(id).one(db).await?
@@ -74,7 +74,7 @@ mod tests {
         assert!(show(&world.db, "demo-newbie").await.is_ok());
     }
 
-    /// A subject is text of the issuer's choosing, and may look like an address or an id.
+    /// The issuer chooses subjects freely, so one may look like an address or an id.
     #[tokio::test]
     async fn an_id_comes_before_an_address_and_an_address_before_a_subject() {
         let world = World::new().await;
