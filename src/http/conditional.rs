@@ -11,7 +11,7 @@ use poem::{
 use super::operation;
 use crate::digest::opaque_tag;
 
-/// The layer for conditional requests. It runs inside compression, so that an ETag identifies the answer and not one coding of it.
+/// The layer for conditional requests. It runs inside compression, so that an `ETag` identifies the answer and not one coding of it.
 ///
 /// # Errors
 /// The errors of the inner layers.
@@ -40,7 +40,7 @@ pub async fn conditional<E: Endpoint>(next: Arc<E>, mut request: Request) -> Res
     Ok(response)
 }
 
-/// Adds an ETag computed from the body, unless the operation has none or set one itself.
+/// Adds an `ETag` computed from the body, unless the operation has none or set one itself.
 async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
     if kind == EtagKind::None || response.headers().contains_key(header::ETAG) {
         return Ok(response);
@@ -55,7 +55,7 @@ async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
     Ok(response)
 }
 
-/// Returns whether a list of ETags names `tag`. Reads compare weakly (RFC 9110, 13.1.2). The service's own tags contain no commas.
+/// Returns whether a list of `ETags` names `tag`. Reads compare weakly (RFC 9110, 13.1.2). The service's own tags contain no commas.
 fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
     let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();

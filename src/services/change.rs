@@ -31,7 +31,7 @@ pub const AT_ONCE: usize = 1_000;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IfMatch(pub Vec<String>);
 
-/// Returns the strong ETag of a record: 128 bits of the SHA-256 of its row as JSON.
+/// Returns the strong `ETag` of a record: 128 bits of the SHA-256 of its row as JSON.
 #[must_use]
 pub fn etag(row: &impl Serialize) -> String {
     let mut hash = Sha256::new();
