@@ -77,7 +77,7 @@ pub async fn brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Resu
     Ok(Some(expression))
 }
 
-/// Like [`brand`], but fails if the property has no branded keywords.
+/// Like [`brand()`], but fails if the property has no branded keywords.
 pub async fn needed_brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Result<String, Error> {
     brand(db, access).await?.ok_or_else(|| {
         Error::invalid(
