@@ -64,8 +64,9 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let database_url = config.database_url();
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
-    let parts = parts::build(config, base_url.clone(), engine_url, clock, random).await?;
+    parts::make_data_folder(&config).await?;
     let claim = database::claim(&database_url)?;
+    let parts = parts::build(config, base_url.clone(), engine_url, clock, random).await?;
     if parts.app.config.embeds_issuer() {
         demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;
     }

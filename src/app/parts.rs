@@ -153,9 +153,7 @@ pub async fn build(
 
 /// Opens the configured database and applies pending migrations.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
-    if config.database.url.is_none() {
-        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
-    }
+    make_data_folder(config).await?;
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
     let opened = opened.map_err(|error| {
@@ -165,6 +163,14 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
     })?;
     database::migrate(&opened.writer).await?;
     Ok(opened)
+}
+
+/// Creates the folder of the default database, if it does not exist.
+pub async fn make_data_folder(config: &Config) -> Result<(), Error> {
+    if config.database.url.is_none() {
+        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
+    }
+    Ok(())
 }
 
 /// Creates a folder that only its owner can read, if it does not exist.

@@ -14,7 +14,10 @@ use std::{
 };
 
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, Statement};
-use sqlx::sqlite::{SqliteConnection, SqlitePoolOptions};
+use sqlx::{
+    Connection as _,
+    sqlite::{SqliteConnection, SqlitePoolOptions},
+};
 
 /// Tables that do not affect admission. A commit to any other table invalidates cached data.
 const UNRELATED: &[&str] = &[
@@ -90,10 +93,20 @@ impl Commits {
             let commits = connected.clone();
             Box::pin(async move { commits.install(connection).await })
         });
-        pool.after_release(move |_, _| {
-            released.0.committing.store(false, Ordering::SeqCst);
-            Box::pin(async { Ok(true) })
+        pool.after_release(move |connection, _| {
+            let commits = released.clone();
+            Box::pin(async move { commits.settle(connection).await })
         })
+    }
+
+    /// Ends the commit of a connection that returns to the pool. A request that was abandoned during `COMMIT` returns its connection
+    /// early: the ping waits in the queue of the connection until the commit is visible.
+    async fn settle(&self, connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+        if self.0.committing.load(Ordering::SeqCst) {
+            connection.ping().await?;
+            self.0.committing.store(false, Ordering::SeqCst);
+        }
+        Ok(true)
     }
 
     async fn install(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
@@ -136,11 +149,12 @@ impl Commits {
     pub(super) async fn poll(self, connection: DatabaseConnection) {
         let mut last = None;
         loop {
-            let version = data_version(&connection).await.unwrap_or(None);
             // A file that cannot be polled may have changed.
-            if version.is_none() || last.replace(version) != Some(version) {
+            let version = data_version(&connection).await.unwrap_or(None);
+            if version.is_none() || version != last {
                 self.0.generation.fetch_add(1, Ordering::SeqCst);
             }
+            last = version;
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
@@ -154,7 +168,9 @@ async fn data_version(connection: &DatabaseConnection) -> Result<Option<i64>, Db
 
 #[cfg(test)]
 mod tests {
-    use sea_orm::ConnectionTrait as _;
+    use std::sync::atomic::Ordering;
+
+    use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
     use tempfile::TempDir;
 
     use crate::store::database::{Opened, open, watch_other_processes};
@@ -199,6 +215,36 @@ mod tests {
             let before = settled(&opened).await;
             opened.writer.execute_unprepared(statement).await.unwrap();
             assert_eq!(commits.is_now(before), !ends, "{statement}");
+        }
+    }
+
+    async fn rows(db: &DatabaseConnection) -> i64 {
+        let ask = Statement::from_string(DbBackend::Sqlite, "SELECT count(*) AS count FROM users");
+        db.query_one_raw(ask).await.unwrap().unwrap().try_get("", "count").unwrap()
+    }
+
+    /// A client that disconnects during `COMMIT` returns the connection before the commit is visible.
+    #[tokio::test]
+    async fn an_abandoned_commit_ends_every_moment_before_it_is_visible() {
+        let folder = TempDir::new().unwrap();
+        let opened = opened(&folder).await;
+        let commits = opened.commits.clone().unwrap();
+        for number in 0..100 {
+            settled(&opened).await;
+            let insert = format!("INSERT INTO users VALUES ({number})");
+            tokio::select! {
+                biased;
+                done = opened.writer.execute_unprepared(&insert) => drop(done.unwrap()),
+                () = async { while !commits.0.committing.load(Ordering::SeqCst) { tokio::task::yield_now().await } } => {}
+            }
+            let moment = settled(&opened).await;
+            let seen = rows(&opened.reader).await;
+            // It waits in the queue of the write connection.
+            let written = rows(&opened.writer).await;
+            assert!(
+                seen == written || !commits.is_now(moment),
+                "round {number}: {seen} rows outlive the commit of {written}"
+            );
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::{
     fs::{File, TryLockError},
+    io,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -91,17 +93,33 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
 /// # Errors
 /// [`Error::InvalidRequest`] if another process serves the file.
 pub fn claim(url: &str) -> Result<Option<File>, Error> {
-    let Some(path) = url.strip_prefix("sqlite:").filter(|_| !url.contains(":memory:")) else { return Ok(None) };
-    let path = path.trim_start_matches("//").split('?').next().unwrap_or_default();
-    let lock = File::options().create(true).append(true).open(format!("{path}.lock")).map_err(Error::internal)?;
+    if !url.starts_with("sqlite:") || url.contains(":memory:") {
+        return Ok(None);
+    }
+    let options: SqliteConnectOptions =
+        url.parse().map_err(|error| Error::invalid(format!("database.url: {error}")))?;
+    let named = options.get_filename();
+    let unusable = |error| Error::invalid(format!("database.url: {} cannot be opened: {error}", named.display()));
+    let mut path = resolved(named).map_err(unusable)?.into_os_string();
+    path.push(".lock");
+    let lock = File::options().create(true).append(true).open(path).map_err(unusable)?;
     match lock.try_lock() {
         Ok(()) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
-            "database.url: another process serves {path}, and an SQLite file has one. Stop that process, or use PostgreSQL for \
-             several"
+            "database.url: another process serves {}, and an SQLite file has one. Stop that process, or use PostgreSQL for several",
+            named.display()
         ))),
-        Err(TryLockError::Error(error)) => Err(Error::internal(error)),
+        Err(TryLockError::Error(error)) => Err(unusable(error)),
     }
+}
+
+/// Returns the one path of a file that may have several names, or that is not there yet.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    if path.exists() {
+        return path.canonicalize();
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
 }
 
 /// Detects commits of other processes to the `SQLite` file at `url`, until the task is aborted.
@@ -134,10 +152,12 @@ async fn connect(
 ) -> Result<DatabaseConnection, DbErr> {
     let mut options = ConnectOptions::new(url);
     options.sqlx_logging(false).acquire_timeout(PATIENCE).max_connections(max_connections);
-    if url.contains(":memory:") {
+    if url.starts_with("sqlite:") {
+        // A file cannot disconnect. What is known of its commits is known of one connection.
         options.idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
-    } else if url.starts_with("sqlite:") {
-        // A file cannot disconnect, so connections are not tested before use. A test would cost as much as the query.
+    }
+    if url.starts_with("sqlite:") && !url.contains(":memory:") {
+        // Connections are not tested before use: a test would cost as much as the query.
         options.test_before_acquire(false).map_sqlx_sqlite_opts(file);
     }
     change(&mut options);

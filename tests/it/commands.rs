@@ -238,3 +238,19 @@ async fn a_file_is_served_by_one_process_which_sees_what_commands_commit() {
     let again = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
     assert_eq!(again.terminate().0, Some(0), "the file is free again");
 }
+
+/// The lock belongs to the file, whatever it is called, and is taken before the file is changed.
+#[test]
+fn a_file_with_several_names_is_served_once() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| format!("sqlite://{}/{name}?mode=rwc", folder.path().display());
+    let named = at("a.db");
+    let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", &named)]));
+    std::os::unix::fs::symlink(folder.path().join("a.db"), folder.path().join("b.db")).unwrap();
+    for name in ["a.db", "b.db", "%61.db", "./a.db"] {
+        let refused = run(folder.path(), &["serve"], &[ANY_PORT, ("DATABASE__URL", &at(name))]);
+        let said = text(&refused.stderr);
+        assert!(said.contains("another process serves") && !said.contains("migration"), "{name}: {said}");
+    }
+    drop(server);
+}
