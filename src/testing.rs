@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use api::models::Role;
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
@@ -12,6 +13,11 @@ use crate::{
     error::Error,
     random::Random,
     services::{
+        access::{
+            PropertyAccess,
+            facts::{self, Caller, Facts},
+            parse_id,
+        },
         change::{Author, Change, IfMatch},
         users::{self, Member},
     },
@@ -84,6 +90,21 @@ impl World {
     pub async fn member(&self, config: &Config, id: Uuid) -> Arc<Member> {
         let user = users::by_id(&self.db, id).await.unwrap();
         Arc::new(Member::of(config, Arc::new(user), noon()))
+    }
+
+    /// Returns what admission reads of a person and of a property.
+    pub async fn facts(&self, id: Uuid, property: Option<Uuid>) -> Facts {
+        let user = users::by_id(&self.db, id).await.unwrap();
+        let caller =
+            Caller::Token { issuer: &user.issuer, subject: &user.subject, id: "", grant: None, subject_key: "" };
+        facts::of_caller(&self.db, caller, property).await.unwrap().unwrap()
+    }
+
+    /// Returns a person's access to a property, for an operation that needs the role `needed`.
+    pub async fn access(&self, id: Uuid, property: &str, needed: Role) -> Result<PropertyAccess, Error> {
+        let property = parse_id(property).ok_or(Error::NotFound)?;
+        let facts = self.facts(id, Some(property)).await;
+        PropertyAccess::of(&Config::default(), &facts.user, facts.property.as_ref(), needed, noon())
     }
 
     /// Makes a change and commits it, unless it fails.

@@ -1,8 +1,7 @@
 //! Properties: sites found in a search account.
 
+use sea_orm::QueryOrder;
 use sea_orm::entity::prelude::*;
-use sea_orm::sea_query::{Func, Query, SelectStatement};
-use sea_orm::{ExprTrait, FromQueryResult, QueryOrder, QuerySelect, SelectModel, Selector};
 use serde::Serialize;
 
 /// One row of `property`.
@@ -31,16 +30,6 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     /// Time of the row's last change.
     pub updated_at: DateTimeUtc,
-}
-
-/// A tracked property, and its position among its owner's tracked properties.
-#[derive(Clone, Debug, FromQueryResult)]
-pub struct Tracked {
-    /// The property.
-    #[sea_orm(nested)]
-    pub property: Model,
-    /// Number of the owner's properties that have been tracked for longer.
-    pub longer: i64,
 }
 
 /// Tables that this table refers to.
@@ -79,31 +68,9 @@ impl Entity {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::SiteUrl).order_by_asc(Column::Id)
     }
 
-    /// A property with its position, if it is tracked.
-    #[must_use]
-    pub fn tracked(id: Uuid) -> Selector<SelectModel<Tracked>> {
-        let found = Self::find_by_id(id).filter(Column::Tracked.eq(true));
-        found.expr_as(tracked_longer(), "longer").into_model()
-    }
-
     /// Properties found in one search account, ordered by site.
     #[must_use]
     pub fn of_account(account_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::AccountId.eq(account_id)).order_by_asc(Column::SiteUrl)
     }
-}
-
-/// Counts the properties of the same owner that have been tracked for longer than the selected one. If two began at the
-/// same time, the smaller id comes first.
-fn tracked_longer() -> SelectStatement {
-    let other = |column| Expr::col(("longer", column));
-    let own = |column| Expr::col((Entity, column));
-    let place = |of: &dyn Fn(Column) -> Expr| Expr::tuple([of(Column::TrackedAt), of(Column::Id)]);
-    let mut count = Query::select();
-    count
-        .expr(Func::count(other(Column::Id)))
-        .from_as(Entity, "longer")
-        .and_where(other(Column::UserId).eq(own(Column::UserId)))
-        .and_where(place(&other).lt(place(&own)));
-    count
 }

@@ -23,11 +23,3 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
-
-impl Entity {
-    /// All preferences of a user.
-    #[must_use]
-    pub fn of_user(user_id: Uuid) -> Select<Self> {
-        Self::find().filter(Column::UserId.eq(user_id))
-    }
-}

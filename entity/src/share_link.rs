@@ -49,12 +49,6 @@ impl Entity {
     pub fn active_one_of_property(property_id: Uuid, id: Uuid, now: DateTimeUtc) -> Select<Self> {
         Self::find_by_id(id).filter(Column::PropertyId.eq(property_id)).filter(active(now))
     }
-
-    /// The link that the token opens at `now`.
-    #[must_use]
-    pub fn opened_by(token_hash: &[u8], now: DateTimeUtc) -> Select<Self> {
-        Self::find().filter(Column::TokenHash.eq(token_hash)).filter(active(now))
-    }
 }
 
 fn active(now: DateTimeUtc) -> Condition {

@@ -1,4 +1,4 @@
-//! The router and its middleware.
+//! The settings of the layers, and the paths outside the API.
 
 use ::http::HeaderName;
 use api::document::Locations;

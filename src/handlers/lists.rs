@@ -5,7 +5,10 @@ use std::{future::Future, sync::LazyLock, time::Duration};
 use api::answer::{Answered, Listed, Rendered};
 use bytes::Bytes;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{Instant, timeout_at},
+};
 use uuid::Uuid;
 
 use crate::{compute::beside, digest::opaque_tag, error::Error, store::places::Places};
@@ -19,7 +22,7 @@ const LONG_BYTES: usize = 64 * 1024;
 /// The maximum number of lists of one person that are made or sent at once.
 const MAX_PER_PERSON: usize = 4;
 static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(MAX_PER_PERSON));
-/// The time limit for a list to get its place.
+/// The time limit for a list to pass all of these limits.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// The bytes of a list. They hold the person's place until the last of them is sent.
@@ -40,17 +43,17 @@ where
     T: ToJSON + ParseFromJSON + Send + Sync + 'static,
 {
     let overloaded = |_| Error::Overloaded("too many long lists are being sent".to_owned());
-    let place = tokio::time::timeout(TIMEOUT, BY_PERSON.of(person).acquire_owned()).await.map_err(overloaded)?;
+    let deadline = Instant::now() + TIMEOUT;
+    let place = timeout_at(deadline, BY_PERSON.of(person).acquire_owned()).await.map_err(overloaded)?;
     let place = place.map_err(Error::internal)?;
-    let _reading =
-        tokio::time::timeout(TIMEOUT, READING.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+    let _reading = timeout_at(deadline, READING.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
     let mut written = Written::default();
     let mut records = list.await?.into_iter();
     written.write(&mut records, LONG_BYTES);
     if records.len() == 0 {
         return Ok(written.finish(place));
     }
-    let _turn = tokio::time::timeout(TIMEOUT, LONG.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+    let _turn = timeout_at(deadline, LONG.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
     let rendered = beside(move || {
         written.write(&mut records, usize::MAX);
         written.finish(place)

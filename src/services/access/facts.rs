@@ -28,8 +28,6 @@ pub enum Caller<'a> {
     },
     /// The browser with a session, found by the hash of its cookie.
     Session(&'a str),
-    /// A user.
-    User(Uuid),
 }
 
 /// The records that a caller's admission depends on.
@@ -88,6 +86,10 @@ pub fn columns<E: EntityTrait>(alias: &str) -> String {
     E::Column::iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
+/// True if the grant `g` names the property `p`.
+pub const COVERED: &str =
+    "EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id) AS covered";
+
 /// The columns of a property `p`, its owner and its account.
 static PROPERTY: LazyLock<String> = LazyLock::new(|| {
     let (property, owner, account) =
@@ -98,49 +100,50 @@ static PROPERTY: LazyLock<String> = LazyLock::new(|| {
     format!("{property}, {owner}, {account}, {longer}")
 });
 
-/// Returns the caller's part of a statement. `$1` and `$2` identify the caller.
-fn caller_sql(of: &str, with_property: bool) -> String {
-    let user = columns::<user::Entity>("u");
-    let (mut select, mut from) = match of {
-        "token" => (
-            format!(
-                "{user}, EXISTS (SELECT 1 FROM revocation r WHERE (r.kind = 'token' AND r.value = $3) \
-                 OR (r.kind = 'grant' AND r.value = $4)) AS revoked, \
-                 (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before"
-            ),
-            "users u".to_owned(),
-        ),
-        "session" => (
-            format!("{user}, s.expires_at AS session_ends_at"),
-            "session s JOIN users u ON u.id = s.user_id".to_owned(),
-        ),
-        _ => (user, "users u".to_owned()),
-    };
-    let (condition, property) = match of {
-        "token" => ("u.issuer = $1 AND u.subject = $2", "$6"),
-        "session" => ("s.hash = $1", "$2"),
-        _ => ("u.id = $1", "$2"),
-    };
-    if with_property {
-        select = format!(
-            "{select}, {}, {}, EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id \
-             AND c.property_id = p.id) AS covered",
-            *PROPERTY,
-            columns::<team_grant::Entity>("g")
-        );
-        from = format!(
-            "{from} LEFT JOIN property p ON p.id = {property} AND p.tracked LEFT JOIN users o ON o.id = p.user_id \
-             LEFT JOIN search_account a ON a.id = p.account_id \
-             LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = u.email_key AND p.user_id <> u.id"
-        );
-    }
-    format!("SELECT {select} FROM {from} WHERE {condition}")
+/// The part of a statement that finds a caller. `$1`, and for a token `$2`, identify them.
+struct CallerSql {
+    columns: &'static str,
+    tables: &'static str,
+    condition: &'static str,
+    /// The placeholder of the property's id.
+    property: &'static str,
 }
 
-/// The statements, each without and with a property.
-static OF_TOKEN: LazyLock<[String; 2]> = LazyLock::new(|| [false, true].map(|with| caller_sql("token", with)));
-static OF_SESSION: LazyLock<[String; 2]> = LazyLock::new(|| [false, true].map(|with| caller_sql("session", with)));
-static OF_USER: LazyLock<[String; 2]> = LazyLock::new(|| [false, true].map(|with| caller_sql("user", with)));
+const TOKEN: CallerSql = CallerSql {
+    columns: "EXISTS (SELECT 1 FROM revocation r WHERE (r.kind = 'token' AND r.value = $3) \
+              OR (r.kind = 'grant' AND r.value = $4)) AS revoked, \
+              (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before",
+    tables: "users u",
+    condition: "u.issuer = $1 AND u.subject = $2",
+    property: "$6",
+};
+
+const SESSION: CallerSql = CallerSql {
+    columns: "s.expires_at AS session_ends_at",
+    tables: "session s JOIN users u ON u.id = s.user_id",
+    condition: "s.hash = $1",
+    property: "$2",
+};
+
+impl CallerSql {
+    /// The statements without and with a property.
+    fn statements(&self) -> [String; 2] {
+        let Self { columns: own, tables, condition, property } = self;
+        let (user, grant) = (columns::<user::Entity>("u"), columns::<team_grant::Entity>("g"));
+        let with_property = format!(
+            "SELECT {user}, {own}, {}, {grant}, {COVERED} FROM {tables} \
+             LEFT JOIN property p ON p.id = {property} AND p.tracked LEFT JOIN users o ON o.id = p.user_id \
+             LEFT JOIN search_account a ON a.id = p.account_id \
+             LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = u.email_key AND p.user_id <> u.id \
+             WHERE {condition}",
+            *PROPERTY
+        );
+        [format!("SELECT {user}, {own} FROM {tables} WHERE {condition}"), with_property]
+    }
+}
+
+static OF_TOKEN: LazyLock<[String; 2]> = LazyLock::new(|| TOKEN.statements());
+static OF_SESSION: LazyLock<[String; 2]> = LazyLock::new(|| SESSION.statements());
 
 static OF_LINK: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -166,7 +169,6 @@ pub async fn of_caller(
             (&*OF_TOKEN, vec![issuer.into(), subject.into(), id.into(), grant.into(), subject_key.into()])
         }
         Caller::Session(hash) => (&*OF_SESSION, vec![hash.into()]),
-        Caller::User(id) => (&*OF_USER, vec![id.into()]),
     };
     values.extend(property.map(Value::from));
     let sql = &sql[usize::from(property.is_some())];
@@ -176,11 +178,11 @@ pub async fn of_caller(
         Caller::Token { .. } => {
             Revoked { token: row.try_get("", "revoked")?, before: row.try_get("", "revoked_before")? }
         }
-        Caller::Session(_) | Caller::User(_) => Revoked::default(),
+        Caller::Session(_) => Revoked::default(),
     };
     let session_ends_at = match caller {
         Caller::Session(_) => Some(row.try_get("", "session_ends_at")?),
-        Caller::Token { .. } | Caller::User(_) => None,
+        Caller::Token { .. } => None,
     };
     let user = Arc::new(user::Model::from_query_result(&row, "u_")?);
     let property = if property.is_some() { property_of(&row, true)? } else { None };
@@ -203,12 +205,7 @@ fn property_of(row: &QueryResult, may_be_granted: bool) -> Result<Option<Propert
     if row.try_get::<Option<Uuid>>("p_", "id")?.is_none() {
         return Ok(None);
     }
-    let mut grant = None;
-    if may_be_granted && row.try_get::<Option<Uuid>>("g_", "id")?.is_some() {
-        let found = team_grant::Model::from_query_result(row, "g_")?;
-        let covers = found.all_properties || row.try_get("", "covered")?;
-        grant = covers.then_some(found);
-    }
+    let grant = if may_be_granted { grant_of(row)? } else { None };
     let longer: i64 = row.try_get("", "longer")?;
     Ok(Some(PropertyFacts {
         property: property::Model::from_query_result(row, "p_")?,
@@ -217,4 +214,17 @@ fn property_of(row: &QueryResult, may_be_granted: bool) -> Result<Option<Propert
         account: search_account::Model::from_query_result(row, "a_")?,
         grant,
     }))
+}
+
+/// Returns the grant `g` of a row with [`COVERED`], if it covers the property.
+///
+/// # Errors
+/// A column is missing.
+pub fn grant_of(row: &QueryResult) -> Result<Option<team_grant::Model>, DbErr> {
+    if row.try_get::<Option<Uuid>>("g_", "id")?.is_none() {
+        return Ok(None);
+    }
+    let grant = team_grant::Model::from_query_result(row, "g_")?;
+    let covers = grant.all_properties || row.try_get("", "covered")?;
+    Ok(covers.then_some(grant))
 }

@@ -13,7 +13,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use self::facts::{Caller, LinkFacts, PropertyFacts};
+use self::facts::{LinkFacts, PropertyFacts};
 use super::users::{addresses, plans::Entitlement};
 use crate::{config::Config, error::Error};
 
@@ -113,20 +113,6 @@ impl PropertyAccess {
         let access = Self { readable, user_id: user.id, role, needed };
         access.require(role)?;
         Ok(access)
-    }
-
-    /// Like [`PropertyAccess::of`], for a user's id and the property id as it is in the path.
-    pub async fn resolve(
-        db: &impl ConnectionTrait,
-        config: &Config,
-        user_id: Uuid,
-        property_id: &str,
-        needed: Role,
-        now: DateTime<Utc>,
-    ) -> Result<Self, Error> {
-        let property_id = parse_id(property_id).ok_or(Error::NotFound)?;
-        let facts = facts::of_caller(db, Caller::User(user_id), Some(property_id)).await?.ok_or(Error::NotFound)?;
-        Self::of(config, &facts.user, facts.property.as_ref(), needed, now)
     }
 
     /// The caller's role on the property.
@@ -261,8 +247,7 @@ mod tests {
     };
 
     async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
-        let config = Config::default();
-        PropertyAccess::resolve(&world.db, &config, user, property, needed, noon()).await.map(|access| access.role())
+        world.access(user, property, needed).await.map(|access| access.role())
     }
 
     async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
@@ -330,10 +315,7 @@ mod tests {
         let id = world.add_property(world.owner, "https://named.test/", true).await;
         let editor = world.add_person("editor", true).await;
         world.grant("editor@demo.test", team_grant::Role::Editor, &[id]).await;
-        let access =
-            PropertyAccess::resolve(&world.db, &Config::default(), editor, &id.to_string(), Role::Editor, noon())
-                .await
-                .unwrap();
+        let access = world.access(editor, &id.to_string(), Role::Editor).await.unwrap();
         let lock = async || {
             let transaction = database::begin(&world.db).await.unwrap();
             access.lock(&transaction).await.map_err(|error| error.code().status().as_u16())
@@ -371,7 +353,7 @@ mod tests {
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
         assert!(matches!(own, Error::SubscriptionRequired { owner_must: false, .. }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
-        let seen = facts::of_caller(&world.db, Caller::User(viewer), parse_id(&id)).await.unwrap().unwrap();
+        let seen = world.facts(viewer, parse_id(&id)).await;
         assert_eq!(seen.property.unwrap().grant.clone().unwrap().role, team_grant::Role::Viewer);
     }
 }

@@ -19,7 +19,10 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::{facts::columns, role_of, verified_email_key},
+    access::{
+        facts::{COVERED, columns, grant_of},
+        role_of, verified_email_key,
+    },
     change::PropertyChange,
     users::{Member, plans::Entitlement},
 };
@@ -154,7 +157,7 @@ static VISIBLE: LazyLock<String> = LazyLock::new(|| {
     );
     format!(
         "SELECT {property}, {owner}, {account}, {grant}, f.favorite, f.hidden, \
-         EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id) AS covered \
+         {COVERED} \
          FROM property p JOIN users o ON o.id = p.user_id JOIN search_account a ON a.id = p.account_id \
          LEFT JOIN team_grant g ON g.owner_id = p.user_id AND g.email_key = $2 \
          LEFT JOIN property_preference f ON f.property_id = p.id AND f.user_id = $1 \
@@ -175,17 +178,11 @@ struct Found {
 
 impl Found {
     fn of(row: &QueryResult) -> Result<Self, DbErr> {
-        let mut role = None;
-        if row.try_get::<Option<Uuid>>("g_", "id")?.is_some() {
-            let grant = team_grant::Model::from_query_result(row, "g_")?;
-            let covers = grant.all_properties || row.try_get("", "covered")?;
-            role = covers.then(|| role_of(grant.role));
-        }
         Ok(Self {
             property: property::Model::from_query_result(row, "p_")?,
             owner: user::Model::from_query_result(row, "o_")?,
             account: search_account::Model::from_query_result(row, "a_")?,
-            role,
+            role: grant_of(row)?.map(|grant| role_of(grant.role)),
             favorite: row.try_get::<Option<bool>>("", "favorite")?.unwrap_or_default(),
             hidden: row.try_get::<Option<bool>>("", "hidden")?.unwrap_or_default(),
         })
@@ -220,10 +217,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{
-        services::access::PropertyAccess,
-        testing::{World, noon},
-    };
+    use crate::testing::{World, noon};
 
     #[tokio::test]
     async fn lists_what_is_tracked_and_visible_in_a_total_order() {
@@ -245,9 +239,7 @@ mod tests {
         assert_eq!(ids(world.owner).await, [a, b, c]);
         assert_eq!(ids(editor).await, [a, c]);
 
-        let (c_id, role) = (c.to_string(), Role::Viewer);
-        let access = PropertyAccess::resolve(&world.db, &config, editor, &c_id, role, noon()).await.unwrap();
-        let access = Arc::new(access);
+        let access = Arc::new(world.access(editor, &c.to_string(), Role::Viewer).await.unwrap());
         let favorite = async |is| world.change(&access, async |change| set_favorite(change, is).await).await.unwrap();
         let hidden = async |is| world.change(&access, async |change| set_hidden(change, is).await).await.unwrap();
         assert!(favorite(true).await.favorite);
