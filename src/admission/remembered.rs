@@ -22,8 +22,7 @@ pub(super) struct Remembered<K, V> {
 impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
     /// Creates an empty cache.
     pub fn new(commits: Option<Commits>) -> Self {
-        let entries = LruCache::builder().max_size(MAX_ENTRIES).build();
-        Self { commits, entries: Mutex::new(entries.unwrap_or_else(|_| LruCache::new(MAX_ENTRIES))) }
+        Self { commits, entries: Mutex::new(LruCache::new(MAX_ENTRIES)) }
     }
 
     /// Returns the value of `key`, remembered or read with `read`. The absence of a value is not remembered.

@@ -17,8 +17,8 @@ const SUBJECT: &str = "subject";
 /// Time to keep an entry about a person: longer than the lifetime of any access token.
 const KEEP_SUBJECT: TimeDelta = TimeDelta::days(90);
 
-/// Returns whether an otherwise valid token was revoked. Every request makes this look-up by key, so a revocation takes
-/// effect at once on every replica.
+/// Returns whether an otherwise valid token was revoked, before a user is created for it. For known users the statement of admission
+/// answers this.
 pub async fn is_revoked(db: &impl ConnectionTrait, token: &AccessToken) -> Result<bool, DbErr> {
     let of = |kind: &str, value: String| Condition::all().add(Column::Kind.eq(kind)).add(Column::Value.eq(value));
     let mut entries = Condition::any()

@@ -101,8 +101,7 @@ impl Verifier {
     /// Verifies tokens of the issuer of `keys`.
     #[must_use]
     pub fn new(keys: Jwks, clock: Clock) -> Self {
-        let verified = LruCache::builder().max_size(MAX_VERIFIED).build();
-        let verified = Mutex::new(verified.unwrap_or_else(|_| LruCache::new(MAX_VERIFIED)));
+        let verified = Mutex::new(LruCache::new(MAX_VERIFIED));
         Self { issuer: keys.issuer().url().to_owned(), keys, clock, verified: Arc::new(verified) }
     }
 
