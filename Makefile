@@ -1,8 +1,8 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash abuse audit check lint sdk-check fuzz openapi examples bench
+.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser google-check openapi baseline examples bench
 
 help: ## Print the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
 
 run: ## Serve on http://127.0.0.1:8080 with demo people and a simulated search engine
 	cargo run -- serve
@@ -35,14 +35,27 @@ lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)
 sdk-check: ## Clients made from the document by six generators compile and call a server (needs Node 20 and Python 3.11)
 	tools/sdk/run.sh openapi.json
 
+providers-check: ## Clients of the SEO vendors call the simulated providers (needs Node 20 and Python 3.11)
+	tools/providers/run.sh
+
 fuzz: ## Schemathesis over every built operation of a running server (needs Python 3.11)
 	tools/fuzz/run.sh
 
-openapi: ## Write openapi.json and api/operations.txt from the traits
+google-check: ## Google's own client libraries work against the simulator (needs Python 3.11)
+	tools/google/run.sh
+
+test-browser: ## The pages in headless Chromium, also with a certified OpenID provider (needs Node 20; installs Debian's Chromium)
+	tools/browser/run.sh
+
+openapi: ## Write openapi.json and api/operations.txt from the traits; refuse what breaks clients of api/baseline.json (needs Python 3.11)
 	cargo run -q -- openapi --operations > api/operations.txt.new
 	mv api/operations.txt.new api/operations.txt
 	cargo run -q -- openapi > openapi.json.new
 	mv openapi.json.new openapi.json
+	tools/compat/run.sh
+
+baseline: openapi ## Make openapi.json the document that later ones are held against
+	cp openapi.json api/baseline.json
 
 examples: ## Ask the simulated search engine for the document's examples of analytics answers anew
 	SIGHTLINE_WRITE_EXAMPLES=1 cargo test --test it analytics_examples
@@ -51,3 +64,4 @@ examples: ## Ask the simulated search engine for the document's examples of anal
 bench: ## Throughput, latency, memory and the cost of analyses, each beside its baseline
 	cargo bench --bench service
 	cargo bench --bench analyses
+	cargo bench --bench cache

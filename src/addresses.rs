@@ -11,6 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 /// Bits of an IPv6 address that identify its network. A client with one address usually has the whole /64.
 const SITE_BITS: u128 = !(u64::MAX as u128);
 
+/// Bits of an IPv6 address that identify the network of a customer: /48.
+const NETWORK_BITS: u128 = !((1 << 80) - 1);
+
 /// Length of the prefix before the IPv4 address in an IPv4-mapped IPv6 address.
 const MAPPED_PREFIX: u8 = 96;
 
@@ -33,6 +36,15 @@ impl ClientAddress {
     #[must_use]
     pub fn new(address: IpAddr) -> Self {
         Self(key(address).to_string())
+    }
+
+    /// The network of the client: of an IPv6 address its /48, which one customer of a provider may have whole.
+    #[must_use]
+    pub fn network(&self) -> String {
+        match self.0.parse() {
+            Ok(IpAddr::V6(address)) => Ipv6Addr::from_bits(address.to_bits() & NETWORK_BITS).to_string(),
+            _ => self.0.clone(),
+        }
     }
 
     /// A client without an IP address, for example on a Unix socket.
@@ -106,6 +118,19 @@ mod tests {
         ] {
             assert_eq!(key(address.parse().unwrap()), counted.parse::<IpAddr>().unwrap(), "{address}");
         }
+    }
+
+    #[test]
+    fn a_network_is_an_ipv4_address_or_an_ipv6_48() {
+        for (address, network) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1::"),
+            ("2001:db8:1:ffff::", "2001:db8:1::"),
+            ("2001:db8:2::", "2001:db8:2::"),
+        ] {
+            assert_eq!(ClientAddress::new(address.parse().unwrap()).network(), network);
+        }
+        assert_eq!(ClientAddress::other(&"a socket").network(), "a socket");
     }
 
     #[test]

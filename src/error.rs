@@ -1,15 +1,18 @@
 //! Errors of services, independent of HTTP, and their only mapping to the API's error codes.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use api::{
     error::{ApiError, Code},
     models::Role,
 };
-use sea_orm::DbErr;
+use sea_orm::{DbErr, SqlErr};
 use uuid::Uuid;
 
-use crate::search_engine::PlanError;
+use crate::{
+    search_engine::{PlanError, TroubleKind},
+    seo::{Exhausted, Refusal},
+};
 
 /// Seconds to wait before retrying when the service is overloaded.
 const OVERLOADED_RETRY: u64 = 2;
@@ -29,6 +32,9 @@ pub enum Error {
         /// Names the parameter or field. It does not reveal whether the id exists for somebody else.
         hint: String,
     },
+    /// The caller has deleted their data while the request was under way.
+    #[error("the caller has left")]
+    CallerGone,
     /// The plan does not include the feature.
     #[error("the plan does not include this")]
     SubscriptionRequired {
@@ -55,12 +61,9 @@ pub enum Error {
     /// The requested data does not exist for the search type.
     #[error("not available for the search type: {0}")]
     NotAvailableForSearchType(String),
-    /// The search engine refused the stored grant.
-    #[error("the search account is disconnected")]
-    SearchAccountDisconnected {
-        /// True if the account is the property owner's, so the owner must reconnect it.
-        owner_must: bool,
-    },
+    /// No search account is connected, or its grant cannot be used.
+    #[error("the search account cannot be used: {:?}", .0.reason)]
+    SearchAccountDisconnected(Disconnected),
     /// The search engine does not let the search account read the site.
     #[error("the search engine refuses the site")]
     SearchSiteRefused {
@@ -76,25 +79,29 @@ pub enum Error {
         asked: usize,
     },
     /// The search engine does not respond, or asks to retry later.
-    #[error("the search engine is unavailable")]
+    #[error("the search engine is unavailable: {trouble:?}")]
     SearchEngineUnavailable {
         /// Seconds to wait.
         retry_after: u64,
+        /// The reason.
+        trouble: TroubleKind,
     },
     /// No credentials are stored for the provider.
     #[error("the provider is not connected")]
     ProviderNotConnected,
-    /// The provider refused the stored credentials.
-    #[error("the provider rejected the credentials")]
-    ProviderRejectedCredentials,
+    /// The provider does not let the account in.
+    #[error("the provider rejected the credentials: {0:?}")]
+    ProviderRejectedCredentials(Refusal),
     /// The account at the provider has no credit left.
-    #[error("the provider is out of credit")]
-    ProviderOutOfCredit,
+    #[error("the provider is out of credit: {0:?}")]
+    ProviderOutOfCredit(Exhausted),
     /// The provider does not respond, or asks to retry later.
     #[error("the provider is unavailable")]
     ProviderUnavailable {
         /// Seconds to wait.
         retry_after: u64,
+        /// True if the provider limits the rate of requests.
+        limited: bool,
     },
     /// The `If-Match` precondition failed.
     #[error("the record has changed")]
@@ -139,6 +146,69 @@ impl Lack {
     }
 }
 
+/// A search account that cannot be used, and the way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disconnected {
+    /// The reason.
+    pub reason: Disconnection,
+    /// True if the account is the property owner's, so the owner must act and not the caller.
+    pub owner_must: bool,
+    /// The URL of the account page. `None` if this deployment has none.
+    pub page: Option<Arc<str>>,
+}
+
+/// The reason why a search account cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disconnection {
+    /// The person has never connected one.
+    NeverConnected,
+    /// The search engine refused the stored grant.
+    Revoked,
+    /// The grant does not allow reading search data.
+    ScopeMissing,
+    /// The person disconnected it here.
+    ByPerson,
+}
+
+impl Disconnected {
+    fn way_out(&self) -> String {
+        if self.owner_must {
+            return "The owner of the property must reconnect the search account.".to_owned();
+        }
+        let place = self.page.as_deref().map_or_else(
+            || ". This service has no account page: its operator must set identity.client_id first.".to_owned(),
+            |page| format!(" at {page}."),
+        );
+        match self.reason {
+            Disconnection::NeverConnected => format!("No search account is connected. Connect yours{place}"),
+            Disconnection::Revoked => {
+                format!(
+                    "The search engine has ended the access of your search account. Reconnect your search account{place}"
+                )
+            }
+            Disconnection::ScopeMissing => format!(
+                "Your search account does not let this service read search data. Leave that box ticked when you reconnect your \
+                 search account{place}"
+            ),
+            Disconnection::ByPerson => {
+                format!("You disconnected this search account. Reconnect your search account{place}")
+            }
+        }
+    }
+}
+
+/// Advice on trouble with the search engine.
+fn wait(trouble: TroubleKind, seconds: u64) -> String {
+    let cause = match trouble {
+        TroubleKind::Quota => "The search engine's quota for this search account or site is used up.",
+        TroubleKind::Unreachable => "The search engine does not answer.",
+        TroubleKind::Misconfigured => {
+            "The search engine refuses this service; its operator finds the reason in the service's log."
+        }
+    };
+    format!("{cause} Try again in {seconds} seconds.")
+}
+
 impl Error {
     /// Invalid input. `hint` names the parameter or field and the allowed values.
     pub fn invalid(hint: impl Into<String>) -> Self {
@@ -164,18 +234,19 @@ impl Error {
     pub fn code(&self) -> Code {
         match self {
             Self::NotFound | Self::NoSuch { .. } => Code::NotFound,
+            Self::CallerGone => Code::Unauthorized,
             Self::SubscriptionRequired { .. } => Code::SubscriptionRequired,
             Self::RoleTooLow { .. } => Code::Forbidden,
             Self::InvalidRequest { .. } => Code::InvalidRequest,
             Self::FilterTooComplex(_) => Code::FilterTooComplex,
             Self::NotAvailableForSearchType(_) => Code::NotAvailableForSearchType,
-            Self::SearchAccountDisconnected { .. } => Code::SearchAccountDisconnected,
+            Self::SearchAccountDisconnected(_) => Code::SearchAccountDisconnected,
             Self::SearchSiteRefused { .. } => Code::SearchSiteRefused,
             Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
             Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
             Self::ProviderNotConnected => Code::ProviderNotConnected,
-            Self::ProviderRejectedCredentials => Code::ProviderRejectedCredentials,
-            Self::ProviderOutOfCredit => Code::ProviderOutOfCredit,
+            Self::ProviderRejectedCredentials(_) => Code::ProviderRejectedCredentials,
+            Self::ProviderOutOfCredit(_) => Code::ProviderOutOfCredit,
             Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
             Self::PreconditionFailed => Code::PreconditionFailed,
             Self::Overloaded(_) => Code::Unavailable,
@@ -189,6 +260,7 @@ impl Error {
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Self::NotFound | Self::Internal(_) | Self::NotImplemented | Self::Overloaded(_) => return None,
+            Self::CallerGone => "You have deleted your data here; sign in again to start afresh.".into(),
             Self::SubscriptionRequired { owner_must, lack } => lack.way_out(*owner_must),
             Self::RoleTooLow { needed } => {
                 format!("This needs the role {} on the property.", role_name(*needed)).into()
@@ -197,10 +269,7 @@ impl Error {
             | Self::InvalidRequest { hint }
             | Self::FilterTooComplex(hint)
             | Self::NotAvailableForSearchType(hint) => hint.as_str().into(),
-            Self::SearchAccountDisconnected { owner_must: true } => {
-                "The owner of the property must reconnect the search account.".into()
-            }
-            Self::SearchAccountDisconnected { owner_must: false } => "Reconnect your search account.".into(),
+            Self::SearchAccountDisconnected(account) => account.way_out().into(),
             Self::SearchSiteRefused { retry_after } => format!(
                 "The search engine does not let your search account read this site. Give the account access there, then \
                  sync; the site is asked about again in {retry_after} seconds at the soonest."
@@ -209,12 +278,16 @@ impl Error {
             Self::PropertyQuotaExceeded { allowed, asked } => {
                 format!("propertyIds: the plan tracks at most {allowed}; {asked} were given.").into()
             }
-            Self::SearchEngineUnavailable { retry_after } | Self::ProviderUnavailable { retry_after } => {
-                format!("Try again in {retry_after} seconds.").into()
+            Self::SearchEngineUnavailable { retry_after, trouble } => wait(*trouble, *retry_after).into(),
+            Self::ProviderUnavailable { retry_after, limited } => {
+                let cause = if *limited { "limits the rate of requests" } else { "does not answer" };
+                format!("The provider {cause}. Try again in {retry_after} seconds.").into()
             }
-            Self::ProviderNotConnected => "Store credentials for the provider first.".into(),
-            Self::ProviderRejectedCredentials => "Store credentials that the provider accepts.".into(),
-            Self::ProviderOutOfCredit => "Top up the account at the provider.".into(),
+            Self::ProviderNotConnected => {
+                "Store your own credentials for the provider first: PUT /api/integrations/provider-a or provider-b.".into()
+            }
+            Self::ProviderRejectedCredentials(refusal) => refusal.way_out().into(),
+            Self::ProviderOutOfCredit(exhausted) => exhausted.way_out().into(),
             Self::PreconditionFailed => {
                 "If-Match: the record has changed; list the records again and repeat the change with its new etag."
                     .into()
@@ -227,8 +300,8 @@ impl Error {
     pub fn retry_after(&self) -> Option<u64> {
         match self {
             Self::SearchSiteRefused { retry_after }
-            | Self::SearchEngineUnavailable { retry_after }
-            | Self::ProviderUnavailable { retry_after } => Some(*retry_after),
+            | Self::SearchEngineUnavailable { retry_after, .. }
+            | Self::ProviderUnavailable { retry_after, .. } => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),
             _ => None,
         }
@@ -272,7 +345,12 @@ impl From<DbErr> for Error {
         match error {
             // No connection became available in time.
             DbErr::ConnectionAcquire(error) => Self::Overloaded(error.to_string()),
-            error => Self::Internal(Box::new(error)),
+            error => match error.sql_err() {
+                // The owner of the property, or the caller, was deleted after the request was admitted.
+                Some(SqlErr::ForeignKeyConstraintViolation(text)) if text.contains("_property_id") => Self::NotFound,
+                Some(SqlErr::ForeignKeyConstraintViolation(_)) => Self::CallerGone,
+                _ => Self::Internal(Box::new(error)),
+            },
         }
     }
 }

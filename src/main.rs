@@ -34,7 +34,7 @@ async fn run() -> ExitCode {
     // Configuration errors are reported by the command that needs the settings.
     let format = Config::of_process().map(|config| config.log.format).unwrap_or_default();
     let _lines = logs::start(format);
-    match cli::run(cli).await {
+    match Box::pin(cli::run(cli)).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("sightline: {error}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::models::Role;
 use chrono::{DateTime, Utc};
-use entity::{property, search_account, team_grant, team_grant_property, user};
+use entity::{property, property_account, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ use crate::{
         users::{self, Member},
     },
     store::{
-        database::{Statements, for_a_test},
+        database::{Opened, opened_for_a_test},
         unit_of_work::UnitOfWork,
     },
 };
@@ -43,6 +43,9 @@ pub fn person(name: &str) -> user::Model {
         name: None,
         name_stated_at: None,
         plan: user::Plan::Pro,
+        plan_state: user::PlanState::Active,
+        period_starts_at: None,
+        period_ends_at: None,
         trial_ends_at: None,
         created_at: noon(),
         updated_at: noon(),
@@ -51,11 +54,11 @@ pub fn person(name: &str) -> user::Model {
 
 /// Makes a change and commits it, unless it fails.
 pub async fn change<By: Author, T>(
-    db: &DatabaseConnection,
+    store: &Opened,
     by: &Arc<By>,
     make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let unit = UnitOfWork::new(db.clone(), Statements::default());
+    let unit = UnitOfWork::new(store, None);
     let change = Change::begin(by.clone(), &unit, IfMatch::default(), noon(), Random::seeded(4)).await?;
     let answer = make(&change).await?;
     drop(change);
@@ -64,6 +67,7 @@ pub async fn change<By: Author, T>(
 }
 
 pub struct World {
+    pub store: Opened,
     pub db: DatabaseConnection,
     pub random: Random,
     pub owner: Uuid,
@@ -72,12 +76,13 @@ pub struct World {
 
 impl World {
     pub async fn new() -> Self {
-        let mut world =
-            Self { db: for_a_test().await, random: Random::seeded(1), owner: Uuid::nil(), stranger: Uuid::nil() };
+        let store = opened_for_a_test().await;
+        let db = store.writer.clone();
+        let mut world = Self { store, db, random: Random::seeded(1), owner: Uuid::nil(), stranger: Uuid::nil() };
         world.owner = world.add_person("owner", true).await;
         world.stranger = world.add_person("stranger", true).await;
         for user_id in [world.owner, world.stranger] {
-            world.add_account(user_id).await;
+            world.add_account(user_id, &user_id.to_string()).await;
         }
         world
     }
@@ -95,8 +100,15 @@ impl World {
     /// Returns what admission reads of a person and of a property.
     pub async fn facts(&self, id: Uuid, property: Option<Uuid>) -> Facts {
         let user = users::by_id(&self.db, id).await.unwrap();
-        let caller =
-            Caller::Token { issuer: &user.issuer, subject: &user.subject, id: "", grant: None, subject_key: "" };
+        let caller = Caller::Token {
+            issuer: &user.issuer,
+            subject: &user.subject,
+            id: "",
+            grant: None,
+            subject_key: "",
+            client: "",
+            person: "",
+        };
         facts::of_caller(&self.db, caller, property).await.unwrap().unwrap()
     }
 
@@ -113,7 +125,7 @@ impl World {
         by: &Arc<By>,
         make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        change(&self.db, by, make).await
+        change(&self.store, by, make).await
     }
 
     /// Stores a person under a new id.
@@ -122,20 +134,21 @@ impl World {
         row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
     }
 
-    async fn add_account(&self, user_id: Uuid) {
+    pub async fn add_account(&self, user_id: Uuid, subject: &str) -> search_account::Model {
         let row = search_account::Model {
             id: self.random.id(noon()),
             user_id,
-            subject: user_id.to_string(),
+            subject: subject.to_owned(),
             email: None,
-            refresh_token: None,
+            refresh_token: Some(b"sealed".to_vec()),
             status: search_account::Status::Connected,
+            status_at: None,
             last_error: None,
             connected_at: noon(),
             synced_at: None,
             updated_at: noon(),
         };
-        row.into_active_model().reset_all().insert(&self.db).await.unwrap();
+        row.into_active_model().reset_all().insert(&self.db).await.unwrap()
     }
 
     pub async fn account(&self, user_id: Uuid) -> search_account::Model {
@@ -155,7 +168,15 @@ impl World {
             created_at: noon(),
             updated_at: noon(),
         };
-        row.into_active_model().reset_all().insert(&self.db).await.unwrap().id
+        let property = row.into_active_model().reset_all().insert(&self.db).await.unwrap();
+        let listing = property_account::ActiveModel {
+            property_id: Set(property.id),
+            account_id: Set(property.account_id),
+            permission_level: Set(property.permission_level),
+            lost_at: Set(None),
+        };
+        property_account::Entity::insert(listing).exec_without_returning(&self.db).await.unwrap();
+        property.id
     }
 
     /// Grants `role` on the given properties, or on all properties if none is given, in the owner's name.

@@ -1,4 +1,4 @@
-//! Responses of operations: `{ "data": …, "meta": … }`, `201` with `Location`, `204`, CSV.
+//! Responses of operations: `{ "data": …, "meta": … }`, `201` with `Location`, `204`, streams of JSON, CSV.
 
 use std::marker::PhantomData;
 
@@ -71,6 +71,20 @@ impl<T> Rendered<T> {
 
 /// `200` with `{ "data": [ … ] }`, already serialised.
 pub type Listed<T> = Rendered<Data<Vec<T>>>;
+
+/// `200` with `{ "data": … }` of schema `T`, written while it is sent.
+pub struct Streamed<T> {
+    body: Body,
+    shape: PhantomData<fn() -> T>,
+}
+
+impl<T> Streamed<T> {
+    /// Takes the bytes of the JSON.
+    #[must_use]
+    pub fn new(body: Body) -> Self {
+        Self { body, shape: PhantomData }
+    }
+}
 
 /// `200` with CSV, streamed.
 pub struct Csv {
@@ -181,6 +195,22 @@ impl<T: Send> IntoResponse for Rendered<T> {
             response = response.header("etag", etag);
         }
         response.body(self.body)
+    }
+}
+
+impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Streamed<T> {
+    fn meta() -> MetaResponses {
+        response(200, "Success.", json_of::<Data<T>>(), vec![])
+    }
+
+    fn register(registry: &mut Registry) {
+        Data::<T>::register(registry);
+    }
+}
+
+impl<T: Send> IntoResponse for Streamed<T> {
+    fn into_response(self) -> Response {
+        Response::builder().content_type("application/json").body(self.body)
     }
 }
 

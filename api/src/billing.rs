@@ -37,6 +37,9 @@ pub struct Plan {
     /// Display name of the plan.
     #[oai(validator(max_length = 100))]
     pub name: String,
+    /// Prices, one for each interval and currency; empty if the deployment states none.
+    #[oai(validator(max_items = 20))]
+    pub prices: Vec<Price>,
     /// Maximum number of tracked properties.
     pub tracked_properties: u64,
     /// Features of the plan.
@@ -45,7 +48,30 @@ pub struct Plan {
     pub rate_limit: PlanRateLimit,
 }
 
-/// Features of a plan.
+/// A price of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct Price {
+    /// Amount in the minor unit of the currency, such as cents; 0 is free of charge.
+    pub amount_minor: u64,
+    /// Currency, as a code of ISO 4217.
+    #[oai(validator(pattern = "^[A-Z]{3}$"))]
+    pub currency: String,
+    /// Time that the amount pays for.
+    pub interval: BillingInterval,
+}
+
+/// The time that an amount pays for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[oai(rename_all = "snake_case")]
+pub enum BillingInterval {
+    /// A month.
+    Month,
+    /// A year.
+    Year,
+}
+
+/// Features of a plan that this deployment offers.
 #[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own on the wire")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase")]
@@ -76,8 +102,14 @@ pub struct PlanRateLimit {
 pub struct BillingSummary {
     /// State of the subscription.
     pub status: SubscriptionStatus,
-    /// The plan; absent without a subscription and if billing is switched off.
+    /// The plan in force; absent if none is and if billing is switched off.
     pub plan: Option<Plan>,
+    /// The period of the plan in force, as far as it is known.
+    pub period: Option<BillingPeriod>,
+    /// Time at which access ends unless the subscription changes: the end of the trial, of the days of grace after an
+    /// unpaid period, or of a cancelled period. In the status `none`, the time at which it ended. Absent if no end is
+    /// set.
+    pub access_ends_at: Option<DateTime<Utc>>,
     /// Features that the caller can use right now.
     pub features: PlanFeatures,
     /// Usage of the limits.
@@ -97,22 +129,50 @@ pub enum SubscriptionStatus {
     Trialing,
     /// A plan is in force.
     Active,
+    /// The payment for the time after the period is missing; the plan stays in force for some days of grace.
+    PastDue,
+    /// The plan is in force until the end of its period and is not renewed.
+    Cancelled,
     /// No plan: no access to properties.
     None,
     /// Billing is switched off; every feature is available to everyone.
     NotRequired,
 }
 
-/// Usage of the limits.
+/// The period of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct BillingPeriod {
+    /// Start of the period; absent if it is not known.
+    pub starts_at: Option<DateTime<Utc>>,
+    /// End of the period, or of the trial; absent for a plan without an end.
+    pub ends_at: Option<DateTime<Utc>>,
+}
+
+/// Usage of the limits. A limit of 0 means that the plan does not include it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Usage {
     /// Tracked properties.
     pub tracked_properties: UsageCount,
-    /// Team grants.
+    /// Members: grants made to other users, also those that are not accepted yet.
     pub team_grants: UsageCount,
-    /// Active share links over all properties; the limit applies to each property.
+    /// Active share links over all tracked properties; the limit applies to each property.
     pub share_links: UsageCount,
+    /// Requests of the caller, this one counted; absent if requests are not limited.
+    pub requests: Option<RequestUsage>,
+}
+
+/// Requests in the window of the rate limit, as the `X-RateLimit-*` headers state it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct RequestUsage {
+    /// Requests that count at the moment. Each stops counting after its part of the window.
+    pub used: u64,
+    /// Maximum number at once.
+    pub limit: u64,
+    /// Time at which none counts any more.
+    pub resets_at: DateTime<Utc>,
 }
 
 /// A count and its limit.

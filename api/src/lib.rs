@@ -22,6 +22,7 @@ pub mod properties;
 pub mod security;
 mod shape;
 pub mod sharing;
+pub mod stream;
 pub mod system;
 pub mod tags;
 pub mod team;

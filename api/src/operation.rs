@@ -74,6 +74,9 @@ pub struct Operation {
     pub feature: Option<Feature>,
     /// On reads: kind of the answer's tag.
     pub etag: EtagKind,
+    /// On reads: true if the answer may cost the caller money at a provider. Such a read answers no `HEAD`, and with the session
+    /// cookie none that another site brought about.
+    pub is_paid: bool,
     /// Kind of record that `{id}` names, if the path has it.
     pub id_of: Option<Resource>,
     /// Codes beyond those that follow from access, path and idempotency.

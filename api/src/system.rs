@@ -1,13 +1,14 @@
 //! Health, connection health and feature flags.
 
 use chrono::{DateTime, Utc};
-use macros::api_trait;
+use macros::{QueryParams, api_trait};
 use poem_openapi::{Enum, Object, payload::Json};
 use uuid::Uuid;
 
 use crate::{
     answer::{Answer, Answered},
     error::ApiError,
+    params::Params,
     security::Caller,
 };
 
@@ -17,23 +18,46 @@ pub trait SystemApi: Send + Sync + 'static {
     /// Health of the service and its dependencies
     ///
     /// The status is `ok` when everything answers, `degraded` when the service works without a part of it, and `down`
-    /// (with status 503) when the database does not answer.
+    /// (with status 503) when the database does not answer. With `probe=live` the status is always 200.
     #[get("/api/health")]
     #[access(Public)]
-    async fn get_health(&self) -> Result<HealthResponse, ApiError>;
+    async fn get_health(&self, params: Params<HealthParams>) -> Result<HealthResponse, ApiError>;
 
     /// Health of the search-engine accounts
     ///
-    /// Returns one entry for each search-engine account that the caller has connected.
+    /// Returns one entry for each search-engine account that the caller has connected. The list of sites of each connected
+    /// account is read now.
     #[get("/api/accounts/health")]
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>>;
 
     /// Flags that clients may show
     ///
-    /// Features of this deployment and of the caller's plan. A client can hide what would be refused.
+    /// Features of this deployment and of the caller's plan, true only where they work. A client can hide what would be
+    /// refused.
     #[get("/api/feature-flags")]
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>>;
 }
+
+/// Parameters of the health check.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct HealthParams {
+    /// `live` answers 200 as long as the process runs, for a probe that restarts it. `ready` answers 503 while the database
+    /// does not answer, for a balancer. Both have the same body.
+    #[param(default = "ready", example = "live")]
+    pub probe: HealthProbe,
+}
+
+/// A question of those who watch the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum HealthProbe {
+    /// Asks if the process runs.
+    Live,
+    /// Asks if requests can be served.
+    Ready,
+}
+
+crate::enum_param!(HealthProbe);
 
 /// The two responses of the health check, with the same body.
 #[derive(poem_openapi::ApiResponse)]
@@ -57,12 +81,16 @@ pub struct HealthAnswer {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct Health {
+    /// True as long as the process runs.
+    pub live: bool,
+    /// True if requests can be served: the database answers.
+    pub ready: bool,
     /// Overall status.
     pub status: HealthStatus,
     /// The server's version.
     #[oai(validator(max_length = 50))]
     pub version: String,
-    /// Each dependency.
+    /// Each dependency that was checked in the last five seconds.
     pub dependencies: Vec<DependencyHealth>,
 }
 
@@ -74,12 +102,14 @@ pub struct DependencyHealth {
     pub name: DependencyName,
     /// Status of the dependency.
     pub status: HealthStatus,
-    /// Duration of the check, in milliseconds.
+    /// Duration of the check, in milliseconds; absent if the dependency did not answer.
     pub latency_ms: Option<u64>,
+    /// Time of the first check that found this status. No check since has found another one.
+    pub since: DateTime<Utc>,
 }
 
 /// Dependencies of the service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum)]
 #[oai(rename_all = "camelCase")]
 pub enum DependencyName {
     /// The service's own records.
@@ -113,6 +143,8 @@ pub struct SearchAccountHealth {
     pub email: Option<String>,
     /// State of the stored grant.
     pub status: SearchAccountStatus,
+    /// Time since which its owner has connected it, or since which it cannot be used.
+    pub since: Option<DateTime<Utc>>,
     /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
@@ -120,6 +152,21 @@ pub struct SearchAccountHealth {
     pub properties: u64,
     /// Time of the last check.
     pub checked_at: DateTime<Utc>,
+    /// Time of the last request that the search engine answered for this account, if any is known.
+    pub last_success_at: Option<DateTime<Utc>>,
+    /// The last failure that is known, even if requests have succeeded since.
+    pub last_error: Option<SearchAccountFailure>,
+}
+
+/// A failed request to the search engine.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct SearchAccountFailure {
+    /// Time of the failure.
+    pub at: DateTime<Utc>,
+    /// The failure in words. `hint` says what to do, if something must be done.
+    #[oai(validator(max_length = 300))]
+    pub message: String,
 }
 
 /// The state of a search-engine account.
@@ -130,6 +177,12 @@ pub enum SearchAccountStatus {
     Connected,
     /// The search engine refused the grant; the owner must connect again.
     ReconnectRequired,
+    /// The grant does not allow reading search data; the owner must connect again and leave that ticked.
+    ScopeMissing,
+    /// The owner disconnected the account here.
+    Disconnected,
+    /// The search engine's quota for the account or one of its sites is used up.
+    QuotaExceeded,
     /// The search engine did not answer, so the state is unknown.
     Unreachable,
 }
@@ -141,13 +194,13 @@ pub enum SearchAccountStatus {
 pub struct FeatureFlags {
     /// True if plans limit access on this deployment.
     pub billing: bool,
-    /// True if the caller's plan allows share links.
+    /// True if the caller can make share links.
     pub share_links: bool,
-    /// True if the caller's plan allows grants to other users.
+    /// True if the caller can make grants to other users.
     pub team: bool,
     /// True if the tool-protocol endpoint is open to the caller.
     pub mcp: bool,
-    /// True if the caller's plan allows SEO providers.
+    /// True if the caller can use SEO providers.
     pub seo_providers: bool,
     /// True if responses to idempotent writes are stored for replay.
     pub idempotent_writes: bool,

@@ -1,6 +1,5 @@
 //! Latency of the first answer, with nothing cached, and of a different answer a second later. The baseline is one
 //! request to a search engine that takes 200 ms.
-//! 200 ms.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use crate::{
     setting::{Engine, LARGE, MIDDLING, Setting, window},
 };
 
-/// Delay of each answer of the search engine, in milliseconds.
+/// Time that the search engine takes for an answer, in milliseconds.
 const LATENCY_MS: u32 = 200;
 
 /// Number of services started, each of which is asked once.

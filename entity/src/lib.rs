@@ -1,26 +1,37 @@
 //! Tables of the service's own records, one file each, with finders that are scoped to an owner.
 
+pub mod account;
+pub mod account_link;
 pub mod annotation;
+pub mod audit_event;
 pub mod authorization_code;
 pub mod branded_keyword;
+pub mod classification;
+pub mod client_refusal;
+pub mod client_use;
+pub mod consent;
+pub mod departure;
+pub mod departure_key;
 pub mod filter_preset;
+pub mod issuer_session;
 pub mod oauth_client;
 pub mod oauth_grant;
+pub mod pending_revocation;
 pub mod property;
+pub mod property_account;
 pub mod property_preference;
 pub mod property_tag;
+pub mod provider_connection;
 pub mod refresh_token;
 pub mod replay;
 pub mod revocation;
 pub mod search_account;
-pub mod segment;
 pub mod session;
 pub mod share_link;
 pub mod signing_key;
 pub mod tag;
 pub mod team_grant;
 pub mod team_grant_property;
-pub mod topic_cluster;
 pub mod user;
 
 use unicase::UniCase;

@@ -1,4 +1,4 @@
-//! Clients that registered with the embedded issuer (RFC 7591).
+//! Clients of the embedded issuer: those that registered (RFC 7591), and those that an operator added.
 
 use sea_orm::entity::prelude::*;
 
@@ -18,6 +18,8 @@ pub struct Model {
     pub refreshes: bool,
     /// Time of the registration.
     pub created_at: DateTimeUtc,
+    /// True if an operator added it, so that it is kept even if nobody uses it.
+    pub added_by_operator: bool,
 }
 
 /// No declared relations: finders select by id.

@@ -18,7 +18,11 @@ pub struct Model {
     /// Resources that the grant is limited to, a JSON array; empty means all.
     #[sea_orm(column_type = "Text")]
     pub resources: String,
-    /// Time when the user signed in and consented.
+    /// Id of the issuer's session in which the user consented. Absent for sign-in without a page.
+    pub issuer_session_id: Option<Uuid>,
+    /// Time when the user proved who they are, if that was before the consent.
+    pub auth_time: Option<DateTimeUtc>,
+    /// Time when the user consented.
     pub created_at: DateTimeUtc,
     /// Time when the last token of the grant expires.
     pub expires_at: DateTimeUtc,

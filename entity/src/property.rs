@@ -11,7 +11,7 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Id of the search account it was found in.
+    /// Id of the search account that reads it: one of those that list its site.
     pub account_id: Uuid,
     /// Id of its owner, the user who connected that account.
     pub user_id: Uuid,
@@ -24,7 +24,7 @@ pub struct Model {
     pub tracked: bool,
     /// Start of the unbroken time for which it has been tracked; `None` if it is not tracked.
     pub tracked_at: Option<DateTimeUtc>,
-    /// Time since which the account no longer lists it; `None` if it does.
+    /// Time since which no account lists it; `None` if one does.
     pub lost_at: Option<DateTimeUtc>,
     /// Creation time of the row.
     pub created_at: DateTimeUtc,
@@ -68,7 +68,7 @@ impl Entity {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::SiteUrl).order_by_asc(Column::Id)
     }
 
-    /// Properties found in one search account, ordered by site.
+    /// Properties that one search account reads, ordered by site.
     #[must_use]
     pub fn of_account(account_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::AccountId.eq(account_id)).order_by_asc(Column::SiteUrl)

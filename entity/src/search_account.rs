@@ -20,6 +20,8 @@ pub struct Model {
     pub refresh_token: Option<Vec<u8>>,
     /// State of the stored grant.
     pub status: Status,
+    /// Time since which it is no longer connected; `None` while it is.
+    pub status_at: Option<DateTimeUtc>,
     /// The search engine's last refusal, in words for the owner.
     pub last_error: Option<String>,
     /// Time of the latest consent.
@@ -44,6 +46,10 @@ pub enum Status {
     Connected,
     /// The search engine refused the grant; only its owner can renew it.
     ReconnectRequired,
+    /// The grant does not allow reading search data; only its owner can widen it.
+    ScopeMissing,
+    /// Its owner disconnected it here.
+    Disconnected,
 }
 
 impl Entity {
@@ -51,6 +57,15 @@ impl Entity {
     #[must_use]
     pub fn of_user(user_id: Uuid) -> Select<Self> {
         Self::find().filter(Column::UserId.eq(user_id)).order_by_asc(Column::Id)
+    }
+
+    /// Connected search accounts of other users with the same identifier at the search engine.
+    #[must_use]
+    pub fn connected_by_others(user_id: Uuid, subject: &str) -> Select<Self> {
+        Self::find()
+            .filter(Column::Subject.eq(subject))
+            .filter(Column::UserId.ne(user_id))
+            .filter(Column::Status.eq(Status::Connected))
     }
 
     /// One search account of a user.

@@ -1,4 +1,4 @@
-//! The embedded issuer's signing key, created once and stored encrypted.
+//! The embedded issuer's signing keys, stored encrypted. One of them is active; the others are retired.
 
 use sea_orm::entity::prelude::*;
 
@@ -6,13 +6,15 @@ use sea_orm::entity::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "signing_key")]
 pub struct Model {
-    /// Purpose of the key; there is one key per purpose.
+    /// The key id of its tokens (RFC 7638). The first key of an older database is called `tokens`.
     #[sea_orm(primary_key, auto_increment = false)]
-    pub purpose: String,
+    pub id: String,
     /// The private key (PKCS#8 PEM), encrypted with the service's secrets key.
     pub sealed: Vec<u8>,
     /// Creation time of the key.
     pub created_at: DateTimeUtc,
+    /// Time when another key replaced it. Tokens that it signed stay valid.
+    pub retired_at: Option<DateTimeUtc>,
 }
 
 /// No declared relations: finders select by id.
@@ -20,3 +22,11 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Entity {
+    /// The key that is not retired.
+    #[must_use]
+    pub fn active() -> Select<Self> {
+        Self::find().filter(Column::RetiredAt.is_null())
+    }
+}

@@ -25,9 +25,15 @@ pub struct Model {
     pub name: Option<String>,
     /// Issue time of the token that the name was taken from.
     pub name_stated_at: Option<DateTimeUtc>,
-    /// Plan set for the user. A running trial is separate.
+    /// Plan that the user has, tries or had. Its state and the time tell whether it is in force.
     pub plan: Plan,
-    /// End of the trial, for users who had one.
+    /// State of the subscription, as last set. It means nothing without a plan.
+    pub plan_state: PlanState,
+    /// Start of the period of the subscription, if known.
+    pub period_starts_at: Option<DateTimeUtc>,
+    /// End of the period of the subscription, if it has one. The end of a trial is separate.
+    pub period_ends_at: Option<DateTimeUtc>,
+    /// End of the trial, for users who try a plan.
     pub trial_ends_at: Option<DateTimeUtc>,
     /// Creation time of the row.
     pub created_at: DateTimeUtc,
@@ -53,6 +59,20 @@ pub enum Plan {
     Pro,
     /// For users who manage other people's sites.
     Agency,
+}
+
+/// State of a subscription, as an operator or a payment sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
+#[sea_orm(rs_type = "String", db_type = "String(StringLen::None)", rename_all = "snake_case")]
+pub enum PlanState {
+    /// The plan is tried until the end of the trial.
+    Trialing,
+    /// The plan is paid for until the end of the period, or without an end.
+    Active,
+    /// The payment for the time after the period has failed.
+    PastDue,
+    /// The subscription is not renewed after the period.
+    Cancelled,
 }
 
 impl Plan {

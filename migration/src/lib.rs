@@ -14,6 +14,17 @@ mod m0008_when_claims_were_stated;
 mod m0009_what_quotas_count;
 mod m0010_grants_in_use;
 mod m0011_annotations_counted;
+mod m0012_local_accounts;
+mod m0013_search_accounts;
+mod m0014_connected_applications;
+mod m0015_clients_and_keys;
+mod m0016_provider_connections;
+mod m0017_subscriptions;
+mod m0018_upstream_sign_in;
+mod m0019_privacy;
+mod m0021_one_table_of_classifications;
+mod m0022_consents_by_address;
+mod m0023_text_on_postgres_again;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -34,6 +45,17 @@ impl MigratorTrait for Migrator {
             Box::new(m0009_what_quotas_count::Migration),
             Box::new(m0010_grants_in_use::Migration),
             Box::new(m0011_annotations_counted::Migration),
+            Box::new(m0012_local_accounts::Migration),
+            Box::new(m0013_search_accounts::Migration),
+            Box::new(m0014_connected_applications::Migration),
+            Box::new(m0015_clients_and_keys::Migration),
+            Box::new(m0016_provider_connections::Migration),
+            Box::new(m0017_subscriptions::Migration),
+            Box::new(m0018_upstream_sign_in::Migration),
+            Box::new(m0019_privacy::Migration),
+            Box::new(m0021_one_table_of_classifications::Migration),
+            Box::new(m0022_consents_by_address::Migration),
+            Box::new(m0023_text_on_postgres_again::Migration),
         ]
     }
 }

@@ -4,35 +4,16 @@
 //! one character into many. Lists must have the same order whatever the locale of the server.
 
 use sea_orm_migration::prelude::*;
-use sea_orm_migration::sea_orm::DbBackend;
+
+use crate::schema::order_text_by_bytes;
 
 #[derive(DeriveMigrationName)]
 pub struct Migration;
 
-const ALTER: &str = r#"
-DO $$
-DECLARE
-    found record;
-BEGIN
-    FOR found IN
-        SELECT table_name, column_name FROM information_schema.columns
-        WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'
-            AND data_type IN ('character varying', 'text')
-    LOOP
-        EXECUTE format(
-            'ALTER TABLE %I ALTER COLUMN %I TYPE text COLLATE "C"', found.table_name, found.column_name
-        );
-    END LOOP;
-END $$
-"#;
-
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        if manager.get_database_backend() == DbBackend::Postgres {
-            manager.get_connection().execute_unprepared(ALTER).await?;
-        }
-        Ok(())
+        order_text_by_bytes(manager).await
     }
 
     /// Text stored in the meantime may be longer than the old columns, so they stay as they are.

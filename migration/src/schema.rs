@@ -1,7 +1,7 @@
 //! Helpers of the migrations: tables whose rows belong to another row, and indices with derived names.
 
-use sea_orm_migration::prelude::*;
 pub use sea_orm_migration::schema::*;
+use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 
 /// Starts a table with a UUID primary key `id`.
 pub fn table(name: &'static str) -> TableCreateStatement {
@@ -73,3 +73,28 @@ pub async fn drop_all(manager: &SchemaManager<'_>, tables: &[&'static str]) -> R
     }
     Ok(())
 }
+
+/// Makes every text column on `PostgreSQL` of any length and ordered by its bytes, as on `SQLite`.
+pub async fn order_text_by_bytes(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+    if manager.get_database_backend() == DbBackend::Postgres {
+        manager.get_connection().execute_unprepared(ORDER_TEXT_BY_BYTES).await?;
+    }
+    Ok(())
+}
+
+const ORDER_TEXT_BY_BYTES: &str = r#"
+DO $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN
+        SELECT table_name, column_name FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'
+            AND data_type IN ('character varying', 'text') AND collation_name IS DISTINCT FROM 'C'
+    LOOP
+        EXECUTE format(
+            'ALTER TABLE %I ALTER COLUMN %I TYPE text COLLATE "C"', found.table_name, found.column_name
+        );
+    END LOOP;
+END $$
+"#;

@@ -6,6 +6,8 @@
 
 mod remembered;
 
+pub use self::remembered::RememberedUse;
+
 use std::sync::Arc;
 
 use api::models::Role;
@@ -15,7 +17,7 @@ use sea_orm::{DatabaseConnection, DbErr};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use self::remembered::Remembered;
+use self::remembered::{Current, Remembered};
 use crate::{
     clock::Clock,
     config::Config,
@@ -23,18 +25,22 @@ use crate::{
     error::Error,
     identity::{
         AccessToken, Credential, IssuerUnavailable, Users,
-        credentials::{self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_same_origin},
+        credentials::{
+            self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_same_origin,
+        },
+        departures::{self, Departures},
         revocation,
         token::{TokenError, Verifier},
     },
     services::{
         access::{
             PropertyAccess, SharedProperty,
-            facts::{self, Caller, Facts, LinkFacts, PropertyFacts},
+            facts::{self, Caller, Facts, LinkFacts, PropertyFacts, Revoked},
         },
+        applications::uses::Uses,
         users::Member,
     },
-    store::database::Opened,
+    store::{commits::AsOf, database::Opened},
 };
 
 /// Admits requests to every surface.
@@ -44,6 +50,7 @@ pub struct Admissions(Arc<Inner>);
 struct Inner {
     verifier: Verifier,
     users: Arc<dyn Users>,
+    departures: Departures,
     db: DatabaseConnection,
     config: Arc<Config>,
     clock: Clock,
@@ -51,6 +58,7 @@ struct Inner {
     session_cookie: String,
     callers: Remembered<CallerKey, Facts>,
     links: Remembered<Vec<u8>, Arc<LinkFacts>>,
+    uses: Uses,
 }
 
 /// The digest of a credential and the property requested with it.
@@ -63,6 +71,8 @@ pub struct Admitted {
     pub member: Arc<Member>,
     /// The credential that the caller presented.
     pub credential: Credential,
+    /// The moment at which the records that admission depends on were read, if commits can be observed.
+    pub as_of: Option<AsOf>,
     /// The property that the path names, if it is tracked.
     property: Option<Arc<PropertyFacts>>,
 }
@@ -79,9 +89,15 @@ pub enum AdmissionError {
     /// The token, or the text in its place, is invalid: 401 with `error="invalid_token"`.
     #[error("the access token is missing, expired or not valid: {0}")]
     InvalidToken(&'static str),
+    /// The person no longer lets the token's client act for them: 401 with `error="invalid_token"`.
+    #[error("the person has withdrawn the client's access")]
+    ClientRefused,
     /// A write with the session cookie does not come from the service's own pages: 403.
     #[error("writes with the session cookie must come from the service's own origin")]
     ForeignOrigin,
+    /// Another site brought about a read with the session cookie that is paid for: 403.
+    #[error("reads that are paid for with the session cookie must come from the service's own origin")]
+    ForeignLink,
     /// The issuer's keys cannot be read: 503, with `Retry-After`.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
@@ -91,6 +107,17 @@ pub enum AdmissionError {
 }
 
 impl Admitted {
+    /// Refuses a read that is paid for if another site brought it about in the caller's browser.
+    ///
+    /// # Errors
+    /// [`AdmissionError::ForeignLink`].
+    pub fn may_pay(&self, headers: &HeaderMap) -> Result<(), AdmissionError> {
+        match &self.credential {
+            Credential::Session { .. } if is_from_elsewhere(headers) => Err(AdmissionError::ForeignLink),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the caller's access to the property that the path names, for an operation that needs the role `needed`.
     pub fn access(&self, config: &Config, needed: Role, now: DateTime<Utc>) -> Result<PropertyAccess, Error> {
         PropertyAccess::of(config, &self.member.user, self.property.as_ref(), needed, now)
@@ -98,12 +125,13 @@ impl Admitted {
 }
 
 impl Admissions {
-    /// Creates the admissions. `base_url` is the address of the service's own pages. Writes with a session cookie must name its
+    /// Creates the admissions, and starts to record which clients are used. `base_url` is the address of the service's own pages. Writes with a session cookie must name its
     /// origin.
     #[must_use]
     pub fn new(
         verifier: Verifier,
         users: Arc<dyn Users>,
+        departures: Departures,
         store: &Opened,
         config: Arc<Config>,
         clock: Clock,
@@ -113,6 +141,7 @@ impl Admissions {
         Self(Arc::new(Inner {
             verifier,
             users,
+            departures,
             db: store.reader.clone(),
             config,
             clock,
@@ -120,7 +149,19 @@ impl Admissions {
             session_cookie: host_cookie(SESSION_COOKIE, base_url),
             callers: Remembered::new(store.commits.clone()),
             links: Remembered::new(store.commits.clone()),
+            uses: Uses::start(store.writer.clone()),
         }))
+    }
+
+    /// The use of what is remembered of callers and share links together.
+    #[must_use]
+    pub fn remembered(&self) -> RememberedUse {
+        let (callers, links) = (self.0.callers.usage(), self.0.links.usage());
+        RememberedUse {
+            entries: callers.entries + links.entries,
+            hits: callers.hits + links.hits,
+            reads: callers.reads + links.reads,
+        }
     }
 
     /// Admits a request to the surface `audience`, and to `property` if its path names one. Returns `None` if the request has no
@@ -156,6 +197,10 @@ impl Admissions {
         let read = inner.holder(&token, property);
         let facts =
             inner.callers.get(&(token.digest, property), read).await?.ok_or(AdmissionError::InvalidToken("revoked"))?;
+        if facts.value.revoked.client {
+            return Err(AdmissionError::ClientRefused);
+        }
+        inner.uses.note(facts.value.user.id, &token.client_id, &token.scopes, inner.clock.now());
         let credential = Credential::AccessToken {
             token_id: token.id.clone(),
             client_id: token.client_id.clone(),
@@ -177,7 +222,7 @@ impl Admissions {
         let key = (Sha256::digest(&hash).into(), property);
         let read = facts::of_caller(&inner.db, Caller::Session(&hash), property);
         let Some(facts) = inner.callers.get(&key, read).await? else { return Ok(None) };
-        if facts.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
+        if facts.value.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
             return Ok(None);
         }
         if !method.is_safe() && !is_same_origin(headers, &inner.origin) {
@@ -195,6 +240,7 @@ impl Admissions {
             Ok::<_, DbErr>(found.map(Arc::new))
         };
         let found = inner.links.get(&hash, read).await?;
+        let found = found.map(|found| found.value);
         SharedProperty::of(&inner.config, found.as_deref(), inner.clock.now())
     }
 }
@@ -202,33 +248,50 @@ impl Admissions {
 impl Inner {
     /// Returns the holder of a token, updated from its claims, or `None` if the token is revoked.
     async fn holder(&self, token: &AccessToken, property: Option<Uuid>) -> Result<Option<Facts>, DbErr> {
-        let subject_key = revocation::subject_key(&token.claims.issuer, &token.claims.subject);
+        let (issuer, subject) = (&token.claims.issuer, &token.claims.subject);
+        let (subject_key, person) = (revocation::subject_key(issuer, subject), self.departures.hash(issuer, subject));
         let caller = Caller::Token {
-            issuer: &token.claims.issuer,
-            subject: &token.claims.subject,
+            issuer,
+            subject,
             id: &token.id,
             grant: token.grant_id,
             subject_key: &subject_key,
+            client: &token.client_id,
+            person: &person,
         };
         let Some(facts) = facts::of_caller(&self.db, caller, property).await? else {
             if revocation::is_revoked(&self.db, token).await? {
                 return Ok(None);
             }
-            self.users.resolve(&token.claims).await?;
-            return facts::of_caller(&self.db, caller, property).await;
+            return self.resolved(token, caller, property).await;
         };
-        if facts.revoked.token || facts.revoked.before.is_some_and(|end| revocation::was_issued_before(token, end)) {
+        let Revoked { token: is_revoked, before, left_at, .. } = facts.revoked;
+        let is_old = before.is_some_and(|end| revocation::was_issued_before(token, end))
+            || left_at.is_some_and(|left_at| departures::is_from_before(&token.claims, left_at));
+        if is_revoked || is_old {
             return Ok(None);
         }
-        if self.users.is_up_to_date(&facts.user, &token.claims) {
+        if facts.revoked.client || self.users.is_up_to_date(&facts.user, &token.claims) {
             return Ok(Some(facts));
         }
-        self.users.resolve(&token.claims).await?;
-        facts::of_caller(&self.db, caller, property).await
+        self.resolved(token, caller, property).await
     }
 
-    fn admitted(&self, facts: Facts, credential: Credential) -> Admitted {
+    /// Creates or updates the holder of a token from its claims, unless the person has left, and reads their facts.
+    async fn resolved(
+        &self,
+        token: &AccessToken,
+        caller: Caller<'_>,
+        property: Option<Uuid>,
+    ) -> Result<Option<Facts>, DbErr> {
+        match self.users.resolve(&token.claims).await? {
+            Some(_) => facts::of_caller(&self.db, caller, property).await,
+            None => Ok(None),
+        }
+    }
+
+    fn admitted(&self, Current { value: facts, as_of }: Current<Facts>, credential: Credential) -> Admitted {
         let member = Member::of(&self.config, facts.user, self.clock.now());
-        Admitted { member: Arc::new(member), credential, property: facts.property }
+        Admitted { member: Arc::new(member), credential, as_of, property: facts.property }
     }
 }

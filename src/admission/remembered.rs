@@ -2,13 +2,16 @@
 
 use std::{
     hash::Hash,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use cached::{Cached as _, stores::LruCache};
 use sea_orm::DbErr;
 
-use crate::store::commits::{Commits, Moment};
+use crate::store::commits::{AsOf, Commits, Moment};
 
 /// The maximum number of entries, of about 2 kB each. The least recently used is evicted first.
 const MAX_ENTRIES: usize = 4_096;
@@ -17,22 +20,65 @@ const MAX_ENTRIES: usize = 4_096;
 pub(super) struct Remembered<K, V> {
     commits: Option<Commits>,
     entries: Mutex<LruCache<K, (Moment, V)>>,
+    hits: AtomicU64,
+    reads: AtomicU64,
+}
+
+/// The use of what is remembered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RememberedUse {
+    /// The number of values in memory, valid or not.
+    pub entries: usize,
+    /// The number of reads of a valid value in memory.
+    pub hits: u64,
+    /// The number of values read anew.
+    pub reads: u64,
+}
+
+/// A value, and the moment at which it was read if commits can be observed.
+#[derive(Debug, Clone)]
+pub(super) struct Current<V> {
+    pub value: V,
+    pub as_of: Option<AsOf>,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
     /// Creates an empty cache.
     pub fn new(commits: Option<Commits>) -> Self {
-        Self { commits, entries: Mutex::new(LruCache::new(MAX_ENTRIES)) }
+        Self {
+            commits,
+            entries: Mutex::new(LruCache::new(MAX_ENTRIES)),
+            hits: AtomicU64::default(),
+            reads: AtomicU64::default(),
+        }
+    }
+
+    /// The current use.
+    pub fn usage(&self) -> RememberedUse {
+        RememberedUse {
+            entries: self.entries().cache_size(),
+            hits: self.hits.load(Ordering::Relaxed),
+            reads: self.reads.load(Ordering::Relaxed),
+        }
     }
 
     /// Returns the value of `key`, remembered or read with `read`. The absence of a value is not remembered.
-    pub async fn get(&self, key: &K, read: impl Future<Output = Result<Option<V>, DbErr>>) -> Result<Option<V>, DbErr> {
-        let Some(commits) = &self.commits else { return read.await };
+    pub async fn get(
+        &self,
+        key: &K,
+        read: impl Future<Output = Result<Option<V>, DbErr>>,
+    ) -> Result<Option<Current<V>>, DbErr> {
+        let Some(commits) = &self.commits else {
+            self.reads.fetch_add(1, Ordering::Relaxed);
+            return Ok(read.await?.map(|value| Current { value, as_of: None }));
+        };
         if let Some((moment, value)) = self.entries().cache_get(key)
             && commits.is_now(*moment)
         {
-            return Ok(Some(value.clone()));
+            self.hits.fetch_add(1, Ordering::Relaxed);
+            return Ok(Some(Current { value: value.clone(), as_of: Some(commits.as_of(*moment)) }));
         }
+        self.reads.fetch_add(1, Ordering::Relaxed);
         // A commit during the reading ends this moment before its changes become visible.
         let moment = commits.now();
         let found = read.await?;
@@ -41,7 +87,8 @@ impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
         {
             self.entries().cache_set(key.clone(), (moment, value.clone()));
         }
-        Ok(found)
+        let as_of = moment.map(|moment| commits.as_of(moment));
+        Ok(found.map(|value| Current { value, as_of }))
     }
 
     fn entries(&self) -> std::sync::MutexGuard<'_, LruCache<K, (Moment, V)>> {
@@ -68,9 +115,10 @@ mod tests {
                 reads.set(reads.get() + 1);
                 Ok(Some(reads.get()))
             };
-            remembered.get(&"a", read).await.unwrap()
+            remembered.get(&"a", read).await.unwrap().map(|current| current.value)
         };
         assert_eq!([get().await, get().await], [Some(1), Some(1)]);
+        assert_eq!(remembered.usage(), RememberedUse { entries: 1, hits: 1, reads: 1 });
         store.writer.execute_unprepared("CREATE TABLE users (n INTEGER)").await.unwrap();
         while store.commits.as_ref().unwrap().now().is_none() {
             tokio::task::yield_now().await;
@@ -86,15 +134,18 @@ mod tests {
             store.writer.execute_unprepared("CREATE TABLE users (n INTEGER)").await?;
             Ok(Some("before"))
         };
-        assert_eq!(remembered.get(&"a", overtaken).await.unwrap(), Some("before"));
-        assert_eq!(remembered.get(&"a", async { Ok(Some("after")) }).await.unwrap(), Some("after"));
+        let before = remembered.get(&"a", overtaken).await.unwrap().unwrap();
+        assert!(before.value == "before" && !before.as_of.unwrap().is_now());
+        let after = remembered.get(&"a", async { Ok(Some("after")) }).await.unwrap().unwrap();
+        assert_eq!(after.value, "after");
     }
 
     #[tokio::test]
     async fn nothing_is_remembered_where_commits_are_not_seen() {
         let remembered = Remembered::new(None);
         for value in [1, 2] {
-            assert_eq!(remembered.get(&"a", async move { Ok(Some(value)) }).await.unwrap(), Some(value));
+            let current = remembered.get(&"a", async move { Ok(Some(value)) }).await.unwrap().unwrap();
+            assert!(current.value == value && current.as_of.is_none());
         }
     }
 
@@ -103,7 +154,8 @@ mod tests {
         let store = open("sqlite::memory:", 1).await.unwrap();
         let remembered = Remembered::new(store.commits.clone());
         for found in [None, Some(1), Some(1)] {
-            assert_eq!(remembered.get(&"a", async move { Ok(found) }).await.unwrap(), found);
+            let current = remembered.get(&"a", async move { Ok(found) }).await.unwrap();
+            assert_eq!(current.map(|current| current.value), found);
         }
     }
 }

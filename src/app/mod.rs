@@ -1,10 +1,19 @@
 //! Assembles a service from its settings. The only module that depends on all parts.
 
+mod basis;
+mod key_file;
+mod key_rotation;
+mod metrics;
 mod parts;
+mod providers;
 mod routes;
 mod sweep;
 
-pub use self::parts::{open_database, simulator_settings};
+pub use self::{
+    key_file::secrets,
+    key_rotation::{Resealed, rotate_secrets},
+    parts::{open_database, simulator_settings},
+};
 
 use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -19,6 +28,7 @@ use crate::{
     random::Random,
     search_engine::Reader,
     server,
+    services::users,
     simulator::Simulator,
     store::database::{self, Opened, Statements},
 };
@@ -32,6 +42,8 @@ pub struct Service {
     pub base_url: String,
     /// The address it listens on.
     pub address: SocketAddr,
+    /// The address that serves metrics, if they are served.
+    pub metrics_address: Option<SocketAddr>,
     /// The embedded simulated search engine, if there is one.
     pub simulator: Option<Simulator>,
     /// The database, for reading and writing.
@@ -41,9 +53,11 @@ pub struct Service {
     /// The reader of search data.
     pub reader: Reader,
     store: Opened,
+    sweeper: sweep::Sweeper,
     /// The lock on the database file, which only this process may serve.
     _claim: Option<File>,
     watcher: Option<JoinHandle<()>>,
+    metrics: Option<JoinHandle<()>>,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<std::io::Result<()>>,
 }
@@ -53,21 +67,24 @@ pub struct Service {
 /// # Errors
 /// A setting is invalid, the address cannot be bound, or the database cannot be opened.
 pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Service, Error> {
-    let listener = TcpListener::bind(config.listen).await;
-    let listener = listener.map_err(|e| Error::invalid(format!("listen: {} cannot be bound: {e}", config.listen)))?;
+    let listener = bind(config.listen).await?;
     let address = listener.local_addr().map_err(Error::internal)?;
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));
     let base_url = base_url.trim_end_matches('/').to_owned();
-    parts::check_exposure(&config, address, &base_url)?;
+    let demo_people = parts::demo_people(&config, address, &base_url)?;
     let limits = parts::connection_limits(&config);
+    let metrics_listener = metrics::bind(&config).await?;
 
     let database_url = config.database_url();
     let simulator = parts::simulator(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
-    parts::make_data_folder(&config).await?;
+    parts::make_data_folder(&config)?;
     let claim = database::claim(&database_url)?;
-    let parts = parts::build(config, base_url.clone(), engine_url, clock, random).await?;
+    let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
     if parts.app.config.embeds_issuer() {
+        users::name_issuer(&parts.store.writer, &base_url).await?;
+    }
+    if demo_people {
         demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;
     }
     let watcher = match &parts.store.commits {
@@ -76,29 +93,43 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
         }
         _ => None,
     };
-    let sweeper = sweep::start(&parts);
+    let sweeper = sweep::Sweeper::new(&parts);
+    let sweeping = sweeper.start();
     let (store, reader) = (parts.store.clone(), parts.app.search.reader.clone());
     let endpoint = routes::routes(&parts).await?;
+    let metrics = metrics_listener.map(|listener| metrics::start(&parts, listener, limits.clone())).transpose()?;
+    let (metrics_address, metrics) = metrics.unzip();
 
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let signal = async { drop(stopped.await) };
         let result = server::serve(listener, endpoint, limits, signal, GRACE).await;
-        sweeper.abort();
+        sweeping.abort();
         result
     });
     Ok(Service {
         base_url,
         address,
+        metrics_address,
         simulator,
         db: store.writer.clone(),
         statements: store.statements.clone(),
         reader,
         store,
+        sweeper,
         _claim: claim,
         watcher,
+        metrics,
         stop: Some(stop),
         task,
+    })
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, Error> {
+    TcpListener::bind(address).await.map_err(|e| {
+        Error::invalid(format!(
+            "listen: {address} cannot be bound: {e}. Set listen (SIGHTLINE_LISTEN) to another address, such as 127.0.0.1:8090"
+        ))
     })
 }
 
@@ -114,10 +145,15 @@ impl Service {
         if let Some(simulator) = self.simulator.take() {
             simulator.shutdown().await;
         }
-        if let Some(watcher) = self.watcher.take() {
-            watcher.abort();
+        for task in [self.watcher.take(), self.metrics.take()].into_iter().flatten() {
+            task.abort();
         }
         self.close_database().await;
+    }
+
+    /// Deletes what has expired, and tries again to revoke what could not be revoked. A running service does so every 15 minutes.
+    pub async fn sweep(&self) {
+        self.sweeper.sweep().await;
     }
 
     /// Closes the connections to the database, without which the service is down.
@@ -130,20 +166,23 @@ impl Service {
     }
 }
 
-/// Creates the HTTP client for all outgoing requests: time limits, no redirects, no proxies from the environment.
+/// Creates the HTTP client for all outgoing requests: time limits, no redirects.
 ///
 /// # Errors
 /// No root certificates are available.
 pub fn http_client() -> Result<reqwest::Client, Error> {
-    #[expect(clippy::disallowed_methods, reason = "the one client is made here and handed on")]
+    http_settings().build().map_err(Error::internal)
+}
+
+/// The settings of outgoing requests. Documents of clients are fetched by a client of their own, with more of them.
+fn http_settings() -> reqwest::ClientBuilder {
+    #[expect(clippy::disallowed_methods, reason = "clients are made here and handed on")]
     let builder = reqwest::Client::builder();
     builder
         .connect_timeout(Duration::from_secs(5))
         .timeout(Duration::from_mins(1))
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("sightline/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(Error::internal)
 }
 
 /// The parts of a service.
@@ -156,4 +195,6 @@ struct Parts {
     sign_in: Option<crate::web::sign_in::BrowserSignIn>,
     /// Counters of requests. `None` if requests are not counted.
     limits: Option<Arc<crate::store::rate_limit::RateLimits>>,
+    /// Metrics of requests. `None` if they are not served.
+    requests: Option<Arc<crate::telemetry::requests::RequestMeter>>,
 }

@@ -1,19 +1,29 @@
 //! The parts of a service, each built from the settings.
 
-use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use url::Url;
 
-use super::{Parts, http_client};
+use super::{Parts, basis::Basis, http_client, key_file, providers};
 use crate::{
     admission::Admissions,
     clock::Clock,
-    config::{Config, Secret},
-    embedded_issuer::{IdentityProvider, Settings as IssuerSettings, clients},
+    config::Config,
+    embedded_issuer::{
+        clients,
+        upstream::{self, Upstream, rules::Rules},
+    },
     error::Error,
     handlers::{App, discovery::Index},
-    identity::{Users, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions, token::Verifier},
+    identity::{
+        departures::Departures,
+        issuer::Issuer,
+        jwks::Jwks,
+        relying_party::RelyingParty,
+        session::Sessions,
+        token::{MAX_AGE, Verifier},
+    },
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
@@ -24,37 +34,49 @@ use crate::{
             search_data::{SearchData, StoredGrants},
             weeks::Weeks,
         },
-        system::HealthCheck,
-        users::StoredUsers,
+        health::HealthCheck,
+        privacy::Privacy,
     },
     simulator::{self, Simulator},
     store::{
         database::{self, Opened},
         rate_limit::RateLimits,
     },
-    urls::{is_loopback, without_credentials},
-    web::sign_in::BrowserSignIn,
+    telemetry::requests::RequestMeter,
+    urls::{is_loopback, is_secure, without_credentials},
+    web::account,
 };
 
 /// The divisor of the cache's budget for rendered responses. Readings take the rest.
 const RENDERED_SHARE: u64 = 4;
 
-/// Refuses passwordless demo sign-in if other machines could use it: at the bound address, or at one of the public URLs,
-/// which may lead through a proxy.
-pub fn check_exposure(config: &Config, address: SocketAddr, base_url: &str) -> Result<(), Error> {
+/// Returns whether the demo people are present. They need no password, so other machines must not reach them: at the bound
+/// address, or at one of the public URLs, which may lead through a proxy.
+///
+/// # Errors
+/// They are asked for by name where others can reach them, or passwords would travel unencrypted.
+pub fn demo_people(config: &Config, address: SocketAddr, base_url: &str) -> Result<bool, Error> {
     if !config.embeds_issuer() {
-        return Ok(());
+        return Ok(false);
+    }
+    if !Url::parse(base_url).is_ok_and(|url| is_secure(&url)) {
+        return Err(Error::invalid(format!(
+            "base_url: {base_url} is neither https nor a loopback address, and the embedded issuer takes passwords there. Set base_url \
+             to the https address of a proxy, set identity.issuer to an issuer of your own, or use a loopback address such as 127.0.0.1"
+        )));
     }
     let bound = format!("http://{address}");
     let mcp_url = config.mcp_url(base_url);
     let addresses = [("listen", bound.as_str()), ("base_url", base_url), ("mcp.url", &mcp_url)];
     let is_exposed = |url: &str| !Url::parse(url).is_ok_and(|url| is_loopback(&url));
     match addresses.into_iter().find(|(_, url)| is_exposed(url)) {
-        Some((setting, url)) => Err(Error::invalid(format!(
-            "{setting}: {url} is no loopback address, and the embedded issuer signs demo people in without a password. Set \
-             identity.issuer to an issuer of your own, or use a loopback address such as 127.0.0.1"
+        Some((setting, url)) if config.identity.demo_sign_in == Some(true) => Err(Error::invalid(format!(
+            "{setting}: {url} is no loopback address, and with identity.demo_sign_in the embedded issuer signs demo people in without a \
+             password. Remove identity.demo_sign_in, set identity.issuer to an issuer of your own, or use a loopback address such as \
+             127.0.0.1"
         ))),
-        None => Ok(()),
+        Some(_) => Ok(false),
+        None => Ok(config.simulates_search_engine() || config.demo_sign_in()),
     }
 }
 
@@ -102,58 +124,92 @@ pub fn simulator_settings(config: &crate::config::Simulator) -> Result<simulator
 pub async fn build(
     config: Config,
     base_url: String,
+    demo_people: bool,
     simulated: Option<String>,
     clock: Clock,
     random: Random,
 ) -> Result<Parts, Error> {
     let store = open_database(&config).await?;
     let (db, writer) = (store.reader.clone(), store.writer.clone());
-    let secrets = Secrets::new(secret_key(&config, &random).await?, random.clone());
+    let secrets = key_file::secrets(&config, &random)?;
     let http = http_client()?;
     let config = Arc::new(config);
-    let search = search_data(&config, &store, &secrets, simulated, http.clone(), &clock, &random);
-    let issuer_url = config.identity.issuer.clone().unwrap_or_else(|| base_url.clone());
-    let issuer =
-        Issuer::new(&issuer_url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
-    let users: Arc<dyn Users> = Arc::new(StoredUsers {
-        db: writer.clone(),
-        random: random.clone(),
-        clock: clock.clone(),
-        trial_days: config.billing.trial_days,
-    });
+    let mut search = search_data(&config, &store, &secrets, simulated.as_deref(), http.clone(), &clock, &random);
+    let upstream = upstream(&config, &base_url, &http, &clock)?;
+    let providers_http = http.clone();
+    let issuer = issuer(&config, &base_url, http, &clock)?;
+    let departures = Departures::open(&writer, &secrets, &random).await?;
+    let basis = Basis {
+        config: &config,
+        base_url: &base_url,
+        writer: &writer,
+        secrets: &secrets,
+        clock: &clock,
+        random: &random,
+    };
+    let users = basis.users(&departures);
     let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
-    let verifier = Verifier::new(keys.clone(), clock.clone());
-    let admissions = Admissions::new(verifier, users.clone(), &store, config.clone(), clock.clone(), &base_url);
+    let verifier = Verifier::new(keys.clone(), clock.clone()).with_max_age(max_token_age(&config));
+    let admissions = Admissions::new(
+        verifier.clone(),
+        users.clone(),
+        departures.clone(),
+        &store,
+        config.clone(),
+        clock.clone(),
+        &base_url,
+    );
     let limits = config.rate_limit.enabled.then(|| Arc::new(RateLimits::new(clock.clone())));
-    let provider = config.embeds_issuer().then(|| {
-        let settings = IssuerSettings {
-            base_url: base_url.clone(),
-            audiences: vec![audience(&config, &base_url), format!("{}/mcp", config.mcp_url(&base_url))],
-            demo_sign_in: config.demo_sign_in(),
-        };
-        IdentityProvider::new(settings, writer.clone(), secrets.clone(), clock.clone(), random.clone())
-            .with_limits(limits.clone())
-    });
+    let provider = basis.provider(demo_people, limits.clone(), upstream)?;
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
-    let sign_in = client_id.map(|client_id| {
-        let secret = config.identity.client_secret.clone().map(|secret| secret.0);
-        let party = RelyingParty::new(keys, &client_id, secret, &base_url, clock.clone());
-        let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
-        let (clock, random) = (clock.clone(), random.clone());
-        Ok::<_, Error>(BrowserSignIn::new(party, sessions.clone(), users, secrets, clock, random, &base_url))
-    });
-    let sign_in = sign_in.transpose()?;
+    if client_id.is_some() {
+        search.account_page = Some(format!("{base_url}{}", account::PATH).into());
+    }
+    let sign_in = client_id.map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
+    let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
     let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
     let index = Index::new(&base_url, &config.mcp_url(&base_url));
-    let app = Arc::new(App { config, base_url, index, db, search, issuer, health, clock, random });
-    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits })
+    let privacy = Privacy {
+        search: search.clone(),
+        departures,
+        verifier,
+        integrations: integrations.clone(),
+        random: random.clone(),
+        embedded: config.embeds_issuer(),
+    };
+    let app =
+        Arc::new(App { config, base_url, index, db, search, integrations, issuer, health, privacy, clock, random });
+    let operations = api::operation::all().iter().map(|operation| operation.id);
+    let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
+    Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests })
+}
+
+/// The issuer of the tokens that the service accepts.
+fn issuer(config: &Config, base_url: &str, http: reqwest::Client, clock: &Clock) -> Result<Issuer, Error> {
+    let url = config.identity.issuer.as_deref().unwrap_or(base_url);
+    let issuer = Issuer::new(url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
+    Ok(if config.embeds_issuer() { issuer.embedded() } else { issuer })
+}
+
+/// The other provider at which people sign in to the embedded issuer.
+fn upstream(config: &Config, base_url: &str, http: &reqwest::Client, clock: &Clock) -> Result<Option<Upstream>, Error> {
+    let own = &config.identity.sign_in;
+    let (Some(url), Some(client_id)) = (&own.issuer, &own.client_id) else { return Ok(None) };
+    let issuer = Issuer::new(url, http.clone(), clock.clone());
+    let issuer = issuer.map_err(|e| Error::invalid(format!("identity.sign_in.issuer: {e}")))?;
+    let secret = own.client_secret.clone().map(|secret| secret.0);
+    let back = format!("{base_url}{}", upstream::CALLBACK);
+    let party = RelyingParty::new(Jwks::new(issuer, clock.clone()), client_id, secret, back, clock.clone());
+    let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
+    let rules = Rules::new(&own.allowed_domains, &own.allowed_emails, own.emails_are_verified);
+    Ok(Some(Upstream::new(party, rules)))
 }
 
 /// Opens the configured database and applies pending migrations.
 pub async fn open_database(config: &Config) -> Result<Opened, Error> {
-    make_data_folder(config).await?;
+    make_data_folder(config)?;
     let url = config.database_url();
     let opened = database::open(&url, config.database.max_connections).await;
     let opened = opened.map_err(|error| {
@@ -166,32 +222,23 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
 }
 
 /// Creates the folder of the default database, if it does not exist.
-pub async fn make_data_folder(config: &Config) -> Result<(), Error> {
+pub fn make_data_folder(config: &Config) -> Result<(), Error> {
     if config.database.url.is_none() {
-        make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
+        key_file::make_private_folder(&config.data_dir).map_err(Error::internal)?;
     }
     Ok(())
 }
 
-/// Creates a folder that only its owner can read, if it does not exist.
-async fn make_private_folder(path: &str) -> std::io::Result<()> {
-    let mut builder = tokio::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    builder.mode(0o700);
-    builder.create(path).await
-}
-
-/// The required audience of access tokens.
-pub fn audience(config: &Config, base_url: &str) -> String {
-    config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
+/// The age beyond which access tokens are refused.
+pub fn max_token_age(config: &Config) -> TimeDelta {
+    TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
 }
 
 fn search_data(
     config: &Config,
     store: &Opened,
     secrets: &Secrets,
-    simulated: Option<String>,
+    simulated: Option<&str>,
     http: reqwest::Client,
     clock: &Clock,
     random: &Random,
@@ -211,21 +258,32 @@ fn search_data(
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
         answers: Answers::new(bytes(rendered), clock.clone()),
         weeks: Weeks::default(),
+        account_page: None,
     }
 }
 
-fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings {
+fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {
     let own = &config.search_engine;
-    let root = simulated.unwrap_or_default();
-    let or_simulated =
-        |setting: &Option<String>, path: &str| setting.clone().unwrap_or_else(|| format!("{root}{path}"));
+    let or_default = |setting: &Option<String>, path: &str, real: &str| match (setting, &simulated) {
+        (Some(url), _) => url.clone(),
+        (None, Some(root)) => format!("{root}{path}"),
+        (None, None) => real.to_owned(),
+    };
     EngineSettings {
-        api_url: or_simulated(&own.api_url, "").trim_end_matches('/').to_owned(),
+        api_url: or_default(&own.api_url, "", "https://searchconsole.googleapis.com").trim_end_matches('/').to_owned(),
         oauth: OauthSettings {
-            authorize_url: or_simulated(&own.authorize_url, "/o/oauth2/v2/auth"),
-            token_url: or_simulated(&own.token_url, "/token"),
-            revoke_url: or_simulated(&own.revoke_url, "/revoke"),
-            userinfo_url: or_simulated(&own.userinfo_url, "/userinfo"),
+            authorize_url: or_default(
+                &own.authorize_url,
+                "/o/oauth2/v2/auth",
+                "https://accounts.google.com/o/oauth2/v2/auth",
+            ),
+            token_url: or_default(&own.token_url, "/token", "https://oauth2.googleapis.com/token"),
+            revoke_url: or_default(&own.revoke_url, "/revoke", "https://oauth2.googleapis.com/revoke"),
+            userinfo_url: or_default(
+                &own.userinfo_url,
+                "/userinfo",
+                "https://openidconnect.googleapis.com/v1/userinfo",
+            ),
             client_id: own.client_id.clone().unwrap_or_else(|| "sightline".to_owned()),
             client_secret: own.client_secret.clone().map_or_else(|| "simulated".to_owned(), |secret| secret.0).into(),
         },
@@ -234,43 +292,30 @@ fn engine_settings(config: &Config, simulated: Option<String>) -> EngineSettings
     }
 }
 
-/// The key that encrypts stored secrets: the configured one, or one that is generated once and stored in the data folder,
-/// readable only by its owner.
-async fn secret_key(config: &Config, random: &Random) -> Result<[u8; 32], Error> {
-    if let Some(Secret(digits)) = &config.secrets.key {
-        return parse_key(digits).ok_or_else(|| Error::invalid("secrets.key: must be 64 hex digits"));
-    }
-    let path = Path::new(&config.data_dir).join("secrets.key");
-    if let Ok(digits) = tokio::fs::read_to_string(&path).await {
-        return parse_key(digits.trim())
-            .ok_or_else(|| Error::invalid(format!("{}: must hold 64 hex digits", path.display())));
-    }
-    make_private_folder(&config.data_dir).await.map_err(Error::internal)?;
-    let key = random.bytes::<32>();
-    let digits = key.iter().fold(String::with_capacity(64), |digits, byte| digits + &format!("{byte:02x}"));
-    write_private(&path, &digits).await.map_err(Error::internal)?;
-    Ok(key)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Secret;
 
-async fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    use tokio::io::AsyncWriteExt as _;
-    let mut options = tokio::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    options.mode(0o600);
-    let mut file = options.open(path).await?;
-    file.write_all(text.as_bytes()).await?;
-    file.sync_all().await
-}
+    #[test]
+    fn a_client_without_urls_is_one_of_the_real_search_engine() {
+        let mut config = Config::default();
+        assert!(config.simulates_search_engine() && config.connects_search_accounts() && config.demo_sign_in());
+        let simulated = engine_settings(&config, Some("http://127.0.0.1:9"));
+        assert_eq!(
+            (simulated.api_url.as_str(), simulated.oauth.client_id.as_str()),
+            ("http://127.0.0.1:9", "sightline")
+        );
+        assert_eq!(simulated.oauth.token_url, "http://127.0.0.1:9/token");
 
-fn parse_key(digits: &str) -> Option<[u8; 32]> {
-    let bytes = digits.as_bytes();
-    if bytes.len() != 64 || !bytes.iter().all(u8::is_ascii_hexdigit) {
-        return None;
+        config.search_engine.client_id = Some("client".to_owned());
+        assert!(!config.simulates_search_engine() && !config.demo_sign_in());
+        assert!(!config.connects_search_accounts(), "its secret is missing");
+        config.search_engine.client_secret = Some(Secret("secret".to_owned()));
+        assert!(config.connects_search_accounts());
+        let real = engine_settings(&config, None);
+        assert_eq!(real.api_url, "https://searchconsole.googleapis.com");
+        assert_eq!(real.oauth.authorize_url, "https://accounts.google.com/o/oauth2/v2/auth");
+        assert_eq!(real.oauth.userinfo_url, "https://openidconnect.googleapis.com/v1/userinfo");
     }
-    let mut key = [0; 32];
-    for (byte, pair) in key.iter_mut().zip(bytes.chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(key)
 }

@@ -4,20 +4,28 @@ use ::http::HeaderName;
 use api::document::Locations;
 use poem::{EndpointExt as _, endpoint::BoxEndpoint};
 
-use super::{Parts, parts::audience};
+use super::{
+    Parts,
+    basis::{audience, navigation},
+};
 use crate::{
     config::Config,
+    embedded_issuer::demo,
     error::Error,
     http::{
         self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
         idempotency::Writes, rate_limit::RateLimit,
     },
-    services::replays::KeysInUse,
+    services::{connections::SearchConnections, replays::KeysInUse},
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
     web::{
+        account::{Account, search::SearchPages},
         documentation,
+        home::Home,
+        page,
         paths::{Methods, Paths},
+        subscribe::Subscribe,
         well_known::ResourceMetadata,
     },
 };
@@ -35,6 +43,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     let failures = Failures(parts.limits.clone());
     Ok(Layers {
         clock: app.clock.clone(),
+        requests: parts.requests.clone(),
         random: app.random.clone(),
         https: is_https(base_url),
         client: NameClient {
@@ -63,9 +72,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             failures,
         },
         writes: Writes {
-            db: app.db.clone(),
-            writer: parts.store.writer.clone(),
-            statements: parts.store.statements.clone(),
+            db: parts.store.clone(),
             store: config.idempotency.store,
             max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
             secrets: app.search.secrets.clone(),
@@ -92,9 +99,49 @@ async fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     if let Some(sign_in) = &parts.sign_in {
         open = sign_in.mount(open);
     }
-    let document = api::document::document(&locations(parts).await);
-    let open = documentation::mount(open, &document).await;
+    open = page::mount(open);
+    if parts.sign_in.is_some() {
+        open = account(parts).mount(open);
+    }
+    let admissions = parts.sign_in.is_some().then(|| parts.admissions.clone());
+    let (config, base_url) = (config.clone(), base_url.clone());
+    let plans =
+        Subscribe { admissions: admissions.clone(), navigation: navigation(&config, &base_url), config, base_url };
+    open = Home { admissions }.mount(plans.mount(open));
+    let locations = locations(parts).await;
+    let document = api::document::document(&locations);
+    let open = documentation::mount(open, &document, &locations.token_url).await;
     open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))
+}
+
+fn account(parts: &Parts) -> Account {
+    let app = &parts.app;
+    Account {
+        admissions: parts.admissions.clone(),
+        config: app.config.clone(),
+        base_url: app.base_url.clone(),
+        clock: app.clock.clone(),
+        sessions: parts.sessions.clone(),
+        reader: app.db.clone(),
+        writer: parts.store.writer.clone(),
+        issuer: app.issuer.url().to_owned(),
+        without_password: demo::PEOPLE.iter().map(|person| person.subject.to_owned()).collect(),
+        random: app.random.clone(),
+        privacy: app.privacy.clone(),
+        navigation: navigation(&app.config, &app.base_url),
+        search: SearchPages::new(
+            SearchConnections::new(
+                app.search.clone(),
+                parts.store.clone(),
+                app.random.clone(),
+                app.config.clone(),
+                &app.base_url,
+            ),
+            app.search.secrets.clone(),
+            app.random.clone(),
+            &app.base_url,
+        ),
+    }
 }
 
 fn client_address_header(config: &Config) -> Result<HeaderName, Error> {

@@ -1,30 +1,77 @@
-//! Deletes expired rows periodically.
+//! Deletes expired rows, revokes what could not be revoked at once, and replaces old signing keys, periodically.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use sea_orm::DatabaseConnection;
 use tokio::task::JoinHandle;
 
-use super::Parts;
-use crate::{identity::revocation, services::replays};
+use super::{Parts, parts::max_token_age};
+use crate::{
+    embedded_issuer::IdentityProvider,
+    handlers::App,
+    identity::{departures, revocation, session::Sessions},
+    services::{applications::uses, audit, privacy::pending, replays},
+};
 
 const EVERY: Duration = Duration::from_mins(15);
 
-/// Sweeps until the task is aborted.
-pub(super) fn start(parts: &Parts) -> JoinHandle<()> {
-    let (app, sessions, provider) = (parts.app.clone(), parts.sessions.clone(), parts.provider.clone());
-    let db = parts.store.writer.clone();
-    tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(EVERY).await;
-            let now = app.clock.now();
-            let mut swept =
-                vec![revocation::sweep(&db, now).await, sessions.sweep(now).await, replays::sweep(&db, now).await];
-            if let Some(provider) = &provider {
-                swept.push(provider.sweep().await);
+/// Everything that is swept. docs/PRIVACY.md names what each sweep keeps for how long.
+#[derive(Clone)]
+pub(super) struct Sweeper {
+    app: Arc<App>,
+    sessions: Sessions,
+    provider: Option<IdentityProvider>,
+    db: DatabaseConnection,
+}
+
+impl Sweeper {
+    pub fn new(parts: &Parts) -> Self {
+        let (app, sessions, provider) = (parts.app.clone(), parts.sessions.clone(), parts.provider.clone());
+        Self { app, sessions, provider, db: parts.store.writer.clone() }
+    }
+
+    /// Sweeps until the task is aborted.
+    pub fn start(&self) -> JoinHandle<()> {
+        let sweeper = self.clone();
+        tokio::spawn(async move {
+            // The settings may have changed while the service was down.
+            if let Some(provider) = &sweeper.provider
+                && let Err(error) = provider.sign_out_the_unwelcome().await
+            {
+                tracing::warn!(%error, "those who may not come in any more could not be signed out");
             }
-            for error in swept.into_iter().filter_map(Result::err) {
-                tracing::warn!(%error, "expired records could not be deleted");
+            loop {
+                tokio::time::sleep(EVERY).await;
+                sweeper.sweep().await;
+            }
+        })
+    }
+
+    /// Sweeps once.
+    pub async fn sweep(&self) {
+        let (db, now) = (&self.db, self.app.clock.now());
+        let mut swept = vec![
+            revocation::sweep(db, now).await,
+            departures::sweep(db, max_token_age(&self.app.config), now).await,
+            self.sessions.sweep(now).await,
+            replays::sweep(db, now).await,
+            uses::sweep(db, now).await,
+            audit::sweep(db, now).await,
+            pending::sweep(db, now).await,
+        ];
+        if let Some(provider) = &self.provider {
+            swept.push(provider.sweep().await);
+            match provider.rotate_old_key().await {
+                Ok(Some(id)) => tracing::info!(id, "a new signing key replaces an old one"),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "an old signing key could not be replaced"),
             }
         }
-    })
+        for error in swept.into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "expired records could not be deleted");
+        }
+        if let Err(error) = self.app.privacy.revoke_pending().await {
+            tracing::warn!(%error, "grants of people who have left could not be revoked");
+        }
+    }
 }

@@ -16,7 +16,9 @@ pub enum LoginError {
     #[error("{0}")]
     Failed(String),
     /// The issuer requires a person to use a page first.
-    #[error("the server asks for sign-in in a browser; `login` works for demo people of a local server only")]
+    #[error(
+        "the server asks for sign-in in a browser; `login` works for the demo people of a local server only: owner, editor, viewer, stranger, lapsed"
+    )]
     NeedsBrowser,
     /// The issuer refused.
     #[error("the server refused the sign-in: {0}")]
@@ -114,5 +116,11 @@ async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> Result<T
 }
 
 fn failed(error: &reqwest::Error) -> LoginError {
-    LoginError::Failed(error.to_string())
+    LoginError::Failed(match error.url() {
+        Some(url) if error.is_connect() => format!(
+            "no server answers at {}: start it, or set base_url (SIGHTLINE_BASE_URL) to its address",
+            url.origin().ascii_serialization()
+        ),
+        _ => error.to_string(),
+    })
 }

@@ -1,7 +1,11 @@
 //! The commands: their names, arguments and actions.
 
+pub mod client;
+pub mod keys;
 pub mod login;
+pub mod secrets;
 pub mod subscription;
+pub mod user;
 
 use std::net::SocketAddr;
 
@@ -9,10 +13,14 @@ use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
 
 use self::{
+    client::{ClientCommand, client},
+    keys::{KeysCommand, keys},
     login::{LoginError, login},
+    secrets::{SecretsCommand, secrets},
     subscription::{Subscription, subscription},
+    user::{User, user},
 };
-use crate::{app, clock::Clock, config::Config, random::Random, simulator};
+use crate::{app, clock::Clock, config::Config, error::Error, random::Random, simulator};
 
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
@@ -43,6 +51,18 @@ pub enum Command {
     /// Set or show a person's plan.
     #[command(subcommand)]
     Subscription(Subscription),
+    /// Add, list and remove clients of the embedded issuer.
+    #[command(subcommand)]
+    Client(ClientCommand),
+    /// Replace the signing key of the embedded issuer.
+    #[command(subcommand)]
+    Keys(KeysCommand),
+    /// Replace the key that seals stored secrets.
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
+    /// Add, list, reset or remove local accounts.
+    #[command(subcommand)]
+    User(User),
 }
 
 /// Options of `login`.
@@ -65,7 +85,7 @@ pub struct Simulator {
     /// The simulated current day.
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub today: Option<NaiveDate>,
-    /// Delay of every response, in milliseconds.
+    /// Least time from a request to its response, in milliseconds.
     #[arg(long, value_name = "N")]
     pub latency_ms: Option<u64>,
     /// Fault to inject; repeatable.
@@ -101,19 +121,44 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
         Command::Subscription(command) => {
             println!("{}", subscription(&command, &Config::of_process()?, &clock).await?);
         }
-        Command::Serve => serve(Config::of_process()?, clock).await?,
+        Command::Client(command) => {
+            println!("{}", client(&command, &Config::of_process()?, &clock, &Random::system()).await?);
+        }
+        Command::Keys(command) => {
+            println!("{}", keys(&command, &Config::of_process()?, &clock, &Random::system()).await?);
+        }
+        Command::Secrets(command) => {
+            println!("{}", secrets(&command, &Config::of_process()?, &Random::system()).await?);
+        }
+        Command::User(command) => {
+            let said = user(&command, &Config::of_process()?, &clock, &Random::system()).await?;
+            println!("{}", said.result);
+            if let Some(note) = said.note {
+                eprintln!("{note}");
+            }
+        }
+        Command::Serve => Box::pin(serve(Config::of_process()?, clock)).await?,
         Command::Login(options) => println!("{}", sign_in(&options, &Config::of_process()?).await?),
         Command::Simulator(options) => simulate(&options, Config::of_process()?, clock).await?,
     }
     Ok(())
 }
 
+/// Refuses a command about clients or keys of the embedded issuer if another issuer is configured.
+fn check_embedded(config: &Config) -> Result<(), Error> {
+    if config.embeds_issuer() {
+        return Ok(());
+    }
+    Err(Error::invalid("identity.issuer: this service uses another issuer, which has its own clients and signing keys"))
+}
+
 /// Serves until interrupted or terminated.
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     let service = app::start(config, clock, Random::system()).await?;
     tracing::info!(address = %service.address, "accepting requests");
+    let stop = told_to_stop()?;
     println!("listening on {}", service.base_url);
-    told_to_stop().await?;
+    stop.await;
     tracing::info!("stopping");
     service.shutdown().await;
     Ok(())
@@ -123,8 +168,9 @@ async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::E
 async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     options.over(&mut config.simulator);
     let simulator = simulator::start(app::simulator_settings(&config.simulator)?, clock).await?;
+    let stop = told_to_stop()?;
     println!("listening on {}", simulator.url());
-    told_to_stop().await?;
+    stop.await;
     simulator.shutdown().await;
     Ok(())
 }
@@ -137,18 +183,24 @@ async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError>
     login(&base_url, name, http, &Random::system()).await
 }
 
-async fn told_to_stop() -> std::io::Result<()> {
+/// Resolves when the process is told to stop. It listens from the call on, so that nobody who has read that the service
+/// listens can tell it too early.
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminate = signal(SignalKind::terminate())?;
-        tokio::select! {
-            result = tokio::signal::ctrl_c() => result,
-            _ = terminate.recv() => Ok(()),
-        }
+        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }
 
 #[cfg(test)]
@@ -166,10 +218,26 @@ mod tests {
             "sightline migrate",
             "sightline subscription show --user ann@test.example",
             "sightline subscription set --user ann --plan agency",
+            "sightline subscription set --user ann --plan pro --state past_due --until 2026-12-31",
+            "sightline subscription set --user ann --plan pro --state cancelled --until 2026-12-31T12:00:00Z",
+            "sightline client add --name Board --redirect-uri https://a.example/cb --redirect-uri http://127.0.0.1/cb",
+            "sightline client add --name Board --redirect-uri https://a.example/cb --no-refresh",
+            "sightline client list",
+            "sightline client remove 019a",
+            "sightline keys rotate",
+            "sightline keys rotate --discard-old",
+            "sightline secrets rotate",
+            "sightline user add ann@test.example --name Ann",
+            "sightline user list",
+            "sightline user reset ann@test.example",
+            "sightline user remove ann@test.example --yes",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }
-        assert!(Cli::try_parse_from("sightline subscription set --user ann --plan gold".split(' ')).is_err());
+        for wrong in ["--plan gold", "--plan pro --state lapsed", "--plan pro --until soon"] {
+            let line = format!("sightline subscription set --user ann {wrong}");
+            assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{wrong}");
+        }
     }
 
     #[test]

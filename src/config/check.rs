@@ -1,11 +1,16 @@
 //! Validation of settings beyond their types.
 
+use lettre::message::Mailbox;
 use url::Url;
 
-use super::{Config, ConfigError, PlanTerms, Secret};
+use super::{Config, ConfigError, Secret};
 use crate::urls::is_secure;
 
-const SIX_HOURS: u64 = 6 * 60 * 60;
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+const SIX_HOURS: u64 = 6 * HOUR;
+const NINETY_DAYS: u64 = 90 * 24 * HOUR;
+const TEN_YEARS: u64 = 3_650 * 24 * HOUR;
 
 impl Config {
     /// Refuses settings that make no sense.
@@ -14,11 +19,12 @@ impl Config {
     /// Names the first such setting and the allowed values.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_urls()?;
+        self.check_mail()?;
+        self.identity.sign_in.check(self.identity.issuer.as_deref())?;
         self.check_numbers()?;
-        if let Some(Secret(key)) = &self.secrets.key {
-            let hex = key.len() == 64 && key.chars().all(|c| c.is_ascii_hexdigit());
-            allow(hex, "secrets.key", "64 hex digits")?;
-        }
+        self.billing.check()?;
+        self.plans.check()?;
+        self.check_keys()?;
         if let Some(url) = &self.database.url {
             let known = ["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
             allow(known, "database.url", "a URL that starts with sqlite: or postgres://")?;
@@ -28,6 +34,18 @@ impl Config {
             allow(known, "redis.url", "a URL that starts with redis:// or rediss://")?;
         }
         allow(!self.data_dir.is_empty(), "data_dir", "the path of a folder")
+    }
+
+    fn check_keys(&self) -> Result<(), ConfigError> {
+        let keys = &self.secrets;
+        for (name, key) in [("secrets.key", &keys.key), ("secrets.previous_key", &keys.previous_key)] {
+            let Some(Secret(key)) = key else { continue };
+            let hex = key.len() == 64 && key.chars().all(|c| c.is_ascii_hexdigit());
+            allow(hex, name, "64 hex digits")?;
+        }
+        let Some(Secret(previous)) = &keys.previous_key else { return Ok(()) };
+        let differs = keys.key.as_ref().is_some_and(|Secret(key)| !key.eq_ignore_ascii_case(previous));
+        allow(differs, "secrets.previous_key", "the key before secrets.key, beside a new secrets.key")
     }
 
     fn check_urls(&self) -> Result<(), ConfigError> {
@@ -42,7 +60,33 @@ impl Config {
             allow(is_http_url(url), name, "an absolute http or https URL without a fragment")?;
             allow(!name.ends_with("base_url") || !url.ends_with('/'), name, "a URL without a slash at the end")?;
         }
+        if let Some(url) = &self.base_url {
+            let secure = Url::parse(url).is_ok_and(|url| is_secure(&url));
+            allow(
+                secure,
+                "base_url",
+                "an https URL, or an http one on a loopback address: passwords and cookies travel to it",
+            )?;
+        }
         self.check_upstream()
+    }
+
+    fn check_mail(&self) -> Result<(), ConfigError> {
+        let Some(Secret(smtp_url)) = &self.mail.smtp_url else { return Ok(()) };
+        let known = Url::parse(smtp_url).is_ok_and(|url| {
+            matches!(url.scheme(), "smtp" | "smtps") && url.host_str().is_some_and(|host| !host.is_empty())
+        });
+        allow(
+            known,
+            "mail.smtp_url",
+            "smtps://USER:PASSWORD@HOST, or smtp://… for a server with STARTTLS or on this machine",
+        )?;
+        let from = self.mail.from.as_deref().is_some_and(|from| from.parse::<Mailbox>().is_ok());
+        allow(
+            from,
+            "mail.from",
+            "the address that mail comes from, because mail.smtp_url is set: sightline@example.org",
+        )
     }
 
     /// Checks URLs to which passwords, secrets and refresh tokens are sent.
@@ -57,6 +101,11 @@ impl Config {
         ];
         let providers =
             [("seo.provider_a.url", &self.seo.provider_a.url), ("seo.provider_b.url", &self.seo.provider_b.url)];
+        for (name, url) in providers {
+            let Some(url) = url else { continue };
+            let plain = Url::parse(url).is_ok_and(|url| has_no_user(&url) && url.query().is_none());
+            allow(plain, name, "an https URL without a user, a password and a query")?;
+        }
         for (name, url) in endpoints.into_iter().chain(providers) {
             let Some(url) = url else { continue };
             let secure = is_http_url(url) && Url::parse(url).is_ok_and(|url| is_secure(&url));
@@ -75,33 +124,32 @@ impl Config {
         let engine = &self.search_engine;
         allow(self.database.max_connections > 0, "database.max_connections", "a whole number from 1")?;
         allow((1..=1_000_000).contains(&self.connections.max), "connections.max", "1 to 1,000,000")?;
-        allow(self.billing.trial_days <= 36_500, "billing.trial_days", "0 to 36,500")?;
         allow(self.connections.max_per_address > 0, "connections.max_per_address", "a whole number from 1")?;
         allow(self.rate_limit.per_minute > 0, "rate_limit.per_minute", "a whole number from 1")?;
         allow(self.rate_limit.burst > 0, "rate_limit.burst", "a whole number from 1")?;
+        let age = self.identity.key_max_age().0;
+        allow((HOUR..=TEN_YEARS).contains(&age), "identity.key_max_age", "1h to 3650d")?;
+        let age = self.identity.max_token_age().0;
+        allow((MINUTE..=NINETY_DAYS).contains(&age), "identity.max_token_age", "1m to 90d")?;
         let header = http::HeaderName::from_bytes(self.rate_limit.client_address_header.as_bytes());
         allow(header.is_ok(), "rate_limit.client_address_header", "the name of a header, such as X-Forwarded-For")?;
         allow((1..=SIX_HOURS).contains(&self.cache.ttl.0), "cache.ttl", "1s to 6h")?;
         allow(engine.max_in_flight > 0, "search_engine.max_in_flight", "a whole number from 1")?;
         allow(engine.bucket > 0, "search_engine.bucket", "a whole number from 1")?;
-        allow(engine.refill_per_second > 0, "search_engine.refill_per_second", "a whole number from 1")?;
-        for (name, plan) in [("free", &self.plans.free), ("pro", &self.plans.pro), ("agency", &self.plans.agency)] {
-            check_plan(name, plan)?;
-        }
-        Ok(())
+        allow(engine.refill_per_second > 0, "search_engine.refill_per_second", "a whole number from 1")
     }
 }
 
-fn check_plan(name: &str, plan: &PlanTerms) -> Result<(), ConfigError> {
-    allow(plan.per_minute != Some(0), &format!("plans.{name}.per_minute"), "a whole number from 1")?;
-    allow(plan.burst != Some(0), &format!("plans.{name}.burst"), "a whole number from 1")
+/// Returns whether a URL holds neither a user nor a password. One that does would show them.
+pub(super) fn has_no_user(url: &Url) -> bool {
+    url.username().is_empty() && url.password().is_none()
 }
 
-fn is_http_url(text: &str) -> bool {
+pub(super) fn is_http_url(text: &str) -> bool {
     Url::parse(text)
         .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host() && url.fragment().is_none())
 }
 
-fn allow(holds: bool, setting: &str, allowed: &str) -> Result<(), ConfigError> {
+pub(super) fn allow(holds: bool, setting: &str, allowed: &str) -> Result<(), ConfigError> {
     if holds { Ok(()) } else { Err(ConfigError(format!("setting `{setting}`: allowed is {allowed}"))) }
 }

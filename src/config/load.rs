@@ -154,8 +154,18 @@ mod tests {
                 ("SIGHTLINE_SEARCH_ENGINE__CLIENT_SECRET", "0123"),
                 ("SIGHTLINE_SEO__PROVIDER_A__URL", "http://127.0.0.1:9/provider-a"),
                 ("SIGHTLINE_IDENTITY__DEMO_SIGN_IN", "false"),
+                ("SIGHTLINE_IDENTITY__REGISTRATION", "closed"),
+                ("SIGHTLINE_IDENTITY__KEY_MAX_AGE", "30d"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__ISSUER", "https://accounts.google.com"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__CLIENT_ID", "7"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__ALLOWED_DOMAINS", "example.org, example.com"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__EMAILS_ARE_VERIFIED", "true"),
                 ("SIGHTLINE_IDEMPOTENCY__STORE", "none"),
                 ("SIGHTLINE_PLANS__FREE__BURST", "9"),
+                ("SIGHTLINE_PLANS__PRO__PRICES", "2900 EUR month, 29000 EUR year"),
+                ("SIGHTLINE_PLANS__PRO__NAME", "007"),
+                ("SIGHTLINE_BILLING__GRACE_DAYS", "3"),
+                ("SIGHTLINE_BILLING__CONTACT_URL", "mailto:sales@example.org"),
                 ("SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "127.0.0.1, 10.0.0.0/8"),
             ],
         )
@@ -167,8 +177,16 @@ mod tests {
         assert_eq!(config.search_engine.client_secret, Some(super::super::Secret("0123".to_owned())));
         assert_eq!(config.idempotency.store, super::super::ReplayStore::None);
         assert!(!config.demo_sign_in());
+        assert_eq!(config.identity.registration, super::super::Registration::Closed);
+        assert_eq!(config.identity.key_max_age().0, 30 * 86_400);
+        let sign_in = &config.identity.sign_in;
+        assert_eq!((sign_in.client_id.as_deref(), sign_in.emails_are_verified), (Some("7"), true));
+        assert_eq!(sign_in.allowed_domains, ["example.org", "example.com"]);
         assert_eq!(config.rate_limit.trusted_proxies, TrustedProxies::parse(["127.0.0.1", "10.0.0.0/8"]).unwrap());
         assert_eq!(config.plans.free.burst, Some(9));
+        let prices: Vec<String> = config.plans.pro.prices.iter().map(ToString::to_string).collect();
+        assert_eq!((prices.join(","), config.plans.pro.name.as_str()), ("2900 EUR month,29000 EUR year".into(), "007"));
+        assert_eq!(config.billing.grace_days, 3);
         assert_eq!((config.plans.pro.tracked_properties, config.plans.pro.team), (3, true));
     }
 
@@ -198,6 +216,9 @@ mod tests {
                 ("SIGHTLINE_DATABASE__URL", "postgres://user:hunter2@db.example:5432/name"),
                 ("SIGHTLINE_REDIS__URL", "redis://:hunter2@cache.example:6379"),
                 ("SIGHTLINE_IDENTITY__CLIENT_SECRET", "hunter2"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__CLIENT_SECRET", "hunter2"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__CLIENT_ID", "sightline"),
+                ("SIGHTLINE_IDENTITY__SIGN_IN__ISSUER", "https://id.example"),
                 ("SIGHTLINE_SEARCH_ENGINE__CLIENT_SECRET", "hunter2"),
                 ("SIGHTLINE_SECRETS__KEY", &key),
             ],
@@ -207,11 +228,22 @@ mod tests {
         assert!(printed.contains("db.example:5432") && printed.contains("cache.example:6379"), "{printed}");
     }
 
+    /// A file, the variables over it, and what the refusal says.
+    type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str]);
+
+    fn assert_refused(cases: &[Case]) {
+        for (toml, variables, expected) in cases {
+            let error = read(toml, variables).unwrap_err();
+            for part in *expected {
+                assert!(error.contains(part), "{toml:?} {variables:?}: {error} lacks {part}");
+            }
+        }
+    }
+
     #[test]
     fn a_bad_setting_is_named_with_what_is_allowed() {
-        type Variables<'a> = &'a [(&'a str, &'a str)];
-        let long = "g".repeat(64);
-        let cases: &[(&str, Variables, &[&str])] = &[
+        let (long, key) = ("g".repeat(64), "ab".repeat(32));
+        let cases: &[Case] = &[
             ("lisen = 1", &[], &["sightline.toml", "`lisen`", "listen"]),
             ("[rate_limit]\nbrst = 1", &[], &["`rate_limit.brst`", "burst"]),
             ("", &[("SIGHTLINE_LISEN", "x")], &["SIGHTLINE_LISEN", "`lisen`"]),
@@ -238,18 +270,42 @@ mod tests {
             ("[idempotency]\nstore = \"disk\"", &[], &["`idempotency.store`", "database", "none"]),
             ("base_url = \"nowhere\"", &[], &["`base_url`", "http"]),
             ("", &[("SIGHTLINE_SECRETS__KEY", &long)], &["`secrets.key`", "64 hex digits"]),
+            ("", &[("SIGHTLINE_SECRETS__PREVIOUS_KEY", &long)], &["`secrets.previous_key`", "64 hex digits"]),
+            ("", &[("SIGHTLINE_SECRETS__PREVIOUS_KEY", &key)], &["`secrets.previous_key`", "beside a new secrets.key"]),
+            (
+                "",
+                &[("SIGHTLINE_SECRETS__PREVIOUS_KEY", &key), ("SIGHTLINE_SECRETS__KEY", &key)],
+                &["`secrets.previous_key`", "the key before"],
+            ),
+            ("[identity]\nregistration = \"shut\"", &[], &["`identity.registration`", "open", "closed"]),
+            ("[identity]\nkey_max_age = \"1m\"", &[], &["`identity.key_max_age`", "1h to 3650d"]),
             ("[database]\nurl = \"mysql://x\"", &[], &["`database.url`", "sqlite", "postgres"]),
             ("[search_engine]\napi_url = \"https://x\"", &[], &["`search_engine`", "together"]),
             (&engine("http://engine.example"), &[], &["`search_engine.token_url`", "https"]),
             ("[seo.provider_b]\nurl = \"http://b.example/v3\"", &[], &["`seo.provider_b.url`", "https"]),
             ("[simulator]\nfail = 3", &[], &["`simulator.fail`"]),
+            ("[identity.sign_in]\nissuer = \"https://id.example\"", &[], &["`identity.sign_in.client_id`"]),
             ("[plans.gold]\nteam = true", &[], &["`plans.gold`", "agency"]),
+            ("[plans.pro]\nprices = [\"29 EUR\"]", &[], &["`plans.pro.prices", "\"29 EUR\"", "2900 EUR month"]),
+            ("", &[("SIGHTLINE_PLANS__PRO__PRICES", "29 EUR")], &["SIGHTLINE_PLANS__PRO__PRICES", "2900 EUR month"]),
+            ("[plans.pro]\nname = \"\"", &[], &["`plans.pro.name`", "1 to 100 characters"]),
+            ("[billing]\ngrace_days = 36501", &[], &["`billing.grace_days`", "0 to 36,500"]),
         ];
-        for (toml, variables, expected) in cases {
-            let error = read(toml, variables).unwrap_err();
-            for part in *expected {
-                assert!(error.contains(part), "{toml:?} {variables:?}: {error} lacks {part}");
-            }
-        }
+        assert_refused(cases);
+    }
+
+    #[test]
+    fn a_bad_url_of_a_payment_page_or_a_provider_is_named() {
+        let cases: &[Case] = &[
+            ("[billing]\ncontact_url = \"call us\"", &[], &["`billing.contact_url`", "mailto:"]),
+            ("[billing]\ncheckout_url = \"http://pay.example\"", &[], &["`billing.checkout_url`", "https"]),
+            ("[billing]\ncheckout_url = \"https://a:b@pay.example\"", &[], &["`billing.checkout_url`", "password"]),
+            ("[billing]\ncheckout_url = \"https://pay.example?plan=x\"", &[], &["`billing.checkout_url`", "query"]),
+            ("[billing]\ncheckout_url = \"https://pay.example?reference\"", &[], &["`billing.checkout_url`", "query"]),
+            ("[billing]\ncontact_url = \"https://a@example.org\"", &[], &["`billing.contact_url`", "user"]),
+            ("[seo.provider_a]\nurl = \"https://a:b@a.example\"", &[], &["`seo.provider_a.url`", "password"]),
+            ("[seo.provider_b]\nurl = \"https://b.example?x=1\"", &[], &["`seo.provider_b.url`", "query"]),
+        ];
+        assert_refused(cases);
     }
 }

@@ -5,23 +5,35 @@ use std::net::SocketAddr;
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::search_engine::Patience;
+use crate::{search_engine::Patience, seo::Patience as SeoPatience};
 
 mod check;
 mod connections;
 mod idempotency;
+mod identity;
 mod load;
 mod log;
+mod mail;
+mod metrics;
+mod plans;
+mod price;
 mod rate_limit;
 mod secret;
+mod sign_in;
 mod units;
 
 pub use connections::Connections;
 pub use idempotency::{Idempotency, ReplayStore};
+pub use identity::{Identity, Registration};
 pub use load::{ConfigError, load};
 pub use log::{Log, LogFormat};
+pub use mail::Mail;
+pub use metrics::Metrics;
+pub use plans::{Billing, PlanTerms, Plans};
+pub use price::{Interval, Price, in_major_unit};
 pub use rate_limit::RateLimit;
 pub use secret::Secret;
+pub use sign_in::SignIn;
 pub use units::{Bytes, Seconds};
 
 /// All settings. [`Config::default`] is a complete service on loopback.
@@ -58,6 +70,10 @@ pub struct Config {
     pub idempotency: Idempotency,
     /// The log.
     pub log: Log,
+    /// Metrics for operators.
+    pub metrics: Metrics,
+    /// Mail to people with local accounts.
+    pub mail: Mail,
     /// The tool-protocol endpoint.
     pub mcp: Mcp,
     /// Encryption of stored secrets.
@@ -86,23 +102,7 @@ pub struct Redis {
     pub url: Option<String>,
 }
 
-/// Sign-in.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Identity {
-    /// An `OpenID` Connect issuer. Defaults to the embedded issuer.
-    pub issuer: Option<String>,
-    /// The required audience of access tokens. Defaults to `base_url`.
-    pub audience: Option<String>,
-    /// The service's own client at the issuer, for browser sign-in only.
-    pub client_id: Option<String>,
-    /// The client's secret.
-    pub client_secret: Option<Secret>,
-    /// True if demo people sign in without a page. Defaults to true exactly if the search engine is the simulated one.
-    pub demo_sign_in: Option<bool>,
-}
-
-/// The URLs of the search engine. If all are absent, the simulated one is used.
+/// The search engine. Without URLs, it is the real one if `client_id` is set, otherwise the simulated one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchEngine {
@@ -131,7 +131,7 @@ pub struct SearchEngine {
     pub patience: Patience,
 }
 
-/// Providers of SEO data. An absent URL selects the simulated provider.
+/// Providers of SEO data. Without a URL, a provider is the simulated one beside the simulated search engine, otherwise the real one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Seo {
@@ -139,6 +139,9 @@ pub struct Seo {
     pub provider_a: SeoProvider,
     /// Provider B.
     pub provider_b: SeoProvider,
+    /// Time limits. Not a setting. Code that starts a service, such as a test, may shorten them.
+    #[serde(skip)]
+    pub patience: SeoPatience,
 }
 
 /// One provider of SEO data.
@@ -159,7 +162,7 @@ pub struct Simulator {
     pub seed: u64,
     /// The simulated current day. Defaults to today in `America/Los_Angeles`.
     pub today: Option<NaiveDate>,
-    /// Delay of every response, in milliseconds.
+    /// Least time from a request to its response, in milliseconds.
     pub latency_ms: u64,
     /// Faults to inject, each `KIND:RATE`.
     pub fail: Vec<String>,
@@ -191,49 +194,8 @@ pub struct Mcp {
 pub struct Secrets {
     /// 64 hex digits. Defaults to a key that is generated once and stored in the data folder.
     pub key: Option<Secret>,
-}
-
-/// Enforcement of plans.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Billing {
-    /// `false` gives all features to everyone, for self-hosting.
-    pub enabled: bool,
-    /// Days for which a new user has the `pro` plan.
-    pub trial_days: u32,
-}
-
-/// The terms of each plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Plans {
-    /// The plan `free`.
-    pub free: PlanTerms,
-    /// The plan `pro`.
-    pub pro: PlanTerms,
-    /// The plan `agency`.
-    pub agency: PlanTerms,
-}
-
-/// The terms of a plan. An absent setting keeps the plan's default.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own that an operator switches")]
-pub struct PlanTerms {
-    /// Properties that can be tracked at once.
-    pub tracked_properties: u32,
-    /// Public links to a dashboard.
-    pub share_links: bool,
-    /// Team members.
-    pub team: bool,
-    /// The tool-protocol endpoint.
-    pub tool_endpoint: bool,
-    /// Keyword research and backlinks from a connected provider.
-    pub seo_providers: bool,
-    /// Sustained requests per minute, if different from `rate_limit.per_minute`.
-    pub per_minute: Option<u32>,
-    /// Burst, if different from `rate_limit.burst`.
-    pub burst: Option<u32>,
+    /// The key before the current one. It only opens what is not resealed yet.
+    pub previous_key: Option<Secret>,
 }
 
 impl Default for Config {
@@ -254,6 +216,8 @@ impl Default for Config {
             cache: Cache::default(),
             idempotency: Idempotency::default(),
             log: Log::default(),
+            metrics: Metrics::default(),
+            mail: Mail::default(),
             mcp: Mcp::default(),
             secrets: Secrets::default(),
             billing: Billing::default(),
@@ -299,34 +263,6 @@ impl Default for Cache {
     }
 }
 
-impl Default for Billing {
-    fn default() -> Self {
-        Self { enabled: true, trial_days: 14 }
-    }
-}
-
-impl Default for Plans {
-    fn default() -> Self {
-        let included = PlanTerms {
-            tracked_properties: 25,
-            share_links: true,
-            team: true,
-            tool_endpoint: true,
-            seo_providers: true,
-            per_minute: None,
-            burst: None,
-        };
-        let free = PlanTerms {
-            tracked_properties: 1,
-            share_links: false,
-            team: false,
-            seo_providers: false,
-            ..included.clone()
-        };
-        Self { free, pro: included.clone(), agency: PlanTerms { tracked_properties: 250, ..included } }
-    }
-}
-
 impl Config {
     /// The database URL, or its default.
     #[must_use]
@@ -334,10 +270,17 @@ impl Config {
         self.database.url.clone().unwrap_or_else(|| format!("sqlite://{}/sightline.db?mode=rwc", self.data_dir))
     }
 
-    /// Returns whether the search engine is the simulated one.
+    /// Returns whether the search engine is the simulated one: neither its URLs nor a client at the real one are configured.
     #[must_use]
     pub fn simulates_search_engine(&self) -> bool {
-        self.search_engine.api_url.is_none()
+        self.search_engine.api_url.is_none() && self.search_engine.client_id.is_none()
+    }
+
+    /// Returns whether people can connect search accounts. The real search engine knows no client without credentials.
+    #[must_use]
+    pub fn connects_search_accounts(&self) -> bool {
+        let engine = &self.search_engine;
+        self.simulates_search_engine() || (engine.client_id.is_some() && engine.client_secret.is_some())
     }
 
     /// Returns whether the embedded issuer signs people in.
@@ -356,6 +299,12 @@ impl Config {
     #[must_use]
     pub fn subscribe_url(&self, base_url: &str) -> String {
         self.subscribe_url.clone().unwrap_or_else(|| format!("{base_url}/subscribe"))
+    }
+
+    /// The page of plans that the navigation leads to, if plans limit access.
+    #[must_use]
+    pub fn plans_page(&self, base_url: &str) -> Option<String> {
+        self.billing.enabled.then(|| self.subscribe_url(base_url))
     }
 
     /// The root of the tool-protocol endpoint.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Bytes(pub u64);
 
-/// A number of seconds. Accepts the units `s`, `m` and `h`.
+/// A number of seconds. Accepts the units `s`, `m`, `h` and `d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Seconds(pub u64);
 
@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for Bytes {
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let units = [("s", 1), ("m", 60), ("h", 3600)];
-        read(from, &units, "a time such as 90s, 30m or 6h").map(Self)
+        let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
+        read(from, &units, "a time such as 90s, 30m or 6h, or 90d").map(Self)
     }
 }

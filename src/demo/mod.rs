@@ -11,7 +11,7 @@ use self::world::KnownSite;
 use crate::{
     error::Error,
     handlers::App,
-    search_engine::Account,
+    identity::issuer::EMBEDDED,
     services::{properties::sync::Site, search_accounts},
     simulator::World,
 };
@@ -30,9 +30,10 @@ const TRACKED: [(&str, &str); 6] = [
 ///
 /// `http` must not follow redirects.
 pub(crate) async fn seed(app: &App, db: &DatabaseConnection, http: &reqwest::Client) -> Result<(), Error> {
-    let people = world::people(db, &app.random, &app.base_url, app.clock.now()).await?;
+    let people = world::people(db, &app.privacy.departures, &app.random, EMBEDDED, app.clock.now()).await?;
     for (person, row) in world::PEOPLE.iter().zip(people) {
         if person.connected
+            && let Some(row) = row
             && let Err(error) = connect(app, db, http, person.name, &row).await
         {
             tracing::warn!(person = person.name, %error, "a demo account could not be connected");
@@ -57,8 +58,7 @@ async fn connect(
             search_accounts::connect(db, &app.search.secrets, &app.random, now, person.id, &connection).await?
         }
     };
-    let refresh_token = search_accounts::refresh_token(&app.search.secrets, &account, false)?.into();
-    let credentials = Account { id: account.id, refresh_token };
+    let credentials = app.search.credentials(&account, false)?;
     let sites = app.search.reader.engine().sites(&credentials).await.map_err(Error::internal)?;
     let sites: Vec<Site> = sites
         .into_iter()

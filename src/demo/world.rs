@@ -3,7 +3,9 @@
 
 use chrono::{DateTime, Utc};
 use entity::{
-    branded_keyword, property, search_account, segment, team_grant, team_grant_property, topic_cluster,
+    branded_keyword,
+    classification::{self, Kind},
+    property, search_account, team_grant, team_grant_property,
     user::{self, Plan},
 };
 use sea_orm::{
@@ -14,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     error::Error,
-    identity::{Claims, Email},
+    identity::{Claims, Email, departures::Departures},
     random::Random,
     services::{
         properties::sync::{self, Site},
@@ -66,7 +68,14 @@ impl Person {
         let email = Some(Email { address: self.email(), verified: true });
         // No token has stated these claims yet, so every token is later than this.
         let issued_at = DateTime::UNIX_EPOCH;
-        Claims { issuer: issuer.to_owned(), subject: self.subject(), email, name: Some(name), issued_at }
+        Claims {
+            issuer: issuer.to_owned(),
+            subject: self.subject(),
+            email,
+            name: Some(name),
+            issued_at,
+            auth_time: None,
+        }
     }
 }
 
@@ -83,19 +92,24 @@ pub struct KnownSite {
     pub topic: String,
 }
 
-/// Returns the demo people in the order of [`PEOPLE`], creating missing ones.
+/// Returns the demo people in the order of [`PEOPLE`], creating missing ones. Whoever has deleted their data is not created.
 pub async fn people(
     db: &DatabaseConnection,
+    departures: &Departures,
     random: &Random,
     issuer: &str,
     now: DateTime<Utc>,
-) -> Result<Vec<user::Model>, Error> {
+) -> Result<Vec<Option<user::Model>>, Error> {
     let mut rows = Vec::with_capacity(PEOPLE.len());
     for person in PEOPLE {
+        let known = user::Entity::known_as(issuer, &person.subject());
+        if departures.left_at(db, issuer, &person.subject()).await?.is_some() {
+            rows.push(known.one(db).await?);
+            continue;
+        }
         let fresh = users::fresh(random.id(now), &person.claims(issuer), person.plan, None, now);
         users::insert_if_new(db, fresh).await?;
-        let row = user::Entity::known_as(issuer, &person.subject()).one(db).await?;
-        rows.push(row.ok_or_else(|| Error::internal("a demo person just inserted is not there"))?);
+        rows.push(known.one(db).await?);
     }
     Ok(rows)
 }
@@ -159,29 +173,24 @@ async fn classify(
         };
         keyword.insert(tx).await?;
     }
-    let name = site.section.trim_matches('/');
-    let pages = segment::ActiveModel {
-        id: Set(random.id(now)),
-        property_id: property_id.clone(),
-        name: Set(name.to_owned()),
-        name_key: Set(entity::key(name)),
-        color: Set(None),
-        conditions: Set(contains(&site.section)),
-        created_at: Set(now),
-        updated_at: Set(now),
-    };
-    pages.insert(tx).await?;
-    let queries = topic_cluster::ActiveModel {
-        id: Set(random.id(now)),
-        property_id,
-        name: Set(site.topic.clone()),
-        name_key: Set(entity::key(&site.topic)),
-        color: Set(None),
-        conditions: Set(contains(&site.topic)),
-        created_at: Set(now),
-        updated_at: Set(now),
-    };
-    queries.insert(tx).await?;
+    let saved = [
+        (Kind::Segment, site.section.trim_matches('/'), &site.section),
+        (Kind::TopicCluster, &site.topic, &site.topic),
+    ];
+    for (kind, name, text) in saved {
+        let row = classification::ActiveModel {
+            id: Set(random.id(now)),
+            property_id: property_id.clone(),
+            kind: Set(kind),
+            name: Set(name.to_owned()),
+            name_key: Set(entity::key(name)),
+            color: Set(None),
+            conditions: Set(contains(text)),
+            created_at: Set(now),
+            updated_at: Set(now),
+        };
+        row.insert(tx).await?;
+    }
     Ok(())
 }
 
@@ -237,15 +246,20 @@ mod tests {
             search_accounts,
             users::Member,
         },
-        store::database::for_a_test,
+        store::database::opened_for_a_test,
         testing::{change, noon},
     };
 
     async fn start(db: &DatabaseConnection, known: &[KnownSite]) -> (Vec<user::Model>, bool) {
         let (random, secrets) = (Random::seeded(5), Secrets::new([1; 32], Random::seeded(6)));
-        let rows = people(db, &random, "http://127.0.0.1", noon()).await.unwrap();
-        let connection =
-            search_accounts::Connection { subject: "sim-owner".into(), email: None, refresh_token: "token".into() };
+        let departures = Departures::new([1; 32]);
+        let rows = people(db, &departures, &random, "http://127.0.0.1", noon()).await.unwrap();
+        let rows: Vec<_> = rows.into_iter().flatten().collect();
+        let connection = search_accounts::Connection {
+            subject: "sim-owner".into(),
+            email: None,
+            refresh_token: Some("token".into()),
+        };
         let accounts = search_accounts::of_user(db, rows[0].id).await.unwrap();
         let account = match accounts.into_iter().next() {
             Some(account) => account,
@@ -259,7 +273,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_start_makes_the_demo_world_and_the_second_leaves_it_alone() {
-        let (db, config) = (for_a_test().await, Config::default());
+        let (store, config) = (opened_for_a_test().await, Config::default());
+        let db = store.writer.clone();
         let known: Vec<KnownSite> = (0..4)
             .map(|number| KnownSite {
                 site_url: format!("https://{number}.test/"),
@@ -289,11 +304,11 @@ mod tests {
         assert_eq!((tracking.used(), tracking.properties.len()), (4, 5));
         let property = tracking.properties[0].id;
         assert_eq!(branded_keyword::Entity::of_property(property).all(&db).await.unwrap()[0].keyword, "brand 0");
-        let segments = segment::Entity::of_property(property).all(&db).await.unwrap();
+        let segments = classification::Entity::of_property(property, Kind::Segment).all(&db).await.unwrap();
         assert_eq!(segments[0].conditions, r#"[{"operator":"contains","value":"/guides/"}]"#);
-        assert_eq!(topic_cluster::Entity::of_property(property).all(&db).await.unwrap().len(), 1);
+        assert_eq!(classification::Entity::of_property(property, Kind::TopicCluster).all(&db).await.unwrap().len(), 1);
 
-        change(&db, &member(0), async |change| tracking::replace(change, &config, &[]).await).await.unwrap();
+        change(&store, &member(0), async |change| tracking::replace(change, &config, &[]).await).await.unwrap();
         assert_eq!(start(&db, &known).await, (rows.clone(), false));
         assert_eq!(tracking::read(&db, &member(0)).await.unwrap().used(), 0);
     }

@@ -6,7 +6,7 @@ use entity::{
     oauth_grant,
 };
 use poem::Response;
-use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
+use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 use uuid::Uuid;
 
 use super::{
@@ -24,6 +24,7 @@ impl IdentityProvider {
     /// Issues a code for the grant.
     pub(super) async fn issue_code(
         &self,
+        db: &impl ConnectionTrait,
         grant_id: Uuid,
         redirect_uri: &str,
         asked: &AuthorizationRequest,
@@ -38,7 +39,7 @@ impl IdentityProvider {
             expires_at: Set(self.clock.now() + LIFETIME),
             used_at: Set(None),
         };
-        Entity::insert(row).exec_without_returning(&self.db).await?;
+        Entity::insert(row).exec_without_returning(db).await?;
         Ok(code)
     }
 
@@ -54,6 +55,11 @@ impl IdentityProvider {
         let bound = grant.client_id == client_id
             && code.redirect_uri == redirect_uri
             && same(&pkce_challenge(verifier), &code.challenge);
+        // Whoever signed out, or lost their sessions with their password, gives nothing any more.
+        if !self.is_running(grant.issuer_session_id).await? {
+            grants::end(&self.db, &grant, self.clock.now()).await?;
+            return Err(unusable());
+        }
         if !bound || grant.ended_at.is_some() || self.clock.now() >= code.expires_at {
             return Err(unusable());
         }

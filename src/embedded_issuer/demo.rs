@@ -44,7 +44,8 @@ pub fn by_subject(subject: &str) -> Option<&'static Person> {
 /// a browser. Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that resolves to one. Requests
 /// for such a name are refused earlier (`web::own_host`).
 pub(super) fn may_skip_page(settings: &Settings, redirect_uri: &str, headers: &HeaderMap) -> bool {
-    settings.demo_sign_in
+    settings.demo_people
+        && settings.demo_sign_in
         && Url::parse(&settings.base_url).is_ok_and(|base| is_loopback(&base))
         && Url::parse(redirect_uri).is_ok_and(|uri| is_loopback_literal(&uri))
         && !headers.contains_key("sec-fetch-site")

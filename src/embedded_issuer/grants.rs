@@ -1,80 +1,57 @@
-//! Grants: the access that a person gave to a client. Codes, refresh tokens and access tokens belong to a grant and end with
-//! it.
+//! Records the access that a person gives to a client. Grants end in [`crate::identity::grants`].
 
-use chrono::{DateTime, Utc};
-use entity::oauth_grant::{ActiveModel, Column, Entity, Model};
-use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, QueryOrder, sea_query::Expr,
+use entity::{
+    account, issuer_session,
+    oauth_grant::{ActiveModel, Entity},
 };
+use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait, QuerySelect as _, sea_query::LockType};
 use uuid::Uuid;
 
 use super::{
-    IdentityProvider,
-    demo::Person,
-    issue,
+    IdentityProvider, issue,
     request::{AuthorizationRequest, ReturnAddress},
-    response::OAuthError,
+    response::{OAuthError, refused},
 };
-use crate::identity::revocation;
+use crate::store::database;
 
-/// Returns the current grants of a person, newest first.
-pub async fn of_subject(db: &impl ConnectionTrait, subject: &str, now: DateTime<Utc>) -> Result<Vec<Model>, DbErr> {
-    Entity::find()
-        .filter(Column::Subject.eq(subject))
-        .filter(Column::EndedAt.is_null())
-        .filter(Column::ExpiresAt.gt(now))
-        .order_by_desc(Column::CreatedAt)
-        .all(db)
-        .await
-}
-
-/// Ends a grant. Its code, refresh tokens and access tokens are refused from now on, by every API at once.
-pub async fn end(db: &impl ConnectionTrait, grant: &Model, now: DateTime<Utc>) -> Result<(), DbErr> {
-    // Resource servers check this row, so it is written first: if the second statement fails, too much is refused, not too
-    // little.
-    let last_token = now + issue::ACCESS_TOKEN_LIFETIME;
-    revocation::revoke_grant(db, grant.id, last_token, now).await?;
-    Entity::update_many()
-        .col_expr(Column::EndedAt, Expr::value(now))
-        .filter(Column::Id.eq(grant.id))
-        .filter(Column::EndedAt.is_null())
-        .exec(db)
-        .await
-        .map(|_| ())
-}
-
-/// Ends every grant of a person.
-pub async fn end_all(db: &impl ConnectionTrait, subject: &str, now: DateTime<Utc>) -> Result<(), DbErr> {
-    for grant in of_subject(db, subject, now).await? {
-        end(db, &grant, now).await?;
-    }
-    Ok(())
-}
-
-pub(super) async fn find(db: &impl ConnectionTrait, id: Uuid) -> Result<Option<Model>, DbErr> {
-    Entity::find_by_id(id).one(db).await
-}
+pub use crate::identity::grants::{counts, end, end_all, find, of_client, of_subject};
 
 impl IdentityProvider {
-    /// Records that `person` gave the client of `address` the access in `asked`, and returns the authorization code.
+    /// Records that `subject`, in the session given, gave the client of `address` the access in `asked`, and returns the
+    /// authorization code.
     pub(super) async fn grant(
         &self,
         address: &ReturnAddress,
         asked: &AuthorizationRequest,
-        person: &Person,
+        subject: &str,
+        session: Option<&issuer_session::Model>,
     ) -> Result<String, OAuthError> {
         let now = self.clock.now();
         let grant = ActiveModel {
             id: Set(self.random.id(now)),
             client_id: Set(address.client.id.clone()),
-            subject: Set(person.subject.to_owned()),
+            subject: Set(subject.to_owned()),
             scope: Set(asked.scope.clone()),
             resources: Set(serde_json::to_string(&asked.resources).unwrap_or_default()),
+            issuer_session_id: Set(session.map(|session| session.id)),
+            auth_time: Set(session.map(|session| session.auth_time)),
             created_at: Set(now),
             expires_at: Set(now + issue::ACCESS_TOKEN_LIFETIME),
             ended_at: Set(None),
         };
-        let id = Entity::insert(grant).exec(&self.db).await?.last_insert_id;
-        Ok(self.issue_code(id, &address.redirect_uri, asked).await?)
+        let tx = database::begin(&self.db).await?;
+        self.hold(&tx, subject).await?;
+        let id = Entity::insert(grant).exec(&tx).await?.last_insert_id;
+        let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
+        tx.commit().await?;
+        Ok(code)
+    }
+
+    /// Locks the account of `subject` until the transaction ends, so that nothing is stored for a person who deletes their data
+    /// meanwhile.
+    pub(super) async fn hold(&self, tx: &DatabaseTransaction, subject: &str) -> Result<(), OAuthError> {
+        let Ok(id) = Uuid::try_parse(subject) else { return Ok(()) };
+        let held = account::Entity::find_by_id(id).lock(LockType::KeyShare).one(tx).await?;
+        held.map(|_| ()).ok_or_else(|| refused("access_denied", "The person is gone."))
     }
 }

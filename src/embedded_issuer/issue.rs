@@ -1,6 +1,5 @@
 //! Creates access tokens (RFC 9068), ID tokens and the token endpoint's response.
 
-use chrono::TimeDelta;
 use entity::oauth_grant::Model as Grant;
 use poem::{Response, http::StatusCode};
 use serde::{Deserialize, Serialize};
@@ -9,12 +8,12 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider,
-    demo::{self, Person},
+    people::Person,
     response::{OAuthError, private_json, refused},
 };
 
-/// Lifetime of access tokens and ID tokens.
-pub(super) const ACCESS_TOKEN_LIFETIME: TimeDelta = TimeDelta::hours(1);
+pub(super) use crate::identity::grants::ACCESS_TOKEN_LIFETIME;
+
 pub(super) const ACCESS_TOKEN_TYPE: &str = "at+jwt";
 
 /// The claims of an access token.
@@ -46,15 +45,16 @@ impl IdentityProvider {
         nonce: Option<&str>,
         refresh: bool,
     ) -> Result<Response, OAuthError> {
-        let person = demo::by_subject(&grant.subject).ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
+        let person = self.person(&grant.subject).await?;
+        let person = person.ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
         let mut body = json!({
-            "access_token": self.access_token(grant, person, scope, resources).await?,
+            "access_token": self.access_token(grant, &person, scope, resources).await?,
             "token_type": "Bearer",
             "expires_in": ACCESS_TOKEN_LIFETIME.num_seconds(),
             "scope": scope,
         });
         if has_scope(scope, "openid") {
-            body["id_token"] = self.id_token(grant, person, scope, nonce).await?.into();
+            body["id_token"] = self.id_token(grant, &person, scope, nonce).await?.into();
         }
         if refresh {
             body["refresh_token"] = self.issue_refresh_token(grant).await?.into();
@@ -77,7 +77,7 @@ impl IdentityProvider {
             client_id: grant.client_id.clone(),
             iat: now.timestamp(),
             exp: (now + ACCESS_TOKEN_LIFETIME).timestamp(),
-            auth_time: grant.created_at.timestamp(),
+            auth_time: grant.auth_time.unwrap_or(grant.created_at).timestamp(),
             jti: self.random.id(now).to_string(),
             scope: scope.to_owned(),
             sightline_grant: grant.id,
@@ -100,7 +100,11 @@ impl IdentityProvider {
         claims.insert("aud".to_owned(), grant.client_id.clone().into());
         claims.insert("iat".to_owned(), now.timestamp().into());
         claims.insert("exp".to_owned(), (now + ACCESS_TOKEN_LIFETIME).timestamp().into());
-        claims.insert("auth_time".to_owned(), grant.created_at.timestamp().into());
+        let auth_time = grant.auth_time.unwrap_or(grant.created_at);
+        claims.insert("auth_time".to_owned(), auth_time.timestamp().into());
+        if let Some(session) = grant.issuer_session_id {
+            claims.insert("sid".to_owned(), session.to_string().into());
+        }
         if let Some(nonce) = nonce {
             claims.insert("nonce".to_owned(), nonce.into());
         }
@@ -112,12 +116,12 @@ impl IdentityProvider {
 pub(super) fn about(person: &Person, scope: &str) -> Map<String, Value> {
     let mut claims = Map::new();
     if has_scope(scope, "profile") {
-        claims.insert("name".to_owned(), person.display_name.into());
-        claims.insert("preferred_username".to_owned(), person.name.into());
+        claims.extend(person.name.clone().map(|name| ("name".to_owned(), name.into())));
+        claims.extend(person.username.clone().map(|name| ("preferred_username".to_owned(), name.into())));
     }
     if has_scope(scope, "email") {
-        claims.insert("email".to_owned(), person.email.into());
-        claims.insert("email_verified".to_owned(), true.into());
+        claims.insert("email".to_owned(), person.email.clone().into());
+        claims.insert("email_verified".to_owned(), person.email_verified.into());
     }
     claims
 }

@@ -5,30 +5,16 @@ use url::Url;
 use crate::urls::is_loopback;
 
 const MAX_LENGTH: usize = 1_000;
-/// Schemes that execute or read something in a browser instead of returning to an application.
-const FORBIDDEN_SCHEMES: [&str; 16] = [
-    "javascript",
-    "data",
-    "vbscript",
-    "file",
-    "blob",
-    "about",
-    "filesystem",
-    "view-source",
-    "ftp",
-    "ws",
-    "wss",
-    "mailto",
-    "tel",
-    "sms",
-    "intent",
-    "jar",
-];
+/// Schemes without a dot that are allowed nevertheless: assistants return to them. All others must be made of a domain name in
+/// reverse (RFC 8252 section 7.1), as no scheme is that a browser or an operating system acts on.
+const KNOWN_SCHEMES: [&str; 6] = ["claude", "cursor", "vscode", "vscode-insiders", "windsurf", "zed"];
 /// Parameters of the authorization response. A registered copy would make them ambiguous.
 const ANSWER_PARAMETERS: [&str; 4] = ["code", "state", "iss", "error"];
+/// The loopback hosts: two literals, and the name that a resolver may lead elsewhere.
+const LOOPBACK: [&str; 3] = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
 
-/// Returns whether a client may register `uri`: https, http on loopback, or an application's own scheme, without fragment
-/// and wildcard.
+/// Returns whether a client may register `uri`: https, http on loopback, or an application's own scheme with a dot, without
+/// fragment and wildcard.
 pub fn may_be_registered(uri: &str) -> bool {
     let printable = uri.bytes().all(|byte| byte.is_ascii_graphic());
     if uri.len() > MAX_LENGTH || !printable || uri.contains(['*', '#', '\\', '"', '<', '>']) {
@@ -40,7 +26,10 @@ pub fn may_be_registered(uri: &str) -> bool {
     let scheme = match parsed.scheme() {
         "https" => parsed.has_host(),
         "http" => is_loopback(&parsed),
-        other => !FORBIDDEN_SCHEMES.contains(&other) && uri.len() > other.len() + 1 && !parsed.cannot_be_a_base(),
+        other => {
+            let is_own = other.contains('.') || KNOWN_SCHEMES.contains(&other);
+            is_own && uri.len() > other.len() + 1 && !parsed.cannot_be_a_base()
+        }
     };
     plain && unambiguous && scheme
 }
@@ -48,15 +37,24 @@ pub fn may_be_registered(uri: &str) -> bool {
 /// Returns whether `requested` equals `registered`, character for character. The port of a loopback address may differ (RFC
 /// 8252 section 7.3).
 pub fn matches(registered: &str, requested: &str) -> bool {
+    let split = |uri| split_port(uri, &LOOPBACK[..2]);
     registered == requested
-        || matches!((split_port(registered), split_port(requested)), (Some(left), Some(right)) if left == right)
+        || matches!((split(registered), split(requested)), (Some(left), Some(right)) if left == right)
 }
 
-/// Splits a loopback URI around its port.
-fn split_port(uri: &str) -> Option<(&'static str, &str)> {
-    let (host, rest) = ["http://127.0.0.1", "http://[::1]"]
-        .into_iter()
-        .find_map(|host| uri.strip_prefix(host).map(|rest| (host, rest)))?;
+/// Returns whether `uri` leads to a program on the person's own computer.
+pub fn is_on_loopback(uri: &str) -> bool {
+    Url::parse(uri).is_ok_and(|parsed| parsed.scheme() == "http" && is_loopback(&parsed))
+}
+
+/// The address that a consent counts for: `uri`, without the port of a loopback address.
+pub fn without_port(uri: &str) -> String {
+    split_port(uri, &LOOPBACK).map_or_else(|| uri.to_owned(), |(host, after)| format!("{host}{after}"))
+}
+
+/// Splits the URI of one of these hosts around its port.
+fn split_port<'a>(uri: &'a str, hosts: &[&'static str]) -> Option<(&'static str, &'a str)> {
+    let (host, rest) = hosts.iter().find_map(|host| uri.strip_prefix(host).map(|rest| (*host, rest)))?;
     let after = match rest.strip_prefix(':') {
         Some(port) => {
             let path = port.trim_start_matches(|digit: char| digit.is_ascii_digit());
@@ -83,7 +81,9 @@ mod tests {
             "http://localhost/cb",
             "http://[::1]:1/cb",
             "com.example.app:/cb",
-            "cursor://anysphere.cursor/oauth",
+            "cursor://anysphere.cursor-mcp/oauth/callback",
+            "vscode://vendor.extension/callback",
+            "vscode-insiders://vendor.extension/callback",
         ] {
             assert!(may_be_registered(good), "{good}");
         }
@@ -104,6 +104,14 @@ mod tests {
             "https://app.example/c b",
             "http://127.0.0.1.evil.example/",
             "urn:ietf:wg:oauth:2.0:oob",
+            "myapp://cb",
+            "myapp:/cb",
+            "ms-settings://cb",
+            "search-ms://x",
+            "intent://x",
+            "view-source://x",
+            "Cursorx://cb",
+            "com.example.app:",
         ] {
             assert!(!may_be_registered(bad), "{bad}");
         }
@@ -127,6 +135,21 @@ mod tests {
             ("http://localhost:1/cb", "http://localhost:2/cb"),
         ] {
             assert!(!matches(registered, requested), "{requested}");
+        }
+    }
+
+    #[test]
+    fn a_consent_counts_for_every_port_of_a_loopback_address_and_for_nothing_else() {
+        for (uri, address) in [
+            ("http://127.0.0.1:7777/cb", "http://127.0.0.1/cb"),
+            ("http://127.0.0.1/cb", "http://127.0.0.1/cb"),
+            ("http://[::1]:1/cb?x=1", "http://[::1]/cb?x=1"),
+            ("http://localhost:1", "http://localhost"),
+            ("http://localhost.evil.example:1/cb", "http://localhost.evil.example:1/cb"),
+            ("https://a.example:444/cb?tenant=1", "https://a.example:444/cb?tenant=1"),
+            ("cursor://anysphere.cursor/oauth", "cursor://anysphere.cursor/oauth"),
+        ] {
+            assert_eq!(without_port(uri), address);
         }
     }
 }

@@ -30,6 +30,11 @@ impl IdentityProvider {
         if grant.client_id != client_id || grant.ended_at.is_some() || now >= row.expires_at {
             return Err(unusable());
         }
+        // Settings, invitations and what another provider says of the person may have changed.
+        if self.person(&grant.subject).await?.is_none() {
+            grants::end(&self.db, &grant, now).await?;
+            return Err(unusable());
+        }
         let resources = self.narrowed(&grant, form)?;
         let scope = narrowed_scope(&grant.scope, form.get("scope"))?;
         if !self.spend_refresh_token(&hash, now).await? {

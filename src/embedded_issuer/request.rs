@@ -4,7 +4,8 @@
 use sea_orm::DbErr;
 use url::Url;
 
-use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters};
+use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters, redirect_uri};
+use crate::addresses::ClientAddress;
 
 const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 const DEFAULT_SCOPE: &str = "openid profile email";
@@ -34,6 +35,8 @@ pub(super) struct AuthorizationRequest {
     pub resources: Vec<String>,
     pub login_hint: Option<String>,
     pub prompts: Vec<String>,
+    /// The most seconds since the person last proved who they are.
+    pub max_age: Option<u32>,
 }
 
 /// An error that is reported to the client.
@@ -41,16 +44,18 @@ pub(super) struct AuthorizationRequest {
 pub(super) struct Refusal(pub &'static str, pub &'static str);
 
 impl IdentityProvider {
-    /// Returns the client and redirect URI, or a sentence for the error page.
+    /// Returns the client and redirect URI, or a sentence for the error page. `from` is the address of the person's browser.
     pub(super) async fn return_address(
         &self,
         parameters: &Parameters,
+        from: Option<&ClientAddress>,
     ) -> Result<Result<ReturnAddress, &'static str>, DbErr> {
         if ["client_id", "redirect_uri", "state"].iter().any(|name| parameters.all(name).count() > 1) {
             return Ok(Err("The request names its client or address more than once."));
         }
-        let Some(client) = self.client(parameters.get("client_id").unwrap_or_default()).await? else {
-            return Ok(Err("The application that sent you here is not known."));
+        let client = match self.asking_client(parameters.get("client_id").unwrap_or_default(), from).await? {
+            Ok(client) => client,
+            Err(reason) => return Ok(Err(reason)),
         };
         let Some(redirect_uri) = parameters.get("redirect_uri").filter(|uri| client.redirects_to(uri)) else {
             return Ok(Err("The address to return to is not one that the application has registered."));
@@ -66,6 +71,17 @@ impl IdentityProvider {
 }
 
 impl ReturnAddress {
+    /// The address that a consent counts for.
+    pub(super) fn place(&self) -> String {
+        redirect_uri::without_port(&self.redirect_uri)
+    }
+
+    /// Returns whether a browser may be sent there although nobody has agreed: it is known here who asks, or the answer stays on the
+    /// person's own computer.
+    pub(super) fn is_trusted(&self) -> bool {
+        self.client.trusted || redirect_uri::is_on_loopback(&self.redirect_uri)
+    }
+
     /// The redirect with the parameters of `answer`, `state` and `iss` (RFC 9207).
     pub(super) fn with(&self, answer: &[(&str, &str)]) -> String {
         let Ok(mut url) = Url::parse(&self.redirect_uri) else { return self.redirect_uri.clone() };
@@ -126,7 +142,13 @@ pub(super) fn judge(
         nonce: parameters.get("nonce").map(str::to_owned),
         login_hint: parameters.get("login_hint").map(str::to_owned),
         prompts,
+        max_age: max_age(parameters)?,
     })
+}
+
+fn max_age(parameters: &Parameters) -> Result<Option<u32>, Refusal> {
+    let parsed = parameters.get("max_age").map(str::parse).transpose();
+    parsed.map_err(|_| Refusal("invalid_request", "max_age is a whole number of seconds."))
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -1,10 +1,16 @@
 //! Deletes expired rows.
 
 use chrono::TimeDelta;
-use entity::{authorization_code, oauth_client, oauth_grant, refresh_token};
+use entity::{authorization_code, consent, issuer_session, oauth_client, oauth_grant, refresh_token};
 use sea_orm::{ColumnTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter, sea_query::Query};
 
-use super::{IdentityProvider, endpoints::registration::MAX_CLIENTS};
+use super::{
+    IdentityProvider,
+    accounts::links,
+    clients::BUILT_IN,
+    endpoints::registration::MAX_CLIENTS,
+    keys::{KeysError, rotation},
+};
 
 /// Time to keep expired codes and grants, so that a replay is still recognised.
 const KEEP: TimeDelta = TimeDelta::days(1);
@@ -14,22 +20,50 @@ const KEEP_UNUSED_CLIENT: TimeDelta = TimeDelta::days(30);
 const KEEP_UNUSED_CLIENT_IN_A_FLOOD: TimeDelta = TimeDelta::days(1);
 
 impl IdentityProvider {
-    /// Deletes expired codes, refresh tokens and grants, and unused clients. Returns the number of deleted rows.
+    /// Deletes expired codes, refresh tokens and grants, retired keys, registered clients that nobody uses, and consents to clients
+    /// that are gone. Returns the number of deleted rows.
     pub async fn sweep(&self) -> Result<u64, DbErr> {
         let (db, now) = (&self.db, self.clock.now());
         let limit = now - KEEP;
         let codes = authorization_code::Entity::delete_many().filter(authorization_code::Column::ExpiresAt.lt(limit));
         let tokens = refresh_token::Entity::delete_many().filter(refresh_token::Column::ExpiresAt.lt(limit));
         let grants = oauth_grant::Entity::delete_many().filter(oauth_grant::Column::ExpiresAt.lt(limit));
-        let mut deleted = codes.exec(db).await?.rows_affected;
+        let mut deleted = rotation::sweep(db, now).await?;
+        deleted += codes.exec(db).await?.rows_affected;
         deleted += tokens.exec(db).await?.rows_affected;
         deleted += grants.exec(db).await?.rows_affected;
-        let flooded = oauth_client::Entity::find().count(db).await? > MAX_CLIENTS / 2;
+        deleted += links::sweep(db, limit).await?;
+        self.sign_out_the_unwelcome().await?;
+        let ended = issuer_session::Entity::delete_many().filter(issuer_session::Column::ExpiresAt.lt(now));
+        deleted += ended.exec(db).await?.rows_affected;
+        let registered = oauth_client::Column::AddedByOperator.eq(false);
+        let count = oauth_client::Entity::find().filter(registered.clone()).count(db).await?;
+        let flooded = count > MAX_CLIENTS / 2;
         let keep = if flooded { KEEP_UNUSED_CLIENT_IN_A_FLOOD } else { KEEP_UNUSED_CLIENT };
         let in_use = Query::select().column(oauth_grant::Column::ClientId).from(oauth_grant::Entity).to_owned();
         let clients = oauth_client::Entity::delete_many()
+            .filter(registered)
             .filter(oauth_client::Column::CreatedAt.lt(now - keep))
             .filter(oauth_client::Column::Id.not_in_subquery(in_use));
-        Ok(deleted + clients.exec(db).await?.rows_affected)
+        deleted += clients.exec(db).await?.rows_affected;
+        Ok(deleted + self.forget_clients_that_are_gone().await?)
+    }
+
+    /// Deletes consents to stored clients that are not stored any more. A client of a metadata document is never known to be gone.
+    async fn forget_clients_that_are_gone(&self) -> Result<u64, DbErr> {
+        let stored = Query::select().column(oauth_client::Column::Id).from(oauth_client::Entity).to_owned();
+        let gone = consent::Entity::delete_many()
+            .filter(consent::Column::ClientId.not_in_subquery(stored))
+            .filter(consent::Column::ClientId.is_not_in(BUILT_IN))
+            .filter(consent::Column::ClientId.not_like("http://%"))
+            .filter(consent::Column::ClientId.not_like("https://%"));
+        Ok(gone.exec(&self.db).await?.rows_affected)
+    }
+
+    /// Replaces the signing key if it is older than the settings allow. Returns the new key's id.
+    pub async fn rotate_old_key(&self) -> Result<Option<String>, KeysError> {
+        let now = self.clock.now();
+        let rotated = rotation::rotate_if_old(&self.db, &self.secrets, self.key_max_age, now).await?;
+        Ok(rotated.map(|key| key.id))
     }
 }

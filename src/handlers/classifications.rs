@@ -14,7 +14,7 @@ use poem_openapi::param::Path;
 use uuid::Uuid;
 
 use super::{App, Established as _, lists::listed};
-use crate::services::classifications::{branded_keywords, segments, topic_clusters};
+use crate::services::classifications::{self, branded_keywords};
 
 impl ClassificationsApi for App {
     async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>> {
@@ -42,7 +42,7 @@ impl ClassificationsApi for App {
     }
 
     async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>> {
-        listed(caller.member()?.user.id, segments::list(&self.db, &*caller.access()?)).await
+        listed(caller.member()?.user.id, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_segment(
@@ -51,7 +51,7 @@ impl ClassificationsApi for App {
         Body(body): Body<SegmentInput>,
     ) -> Answered<Created<Segment>> {
         let change = self.change(&caller).await?;
-        let data = segments::create(&change, body).await?;
+        let data: Segment = classifications::create(&change, body).await?;
         let location = format!("/api/properties/{}/segments/{}", change.by.property().id, data.id);
         Ok(Created { data, location })
     }
@@ -63,17 +63,17 @@ impl ClassificationsApi for App {
         Body(body): Body<SegmentInput>,
     ) -> Answered<Answer<Segment>> {
         let change = self.change(&caller).await?;
-        Ok(Answer(segments::replace(&change, id, body).await?))
+        Ok(Answer(classifications::replace(&change, id, body).await?))
     }
 
     async fn delete_property_segment(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let change = self.change(&caller).await?;
-        segments::delete(&change, id).await?;
+        classifications::delete::<Segment>(&change, id).await?;
         Ok(NoContent)
     }
 
     async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>> {
-        listed(caller.member()?.user.id, topic_clusters::list(&self.db, &*caller.access()?)).await
+        listed(caller.member()?.user.id, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(
@@ -82,7 +82,7 @@ impl ClassificationsApi for App {
         Body(body): Body<TopicClusterInput>,
     ) -> Answered<Created<TopicCluster>> {
         let change = self.change(&caller).await?;
-        let data = topic_clusters::create(&change, body).await?;
+        let data: TopicCluster = classifications::create(&change, body).await?;
         let location = format!("/api/properties/{}/topic-clusters/{}", change.by.property().id, data.id);
         Ok(Created { data, location })
     }
@@ -94,12 +94,12 @@ impl ClassificationsApi for App {
         Body(body): Body<TopicClusterInput>,
     ) -> Answered<Answer<TopicCluster>> {
         let change = self.change(&caller).await?;
-        Ok(Answer(topic_clusters::replace(&change, id, body).await?))
+        Ok(Answer(classifications::replace(&change, id, body).await?))
     }
 
     async fn delete_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
         let change = self.change(&caller).await?;
-        topic_clusters::delete(&change, id).await?;
+        classifications::delete::<TopicCluster>(&change, id).await?;
         Ok(NoContent)
     }
 }

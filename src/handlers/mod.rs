@@ -3,11 +3,13 @@
 
 mod analytics;
 mod annotations;
+mod billing;
 mod classifications;
 pub mod discovery;
 mod filters;
-mod later;
+mod integrations;
 mod lists;
+mod privacy;
 mod properties;
 mod sharing;
 mod system;
@@ -28,7 +30,9 @@ use crate::{
         access::PropertyAccess,
         analyses::{rendered::RenderedAnswer, search_data::SearchData},
         change::{Author, Change},
-        system::HealthCheck,
+        health::HealthCheck,
+        integrations::Integrations,
+        privacy::Privacy,
         users::Member,
     },
     store::unit_of_work::UnitOfWork,
@@ -46,10 +50,14 @@ pub struct App {
     pub db: DatabaseConnection,
     /// Search data.
     pub search: SearchData,
+    /// SEO providers.
+    pub integrations: Integrations,
     /// The issuer of access tokens.
     pub issuer: Issuer,
     /// Checks the service's dependencies.
     pub health: HealthCheck,
+    /// Exports and deletions of people's data.
+    pub privacy: Privacy,
     /// The clock.
     pub clock: Clock,
     /// The source of new ids.

@@ -3,8 +3,9 @@
 use api::{
     answer::{Answer, Answered},
     error::ApiError,
+    params::Params,
     security::Caller,
-    system::{FeatureFlags, HealthAnswer, HealthResponse, HealthStatus, SearchAccountHealth, SystemApi},
+    system::{FeatureFlags, HealthAnswer, HealthParams, HealthProbe, HealthResponse, SearchAccountHealth, SystemApi},
 };
 use poem_openapi::payload::Json;
 
@@ -12,9 +13,15 @@ use super::{App, Established as _};
 use crate::services::system;
 
 impl SystemApi for App {
-    async fn get_health(&self) -> Result<HealthResponse, ApiError> {
-        let data = self.health.recent().await?;
-        let serving = data.status != HealthStatus::Down;
+    async fn get_health(&self, Params(params): Params<HealthParams>) -> Result<HealthResponse, ApiError> {
+        let (data, serving) = match params.probe {
+            HealthProbe::Live => (self.health.soon().await, true),
+            HealthProbe::Ready => {
+                let health = self.health.recent().await?;
+                let ready = health.ready;
+                (health, ready)
+            }
+        };
         let answer = Json(HealthAnswer { data });
         Ok(if serving { HealthResponse::Serving(answer) } else { HealthResponse::Down(answer) })
     }

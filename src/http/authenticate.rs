@@ -9,7 +9,7 @@ use api::{
     error::{ApiError, Code},
     operation::Access,
 };
-use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
+use poem::{Endpoint, Error, IntoResponse, Request, Response, Result, http::StatusCode};
 
 use super::{client_address, failures::Failures, operation, rate_limit::CountedAs};
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     identity::credentials::{challenge, presents_token},
     services::access::parse_id,
     store::rate_limit::Rate,
-    web::well_known,
+    web::{account, well_known},
 };
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
@@ -59,10 +59,20 @@ pub async fn authenticate<E: Endpoint>(
         Some(Access::ShareToken) => settings.count_share_reader(&mut request),
         Some(Access::SessionOrOauth) | None => settings.admit(&mut request).await?,
     }
-    next.call(request).await.map(IntoResponse::into_response)
+    let answer = next.call(request).await.map(IntoResponse::into_response);
+    answer.map_err(|error| settings.challenged(error))
 }
 
 impl Authenticate {
+    /// Adds the challenge to a refusal of an inner layer: the caller was deleted while the request was under way.
+    fn challenged(&self, mut error: Error) -> Error {
+        if error.status() == StatusCode::UNAUTHORIZED && error.data::<Challenge>().is_none() {
+            let metadata = format!("{}{}", self.base_url, well_known::API_PATH);
+            error.set_data(Challenge(challenge(&metadata, Some("invalid_token"))));
+        }
+        error
+    }
+
     async fn admit(&self, request: &mut Request) -> Result<()> {
         let property = operation::of(request).filter(|operation| operation.is_property_scoped());
         let property = property.and_then(|operation| parse_id(operation.value("id", request.uri().path())?));
@@ -72,6 +82,9 @@ impl Authenticate {
             Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN))),
             Err(error) => return Err(self.failed(request, error)),
         };
+        if operation::of(request).is_some_and(|operation| operation.is_paid) {
+            admitted.may_pay(request.headers()).map_err(|error| self.failed(request, error))?;
+        }
         let key = format!("user/{}", admitted.member.user.id);
         request.set_data(CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate });
         request.set_data(admitted.member.clone());
@@ -83,7 +96,8 @@ impl Authenticate {
     /// too many failures, because otherwise it would not refresh. An outage of the issuer or the database counts as nobody's
     /// failure.
     fn failed(&self, request: &Request, error: AdmissionError) -> Error {
-        let expired = matches!(error, AdmissionError::InvalidToken(_)) && presents_token(request.headers());
+        let withdrawn = matches!(error, AdmissionError::InvalidToken(_) | AdmissionError::ClientRefused);
+        let expired = withdrawn && presents_token(request.headers());
         let refusal = self.failure(error);
         if refusal.status().is_server_error() {
             refusal
@@ -107,10 +121,25 @@ impl Authenticate {
     fn failure(&self, error: AdmissionError) -> Error {
         match error {
             AdmissionError::InvalidToken(_) => self.refusal(Some("invalid_token"), BAD_TOKEN),
+            AdmissionError::ClientRefused => {
+                let hint = format!(
+                    "The person has withdrawn this application's access; it can be allowed again at {}{}.",
+                    self.base_url,
+                    account::PATH
+                );
+                self.refusal(Some("invalid_token"), &hint)
+            }
             AdmissionError::NotBearer => self.refusal(Some("invalid_token"), NO_BEARER),
             AdmissionError::InvalidRequest => ApiError::invalid("Authorization", "present one credential, once").into(),
             AdmissionError::ForeignOrigin => {
                 ApiError::new(Code::Forbidden).hint(format!("Origin: must be the origin of {}", self.base_url)).into()
+            }
+            AdmissionError::ForeignLink => {
+                let hint = format!(
+                    "Sec-Fetch-Site: must be same-origin or none, since this costs money; ask from {}",
+                    self.base_url
+                );
+                ApiError::new(Code::Forbidden).hint(hint).into()
             }
             AdmissionError::IssuerUnavailable(error) => {
                 tracing::warn!(%error, "the issuer is away");

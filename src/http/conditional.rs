@@ -74,7 +74,7 @@ mod tests {
             "/api/properties" => Response::builder().content_type("application/json").body("{\"data\":[]}"),
             _ => Response::builder().status(StatusCode::NOT_FOUND).finish(),
         });
-        TestClient::new(app.around(conditional).around(operation::look_up))
+        TestClient::new(app.around(conditional).around(|next, request| operation::look_up(None, next, request)))
     }
 
     #[tokio::test]

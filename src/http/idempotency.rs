@@ -5,6 +5,19 @@
 
 use std::sync::Arc;
 
+use super::{REPLAYED, errors, operation, request_id};
+use crate::{
+    admission::Admitted,
+    clock::Clock,
+    config::ReplayStore,
+    error::Error,
+    random::Random,
+    secrets::Secrets,
+    services::change::IfMatch,
+    services::replays::{self, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
+    services::users::Member,
+    store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork},
+};
 use api::{
     body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
@@ -14,23 +27,8 @@ use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
 };
-use sea_orm::DatabaseConnection;
-
-use super::{errors, operation, request_id};
-use crate::{
-    clock::Clock,
-    config::ReplayStore,
-    error::Error,
-    random::Random,
-    secrets::Secrets,
-    services::change::IfMatch,
-    services::replays::{self, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
-    services::users::Member,
-    store::{database::Statements, unit_of_work::UnitOfWork},
-};
 
 const KEY: &str = "idempotency-key";
-const REPLAYED: &str = "idempotency-replayed";
 const STORAGE: &str = "idempotency-storage";
 
 /// The maximum length of a key.
@@ -38,12 +36,8 @@ const LONGEST_KEY: usize = 255;
 
 /// Everything that the layer needs.
 pub struct Writes {
-    /// The database in which keys are looked up.
-    pub db: DatabaseConnection,
-    /// The write connection.
-    pub writer: DatabaseConnection,
-    /// Counts its transactions.
-    pub statements: Statements,
+    /// The database.
+    pub db: Opened,
     /// Selects whether responses are stored.
     pub store: ReplayStore,
     /// The maximum total size of a person's stored responses, in bytes.
@@ -130,7 +124,7 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
 impl Writes {
     /// Runs the operation in its own transaction and commits it unless the operation fails.
     async fn once<E: Endpoint>(&self, next: &E, mut request: Request) -> Result<Response> {
-        let unit = Arc::new(self.unit());
+        let unit = Arc::new(UnitOfWork::new(&self.db, admitted(&request)));
         request.set_data(unit.clone());
         let answer = next.call(request).await.map(IntoResponse::into_response);
         let unit = into_unique(unit)?;
@@ -153,7 +147,7 @@ impl Writes {
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
         let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
-        let unit = match self.start(&scope, &hash).await? {
+        let unit = match self.start(&scope, &hash, admitted(&request)).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
         };
@@ -170,14 +164,15 @@ impl Writes {
         }
     }
 
-    fn unit(&self) -> UnitOfWork {
-        UnitOfWork::new(self.writer.clone(), self.statements.clone())
-    }
-
     /// Returns a unit of work that holds the key, or the response if the operation must not run.
-    async fn start(&self, scope: &Scope, hash: &[u8]) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
-        let unit = self.unit();
-        let answer = match replays::start(&unit, &self.db, &self.secrets, scope, hash, self.clock.now()).await? {
+    async fn start(
+        &self,
+        scope: &Scope,
+        hash: &[u8],
+        admitted: Option<AsOf>,
+    ) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
+        let unit = UnitOfWork::new(&self.db, admitted);
+        let answer = match replays::start(&unit, &self.db.reader, &self.secrets, scope, hash, self.clock.now()).await? {
             Start::Free => return Ok(Ok(unit)),
             Start::Locked => Err(in_progress().into()),
             Start::Known(known) => answer_to(known),
@@ -199,7 +194,7 @@ impl Writes {
         } else {
             unit.roll_back().await.map_err(ApiError::from)?;
             // The key was free for a moment, so another process may have used it.
-            match self.start(&scope, &hash).await? {
+            match self.start(&scope, &hash, None).await? {
                 Ok(unit) => unit,
                 Err(answered) => return answered,
             }
@@ -207,8 +202,7 @@ impl Writes {
         let (response, stored) = stored_of(response).await?;
         let now = self.clock.now();
         let replay = Replay { id: self.random.id(now), now, scope, request_hash: hash, answer: stored };
-        let transaction = unit.transaction().await.map_err(ApiError::from)?;
-        let outcome = replays::store(transaction, &self.secrets, replay, self.max_bytes_per_user).await;
+        let outcome = replays::store(&unit, &self.secrets, replay, self.max_bytes_per_user).await;
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
             // The same request, whose client had disconnected, was being committed while the key was looked up.
@@ -230,6 +224,11 @@ fn answer_to(known: Known) -> Result<Response> {
             Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
         }
     }
+}
+
+/// Returns the moment of what is known of the caller.
+fn admitted(request: &Request) -> Option<AsOf> {
+    request.data::<Admitted>().and_then(|admitted| admitted.as_of.clone())
 }
 
 fn in_progress() -> ApiError {
@@ -285,9 +284,7 @@ mod tests {
         let (world, runs) = (World::new().await, Arc::new(AtomicUsize::new(0)));
         let user = users::by_id(&world.db, world.owner).await.unwrap();
         let writes = Writes {
-            db: world.db.clone(),
-            writer: world.db.clone(),
-            statements: Statements::default(),
+            db: world.store.clone(),
             store: ReplayStore::Database,
             max_bytes_per_user: 1 << 20,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
@@ -303,7 +300,8 @@ mod tests {
         let member = Arc::new(Member::of(&Config::default(), Arc::new(user), noon()));
         let writes = Arc::new(writes);
         let endpoint = endpoint.around(move |next, request| idempotency(writes.clone(), next, request));
-        let client = TestClient::new(endpoint.around(operation::look_up).data(member));
+        let client =
+            TestClient::new(endpoint.around(|next, request| operation::look_up(None, next, request)).data(member));
         let send = async || {
             let request = client.post("/api/tags").header(KEY, "a").content_type("application/json").body("{}");
             let answer = request.send().await.0;

@@ -1,17 +1,22 @@
-//! The methods of a path: `Allow` on 405, and the response to `OPTIONS` for any caller. It grants no cross-origin access.
+//! The methods of a path: `Allow` on 405, the response to `OPTIONS` for any caller, and the refusal of a `HEAD` that would cost money.
+//! No cross-origin access is granted.
 
 use std::sync::Arc;
 
 use api::operation;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
+    error::MethodNotAllowedError,
     http::{Method, StatusCode, header},
 };
 
-/// The layer that answers `OPTIONS`. It runs before authentication.
+use super::operation as asked;
+use crate::web::paths::is_at;
+
+/// The layer that answers `OPTIONS`, and refuses `HEAD` where a read is paid for. It runs before authentication.
 ///
 /// # Errors
-/// The errors of the inner layers.
+/// 405, and the errors of the inner layers.
 pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Response> {
     if *request.method() == Method::OPTIONS {
         let allow = allow(request.uri().path(), &[]);
@@ -19,18 +24,21 @@ pub async fn options<E: Endpoint>(next: Arc<E>, request: Request) -> Result<Resp
             return Ok(Response::builder().status(StatusCode::NO_CONTENT).header(header::ALLOW, allow).finish());
         }
     }
+    if *request.method() == Method::HEAD && asked::of(&request).is_some_and(|operation| operation.is_paid) {
+        return Err(MethodNotAllowedError.into());
+    }
     next.call(request).await.map(IntoResponse::into_response)
 }
 
 /// Returns the methods of `path` for `Allow`, or an empty string for an unknown path.
 #[must_use]
 pub fn allow(path: &str, other: &[(&str, &str)]) -> String {
-    if let Some((_, methods)) = other.iter().find(|(known, _)| *known == path) {
+    if let Some((_, methods)) = other.iter().find(|(known, _)| is_at(known, path)) {
         return (*methods).to_owned();
     }
-    let here = operation::all().iter().filter(|operation| operation.matches(path).is_some());
-    let mut methods: Vec<&str> = here.map(|operation| operation.method.as_str()).collect();
-    if methods.contains(&Method::GET.as_str()) {
+    let here = operation::all().iter().filter(|operation| operation.matches(path).is_some()).collect::<Vec<_>>();
+    let mut methods: Vec<&str> = here.iter().map(|operation| operation.method.as_str()).collect();
+    if here.iter().any(|operation| operation.method == Method::GET && !operation.is_paid) {
         methods.push(Method::HEAD.as_str());
     }
     if !methods.is_empty() {

@@ -29,12 +29,17 @@ use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, idempotency::Writes,
     rate_limit::RateLimit,
 };
-use crate::{clock::Clock, random::Random, web::paths::Methods};
+use crate::{clock::Clock, random::Random, telemetry::requests::RequestMeter, web::paths::Methods};
+
+/// The header that tells a replayed answer from that of the operation itself.
+const REPLAYED: &str = "idempotency-replayed";
 
 /// The settings of the layers.
 pub struct Layers {
     /// The clock that times requests.
     pub clock: Clock,
+    /// Counts and times requests. `None` if metrics are not served.
+    pub requests: Option<Arc<RequestMeter>>,
     /// The source of request ids.
     pub random: Random,
     /// True if the public root uses https.
@@ -54,13 +59,13 @@ pub struct Layers {
 }
 
 /// Wraps the layers around the `operations` below `/api` and around the `open` paths. A request passes the layers from the last
-/// line to the first.
+/// line to the first. Layers are futures within futures; a box here and there keeps them from filling a thread's stack.
 pub fn stack(
     layers: Layers,
     operations: impl Endpoint<Output = Response> + 'static,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, random, https, client, other_paths, .. } = layers;
+    let Layers { clock, requests, random, https, client, other_paths, .. } = layers;
     let (authenticate, rate_limit) = (Arc::new(layers.authenticate), Arc::new(layers.rate_limit));
     let (authorize, writes) = (Arc::new(layers.authorize), Arc::new(layers.writes));
     let (client, memory, open_limit) = (Arc::new(client), Arc::new(BodyMemory::default()), rate_limit.clone());
@@ -71,6 +76,7 @@ pub fn stack(
         .around(body::refuse)
         // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
         .around(move |next, request| access::authorize(authorize.clone(), next, request))
+        .boxed()
         .around(move |next, request| rate_limit::limit(rate_limit.clone(), next, request))
         .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
         .around(methods::options);
@@ -81,10 +87,11 @@ pub fn stack(
         .nest_no_strip("/", open)
         .around(move |next, request| body::read(memory.clone(), next, request))
         .around(version::version)
+        .boxed()
         .around(move |next, request| errors::errors(other_paths.clone(), next, request))
         .around(move |next, request| headers::headers(https, next, request))
         .around(compression::compress)
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
         .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))
-        .around(operation::look_up)
+        .around(move |next, request| operation::look_up(requests.clone(), next, request))
 }

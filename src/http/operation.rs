@@ -1,23 +1,38 @@
-//! Looks up the operation of a request, once.
+//! Looks up the operation of a request, once, and counts and times the request by it, if metrics are served.
 
 use std::sync::Arc;
 
 use api::operation::{self, Operation};
 use poem::{Endpoint, IntoResponse, Request, Response, Result};
 
+use super::REPLAYED;
+use crate::telemetry::requests::{OTHER, RequestMeter};
+
 /// The operation of a request, as request data.
 #[derive(Clone, Copy)]
 struct Asked(&'static Operation);
 
-/// The layer that looks up the operation.
+/// The layer that looks up the operation. Without a `meter` nothing is measured. Both are one layer, because each layer makes the
+/// stack of a request deeper.
 ///
 /// # Errors
-/// The errors of the inner layers.
-pub async fn look_up<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Response> {
-    if let Some(operation) = operation::find(request.method(), request.uri().path()) {
+/// None. Every error of the inner layers becomes a response.
+pub async fn look_up<E: Endpoint>(
+    meter: Option<Arc<RequestMeter>>,
+    next: Arc<E>,
+    mut request: Request,
+) -> Result<Response> {
+    let operation = operation::find(request.method(), request.uri().path());
+    if let Some(operation) = operation {
         request.set_data(Asked(operation));
     }
-    next.call(request).await.map(IntoResponse::into_response)
+    let under_way = meter.as_deref().map(|meter| meter.begin(operation.map_or(OTHER, |operation| operation.id)));
+    let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
+    if let Some(under_way) = under_way {
+        let replayed = response.headers().get(REPLAYED).map(|replayed| replayed == "true");
+        under_way.answered(response.status().as_u16(), replayed);
+    }
+    Ok(response)
 }
 
 /// Returns the operation of `request`, or `None` if its method and path are not in the operation table.

@@ -51,11 +51,11 @@ pub struct RateLimit {
     pub anonymous: Rate,
 }
 
-/// The rate-limit layer.
+/// The rate-limit layer. It adds the caller's [`Standing`] to the request.
 ///
 /// # Errors
 /// 429 beyond the caller's rate, and the errors of the inner layers.
-pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
+pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let Some(caller) = settings.caller(&request) else {
         return next.call(request).await.map(IntoResponse::into_response);
     };
@@ -63,6 +63,9 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request:
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
         Err(too_many(request.uri().path(), seconds))
     } else if let Some(place) = settings.in_flight.enter(&caller.under_way) {
+        if let Some(standing) = standing {
+            request.set_data(standing);
+        }
         let answer = next.call(request).await;
         answer.map(|answer| under_way_until_read(answer.into_response(), place))
     } else {
@@ -93,8 +96,12 @@ impl RateLimit {
         let (kind, rate) = match request.uri().path() {
             _ if *request.method() == Method::OPTIONS => return None,
             "/api/health" | "/oauth/jwks" => return None,
-            path if path.starts_with("/oauth/") => ("issuer", Rate::new(ISSUER_REQUESTS, ISSUER_REQUESTS)),
-            path if path.starts_with("/api") || path.starts_with("/auth/") => ("address", self.anonymous),
+            path if path.starts_with("/oauth/") || path.starts_with("/account/password") => {
+                ("issuer", Rate::new(ISSUER_REQUESTS, ISSUER_REQUESTS))
+            }
+            path if ["/api", "/auth/", "/account/search/"].iter().any(|start| path.starts_with(start)) => {
+                ("address", self.anonymous)
+            }
             _ => return None,
         };
         let key = format!("{kind}/{}", client_address::of(request));

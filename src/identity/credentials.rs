@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::urls::is_https;
 
 /// The name of the session cookie over plain http.
-pub const SESSION_COOKIE: &str = "sightline_session";
+pub use api::document::SESSION_COOKIE;
 
 /// The name of a cookie for the whole service at `base_url`. On https it has the `__Host-` prefix, which browsers accept
 /// only from this very host, so no sibling subdomain can set one.
@@ -106,6 +106,12 @@ pub fn challenge(metadata: &str, error: Option<&str>) -> String {
 pub fn is_same_origin(headers: &HeaderMap, origin: &str) -> bool {
     let mut lines = headers.get_all(header::ORIGIN).iter();
     matches!((lines.next(), lines.next()), (Some(line), None) if line.as_bytes() == origin.as_bytes())
+}
+
+/// Returns whether a browser says that another site brought the request about: by a link, a form or something embedded.
+#[must_use]
+pub fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    headers.get_all("sec-fetch-site").iter().any(|site| ["cross-site", "same-site"].iter().any(|other| site == other))
 }
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 512 * 1024;
 const FRESH_FOR: TimeDelta = TimeDelta::hours(1);
 
+/// The name of the embedded issuer in the records of people. No URL of an issuer equals it.
+pub const EMBEDDED: &str = "embedded";
+
 /// The error for an issuer URL that may not be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is no usable issuer: https is required (http only on loopback), without user, query and fragment")]
@@ -29,6 +32,7 @@ pub struct UnusableIssuer(String);
 #[derive(Clone)]
 pub struct Issuer {
     url: String,
+    people: String,
     http: reqwest::Client,
     document: Reading<CoreProviderMetadata>,
 }
@@ -41,7 +45,21 @@ impl Issuer {
         if !is_secure(&parsed) || has_user || parsed.query().is_some() || parsed.fragment().is_some() {
             return Err(UnusableIssuer(without_credentials(url)));
         }
-        Ok(Self { url: url.to_owned(), http, document: Reading::new(clock) })
+        let url = url.to_owned();
+        Ok(Self { people: url.clone(), url, http, document: Reading::new(clock) })
+    }
+
+    /// Stores the people of this issuer under the same name at whatever URL it is. For the embedded issuer, whose URL is the
+    /// service's own and may change.
+    #[must_use]
+    pub fn embedded(self) -> Self {
+        Self { people: EMBEDDED.to_owned(), ..self }
+    }
+
+    /// The issuer's name in the records of people.
+    #[must_use]
+    pub fn people(&self) -> &str {
+        &self.people
     }
 
     /// The issuer identifier, byte for byte as configured.

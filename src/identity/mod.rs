@@ -3,8 +3,12 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, both reached over HTTP). This
 //! module verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
+pub mod clients;
 pub mod credentials;
+pub mod departures;
+pub mod grants;
 pub mod issuer;
+pub mod issuer_session;
 pub mod jwks;
 mod reading;
 pub mod relying_party;
@@ -40,7 +44,7 @@ pub enum Credential {
 /// The issuer's claims about a person, from an access token or an ID token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claims {
-    /// The issuer (`iss`).
+    /// The issuer (`iss`), by its name in the records of people.
     pub issuer: String,
     /// The person's identifier at that issuer (`sub`). Issuer and subject together identify a user.
     pub subject: String,
@@ -50,6 +54,8 @@ pub struct Claims {
     pub name: Option<String>,
     /// The time at which the token was issued (`iat`). Of two tokens, the later one takes precedence.
     pub issued_at: DateTime<Utc>,
+    /// The time at which the person proved to the issuer who they are (`auth_time`), if it is stated.
+    pub auth_time: Option<DateTime<Utc>>,
 }
 
 /// An e-mail address from an issuer.
@@ -90,8 +96,8 @@ pub struct IssuerUnavailable(pub String);
 /// Finds the user for a person's claims, or creates it on first sign-in.
 #[async_trait]
 pub trait Users: Send + Sync {
-    /// Returns the user with these claims.
-    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr>;
+    /// Returns the user with these claims. Returns `None` if the person has left since the sign-in that the claims rest on.
+    async fn resolve(&self, claims: &Claims) -> Result<Option<user::Model>, DbErr>;
 
     /// Returns whether `claims` contain nothing new to store for `known`.
     fn is_up_to_date(&self, known: &user::Model, claims: &Claims) -> bool;

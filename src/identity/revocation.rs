@@ -70,7 +70,7 @@ pub async fn revoke_grant(
 /// Revokes every access token that `issuer` has issued for `subject` so far, without involving the issuer.
 ///
 /// The row contains the person's identity only as a hash. For people of the embedded issuer, also end their grants
-/// (`embedded_issuer::grants::end_all`). Sessions are ended by [`super::session::Sessions::end_all`].
+/// ([`super::grants::end_all`]). Sessions are ended by [`super::session::Sessions::end_all`].
 pub async fn revoke_subject(
     db: &impl ConnectionTrait,
     issuer: &str,

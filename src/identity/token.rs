@@ -16,6 +16,8 @@ use super::{
 };
 use crate::clock::Clock;
 
+/// The age beyond which a token is refused, unless the settings say otherwise.
+pub const MAX_AGE: TimeDelta = TimeDelta::hours(24);
 /// Allowed difference to the issuer's clock, for `exp`, `nbf` and `iat`.
 pub const LEEWAY: TimeDelta = TimeDelta::seconds(5);
 const MAX_TOKEN_BYTES: usize = 8 * 1024;
@@ -38,8 +40,10 @@ pub enum TokenError {
 #[derive(Clone)]
 pub struct Verifier {
     issuer: String,
+    people: String,
     keys: Jwks,
     clock: Clock,
+    max_age: TimeDelta,
     /// By the digest of the token.
     verified: Arc<Mutex<LruCache<[u8; 32], Arc<Verified>>>>,
 }
@@ -68,6 +72,7 @@ struct Body {
     exp: f64,
     iat: f64,
     nbf: Option<f64>,
+    auth_time: Option<f64>,
     jti: String,
     client_id: String,
     scope: Option<String>,
@@ -102,7 +107,20 @@ impl Verifier {
     #[must_use]
     pub fn new(keys: Jwks, clock: Clock) -> Self {
         let verified = Mutex::new(LruCache::new(MAX_VERIFIED));
-        Self { issuer: keys.issuer().url().to_owned(), keys, clock, verified: Arc::new(verified) }
+        let (issuer, people) = (keys.issuer().url().to_owned(), keys.issuer().people().to_owned());
+        Self { issuer, people, keys, clock, max_age: MAX_AGE, verified: Arc::new(verified) }
+    }
+
+    /// Returns the verifier with another age beyond which a token is refused.
+    #[must_use]
+    pub fn with_max_age(self, max_age: TimeDelta) -> Self {
+        Self { max_age, ..self }
+    }
+
+    /// Forgets the tokens of a person.
+    pub fn forget(&self, issuer: &str, subject: &str) {
+        let is_theirs = |known: &Verified| known.token.claims.issuer == issuer && known.token.claims.subject == subject;
+        self.verified().retain(|_, known| !is_theirs(known));
     }
 
     /// Verifies `token` for the resource with the identifier `audience`. Revocations are checked elsewhere. A signature is
@@ -135,6 +153,7 @@ impl Verifier {
         }
         let (issued_at, expires_at) = (instant(body.iat)?, instant(body.exp)?);
         let not_before = body.nbf.map(instant).transpose()?;
+        let auth_time = body.auth_time.map(instant).transpose()?;
         if !is_of_a_person(&body) {
             return Err(TokenError::Invalid("stands for a client, not for a person"));
         }
@@ -142,7 +161,7 @@ impl Verifier {
             return Err(TokenError::Invalid("an identifier is empty or too long"));
         }
         let audience = body.aud.clone();
-        let token = Arc::new(accepted(body, digest, issued_at, expires_at));
+        let token = Arc::new(accepted(body, &self.people, digest, Times { issued_at, expires_at, auth_time }));
         Ok(Verified { token, audience, not_before, kid: header.kid, key })
     }
 
@@ -172,6 +191,9 @@ impl Verifier {
         if now + LEEWAY < verified.token.issued_at {
             return Err(TokenError::Invalid("issued in the future"));
         }
+        if verified.token.issued_at + self.max_age + LEEWAY < now {
+            return Err(TokenError::Invalid("issued too long ago"));
+        }
         Ok(())
     }
 
@@ -192,10 +214,19 @@ fn is_of_a_person(body: &Body) -> bool {
     !is_client && !by_client && body.idtyp.as_ref().is_none_or(|kind| kind != "app")
 }
 
-fn accepted(body: Body, digest: [u8; 32], issued_at: DateTime<Utc>, expires_at: DateTime<Utc>) -> AccessToken {
+/// The times that a token states, in whole seconds.
+#[derive(Clone, Copy)]
+struct Times {
+    issued_at: DateTime<Utc>,
+    expires_at: DateTime<Utc>,
+    auth_time: Option<DateTime<Utc>>,
+}
+
+fn accepted(body: Body, people: &str, digest: [u8; 32], times: Times) -> AccessToken {
+    let Times { issued_at, expires_at, auth_time } = times;
     let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
     AccessToken {
-        claims: Claims { issuer: body.iss, subject: body.sub, email, name: body.name, issued_at },
+        claims: Claims { issuer: people.to_owned(), subject: body.sub, email, name: body.name, issued_at, auth_time },
         id: body.jti,
         digest,
         client_id: body.client_id,
@@ -274,8 +305,9 @@ mod tests {
                 "iss": "i", "sub": "s", "aud": "a", "exp": 1, "iat": 0, "jti": "j", "client_id": "c",
             });
             body.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
-            let token =
-                accepted(serde_json::from_value(body).unwrap(), [0; 32], DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH);
+            let epoch = DateTime::UNIX_EPOCH;
+            let times = Times { issued_at: epoch, expires_at: epoch, auth_time: None };
+            let token = accepted(serde_json::from_value(body).unwrap(), "embedded", [0; 32], times);
             assert_eq!(token.claims.email.as_ref().map(|email| email.verified), expected, "{said}");
         }
     }

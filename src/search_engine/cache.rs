@@ -27,6 +27,8 @@ struct Entry<V> {
 struct Held<V> {
     entries: LruCache<String, Entry<V>>,
     bytes: usize,
+    hits: u64,
+    insertions: u64,
     /// Bytes of entries evicted by the list since they were last subtracted.
     evicted: Arc<AtomicUsize>,
 }
@@ -44,6 +46,12 @@ pub struct CacheUse {
     pub entries: usize,
     /// Estimated bytes.
     pub bytes: usize,
+    /// The budget.
+    pub max_bytes: usize,
+    /// The number of reads that found a value.
+    pub hits: u64,
+    /// The number of values stored.
+    pub insertions: u64,
 }
 
 impl<V: Clone> ByteCache<V> {
@@ -57,18 +65,25 @@ impl<V: Clone> ByteCache<V> {
         });
         // The builder only fails for a size of zero.
         let entries = builder.build().unwrap_or_else(|_| LruCache::new(MAX_ENTRIES));
-        Self { held: Mutex::new(Held { entries, bytes: 0, evicted }), max_bytes }
+        Self { held: Mutex::new(Held { entries, bytes: 0, hits: 0, insertions: 0, evicted }), max_bytes }
     }
 
     /// Returns the value under `key`, unless it has expired.
     pub fn get(&self, key: &String, now: DateTime<Utc>) -> Option<V> {
+        self.get_if(key, now, |_| true)
+    }
+
+    /// Returns the value under `key`, unless it has expired or is not `usable`.
+    pub fn get_if(&self, key: &String, now: DateTime<Utc>, usable: impl Fn(&V) -> bool) -> Option<V> {
         let mut held = self.lock();
         let found = held.entries.cache_get(key).map(|entry| (entry.expires_at, entry.value.clone()))?;
-        if found.0 > now {
-            return Some(found.1);
+        if found.0 <= now {
+            held.remove(key);
+            return None;
         }
-        held.remove(key);
-        None
+        let found = Some(found.1).filter(usable);
+        held.hits += u64::from(found.is_some());
+        found
     }
 
     /// Stores `value` of about `bytes` until `expires_at`. A value larger than the whole budget is not stored.
@@ -81,7 +96,15 @@ impl<V: Clone> ByteCache<V> {
         }
         held.make_room(self.max_bytes - bytes);
         held.bytes += bytes;
+        held.insertions += 1;
         held.entries.cache_set(key, Entry { value, bytes, expires_at });
+        held.subtract_evicted();
+    }
+
+    /// Removes every entry whose key `is_meant`.
+    pub fn remove_all(&self, is_meant: impl Fn(&str) -> bool) {
+        let mut held = self.lock();
+        held.entries.retain(|key, _| !is_meant(key));
         held.subtract_evicted();
     }
 
@@ -89,7 +112,13 @@ impl<V: Clone> ByteCache<V> {
     #[must_use]
     pub fn usage(&self) -> CacheUse {
         let held = self.lock();
-        CacheUse { entries: held.entries.cache_size(), bytes: held.bytes }
+        CacheUse {
+            entries: held.entries.cache_size(),
+            bytes: held.bytes,
+            max_bytes: self.max_bytes,
+            hits: held.hits,
+            insertions: held.insertions,
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Held<V>> {
@@ -133,6 +162,10 @@ mod tests {
         Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
     }
 
+    fn size<V: Clone>(cache: &ByteCache<V>) -> (usize, usize) {
+        (cache.usage().entries, cache.usage().bytes)
+    }
+
     #[test]
     fn the_least_recently_used_goes_first() {
         let cache = ByteCache::new(3 * (1_000 + OVERHEAD + 1));
@@ -163,7 +196,19 @@ mod tests {
         for n in 0..MAX_ENTRIES + 10 {
             cache.put(format!("{n:06}"), n, 0, noon() + TimeDelta::hours(1));
         }
-        assert_eq!(cache.usage(), CacheUse { entries: MAX_ENTRIES, bytes: MAX_ENTRIES * (6 + OVERHEAD) });
+        assert_eq!(size(&cache), (MAX_ENTRIES, MAX_ENTRIES * (6 + OVERHEAD)));
+    }
+
+    #[test]
+    fn what_is_removed_gives_its_bytes_back() {
+        let cache = ByteCache::new(10_000);
+        for key in ["a 1", "a 2", "b 1"] {
+            cache.put(key.to_owned(), key, 10, noon() + TimeDelta::hours(1));
+        }
+        cache.remove_all(|key| key.starts_with("a "));
+        assert_eq!(cache.get(&"a 1".to_owned(), noon()), None);
+        assert_eq!(cache.get(&"b 1".to_owned(), noon()), Some("b 1"));
+        assert_eq!(size(&cache), (1, 3 + 10 + OVERHEAD));
     }
 
     #[test]
@@ -172,6 +217,18 @@ mod tests {
         cache.put("a".to_owned(), 1, 10, noon() + TimeDelta::minutes(5));
         assert_eq!(cache.get(&"a".to_owned(), noon() + TimeDelta::minutes(4)), Some(1));
         assert_eq!(cache.get(&"a".to_owned(), noon() + TimeDelta::minutes(5)), None);
-        assert_eq!(cache.usage(), CacheUse { entries: 0, bytes: 0 });
+        assert_eq!(size(&cache), (0, 0));
+    }
+
+    #[test]
+    fn what_is_found_and_usable_is_a_hit() {
+        let cache = ByteCache::new(10_000);
+        let later = noon() + TimeDelta::minutes(5);
+        cache.put("a".to_owned(), 1, 10, later);
+        assert_eq!(cache.get(&"b".to_owned(), noon()), None);
+        assert_eq!(cache.get_if(&"a".to_owned(), noon(), |value| *value > 1), None);
+        assert_eq!(cache.get_if(&"a".to_owned(), noon(), |value| *value == 1), Some(1));
+        assert_eq!(cache.get(&"a".to_owned(), later), None);
+        assert_eq!((cache.usage().hits, cache.usage().insertions), (1, 1));
     }
 }

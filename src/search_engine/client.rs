@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use secrecy::{ExposeSecret, SecretString};
@@ -17,71 +16,26 @@ use uuid::Uuid;
 use super::{
     error::SearchEngineError,
     failure::{Failure, Verdict, judge},
-    oauth::{Oauth, OauthSettings},
-    pace::{Asker, Pace, Pacer},
+    oauth::Oauth,
+    outcomes::{LastOutcomes, Outcomes},
+    pace::{Asker, Pacer},
     refusals::Refusals,
+    settings::{Account, GrantSink, Settings},
+    troubles::{Trouble, Troubles},
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
-use crate::{clock::Clock, compute::beside, random::Random};
+use crate::{
+    clock::Clock,
+    compute::beside,
+    random::Random,
+    telemetry::upstream::{UpstreamMeter, UpstreamOutcome},
+};
 
 /// The maximum number of rows that one request may ask for.
 const PAGE: usize = 25_000;
 
 /// An access token is not used this shortly before it expires.
 const TOKEN_MARGIN: TimeDelta = TimeDelta::seconds(30);
-
-/// Timeouts and retry delays for the search engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
-    /// Timeout of one attempt.
-    pub attempt: Duration,
-    /// Timeout of a request with all its attempts.
-    pub deadline: Duration,
-    /// The wait before the first retry. It doubles with each retry.
-    pub first_backoff: Duration,
-    /// The longest wait between two attempts.
-    pub longest_backoff: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            attempt: Duration::from_secs(15),
-            deadline: Duration::from_secs(25),
-            first_backoff: Duration::from_millis(100),
-            longest_backoff: Duration::from_secs(4),
-        }
-    }
-}
-
-/// The addresses of the search engine and the limits of requests to it.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The root before `/webmasters/v3`.
-    pub api_url: String,
-    /// The OAuth endpoints.
-    pub oauth: OauthSettings,
-    /// The request rate by site and by account.
-    pub pace: Pace,
-    /// Timeouts and retry delays.
-    pub patience: Patience,
-}
-
-/// The parts of a search account that reading needs.
-#[derive(Debug, Clone)]
-pub struct Account {
-    /// The id in the service's own database.
-    pub id: Uuid,
-    /// The refresh token.
-    pub refresh_token: SecretString,
-}
-
-/// Stores a refresh token that the search engine replaced during a refresh.
-#[async_trait]
-pub trait GrantSink: Send + Sync {
-    /// Stores the new refresh token of `account`.
-    async fn replaced(&self, account: Uuid, refresh_token: SecretString);
-}
 
 struct AccessToken {
     value: SecretString,
@@ -108,6 +62,9 @@ pub struct SearchEngine {
     pub(super) pacer: Pacer,
     tokens: Mutex<HashMap<Uuid, TokenSlot>>,
     refusals: Refusals,
+    troubles: Troubles,
+    outcomes: Outcomes,
+    meter: UpstreamMeter,
     clock: Clock,
     random: Random,
     sink: Arc<dyn GrantSink>,
@@ -128,6 +85,9 @@ impl SearchEngine {
             pacer: Pacer::new(settings.pace),
             tokens: Mutex::default(),
             refusals: Refusals::default(),
+            troubles: Troubles::default(),
+            outcomes: Outcomes::default(),
+            meter: UpstreamMeter::default(),
             settings,
             http,
             clock,
@@ -142,6 +102,12 @@ impl SearchEngine {
         &self.oauth
     }
 
+    /// The metrics of requests to the search engine's API.
+    #[must_use]
+    pub fn meter(&self) -> &UpstreamMeter {
+        &self.meter
+    }
+
     /// The sites of an account, unverified ones included.
     pub async fn sites(&self, account: &Account) -> Result<Vec<SiteEntry>, SearchEngineError> {
         let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
@@ -152,6 +118,26 @@ impl SearchEngine {
     /// Clears the pause of a refused site, because the search engine lists it for the account.
     pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
         self.refusals.forget(account, site);
+    }
+
+    /// Returns the account's last trouble, if no request has succeeded since.
+    #[must_use]
+    pub fn trouble(&self, account: Uuid) -> Option<Trouble> {
+        self.troubles.of(account, self.clock.now())
+    }
+
+    /// Returns the account's last success and last failure, as far as this process knows them.
+    #[must_use]
+    pub fn last_outcomes(&self, account: Uuid) -> LastOutcomes {
+        self.outcomes.of(account)
+    }
+
+    /// Drops everything kept of an account: its access token, refused sites and troubles.
+    pub fn forget_account(&self, account: Uuid) {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
+        self.refusals.forget_account(account);
+        self.troubles.forget(account);
+        self.outcomes.forget(account);
     }
 
     /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
@@ -220,9 +206,13 @@ impl SearchEngine {
     ) -> Result<T, SearchEngineError> {
         let deadline = tokio::time::Instant::now() + self.settings.patience.deadline;
         let tries = self.try_until_settled(account, site, request, deadline);
-        tokio::time::timeout_at(deadline, tries)
+        let outcome = tokio::time::timeout_at(deadline, tries)
             .await
-            .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")))
+            .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
+        let now = self.clock.now();
+        self.troubles.note(account.id, site.is_some(), &outcome, now);
+        self.outcomes.note(account.id, &outcome, now);
+        outcome
     }
 
     async fn try_until_settled<T: DeserializeOwned + Send + 'static>(
@@ -235,31 +225,35 @@ impl SearchEngine {
         let (mut backoff, mut refreshed) = (self.settings.patience.first_backoff, false);
         loop {
             let token = match self.access_token(account).await {
-                Err(SearchEngineError::Unavailable { detail, .. }) => Err(Verdict::Retry(None, detail)),
+                Err(SearchEngineError::Unavailable { detail, .. }) => Err(Failure::from(Verdict::Retry(None, detail))),
                 Err(final_error) => return Err(final_error),
                 Ok(token) => Ok(token),
             };
             let outcome = match token {
                 Ok(token) => {
                     let request = request().bearer_auth(token.expose_secret());
-                    self.attempt(account, site, request).await.map_err(|verdict| (verdict, Some(token)))
+                    self.attempt(account, site, request).await.map_err(|failure| (failure, Some(token)))
                 }
-                Err(verdict) => Err((verdict, None)),
+                Err(failure) => Err((failure, None)),
             };
-            let (wait, said) = match outcome {
+            let (Failure { verdict, over_quota: quota }, token) = match outcome {
                 Ok(value) => return Ok(value),
-                Err((Verdict::Fail(error), _)) => return Err(error),
-                Err((Verdict::Refresh(said), _)) if refreshed => return Err(SearchEngineError::Disconnected(said)),
-                Err((Verdict::Refresh(_), token)) => {
+                Err(failed) => failed,
+            };
+            let (wait, said) = match verdict {
+                Verdict::Fail(error) => return Err(error),
+                Verdict::Refresh(said) if refreshed => return Err(SearchEngineError::Disconnected(said)),
+                Verdict::Refresh(_) => {
                     refreshed = true;
                     self.forget(account, token.as_ref()).await;
                     continue;
                 }
-                Err((Verdict::Retry(after, said), _)) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
+                Verdict::Retry(after, said) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
             };
             if tokio::time::Instant::now() + wait >= deadline {
                 return Err(SearchEngineError::Unavailable {
                     retry_after: wait.max(Duration::from_secs(1)),
+                    quota,
                     detail: said,
                 });
             }
@@ -280,22 +274,24 @@ impl SearchEngine {
         account: &Account,
         site: Option<(&SiteUrl, Asker)>,
         request: reqwest::RequestBuilder,
-    ) -> Result<T, Verdict> {
+    ) -> Result<T, Failure> {
         let permit = match site {
             Some((site, asker)) => Some(self.pacer.start(account.id, site, asker).await),
             None => None,
         };
+        let start = tokio::time::Instant::now();
         let answer = self.answer(request).await;
+        self.meter.note(answer.as_ref().map_or_else(Failure::outcome, |_| UpstreamOutcome::Ok), start.elapsed());
         match (&permit, &answer) {
             (Some(permit), Ok(_)) => permit.accepted(),
             (Some(permit), Err(failure)) if failure.over_quota => permit.refused(),
             _ => {}
         }
-        let body = answer.map_err(|failure| failure.verdict)?;
+        let body = answer?;
         // Thousands of rows are megabytes of JSON.
         let parsed = beside(move || serde_json::from_slice(&body)).await;
-        let parsed = parsed.map_err(|error| Verdict::Retry(None, error.to_string()))?;
-        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")))
+        let parsed = parsed.map_err(|error| Failure::from(Verdict::Retry(None, error.to_string())))?;
+        parsed.map_err(|error| Verdict::Retry(None, format!("unreadable answer: {error}")).into())
     }
 
     /// The body of a successful response.

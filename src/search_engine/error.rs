@@ -33,6 +33,8 @@ pub enum SearchEngineError {
     Unavailable {
         /// Time after which a retry makes sense.
         retry_after: Duration,
+        /// True if the quota is used up.
+        quota: bool,
         /// Details for the log.
         detail: String,
     },
@@ -41,7 +43,7 @@ pub enum SearchEngineError {
 impl SearchEngineError {
     /// No response. The request can be retried soon.
     pub fn unavailable(detail: impl Into<String>) -> Self {
-        Self::Unavailable { retry_after: Duration::from_secs(5), detail: detail.into() }
+        Self::Unavailable { retry_after: Duration::from_secs(5), quota: false, detail: detail.into() }
     }
 }
 

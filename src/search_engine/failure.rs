@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::error::SearchEngineError;
+use crate::telemetry::upstream::UpstreamOutcome;
 
 /// Recovery time of the load quota, from the search engine's documentation.
 const LOAD_QUOTA: Duration = Duration::from_mins(15);
@@ -28,6 +29,18 @@ pub struct Failure {
     pub verdict: Verdict,
     /// True if the quota is used up, so that fewer requests help.
     pub over_quota: bool,
+}
+
+impl Failure {
+    /// Its name among the metrics.
+    #[must_use]
+    pub fn outcome(&self) -> UpstreamOutcome {
+        match self.verdict {
+            _ if self.over_quota => UpstreamOutcome::Quota,
+            Verdict::Retry(..) => UpstreamOutcome::Failed,
+            Verdict::Refresh(_) | Verdict::Fail(_) => UpstreamOutcome::Refused,
+        }
+    }
 }
 
 impl From<Verdict> for Failure {
@@ -78,7 +91,7 @@ pub fn judge(status: u16, retry_after: Option<Duration>, body: &[u8]) -> Failure
         401 => Verdict::Refresh(said),
         403 | 429 if load => {
             let retry_after = retry_after.unwrap_or(LOAD_QUOTA);
-            Verdict::Fail(SearchEngineError::Unavailable { retry_after, detail: said })
+            Verdict::Fail(SearchEngineError::Unavailable { retry_after, quota: true, detail: said })
         }
         403 if over_quota => Verdict::Retry(retry_after, said),
         403 if is(&["accessNotConfigured", "SERVICE_DISABLED"]) => {

@@ -3,11 +3,11 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use super::{
-    client::Account,
     error::ReadError,
     planner::Plan,
     reader::Reader,
     reading::Part,
+    settings::Account,
     wire::{DataState, Dimension, SearchType, SiteUrl},
 };
 use crate::clock::Clock;

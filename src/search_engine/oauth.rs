@@ -1,5 +1,7 @@
 //! The OAuth grant by which an account gives the service read access: authorization code with PKCE, refresh, revocation.
 
+use std::time::Duration;
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -10,6 +12,12 @@ use super::error::SearchEngineError;
 
 /// The only scope that the service ever requests.
 pub const READONLY_SCOPE: &str = "https://www.googleapis.com/auth/webmasters.readonly";
+
+/// A scope that includes [`READONLY_SCOPE`].
+const WRITING_SCOPE: &str = "https://www.googleapis.com/auth/webmasters";
+
+/// Time limit of one request. A person may be waiting for the page.
+const TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// The OAuth endpoints and the client's credentials.
 #[derive(Debug, Clone)]
@@ -50,6 +58,31 @@ pub struct UserInfo {
     pub email: Option<String>,
 }
 
+impl TokenAnswer {
+    /// Returns whether the grant allows reading search data. A person can untick that on the consent page. An answer without
+    /// scopes grants what was requested (RFC 6749, section 5.1).
+    #[must_use]
+    pub fn may_read(&self) -> bool {
+        let granted = self.scope.as_deref().unwrap_or(READONLY_SCOPE);
+        granted.split(' ').any(|scope| scope == READONLY_SCOPE || scope == WRITING_SCOPE)
+    }
+}
+
+/// A request for consent.
+#[derive(Debug, Clone, Copy)]
+pub struct Consent<'a> {
+    /// The URL to which the browser returns.
+    pub redirect_uri: &'a str,
+    /// The value that the browser brings back.
+    pub state: &'a str,
+    /// The PKCE verifier.
+    pub verifier: &'a str,
+    /// The pages that the search engine must show: `consent`, `select_account`. `None`: it decides.
+    pub prompt: Option<&'a str>,
+    /// The account to preselect.
+    pub login_hint: Option<&'a str>,
+}
+
 #[derive(Debug, Default, Deserialize)]
 struct Refusal {
     #[serde(default)]
@@ -72,34 +105,30 @@ impl Oauth {
         Self { settings, http }
     }
 
-    /// The URL where a person consents. `login_hint` names the account to preselect.
-    pub fn authorize_url(
-        &self,
-        redirect_uri: &str,
-        state: &str,
-        verifier: &str,
-        login_hint: Option<&str>,
-    ) -> Result<Url, SearchEngineError> {
-        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(verifier));
+    /// The URL where a person consents to reading without being present, with the scopes granted earlier.
+    pub fn authorize_url(&self, consent: &Consent<'_>) -> Result<Url, SearchEngineError> {
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(consent.verifier));
         let mut url = Url::parse(&self.settings.authorize_url)
             .map_err(|e| SearchEngineError::Misconfigured(format!("search_engine.authorize_url: {e}")))?;
         url.query_pairs_mut()
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.settings.client_id)
-            .append_pair("redirect_uri", redirect_uri)
+            .append_pair("redirect_uri", consent.redirect_uri)
             .append_pair("scope", &format!("openid email {READONLY_SCOPE}"))
-            .append_pair("state", state)
+            .append_pair("state", consent.state)
             .append_pair("code_challenge", &challenge)
             .append_pair("code_challenge_method", "S256")
             .append_pair("access_type", "offline")
-            .append_pair("prompt", "consent");
-        if let Some(hint) = login_hint {
-            url.query_pairs_mut().append_pair("login_hint", hint);
+            .append_pair("include_granted_scopes", "true");
+        for (name, value) in [("prompt", consent.prompt), ("login_hint", consent.login_hint)] {
+            if let Some(value) = value {
+                url.query_pairs_mut().append_pair(name, value);
+            }
         }
         Ok(url)
     }
 
-    /// Exchanges a code for the grant. Fails if the person did not grant the scope for reading.
+    /// Exchanges a code for the grant. The caller checks [`TokenAnswer::may_read`].
     pub async fn exchange(
         &self,
         code: &str,
@@ -112,15 +141,7 @@ impl Oauth {
             ("redirect_uri", redirect_uri),
             ("code_verifier", verifier),
         ];
-        let answer = self.token(&form).await?;
-        let granted = answer.scope.as_deref().unwrap_or(READONLY_SCOPE);
-        if !granted
-            .split(' ')
-            .any(|scope| scope == READONLY_SCOPE || scope == "https://www.googleapis.com/auth/webmasters")
-        {
-            return Err(SearchEngineError::ScopeMissing(format!("granted only: {granted}")));
-        }
-        Ok(answer)
+        self.token(&form).await
     }
 
     /// Returns a new access token. `Disconnected` if the grant has ended.
@@ -131,17 +152,22 @@ impl Oauth {
     /// Revokes the grant. A grant that has already ended counts as revoked.
     pub async fn revoke(&self, token: &SecretString) -> Result<(), SearchEngineError> {
         let request = self.http.post(&self.settings.revoke_url).form(&[("token", token.expose_secret())]);
-        let answer = request.send().await.map_err(transport)?;
-        match answer.status().as_u16() {
-            200 | 400 => Ok(()),
-            status => Err(SearchEngineError::unavailable(format!("revocation answered {status}"))),
+        let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
+        let status = answer.status().as_u16();
+        if status == 200 {
+            return Ok(());
+        }
+        let refusal: Refusal = answer.json().await.unwrap_or_default();
+        match (status, refusal.error.as_str()) {
+            (400, "invalid_token") => Ok(()),
+            (_, error) => Err(SearchEngineError::unavailable(format!("revocation answered {status} {error}"))),
         }
     }
 
     /// Returns the profile of the account that an access token belongs to.
     pub async fn userinfo(&self, access_token: &SecretString) -> Result<UserInfo, SearchEngineError> {
         let request = self.http.get(&self.settings.userinfo_url).bearer_auth(access_token.expose_secret());
-        let answer = request.send().await.map_err(transport)?;
+        let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
         if !answer.status().is_success() {
             return Err(SearchEngineError::unavailable(format!("userinfo answered {}", answer.status())));
         }
@@ -154,7 +180,8 @@ impl Oauth {
             ("client_secret", self.settings.client_secret.expose_secret()),
         ];
         let form: Vec<_> = form.iter().chain(&client).collect();
-        let answer = self.http.post(&self.settings.token_url).form(&form).send().await.map_err(transport)?;
+        let request = self.http.post(&self.settings.token_url).form(&form);
+        let answer = request.timeout(TIME_LIMIT).send().await.map_err(transport)?;
         let status = answer.status().as_u16();
         if status == 200 {
             return answer.json().await.map_err(transport);

@@ -11,14 +11,16 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared, try_join_all},
 };
+use uuid::Uuid;
 
 use super::{
     cache::{ByteCache, CacheUse},
-    client::{Account, SearchEngine},
+    client::SearchEngine,
     error::{ReadError, SearchEngineError},
     pace::{Asker, Lane},
     planner::Plan,
     reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
+    settings::Account,
     wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
 use crate::{clock::Clock, compute::beside};
@@ -30,6 +32,9 @@ const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 const UNSETTLED_DAYS: i64 = 3;
 
 type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
+
+/// The number of times that the readings of each account were dropped.
+type Drops = Arc<Mutex<HashMap<Uuid, u64>>>;
 
 /// Requests in flight, by lane and key.
 type InFlight = Mutex<HashMap<(Lane, String), Running>>;
@@ -56,13 +61,15 @@ struct Request {
     account: Account,
     site: SiteUrl,
     query: QueryRequest,
+    /// The number of times that the account's readings had been dropped when the request began.
+    drops: u64,
 }
 
 impl Request {
-    /// The cache key of the request.
+    /// The cache key of the request. It begins with [`prefix`].
     fn key(&self) -> Result<String, SearchEngineError> {
         let body = serde_json::to_string(&self.query).map_err(|e| SearchEngineError::InvalidRequest(e.to_string()))?;
-        Ok(format!("{} {} {body}", self.account.id, self.site))
+        Ok(format!("{}{} {body}", prefix(self.account.id), self.site))
     }
 
     /// Returns the daily series whose sum equals the totals that this requests. If that series is cached or in flight, no
@@ -79,7 +86,7 @@ impl Request {
         let dimensions = vec![Dimension::Date];
         let row_limit = row_limit(&dimensions).unwrap_or(self.query.row_limit);
         let query = QueryRequest { dimensions, row_limit, ..self.query.clone() };
-        Some(Self { account: self.account.clone(), site: self.site.clone(), query })
+        Some(Self { account: self.account.clone(), site: self.site.clone(), query, drops: self.drops })
     }
 }
 
@@ -89,6 +96,7 @@ pub struct Reader {
     engine: Arc<SearchEngine>,
     cache: Arc<ByteCache<Arc<Reading>>>,
     in_flight: Arc<InFlight>,
+    drops: Drops,
     clock: Clock,
     ttl: TimeDelta,
     asker: Asker,
@@ -102,6 +110,7 @@ impl Reader {
             engine,
             cache: Arc::new(ByteCache::new(max_bytes)),
             in_flight: Arc::default(),
+            drops: Arc::default(),
             clock,
             ttl,
             asker: Asker::new(Lane::Own),
@@ -118,6 +127,18 @@ impl Reader {
     #[must_use]
     pub fn engine(&self) -> &Arc<SearchEngine> {
         &self.engine
+    }
+
+    /// Drops all readings of an account, also those in flight when they arrive, and what the client keeps of it.
+    pub fn forget_account(&self, account: Uuid) {
+        *self.drops.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default() += 1;
+        let start = prefix(account);
+        self.cache.remove_all(|key| key.starts_with(&start));
+        self.engine.forget_account(account);
+    }
+
+    fn drops_of(&self, account: Uuid) -> u64 {
+        self.drops.lock().unwrap_or_else(PoisonError::into_inner).get(&account).copied().unwrap_or_default()
     }
 
     /// The current use of the cache.
@@ -175,7 +196,8 @@ impl Reader {
             start_row: 0,
             data_state: part.data_state,
         };
-        self.made_once(Request { account: account.clone(), site: site.clone(), query }).await
+        let drops = self.drops_of(account.id);
+        self.made_once(Request { account: account.clone(), site: site.clone(), query, drops }).await
     }
 
     /// Returns the reading from the cache, from an identical request in flight, from the daily series that it sums up, or
@@ -194,7 +216,7 @@ impl Reader {
             } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(reading);
             } else if let Some(total) = by_day.as_ref().and_then(|key| self.cache.get(key, now)?.total()) {
-                return Ok(self.kept(key, total, &request.query));
+                return Ok(self.kept(key, total, &request));
             } else {
                 let days = by_day.and_then(|key| self.running(&in_flight, &key));
                 let (reader, own_key) = (self.clone(), key.clone());
@@ -240,20 +262,22 @@ impl Reader {
         if let Some(days) = days
             && let Some(total) = days.await?.total()
         {
-            return Ok(self.kept(key, total, &request.query));
+            return Ok(self.kept(key, total, &request));
         }
-        let Request { account, site, query } = request;
-        let answer = self.engine.query(&account, &site, self.asker, &query, query.row_limit).await?;
+        let Request { account, site, query, .. } = &request;
+        let answer = self.engine.query(account, site, self.asker, query, query.row_limit).await?;
         let (dimensions, cap, now) = (query.dimensions.clone(), query.row_limit, self.clock.now());
         let reading = beside(move || reading_of(answer, &dimensions, cap, now)).await.map_err(|error| died(&error))?;
-        Ok(self.kept(key, reading, &query))
+        Ok(self.kept(key, reading, &request))
     }
 
-    /// Stores a reading in the cache.
-    fn kept(&self, key: String, reading: Reading, query: &QueryRequest) -> Arc<Reading> {
-        let (bytes, expires_at) = (reading.bytes(), reading.read_at + self.ttl_of(query));
+    /// Stores a reading in the cache, unless the account's readings were dropped since its request began.
+    fn kept(&self, key: String, reading: Reading, request: &Request) -> Arc<Reading> {
+        let (bytes, expires_at) = (reading.bytes(), reading.read_at + self.ttl_of(&request.query));
         let reading = Arc::new(reading);
-        self.cache.put(key, reading.clone(), bytes, expires_at);
+        if self.drops_of(request.account.id) == request.drops {
+            self.cache.put(key, reading.clone(), bytes, expires_at);
+        }
         reading
     }
 
@@ -262,6 +286,11 @@ impl Reader {
         let settled = query.data_state == DataState::Final && query.end_date < settled_until;
         if settled { self.ttl } else { self.ttl.min(UNSETTLED_TTL) }
     }
+}
+
+/// The start of the cache keys of an account.
+fn prefix(account: Uuid) -> String {
+    format!("{account} ")
 }
 
 fn died(error: &crate::error::Error) -> SearchEngineError {

@@ -64,6 +64,11 @@ impl Refusals {
         self.lock().remove(&(account, site.0.clone()));
     }
 
+    /// Drops the refusals of all sites of an account.
+    pub fn forget_account(&self, account: Uuid) {
+        self.lock().retain(|(refused, _), _| *refused != account);
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<(Uuid, String), Refusal>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

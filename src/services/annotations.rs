@@ -1,6 +1,9 @@
 //! Annotations: events on a day, shown on the charts of a property.
 
-use api::annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource};
+use api::{
+    annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource},
+    privacy::AuditAction,
+};
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 use entity::annotation::{self, Column, Entity};
 use sea_orm::{
@@ -10,7 +13,8 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
-    change::{Limit, Others, PropertyChange, etag},
+    audit::Event,
+    change::{Limit, NewText, PropertyChange, etag},
 };
 use crate::{compute::beside, error::Error};
 
@@ -91,9 +95,8 @@ fn known(anomaly: &Anomaly) -> Annotation {
 pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<Annotation, Error> {
     let days = check(&input, change.now)?;
     let property_id = change.lock().await?;
-    let others = Others::read(change.tx(), Entity::of_property(property_id), None, Some(Column::Text)).await?;
-    others.check_room(MAX_ANNOTATIONS)?;
-    others.check_bytes("text", input.text.len(), MAX_ANNOTATIONS)?;
+    let text = NewText { field: "text", bytes: input.text.len(), is_new: true };
+    change.check_text(property_id, Entity::of_property(property_id), Column::Text, text, MAX_ANNOTATIONS).await?;
     let row = annotation::ActiveModel {
         id: Set(change.new_id()),
         property_id: Set(property_id),
@@ -115,8 +118,8 @@ pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) 
     let days = check(&input, change.now)?;
     if input.text.len() > row.text.len() {
         let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
-        let others = Others::read(change.tx(), others, None, Some(Column::Text)).await?;
-        others.check_bytes("text", input.text.len(), MAX_ANNOTATIONS)?;
+        let text = NewText { field: "text", bytes: input.text.len(), is_new: false };
+        change.check_text(property_id, others, Column::Text, text, MAX_ANNOTATIONS).await?;
     }
     let mut row = row.into_active_model();
     row.date = Set(days.0);
@@ -130,8 +133,10 @@ pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) 
 /// Deletes an annotation.
 pub async fn delete(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
     let property_id = change.lock().await?;
-    change.current(Entity::one_of_property(property_id, id)).await?.delete(change.tx()).await?;
-    Ok(())
+    let row = change.current(Entity::one_of_property(property_id, id)).await?;
+    let day = row.date.to_string();
+    row.delete(change.tx()).await?;
+    change.note(Event::on(&change.by, AuditAction::AnnotationDeleted).record(day)).await
 }
 
 /// Returns the first and last day of an annotation. The last day is `None` if it equals the first.
@@ -148,7 +153,7 @@ fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Opti
     Ok((input.date, input.end_date.filter(|end| *end != input.date)))
 }
 
-fn to_api(row: &annotation::Model) -> Annotation {
+pub(super) fn to_api(row: &annotation::Model) -> Annotation {
     Annotation {
         id: row.id,
         date: row.date,

@@ -17,9 +17,18 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
+    audit::Event,
     users::{self, Member},
 };
-use crate::{digest::opaque_tag_of, error::Error, random::Random, store::unit_of_work::UnitOfWork};
+use crate::{
+    digest::opaque_tag_of,
+    error::Error,
+    random::Random,
+    store::{
+        bounds::{Bounds, Records, Taken},
+        unit_of_work::UnitOfWork,
+    },
+};
 
 /// The maximum total size of the texts or conditions of one kind of record, per property or person: 4 MiB.
 const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;
@@ -64,6 +73,9 @@ pub struct Change<By> {
     /// The time of the change.
     pub now: DateTime<Utc>,
     tx: Arc<DatabaseTransaction>,
+    /// True if what admission read of the caller holds until the transaction ends.
+    as_admitted: bool,
+    bounds: Bounds,
     if_match: IfMatch,
     random: Random,
 }
@@ -94,7 +106,8 @@ impl<By: Author> Change<By> {
         random: Random,
     ) -> Result<Self, Error> {
         let tx = unit.transaction().await?.clone();
-        Ok(Self { by, now, tx, if_match, random })
+        let (as_admitted, bounds) = (unit.is_as_admitted(), unit.bounds().clone());
+        Ok(Self { by, now, tx, as_admitted, bounds, if_match, random })
     }
 
     /// The transaction.
@@ -107,6 +120,14 @@ impl<By: Author> Change<By> {
     #[must_use]
     pub fn new_id(&self) -> Uuid {
         self.random.id(self.now)
+    }
+
+    /// Notes in the audit trail what is changed.
+    ///
+    /// # Errors
+    /// The database cannot answer.
+    pub async fn note(&self, event: Event) -> Result<(), Error> {
+        event.note(self.tx(), self.new_id(), self.now).await
     }
 
     /// Returns a secret of 256 bits for a new record.
@@ -130,6 +151,33 @@ impl<By: Author> Change<By> {
         Ok(row)
     }
 
+    /// Fails if `text` has no room among the `others`, which are the records of `owner` with their texts in `column`. The records
+    /// are not counted if there is certainly room.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRequest`] names the field and the limit.
+    pub async fn check_text<E: EntityTrait>(
+        &self,
+        owner: Uuid,
+        others: Select<E>,
+        column: E::Column,
+        text: NewText,
+        limit: Limit,
+    ) -> Result<(), Error> {
+        let records = Records { table: E::default().table_name(), owner };
+        let (count, bytes) = (u64::from(text.is_new), text.bytes as u64);
+        if self.bounds.take(records, Taken { count, bytes }, Taken { count: limit.max, bytes: MAX_TOTAL_BYTES }) {
+            return Ok(());
+        }
+        let others = Others::read(self.tx(), others, None, Some(column)).await?;
+        if text.is_new {
+            others.check_room(limit)?;
+        }
+        others.check_bytes(text.field, text.bytes, limit)?;
+        self.bounds.set(records, Taken { count: others.count + 1, bytes: others.bytes + bytes });
+        Ok(())
+    }
+
     /// Fails if `If-Match` was sent and does not name `state`.
     ///
     /// # Errors
@@ -140,21 +188,32 @@ impl<By: Author> Change<By> {
 }
 
 impl MemberChange {
-    /// Locks the member with [`users::lock`]. Returns the member's current record.
+    /// Locks the member with [`users::lock`]. Returns the member's current record. A transaction on `SQLite` excludes other writers
+    /// anyway, so nothing is sent there if the record is known to be current.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the record no longer exists.
+    /// [`Error::CallerGone`] if the record no longer exists.
     pub async fn lock(&self) -> Result<user::Model, Error> {
-        users::lock(self.tx(), self.by.user.id).await
+        if self.as_admitted {
+            return Ok((*self.by.user).clone());
+        }
+        users::lock(self.tx(), self.by.user.id).await.map_err(|error| match error {
+            Error::NotFound => Error::CallerGone,
+            error => error,
+        })
     }
 }
 
 impl PropertyChange {
-    /// Locks the property and re-checks access with [`PropertyAccess::lock`]. Returns the property's id.
+    /// Locks the property and re-checks access with [`PropertyAccess::lock`]. Returns the property's id. As for a member, nothing is
+    /// sent if access is known to be current.
     ///
     /// # Errors
     /// The errors of [`PropertyAccess::lock`].
     pub async fn lock(&self) -> Result<Uuid, Error> {
+        if self.as_admitted {
+            return Ok(self.by.property().id);
+        }
         self.by.lock(self.tx()).await
     }
 }
@@ -166,6 +225,17 @@ pub struct Limit {
     pub max: u64,
     /// The plural name of the records, for hints.
     pub noun: &'static str,
+}
+
+/// The text of a record to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct NewText {
+    /// The field of the body, for hints.
+    pub field: &'static str,
+    /// Its length.
+    pub bytes: usize,
+    /// True if the record is new, false if the text replaces another.
+    pub is_new: bool,
 }
 
 /// Statistics on the other records of the same kind, property and person, read in one statement.

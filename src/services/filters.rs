@@ -3,6 +3,7 @@
 use api::{
     filters::{FilterPreset, FilterPresetInput},
     models::FilterCondition,
+    privacy::AuditAction,
 };
 use entity::filter_preset::{self, Column, Entity};
 use sea_orm::{
@@ -11,6 +12,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
+    audit::Event,
     change::{Limit, MemberChange, Others, etag, trimmed},
     classifications::conditions::stored_filters,
     users::Member,
@@ -71,11 +73,13 @@ pub async fn replace(change: &MemberChange, id: Uuid, input: FilterPresetInput) 
 /// Deletes a preset.
 pub async fn delete(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let user_id = change.lock().await?.id;
-    change.current(Entity::one_of_user(user_id, id)).await?.delete(change.tx()).await?;
-    Ok(())
+    let row = change.current(Entity::one_of_user(user_id, id)).await?;
+    let event = Event::own(user_id, AuditAction::FilterPresetDeleted).record(&row.name);
+    row.delete(change.tx()).await?;
+    change.note(event).await
 }
 
-fn to_api(row: &filter_preset::Model) -> Result<FilterPreset, Error> {
+pub(super) fn to_api(row: &filter_preset::Model) -> Result<FilterPreset, Error> {
     let filters: Vec<FilterCondition> = serde_json::from_str(&row.filters).map_err(Error::internal)?;
     Ok(FilterPreset {
         id: row.id,

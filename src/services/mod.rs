@@ -4,9 +4,16 @@
 pub mod access;
 pub mod analyses;
 pub mod annotations;
+pub mod applications;
+pub mod audit;
+pub mod billing;
 pub mod change;
 pub mod classifications;
+pub mod connections;
 pub mod filters;
+pub mod health;
+pub mod integrations;
+pub mod privacy;
 pub mod properties;
 pub mod replays;
 pub mod search_accounts;

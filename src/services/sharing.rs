@@ -4,6 +4,7 @@
 
 use api::{
     models::Role,
+    privacy::AuditAction,
     sharing::{ShareLink, ShareLinkInput},
 };
 use chrono::{DateTime, SubsecRound as _, Utc};
@@ -17,12 +18,17 @@ use uuid::Uuid;
 
 use super::{
     access::PropertyAccess,
+    audit::Event,
     change::{Limit, Others, PropertyChange, etag, trimmed},
 };
-use crate::{error::Error, secrets::Secrets};
+use crate::{
+    error::Error,
+    secrets::Secrets,
+    store::resealing::{self, Place},
+};
 
 /// The maximum number of active links of a property.
-const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
+pub(super) const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
 
 /// The context that the sealed token is bound to.
 const CONTEXT: &str = "share_link";
@@ -76,7 +82,9 @@ impl Links<'_> {
             revoked_at: Set(None),
             created_at: Set(change.now),
         };
-        Ok(self.to_api(&row.insert(change.tx()).await?, &change.by))
+        let row = row.insert(change.tx()).await?;
+        change.note(named(&change.by, AuditAction::ShareLinkMade, &row)).await?;
+        Ok(self.to_api(&row, &change.by))
     }
 
     /// Converts the row to that of the API. Omits a token that the current key cannot open: the link can still be revoked.
@@ -100,10 +108,27 @@ impl Links<'_> {
 pub async fn revoke(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
     let property_id = change.lock().await?;
     let one = Entity::active_one_of_property(property_id, id, change.now);
-    let mut row = change.current(one).await?.into_active_model();
+    let row = change.current(one).await?;
+    let event = named(&change.by, AuditAction::ShareLinkRevoked, &row);
+    let mut row = row.into_active_model();
     row.revoked_at = Set(Some(change.now));
     row.update(change.tx()).await?;
-    Ok(())
+    change.note(event).await
+}
+
+/// An event that names a link, if the link has a name.
+fn named(access: &PropertyAccess, action: AuditAction, link: &share_link::Model) -> Event {
+    let event = Event::on(access, action);
+    match &link.name {
+        Some(name) => event.record(name),
+        None => event,
+    }
+}
+
+/// Seals every token again that is not under the current secrets key. Returns their number.
+pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+    let place = Place::<Entity> { name: "share_link", id: Column::Id, sealed: Column::SealedToken };
+    resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
 }
 
 /// Revokes the links made under a grant that no longer allows making links.

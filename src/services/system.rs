@@ -1,99 +1,18 @@
-//! The health of the service and of its dependencies.
+//! The health of search accounts, and feature flags.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
-use api::{
-    models::Feature,
-    system::{
-        DependencyHealth, DependencyName, FeatureFlags, Health, HealthStatus, SearchAccountHealth, SearchAccountStatus,
-    },
-};
-use chrono::{DateTime, TimeDelta, Utc};
+use api::system::{FeatureFlags, SearchAccountFailure, SearchAccountHealth, SearchAccountStatus};
+use chrono::{DateTime, Utc};
 use entity::{property, search_account};
-use sea_orm::{DatabaseConnection, PaginatorTrait};
-use tokio::{
-    sync::Mutex,
-    time::{Duration, Instant, timeout},
-};
+use sea_orm::PaginatorTrait;
 
 use super::{analyses::search_data::SearchData, search_accounts, users::Member};
 use crate::{
     config::{Config, ReplayStore},
-    error::Error,
-    identity::issuer::Issuer,
-    search_engine::Account,
+    error::{Disconnection, Error},
+    search_engine::{FailureKind, Trouble, TroubleKind},
 };
-
-/// The time limit for a dependency to answer the check.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The maximum age of a cached result.
-const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
-
-/// Checks all dependencies. Concurrent callers share one check.
-#[derive(Clone)]
-pub struct HealthCheck {
-    db: DatabaseConnection,
-    issuer: Issuer,
-    search: SearchData,
-    last: Arc<Mutex<Option<Look>>>,
-}
-
-/// A result and its time.
-struct Look {
-    at: DateTime<Utc>,
-    health: Health,
-}
-
-impl HealthCheck {
-    /// Creates the check without running it.
-    #[must_use]
-    pub fn new(db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
-        Self { db, issuer, search, last: Arc::default() }
-    }
-
-    /// Returns a result that is at most two seconds old. The check runs in a task of its own, so that clients who disconnect do not
-    /// cause one check after another.
-    pub async fn recent(&self) -> Result<Health, Error> {
-        let check = self.clone();
-        tokio::spawn(async move { check.last_or_new().await }).await.map_err(Error::internal)
-    }
-
-    async fn last_or_new(&self) -> Health {
-        let mut last = self.last.lock().await;
-        let recent = |look: &&Look| self.search.clock.now() - look.at < MAX_AGE;
-        if let Some(look) = last.as_ref().filter(recent) {
-            return look.health.clone();
-        }
-        let health = self.look().await;
-        *last = Some(Look { at: self.search.clock.now(), health: health.clone() });
-        health
-    }
-
-    async fn look(&self) -> Health {
-        let Self { db, issuer, search, .. } = self;
-        let database = probe(DependencyName::Database, HealthStatus::Down, async { db.ping().await.is_ok() });
-        let identity =
-            probe(DependencyName::IdentityProvider, HealthStatus::Degraded, async { issuer.metadata().await.is_ok() });
-        let engine = search.reader.engine();
-        let engine = probe(DependencyName::SearchEngine, HealthStatus::Degraded, async { engine.is_reachable().await });
-        let (database, identity, engine) = tokio::join!(database, identity, engine);
-        let dependencies = vec![database, identity, engine];
-        let status = dependencies.iter().map(|dependency| dependency.status).max().unwrap_or(HealthStatus::Ok);
-        Health { status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
-    }
-}
-
-async fn probe(
-    name: DependencyName,
-    when_silent: HealthStatus,
-    answers: impl Future<Output = bool>,
-) -> DependencyHealth {
-    let start = Instant::now();
-    let answered = timeout(PROBE_TIMEOUT, answers).await.unwrap_or(false);
-    let latency_ms = answered.then(|| u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
-    DependencyHealth { name, status: if answered { HealthStatus::Ok } else { when_silent }, latency_ms }
-}
 
 /// Returns the current health of a person's search accounts.
 pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<SearchAccountHealth>, Error> {
@@ -112,36 +31,104 @@ async fn account_health(
     now: DateTime<Utc>,
 ) -> SearchAccountHealth {
     let (status, hint) = match ask(search, &account).await {
-        Ok(()) => (SearchAccountStatus::Connected, None),
-        Err(Error::SearchAccountDisconnected { .. }) => {
-            (SearchAccountStatus::ReconnectRequired, Some("Reconnect your search account.".to_owned()))
-        }
-        Err(_) => {
-            (SearchAccountStatus::Unreachable, Some("The search engine did not answer; try again later.".to_owned()))
-        }
+        // The list of sites may be given while questions are refused.
+        Ok(()) => match search.reader.engine().trouble(account.id) {
+            Some(Trouble { kind: TroubleKind::Quota, .. }) => {
+                (SearchAccountStatus::QuotaExceeded, Some(quota_used_up()))
+            }
+            _ => (SearchAccountStatus::Connected, None),
+        },
+        Err(error) => (status_of(&error), Some(error.hint().map_or_else(unanswered, Cow::into_owned))),
     };
-    SearchAccountHealth { id: account.id, email: account.email, status, hint, properties, checked_at: now }
+    let (last_success_at, last_error) = last_outcomes(search, &account);
+    SearchAccountHealth {
+        id: account.id,
+        status,
+        since: Some(account.status_at.unwrap_or(account.connected_at)),
+        hint,
+        properties,
+        checked_at: now,
+        last_success_at,
+        last_error,
+        email: account.email,
+    }
+}
+
+/// Advice on an account without quota.
+pub(super) fn quota_used_up() -> String {
+    "The search engine's quota for one of its sites is used up; try again later.".to_owned()
+}
+
+/// Advice on a search engine that does not answer.
+pub(super) fn unanswered() -> String {
+    "The search engine did not answer; try again later.".to_owned()
+}
+
+/// The state of an account that cannot be used for this reason.
+pub(super) fn status_of(error: &Error) -> SearchAccountStatus {
+    match error {
+        Error::SearchAccountDisconnected(account) => match account.reason {
+            Disconnection::NeverConnected | Disconnection::Revoked => SearchAccountStatus::ReconnectRequired,
+            Disconnection::ScopeMissing => SearchAccountStatus::ScopeMissing,
+            Disconnection::ByPerson => SearchAccountStatus::Disconnected,
+        },
+        Error::SearchEngineUnavailable { trouble: TroubleKind::Quota, .. } => SearchAccountStatus::QuotaExceeded,
+        _ => SearchAccountStatus::Unreachable,
+    }
 }
 
 async fn ask(search: &SearchData, account: &search_account::Model) -> Result<(), Error> {
-    let refresh_token = search_accounts::refresh_token(&search.secrets, account, false)?.into();
-    let credentials = Account { id: account.id, refresh_token };
+    let credentials = search.credentials(account, false)?;
     match search.reader.engine().sites(&credentials).await {
         Ok(_) => Ok(()),
         Err(error) => Err(super::analyses::search_data::explain(search, account, false, error).await),
     }
 }
 
-/// Returns the features that a person's plan and this deployment let clients show.
+/// Returns an account's last success and last failure, as far as they are known.
+pub(super) fn last_outcomes(
+    search: &SearchData,
+    account: &search_account::Model,
+) -> (Option<DateTime<Utc>>, Option<SearchAccountFailure>) {
+    let last = search.reader.engine().last_outcomes(account.id);
+    let failure = last.failure.map(|(at, kind)| failure(at, kind));
+    // Another process, or this one before its last start, may have read the sites.
+    (last.success.max(account.synced_at), failure.or_else(|| stored_failure(account)))
+}
+
+/// The failure that ended the stored grant, if it has ended and no failure is known of this process.
+fn stored_failure(account: &search_account::Model) -> Option<SearchAccountFailure> {
+    let kind = match search_accounts::disconnection(account)? {
+        Disconnection::NeverConnected | Disconnection::Revoked => FailureKind::GrantEnded,
+        Disconnection::ScopeMissing => FailureKind::ScopeMissing,
+        Disconnection::ByPerson => return None,
+    };
+    Some(failure(account.status_at?, kind))
+}
+
+fn failure(at: DateTime<Utc>, kind: FailureKind) -> SearchAccountFailure {
+    let message = match kind {
+        FailureKind::GrantEnded => "The search engine has ended the access of this search account.",
+        FailureKind::ScopeMissing => "This search account does not let the service read search data.",
+        FailureKind::SiteRefused => "The search engine refused to let this account read one of its sites.",
+        FailureKind::QuestionRefused => "The search engine refused a question as invalid.",
+        FailureKind::Misconfigured => "The search engine refuses this service.",
+        FailureKind::Quota => "The search engine's quota for this account or one of its sites was used up.",
+        FailureKind::Unreachable => "The search engine did not answer.",
+    };
+    SearchAccountFailure { at, message: message.to_owned() }
+}
+
+/// Returns the features that clients may show: those of the person's plan that work, and those of this deployment.
 #[must_use]
 pub fn feature_flags(config: &Config, member: &Member) -> FeatureFlags {
-    let entitlement = &member.entitlement;
+    let features = member.entitlement.usable();
     FeatureFlags {
         billing: config.billing.enabled,
-        share_links: entitlement.includes(Feature::ShareLinks),
-        team: entitlement.includes(Feature::Team),
-        mcp: entitlement.includes(Feature::ToolEndpoint),
-        seo_providers: entitlement.includes(Feature::SeoProviders),
+        share_links: features.share_links,
+        team: features.team,
+        mcp: features.mcp,
+        seo_providers: features.seo_providers,
         idempotent_writes: config.idempotency.store == ReplayStore::Database,
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use api::{
-    models::Feature,
+    models::{Feature, is_name},
+    privacy::AuditAction,
     team::{GrantRole, GrantStatus, InviteInput, TeamGrant},
 };
 use chrono::{DateTime, Utc};
@@ -13,13 +14,15 @@ use entity::{
     team_grant_property, user,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection, EntityTrait,
-    IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, QueryTrait as _, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection,
+    DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _,
+    QueryTrait as _, Statement, Value, sea_query::LockType,
 };
 use uuid::Uuid;
 
 use super::{
     access::verified_email_key,
+    audit::Event,
     change::{Limit, MemberChange, Others, etag, insert_all, trimmed},
     sharing,
     users::{Member, plans::Entitlement},
@@ -27,7 +30,7 @@ use super::{
 use crate::{config::Config, error::Error};
 
 /// The maximum number of grants that a person makes.
-const MAX_GRANTS: Limit = Limit { max: 500, noun: "grants" };
+pub(super) const MAX_GRANTS: Limit = Limit { max: 500, noun: "grants" };
 
 /// Returns the grants that a person made, by address.
 pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<TeamGrant>, Error> {
@@ -66,6 +69,11 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
         (None, Some(true)) => (Vec::new(), true),
         _ => return Err(Error::invalid("propertyIds: send either propertyIds or allProperties: true")),
     };
+    if !is_name(&input.email) {
+        return Err(Error::invalid(
+            "email: has characters that cannot be seen or that turn the direction of text; type it anew",
+        ));
+    }
     let email_key = entity::email_key(&input.email);
     if owner.email_key.as_deref() == Some(email_key.as_str()) {
         return Err(Error::invalid("email: is your own address; invite somebody else"));
@@ -92,6 +100,7 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
         updated_at: Set(change.now),
     };
     let row = row.insert(change.tx()).await?;
+    change.note(noted(change, AuditAction::GrantMade, &row)).await?;
     let covered = |property: &Uuid| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(*property) };
     insert_all(change.tx(), named.iter().map(covered).collect()).await?;
     Ok(to_api(row, &mut HashMap::from([(id, named)])))
@@ -112,6 +121,7 @@ pub async fn change_role(
     row.role = Set(stored(role));
     row.updated_at = Set(change.now);
     let row = row.update(change.tx()).await?;
+    change.note(noted(change, AuditAction::GrantChanged, &row)).await?;
     if role < GrantRole::Admin {
         sharing::revoke_made_under(change.tx(), id, change.now).await?;
     }
@@ -120,7 +130,8 @@ pub async fn change_role(
 
 /// Deletes a grant that the person made or received, and revokes the share links made under it. Takes effect from the next request.
 pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
-    let user = &change.by.user;
+    // The person's row comes first in every transaction that also locks a grant.
+    let user = &change.lock().await?;
     let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id));
     if let Some(email_key) = verified_email_key(user, change.now) {
         theirs = theirs.add(Column::EmailKey.eq(email_key));
@@ -129,8 +140,45 @@ pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(change.tx()).await?;
     let row = row.ok_or(Error::NotFound)?;
     change.check(&state(&row))?;
+    let event = noted(change, AuditAction::GrantRemoved, &row);
     row.delete(change.tx()).await?;
+    change.note(event).await?;
     sharing::revoke_made_under(change.tx(), id, change.now).await
+}
+
+/// An event about a grant, in the trail of the owner who made it.
+fn noted(change: &MemberChange, action: AuditAction, grant: &team_grant::Model) -> Event {
+    let role = match grant.role {
+        team_grant::Role::Viewer => "viewer",
+        team_grant::Role::Editor => "editor",
+        team_grant::Role::Admin => "admin",
+    };
+    Event::new(grant.owner_id, change.by.user.id, action).whom(&grant.email).role(role)
+}
+
+/// The subjects of the people who gave an address a role on a property that is tracked.
+const INVITING: &str = "SELECT DISTINCT o.subject AS subject FROM team_grant g JOIN users o ON o.id = g.owner_id \
+     WHERE g.email_key = $1 AND o.issuer = $2 AND EXISTS (SELECT 1 FROM property p WHERE p.user_id = g.owner_id AND p.tracked \
+     AND (g.all_properties OR EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id)))";
+
+/// Returns the subjects of the people of an issuer, by its name in their records, who gave an address a role on a property that is tracked.
+pub async fn inviting(db: &impl ConnectionTrait, issuer: &str, email_key: &str) -> Result<Vec<String>, DbErr> {
+    let values: [Value; 2] = [email_key.into(), issuer.into()];
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), INVITING, values);
+    db.query_all_raw(ask).await?.iter().map(|row| row.try_get("", "subject")).collect()
+}
+
+/// Ends every grant that a person made, known by their subject alone, and revokes the share links made under them.
+pub async fn end_made_by(tx: &DatabaseTransaction, subject: &str, now: DateTime<Utc>) -> Result<(), Error> {
+    let owners = user::Entity::find().select_only().column(user::Column::Id).filter(user::Column::Subject.eq(subject));
+    let made = Entity::find().filter(Column::OwnerId.in_subquery(owners.into_query()));
+    // As in `remove`: a share link in the making holds a lock on its grant.
+    for row in made.lock(LockType::Update).all(tx).await? {
+        let id = row.id;
+        row.delete(tx).await?;
+        sharing::revoke_made_under(tx, id, now).await?;
+    }
+    Ok(())
 }
 
 /// Records the first use of a grant, which counts as accepting it. Later uses change nothing.

@@ -18,7 +18,7 @@ pub(crate) struct Account {
 pub(crate) const UNVERIFIED: &str = "siteUnverifiedUser";
 
 /// All accounts.
-pub(crate) static ALL: [Account; 5] = [
+pub(crate) static ALL: [Account; 6] = [
     Account {
         name: "owner",
         subject: "110000000000000000001",
@@ -42,6 +42,16 @@ pub(crate) static ALL: [Account; 5] = [
         name: "lapsed",
         subject: "110000000000000000005",
         sites: &[("https://www.oakandanvil.example/", "siteOwner")],
+    },
+    // Shares sites with the owner: some it can read better, some less well.
+    Account {
+        name: "agency",
+        subject: "110000000000000000006",
+        sites: &[
+            ("sc-domain:northmoor.example", "siteFullUser"),
+            ("https://www.ledgerline.example/", "siteOwner"),
+            ("https://www.oakandanvil.example/", "siteFullUser"),
+        ],
     },
 ];
 

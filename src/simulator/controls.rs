@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::fault::{Fault, FaultKind};
+use super::providers::calls::{ProviderA, ProviderB};
 use super::settings::Settings;
 use super::world::rng::{child, unit};
 
@@ -21,12 +22,18 @@ pub enum Endpoint {
     Query,
     /// The authorization page.
     Authorize,
+    /// The page of granted permissions.
+    Permissions,
     /// The token endpoint.
     Token,
     /// The revocation endpoint.
     Revoke,
     /// The account's profile.
     Userinfo,
+    /// An endpoint of provider A.
+    ProviderA(ProviderA),
+    /// An endpoint of provider B.
+    ProviderB(ProviderB),
     /// Any other path.
     Unknown,
 }
@@ -36,7 +43,7 @@ pub enum Endpoint {
 pub struct Controls {
     seed: u64,
     state: Mutex<State>,
-    /// Queries whose body contains this text are held back.
+    /// Queries and requests to providers that contain this text are held back.
     hold: watch::Sender<Option<String>>,
     /// The number of queries being held back.
     held: watch::Sender<usize>,
@@ -49,6 +56,8 @@ struct State {
     withheld: Vec<String>,
     requests: HashMap<Endpoint, u64>,
     draws: HashMap<FaultKind, u64>,
+    /// Credit used up by each account of a provider.
+    spent: HashMap<&'static str, u64>,
 }
 
 /// A query that is held back. The count drops when it continues or its client disconnects.
@@ -78,7 +87,8 @@ impl Controls {
         }
     }
 
-    /// Holds back queries whose body contains `text`, until [`Self::release`].
+    /// Holds back queries whose body contains `text`, and requests to providers whose URL or body does, until
+    /// [`Self::release`].
     pub fn hold(&self, text: &str) {
         self.hold.send_replace(Some(text.to_owned()));
     }
@@ -109,7 +119,7 @@ impl Controls {
         }
     }
 
-    /// Delays every response by `latency` from now on.
+    /// Holds every response back until `latency` after its request, from now on.
     pub fn set_latency(&self, latency: Duration) {
         self.state().latency = latency;
     }
@@ -133,7 +143,26 @@ impl Controls {
         self.state().requests.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// Removes latency, faults, withheld scopes and held queries, and sets all counts to zero.
+    /// The credit that an account of a provider has used up: millionths of a US dollar of a login of provider A, units of a
+    /// key of provider B.
+    #[must_use]
+    pub fn spent(&self, account: &str) -> u64 {
+        self.state().spent.get(account).copied().unwrap_or_default()
+    }
+
+    /// Uses up `cost` of an account that began with `credit`. Returns false, and leaves it as it is, if there is less left.
+    pub(super) fn spend(&self, account: &'static str, cost: u64, credit: u64) -> bool {
+        let mut state = self.state();
+        let spent = state.spent.entry(account).or_default();
+        let enough = spent.saturating_add(cost) <= credit;
+        if enough {
+            *spent += cost;
+        }
+        enough
+    }
+
+    /// Removes latency, faults, withheld scopes and held queries, gives accounts of providers their credit back, and sets all
+    /// counts to zero.
     pub fn reset(&self) {
         self.release();
         *self.state() = State::default();

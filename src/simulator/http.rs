@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use percent_encoding::percent_decode_str;
-use poem::http::{Method, header};
+use poem::http::{Method, StatusCode, header};
 use poem::{Body, Endpoint as PoemEndpoint, Request, Response};
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use super::controls::Endpoint;
 use super::error::ApiError;
 use super::fault::FaultKind;
 use super::oauth;
+use super::providers;
 use super::search;
 use super::state::Shared;
 
@@ -23,9 +24,12 @@ const LARGEST_BODY: usize = 1 << 20;
 enum Route {
     Api(ApiRoute),
     Authorize,
+    Permissions,
+    RemoveAccess,
     Token,
     Revoke,
     Userinfo,
+    Provider(providers::Call),
     Unknown,
 }
 
@@ -46,10 +50,12 @@ fn route(request: &Request) -> Route {
             Route::Api(ApiRoute::Query(site(id)))
         }
         (&Method::GET, ["o", "oauth2", "v2", "auth"]) => Route::Authorize,
+        (&Method::GET, ["o", "oauth2", "v2", "permissions"]) => Route::Permissions,
+        (&Method::POST, ["o", "oauth2", "v2", "permissions"]) => Route::RemoveAccess,
         (&Method::POST, ["token"]) => Route::Token,
         (&Method::POST, ["revoke"]) => Route::Revoke,
         (&Method::GET | &Method::POST, ["userinfo"]) => Route::Userinfo,
-        _ => Route::Unknown,
+        (method, _) => providers::Call::at(method, path).map_or(Route::Unknown, Route::Provider),
     }
 }
 
@@ -60,9 +66,11 @@ impl Route {
             Self::Api(ApiRoute::Site(_)) => Endpoint::Site,
             Self::Api(ApiRoute::Query(_)) => Endpoint::Query,
             Self::Authorize => Endpoint::Authorize,
+            Self::Permissions | Self::RemoveAccess => Endpoint::Permissions,
             Self::Token => Endpoint::Token,
             Self::Revoke => Endpoint::Revoke,
             Self::Userinfo => Endpoint::Userinfo,
+            Self::Provider(call) => call.endpoint(),
             Self::Unknown => Endpoint::Unknown,
         }
     }
@@ -74,28 +82,41 @@ pub(super) struct Service(pub Arc<Shared>);
 impl PoemEndpoint for Service {
     type Output = Response;
 
-    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+    async fn call(&self, request: Request) -> poem::Result<Response> {
         let shared = &self.0;
         let route = route(&request);
         shared.controls.count(route.endpoint());
+        // The computation counts towards the latency: a real search engine has machines of its own for it.
         let latency = shared.controls.latency();
-        if !latency.is_zero() {
-            tokio::time::sleep(latency).await;
+        let released = (!latency.is_zero()).then(|| tokio::time::sleep(latency));
+        let response = self.respond(route, request).await;
+        if let Some(released) = released {
+            released.await;
         }
+        Ok(response)
+    }
+}
+
+impl Service {
+    async fn respond(&self, route: Route, mut request: Request) -> Response {
+        let shared = &self.0;
         let Ok(body) = request.take_body().into_bytes_limit(LARGEST_BODY).await else {
-            return Ok(ApiError::too_large().into_response());
+            return ApiError::too_large().into_response();
         };
         if let Route::Api(ApiRoute::Query(_)) = route {
             shared.controls.pass(&body).await;
         }
-        Ok(match route {
+        match route {
             Route::Api(route) => api(shared, &request, route, body).await,
-            Route::Authorize => oauth::authorize(shared, request.uri().query().unwrap_or_default()),
+            Route::Authorize => oauth::authorize(shared, &request),
+            Route::Permissions => oauth::permissions(shared),
+            Route::RemoveAccess => oauth::remove(shared, &body),
             Route::Token => oauth::token(shared, &request, &body),
             Route::Revoke => oauth::revoke(shared, request.uri().query().unwrap_or_default(), &body),
             Route::Userinfo => oauth::userinfo(shared, &request),
+            Route::Provider(call) => provider(shared, call, &request, body).await,
             Route::Unknown => ApiError::not_found("Requested entity was not found.").into_response(),
-        })
+        }
     }
 }
 
@@ -120,6 +141,34 @@ async fn api(shared: &Arc<Shared>, request: &Request, route: ApiRoute, body: Byt
         Ok(text) => json_response(text.len(), Body::from(text)),
         Err(error) => error.into_response(),
     }
+}
+
+async fn provider(shared: &Arc<Shared>, call: providers::Call, request: &Request, body: Bytes) -> Response {
+    let question = providers::Question::new(call, request, body);
+    shared.controls.pass(question.text().as_bytes()).await;
+    let Ok(turn) = Arc::clone(&shared.turns).acquire_owned().await else {
+        return ApiError::backend().into_response();
+    };
+    let (state, strikes) = (Arc::clone(shared), |kind| shared.controls.strikes(kind));
+    let work = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        providers::answer(&state, &question)
+    });
+    let Ok(answer) = work.await else { return ApiError::backend().into_response() };
+    let (length, text) = (answer.body.len(), answer.body);
+    let body = match answer.status {
+        StatusCode::OK if strikes(FaultKind::Slow) => slow(text),
+        StatusCode::OK if strikes(FaultKind::Truncated) => truncated(&text),
+        _ => Body::from(text),
+    };
+    let mut response = json_response(length, body);
+    response.set_status(answer.status);
+    for (name, value) in answer.headers {
+        if let Ok(value) = value.parse() {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
 }
 
 fn json_response(length: usize, body: Body) -> Response {

@@ -1,5 +1,5 @@
 //! The simulated search engine: an HTTP server, wire-compatible with the Google Search Console API and its OAuth endpoints.
-//! Its data is a pure function of a seed.
+//! Beside it stand two simulated SEO providers. Its data is a pure function of a seed.
 //!
 //! The service can be run, tested and demonstrated with it, without a real account. `world` generates the data, `search`
 //! answers queries about it, `oauth` signs people in, `http` serves them, and `state` holds what they share.
@@ -10,6 +10,7 @@ mod error;
 mod fault;
 mod http;
 mod oauth;
+mod providers;
 mod search;
 mod settings;
 mod state;
@@ -27,7 +28,8 @@ use tokio::task::JoinHandle;
 
 pub use controls::{Controls, Endpoint};
 pub use fault::{Fault, FaultKind, InvalidFault};
-pub use settings::{Conflicts, Settings, UnknownConflict};
+pub use providers::{ProviderA, ProviderB};
+pub use settings::{Conflicts, ErrorBodies, Settings, UnknownConflict};
 pub use world::{Cell, PagePart, SearchType, Site, World};
 
 use crate::clock::Clock;
@@ -61,7 +63,8 @@ pub async fn start(settings: Settings, clock: Clock) -> std::io::Result<Simulato
 }
 
 impl Simulator {
-    /// `http://ADDRESS`, the root of `/webmasters/v3`, `/o/oauth2/v2/auth`, `/token`, `/revoke` and `/userinfo`.
+    /// `http://ADDRESS`, the root of `/webmasters/v3`, `/o/oauth2/v2/auth`, `/token`, `/revoke`, `/userinfo`, `/provider-a/v3` and
+    /// `/provider-b/v3`.
     #[must_use]
     pub fn url(&self) -> String {
         self.url.clone()

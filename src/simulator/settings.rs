@@ -19,7 +19,7 @@ pub struct Settings {
     pub seed: u64,
     /// The current Pacific day, always at noon. Absent: the clock's time.
     pub today: Option<NaiveDate>,
-    /// The delay of every response. In configuration `latency_ms`. Default none.
+    /// The least time from a request to its response. In configuration `latency_ms`. Default none.
     #[serde(rename = "latency_ms", deserialize_with = "millis")]
     pub latency: Duration,
     /// Faults to inject. In configuration `fail`: a list of `KIND:RATE`, or one text separated by commas.
@@ -73,11 +73,25 @@ pub struct Conflicts {
     pub zero_filled_dates: bool,
     /// `reject_old_start`: a start date more than 16 months ago returns 400. Otherwise it is moved to 16 months ago.
     pub reject_old_start: bool,
+    /// `object_errors` and `array_errors`: the bodies of provider B's refusals. Otherwise they are as measured.
+    pub error_bodies: ErrorBodies,
+}
+
+/// The shape of provider B's refusals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ErrorBodies {
+    /// `["Error", TEXT]` for a missing or wrong key, otherwise `{"error": TEXT}`.
+    #[default]
+    Measured,
+    /// Always `{"error": TEXT}`, as documented.
+    Objects,
+    /// Always `["Error", TEXT]`.
+    Arrays,
 }
 
 /// The error for an unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is none of snake_case_metadata, zero_filled_dates, reject_old_start, none")]
+#[error("`{0}` is none of snake_case_metadata, zero_filled_dates, reject_old_start, object_errors, array_errors, none")]
 pub struct UnknownConflict(String);
 
 impl FromStr for Conflicts {
@@ -90,6 +104,8 @@ impl FromStr for Conflicts {
                 "snake_case_metadata" => conflicts.snake_case_metadata = true,
                 "zero_filled_dates" => conflicts.zero_filled_dates = true,
                 "reject_old_start" => conflicts.reject_old_start = true,
+                "object_errors" => conflicts.error_bodies = ErrorBodies::Objects,
+                "array_errors" => conflicts.error_bodies = ErrorBodies::Arrays,
                 "none" => {}
                 unknown => return Err(UnknownConflict(unknown.to_owned())),
             }

@@ -1,6 +1,6 @@
 //! The state that all endpoints share.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chrono::Timelike as _;
 use chrono_tz::America::Los_Angeles;
@@ -12,6 +12,7 @@ use super::accounts::Account;
 use super::controls::Controls;
 use super::error::ApiError;
 use super::oauth::OAuth;
+use super::providers::market::Market;
 use super::search::Now;
 use super::settings::{Conflicts, Settings};
 use super::world::World;
@@ -32,6 +33,8 @@ pub(super) struct Shared {
     pub turns: Arc<Semaphore>,
     clock: Clock,
     today: Option<chrono::NaiveDate>,
+    seed: u64,
+    market: OnceLock<Market>,
 }
 
 impl Shared {
@@ -42,9 +45,16 @@ impl Shared {
             oauth: OAuth::new(settings.seed, clock.clone()),
             clock,
             today: settings.today,
+            seed: settings.seed,
+            market: OnceLock::new(),
             conflicts: settings.conflicts,
             turns: Arc::new(Semaphore::new(PARALLEL_ANSWERS)),
         }
+    }
+
+    /// The providers' data on keywords. Made at the first use, because it takes all queries of all sites.
+    pub fn market(&self) -> &Market {
+        self.market.get_or_init(|| Market::new(self.seed, &self.world))
     }
 
     /// A fixed day is always at noon, so that responses do not depend on the hour.

@@ -21,20 +21,28 @@ use sqlx::{
 
 /// Tables that do not affect admission. A commit to any other table invalidates cached data.
 const UNRELATED: &[&str] = &[
+    "account",
+    "account_link",
     "annotation",
+    "audit_event",
     "authorization_code",
     "branded_keyword",
+    "classification",
+    "client_use",
+    "consent",
+    "departure_key",
     "filter_preset",
     "oauth_client",
     "oauth_grant",
+    "pending_revocation",
+    "property_account",
     "property_preference",
     "property_tag",
+    "provider_connection",
     "refresh_token",
     "replay",
-    "segment",
     "signing_key",
     "tag",
-    "topic_cluster",
 ];
 
 /// Interval between polls for commits of other processes.
@@ -47,6 +55,21 @@ pub struct Commits(Arc<State>);
 /// A point between two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(u64);
+
+/// The moment at which data was read.
+#[derive(Debug, Clone)]
+pub struct AsOf {
+    commits: Commits,
+    moment: Moment,
+}
+
+impl AsOf {
+    /// Returns whether the data is still current. Within a write transaction it then stays so until the transaction ends.
+    #[must_use]
+    pub fn is_now(&self) -> bool {
+        self.commits.is_now(self.moment)
+    }
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -83,6 +106,12 @@ impl Commits {
     #[must_use]
     pub fn is_now(&self, moment: Moment) -> bool {
         self.0.generation.load(Ordering::SeqCst) == moment.0
+    }
+
+    /// Names `moment` for the readers of data that was read at it.
+    #[must_use]
+    pub fn as_of(&self, moment: Moment) -> AsOf {
+        AsOf { commits: self.clone(), moment }
     }
 
     /// Watches the connections of a pool. The pool must hold at most one connection, and no other pool of the process may

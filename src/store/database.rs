@@ -19,7 +19,7 @@ use sea_orm::{
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
-use super::commits::Commits;
+use super::{bounds::Bounds, commits::Commits};
 use crate::error::Error;
 
 /// Time to wait for a connection, or for another writer.
@@ -40,6 +40,8 @@ pub struct Opened {
     pub commits: Option<Commits>,
     /// Counts the statements sent.
     pub statements: Statements,
+    /// Bounds of the records in the database.
+    pub bounds: Bounds,
 }
 
 /// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work.
@@ -74,7 +76,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let in_memory = url.contains(":memory:");
     if !url.starts_with("sqlite:") {
         let db = statements.watch(connect(url, max_connections, |_| ()).await?);
-        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements });
+        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements, bounds: Bounds::default() });
     }
     let commits = Commits::default();
     let watched = commits.clone();
@@ -84,7 +86,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let writer = statements.watch(writer.await?);
     let reader =
         if in_memory { writer.clone() } else { statements.watch(connect(url, max_connections, read_only).await?) };
-    Ok(Opened { reader, writer, commits: Some(commits), statements })
+    Ok(Opened { reader, writer, commits: Some(commits), statements, bounds: Bounds::of_one_writer() })
 }
 
 /// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only

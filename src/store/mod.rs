@@ -1,5 +1,6 @@
 //! Storage: the database with its connections and transactions, and in-process rate limits and requests in flight.
 
+pub mod bounds;
 pub mod commits;
 pub mod database;
 pub mod in_flight;
@@ -8,4 +9,5 @@ pub mod places;
 #[path = "../../tests/it/support/postgres.rs"]
 mod postgres;
 pub mod rate_limit;
+pub mod resealing;
 pub mod unit_of_work;

@@ -34,6 +34,12 @@ impl Rate {
         Self::per(HOUR, requests, requests)
     }
 
+    /// A rate per hour with a burst. Zeros count as one.
+    #[must_use]
+    pub fn hourly(requests: u32, burst: u32) -> Self {
+        Self::per(HOUR, requests, burst)
+    }
+
     fn per(time: i64, requests: u32, burst: u32) -> Self {
         let burst = NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN);
         Self { interval: time / i64::from(requests.max(1)), burst }
@@ -71,6 +77,8 @@ struct Counters {
     full_at: HashMap<String, i64>,
     /// Requests since the last sweep.
     since_sweep: usize,
+    /// Requests that were not allowed.
+    refusals: u64,
 }
 
 /// Requests between two sweeps, which drop callers with a full burst because they need no counter.
@@ -97,10 +105,23 @@ impl RateLimits {
         let counted = full_at + rate.interval;
         let wait = counted - now - rate.window();
         if wait > 0 {
+            counters.refusals += 1;
             return standing(rate, now, full_at, Some(wait));
         }
         counters.full_at.insert(key.to_owned(), counted);
         standing(rate, now, counted, None)
+    }
+
+    /// The number of callers without their full burst. Those who regained it since the last sweep are counted, too.
+    #[must_use]
+    pub fn callers(&self) -> usize {
+        self.lock().full_at.len()
+    }
+
+    /// The number of requests that were not allowed.
+    #[must_use]
+    pub fn refusals(&self) -> u64 {
+        self.lock().refusals
     }
 
     fn now(&self) -> i64 {

@@ -12,13 +12,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::digest::sha256_hex;
 
 /// Lifetime of an attempt, from leaving for the issuer to the callback.
-pub(super) const LIFETIME: TimeDelta = TimeDelta::minutes(10);
+pub(crate) const LIFETIME: TimeDelta = TimeDelta::minutes(10);
 /// Above this number the oldest are dropped, long before a flood could fill the memory.
 const MAX_SPENT: usize = 10_000;
 
 /// The attempts that were used within their lifetime.
 #[derive(Clone, Default)]
-pub(super) struct SpentAttempts(Arc<Mutex<Spent>>);
+pub(crate) struct SpentAttempts(Arc<Mutex<Spent>>);
 
 #[derive(Default)]
 struct Spent {

@@ -1,8 +1,14 @@
 //! Pages and documents for people, browsers and agents, next to the operations of the API.
 
-mod attempts;
+pub mod account;
+pub(crate) mod attempts;
+mod cookie;
 pub mod documentation;
+pub mod home;
 pub mod own_host;
+pub mod page;
 pub mod paths;
+mod plan_words;
 pub mod sign_in;
+pub mod subscribe;
 pub mod well_known;

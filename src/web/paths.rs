@@ -7,6 +7,21 @@ use poem::{IntoEndpoint, Route};
 /// Paths with their methods, for `Allow`.
 pub type Methods = Arc<[(&'static str, &'static str)]>;
 
+/// Returns whether `path` is one of `pattern`, in which a segment that starts with a colon stands for any one, and one
+/// that starts with an asterisk for all that follow.
+#[must_use]
+pub fn is_at(pattern: &str, path: &str) -> bool {
+    let (mut expected, mut found) = (pattern.split('/'), path.split('/'));
+    loop {
+        match (expected.next(), found.next()) {
+            (None, None) => return true,
+            (Some(segment), Some(_)) if segment.starts_with('*') => return true,
+            (Some(segment), Some(part)) if segment == part || (segment.starts_with(':') && !part.is_empty()) => {}
+            _ => return false,
+        }
+    }
+}
+
 /// Paths outside the API.
 #[derive(Default)]
 pub struct Paths {
@@ -30,5 +45,20 @@ impl Paths {
     #[must_use]
     pub fn into_parts(self) -> (Route, Methods) {
         (self.routes, self.methods.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_at;
+
+    #[test]
+    fn a_named_segment_stands_for_any_one() {
+        let pattern = "/account/sessions/:id/end";
+        assert!(is_at(pattern, "/account/sessions/x/end") && is_at("/docs", "/docs") && is_at("/", "/"));
+        for other in ["/account/sessions//end", "/account/sessions/x", "/account/sessions/x/y/end", "/account", ""] {
+            assert!(!is_at(pattern, other), "{other}");
+        }
+        assert!(is_at("/account/*rest", "/account/x/y") && !is_at("/account/*rest", "/account"));
     }
 }

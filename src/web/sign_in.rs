@@ -4,18 +4,23 @@ use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
+use maud::html;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use poem::{
     EndpointExt, IntoResponse, Request, Response, RouteMethod, get, handler,
-    http::{HeaderValue, StatusCode},
+    http::{StatusCode, header},
     post,
     web::{Data, Query},
 };
+use sea_orm::SqlErr;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    account,
     attempts::{self, SpentAttempts},
+    cookie,
     own_host::on_own_host,
+    page::Page,
     paths::Paths,
 };
 use crate::{
@@ -24,14 +29,16 @@ use crate::{
         Users,
         credentials::is_same_origin,
         credentials::{SESSION_COOKIE, cookies, host_cookie},
-        relying_party::{Attempt, RelyingParty, SignInError},
+        relying_party::{Attempt, RelyingParty, SignInError, Wishes},
         session::{LIFETIME, Sessions},
     },
     random::Random,
     secrets::Secrets,
-    urls::is_https,
+    telemetry::quoted,
 };
 
+/// The path that the issuer sends browsers back to.
+pub const CALLBACK: &str = "/auth/callback";
 /// Holds the encrypted state of one attempt while the browser is at the issuer.
 const ATTEMPT_COOKIE: &str = "sightline_attempt";
 
@@ -64,6 +71,8 @@ struct Remembered {
 struct Begin {
     return_to: Option<String>,
     login_hint: Option<String>,
+    /// Present if the issuer must ask the person again who they are.
+    again: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -104,7 +113,7 @@ impl BrowserSignIn {
     #[must_use]
     pub fn mount(&self, paths: Paths) -> Paths {
         let own = |endpoint: RouteMethod| on_own_host(endpoint.data(self.clone()), &self.base_url);
-        paths.at("/auth/login", "GET, HEAD", own(get(login))).at("/auth/callback", "GET, HEAD", own(get(callback))).at(
+        paths.at("/auth/login", "GET, HEAD", own(get(login))).at(CALLBACK, "GET, HEAD", own(get(callback))).at(
             "/auth/logout",
             "POST",
             own(post(logout)),
@@ -119,11 +128,18 @@ impl BrowserSignIn {
             return_to: begin.return_to.filter(|path| is_own_path(path)).unwrap_or_else(|| "/docs".to_owned()),
             expires_at: self.clock.now() + attempts::LIFETIME,
         };
-        let address = self.relying_party.authorize_url(&attempt(&remembered), begin.login_hint).await?;
+        // With `max_age` an issuer states when the person proved who they are.
+        let again = begin.again.is_some();
+        let wishes = Wishes {
+            login_hint: begin.login_hint,
+            prompts: again.then(|| "login".to_owned()).into_iter().collect(),
+            max_age: again.then_some(0),
+        };
+        let address = self.relying_party.authorize_url(&attempt(&remembered), wishes).await?;
         let json = serde_json::to_vec(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
         let sealed = URL_SAFE_NO_PAD.encode(self.secrets.seal(&json, ATTEMPT_COOKIE));
         let mut response = redirect(address.as_str());
-        self.set_cookie(&mut response, &self.attempt_cookie, &sealed, attempts::LIFETIME);
+        cookie::set(&mut response, &self.base_url, &self.attempt_cookie, &sealed, attempts::LIFETIME);
         Ok(response)
     }
 
@@ -131,14 +147,20 @@ impl BrowserSignIn {
     /// an attempt makes at most one request to the issuer. A callback of another attempt does not affect the current one.
     async fn come_back(&self, request: &Request, answer: Answer) -> Response {
         let attempted = match self.remembered(request) {
-            None => Err(SignInError::Lost),
-            Some(remembered) if answer.state.as_deref() != Some(&remembered.state) => return page(&SignInError::Lost),
-            Some(remembered) if !self.spent.spend(&remembered.state, self.clock.now()) => Err(SignInError::Lost),
-            Some(remembered) => self.finish(request, answer, &remembered).await,
+            None => Err((SignInError::Lost, account::PATH.to_owned())),
+            Some(remembered) if answer.state.as_deref() != Some(&remembered.state) => {
+                return page(&SignInError::Lost, account::PATH);
+            }
+            Some(remembered) if !self.spent.spend(&remembered.state, self.clock.now()) => {
+                Err((SignInError::Lost, remembered.return_to))
+            }
+            Some(remembered) => {
+                self.finish(request, answer, &remembered).await.map_err(|error| (error, remembered.return_to))
+            }
         };
-        let mut response = attempted.unwrap_or_else(|error| page(&error));
+        let mut response = attempted.unwrap_or_else(|(error, return_to)| page(&error, &return_to));
         if cookies(request.headers(), &self.attempt_cookie).next().is_some() {
-            self.set_cookie(&mut response, &self.attempt_cookie, "", TimeDelta::zero());
+            cookie::set(&mut response, &self.base_url, &self.attempt_cookie, "", TimeDelta::zero());
         }
         response
     }
@@ -153,14 +175,23 @@ impl BrowserSignIn {
             return Err(SignInError::Failed("the answer names another issuer".to_owned()));
         }
         let code = answer.code.filter(|_| answer.error.is_none()).ok_or(SignInError::Refused)?;
-        let claims = self.relying_party.redeem(code, attempt(remembered)).await?;
-        let user = self.users.resolve(&claims).await?;
+        let redeemed = self.relying_party.redeem(code, attempt(remembered)).await?;
+        let user = self.users.resolve(&redeemed.claims).await?.ok_or(SignInError::Left)?;
+        // Sessions of another issuer are not stored here.
+        let is_own = self.relying_party.issuer().url() == self.base_url;
+        let issuer_session = redeemed.issuer_session.filter(|_| is_own);
         for former in cookies(request.headers(), &self.session_cookie) {
-            self.sessions.end(former).await?;
+            self.sessions.replace(former, issuer_session).await?;
         }
-        let value = self.sessions.start(user.id).await?;
+        let user_agent = request.header(header::USER_AGENT);
+        let started = self.sessions.start(user.id, user_agent, issuer_session).await;
+        let value = started.map_err(|error| match error.sql_err() {
+            // The person signed out, or their password was reset, while the browser was on its way back.
+            Some(SqlErr::ForeignKeyConstraintViolation(_)) => SignInError::Lost,
+            _ => error.into(),
+        })?;
         let mut response = redirect(&remembered.return_to);
-        self.set_cookie(&mut response, &self.session_cookie, &value, LIFETIME);
+        cookie::set(&mut response, &self.base_url, &self.session_cookie, &value, LIFETIME);
         Ok(response)
     }
 
@@ -169,15 +200,6 @@ impl BrowserSignIn {
         let json = self.secrets.open(&sealed, ATTEMPT_COOKIE).ok()?;
         let remembered: Remembered = serde_json::from_slice(&json).ok()?;
         (self.clock.now() < remembered.expires_at).then_some(remembered)
-    }
-
-    fn set_cookie(&self, response: &mut Response, name: &str, value: &str, lifetime: TimeDelta) {
-        let secure = if is_https(&self.base_url) { "; Secure" } else { "" };
-        let seconds = lifetime.num_seconds();
-        let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
-        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-            response.headers_mut().append("Set-Cookie", cookie);
-        }
     }
 }
 
@@ -191,7 +213,8 @@ fn attempt(remembered: &Remembered) -> Attempt {
 
 #[handler]
 async fn login(Data(sign_in): Data<&BrowserSignIn>, Query(begin): Query<Begin>) -> Response {
-    sign_in.leave(begin).await.unwrap_or_else(|error| page(&error))
+    let return_to = begin.return_to.clone().unwrap_or_else(|| account::PATH.to_owned());
+    sign_in.leave(begin).await.unwrap_or_else(|error| page(&error, &return_to))
 }
 
 #[handler]
@@ -205,13 +228,11 @@ async fn logout(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> Respo
     if !is_same_origin(request.headers(), &origin) {
         return StatusCode::FORBIDDEN.into_response();
     }
-    for value in cookies(request.headers(), &sign_in.session_cookie) {
-        if let Err(error) = sign_in.sessions.end(value).await {
-            return page(&error.into());
-        }
+    if let Err(error) = sign_in.sessions.sign_out(request.headers(), &sign_in.base_url).await {
+        return page(&error.into(), account::PATH);
     }
     let mut response = StatusCode::NO_CONTENT.into_response();
-    sign_in.set_cookie(&mut response, &sign_in.session_cookie, "", TimeDelta::zero());
+    cookie::remove_sessions(&mut response, &sign_in.base_url);
     response
 }
 
@@ -228,21 +249,44 @@ fn redirect(to: &str) -> Response {
     response.header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer").finish()
 }
 
-/// A plain page for a failed sign-in. The details go to the log.
-fn page(error: &SignInError) -> Response {
-    let (status, text) = match error {
-        SignInError::Lost => (StatusCode::BAD_REQUEST, "This sign-in has expired. Please start again."),
-        SignInError::Refused => (StatusCode::FORBIDDEN, "The sign-in was cancelled."),
-        SignInError::IssuerUnavailable(_) => {
-            (StatusCode::SERVICE_UNAVAILABLE, "Sign-in is not available at the moment.")
+/// The page for a failed sign-in, with a link to try again. The details go to the log.
+fn page(error: &SignInError, return_to: &str) -> Response {
+    tracing::warn!(error = %quoted(error), "browser sign-in failed");
+    let (status, title, text) = match error {
+        SignInError::Lost => (
+            StatusCode::BAD_REQUEST,
+            "This sign-in has expired",
+            "It took too long, was used before, or began in another browser.",
+        ),
+        SignInError::Refused => (StatusCode::FORBIDDEN, "The sign-in was cancelled", "Nobody was signed in."),
+        SignInError::IssuerUnavailable(_) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Sign-in is not available at the moment",
+            "Please try again in a few seconds.",
+        ),
+        SignInError::Left => (
+            StatusCode::FORBIDDEN,
+            "Your data was deleted",
+            "You deleted your data here after you last proved to your issuer who you are. To begin afresh, sign in again and prove it \
+             once more.",
+        ),
+        SignInError::Failed(_) => {
+            (StatusCode::BAD_GATEWAY, "The sign-in failed", "The place where you sign in gave an unexpected answer.")
         }
-        SignInError::Failed(_) => (StatusCode::BAD_GATEWAY, "The sign-in failed. Please start again."),
-        SignInError::Database(_) => (StatusCode::INTERNAL_SERVER_ERROR, "An unexpected error occurred."),
+        SignInError::Database(_) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, "An unexpected error occurred", "Please try again in a few seconds.")
+        }
     };
-    tracing::warn!(%error, "browser sign-in failed");
-    let response = Response::builder().status(status).content_type("text/plain; charset=utf-8");
-    let response = if status == StatusCode::SERVICE_UNAVAILABLE { response.header("Retry-After", 5) } else { response };
-    response.header("Cache-Control", "no-store").body(text)
+    let again: String = url::form_urlencoded::byte_serialize(return_to.as_bytes()).collect();
+    let again = if matches!(error, SignInError::Left) { format!("{again}&again=1") } else { again };
+    let mut response = Page::new(title).status(status).render(&html! {
+        p role="alert" { (text) }
+        p { a.button href={ "/auth/login?return_to=" (again) } { "Sign in again" } }
+    });
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, 5.into());
+    }
+    response
 }
 
 #[cfg(test)]

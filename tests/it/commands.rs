@@ -53,7 +53,7 @@ impl Running {
     }
 
     /// Asks the process to end. Returns its exit code, the rest of stdout, and stderr.
-    fn terminate(mut self) -> (Option<i32>, String, String) {
+    pub fn terminate(mut self) -> (Option<i32>, String, String) {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(asked.success());
         let status = self.child.wait().unwrap();
@@ -142,7 +142,7 @@ fn openapi_prints_the_committed_documents() {
 #[test]
 fn settings_that_cannot_be_meant_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[(&str, &str)], &str); 9] = [
+    let cases: [(&[(&str, &str)], &str); 12] = [
         (&[("LISTN", "127.0.0.1:0")], "listn"),
         (&[("RATE_LIMIT__BURTS", "3")], "rate_limit.burts"),
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
@@ -152,6 +152,9 @@ fn settings_that_cannot_be_meant_are_refused_by_name() {
         (&[ANY_PORT, ("SEARCH_ENGINE__TOKEN_URL", "http://engine.example/token")], "search_engine.token_url"),
         (&[ANY_PORT, ("SEO__PROVIDER_A__URL", "http://seo.example")], "seo.provider_a.url"),
         (&[ANY_PORT, ("SIMULATOR__FAIL", "fire:1")], "simulator.fail"),
+        (&[ANY_PORT, ("MAIL__SMTP_URL", "https://mail.example")], "mail.smtp_url"),
+        (&[ANY_PORT, ("MAIL__SMTP_URL", "smtps://mail.example")], "mail.from"),
+        (&[ANY_PORT, ("MAIL__SMTP_URL", "smtps://mail.example"), ("MAIL__FROM", "nobody")], "mail.from"),
     ];
     for (settings, named) in cases {
         let output = run(folder.path(), &["serve"], settings);
@@ -175,20 +178,63 @@ fn demo_people_sign_in_on_this_machine_only() {
         assert!(!folder.path().join("data").exists(), "{settings:?} left a data folder");
         text(&output.stderr)
     };
+    let demo = ("IDENTITY__DEMO_SIGN_IN", "true");
     let public = ("BASE_URL", "https://search.example.org");
     for (settings, named) in [
-        (&[("LISTEN", "0.0.0.0:0")][..], "listen: "),
-        (&[("LISTEN", "0.0.0.0:0"), ("BASE_URL", "http://127.0.0.1:8080")], "listen: "),
-        (&[ANY_PORT, public], "base_url: "),
-        (&[ANY_PORT, ("BASE_URL", "http://192.168.1.5:8080")], "base_url: "),
-        (&[ANY_PORT, ("MCP__URL", "https://tools.example.org")], "mcp.url: "),
+        (&[("LISTEN", "0.0.0.0:0"), ("BASE_URL", "http://127.0.0.1:8080"), demo][..], "listen: "),
+        (&[ANY_PORT, public, demo], "base_url: "),
+        (&[ANY_PORT, ("MCP__URL", "https://tools.example.org"), demo], "mcp.url: "),
+        (&[("LISTEN", "0.0.0.0:0")], "base_url: "),
+        (&[("LISTEN", "0.0.0.0:0"), demo], "base_url: "),
+        (&[ANY_PORT, ("BASE_URL", "http://192.168.1.5:8080")], "base_url"),
     ] {
         let said = refused(settings);
-        assert!(said.contains(named) && said.contains("identity.issuer"), "{settings:?}: {said}");
+        assert!(
+            said.contains(named) && (said.contains("identity.issuer") || said.contains("https")),
+            "{settings:?}: {said}"
+        );
     }
     let url =
         Running::start(sightline(folder.path(), &[], &[ANY_PORT, ("MCP__URL", "http://localhost:9000")])).url.clone();
     assert!(url.starts_with("http://127.0.0.1:"));
+}
+
+/// Without demo people, the embedded issuer runs where others can reach it.
+#[tokio::test]
+async fn a_public_service_has_accounts_and_no_demo_people() {
+    let folder = TempDir::new().unwrap();
+    let settings = [ANY_PORT, ("MCP__URL", "https://tools.example.org")];
+    let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+    let login = run(folder.path(), &["login"], &[("BASE_URL", &server.url)]);
+    assert!(!login.status.success() && text(&login.stderr).contains("sign-in in a browser"), "{}", text(&login.stderr));
+    let shown = run(folder.path(), &["subscription", "show", "--user", "owner@demo.test"], &[]);
+    assert!(!shown.status.success(), "nobody was made");
+    assert_eq!(server.terminate().0, Some(0));
+}
+
+#[test]
+fn accounts_are_added_listed_reset_and_removed_without_a_server() {
+    let folder = TempDir::new().unwrap();
+    let settings = [("BASE_URL", "https://search.example.org")];
+    let user = |arguments: &[&str]| run(folder.path(), &[&["user"][..], arguments].concat(), &settings);
+    let added = user(&["add", "ann@corp.test", "--name", "Ann"]);
+    let link = text(&added.stdout);
+    assert!(link.starts_with("https://search.example.org/account/password/set?token="), "{link}");
+    assert!(text(&added.stderr).contains("24 hours") && link.lines().count() == 1, "{}", text(&added.stderr));
+    let again = user(&["add", "ANN@corp.test"]);
+    assert!(!again.status.success() && text(&again.stderr).contains("sightline user reset"), "{}", text(&again.stderr));
+    assert!(text(&user(&["add", "ann"]).stderr).contains("email: "));
+    let listed = text(&user(&["list"]).stdout);
+    assert!(listed.contains("ann@corp.test  Ann   no password yet  never"), "{listed}");
+    let reset = user(&["reset", "ann@corp.test"]);
+    assert!(reset.status.success() && text(&reset.stdout) != link);
+    let kept = user(&["remove", "ann@corp.test"]);
+    assert!(!kept.status.success() && text(&kept.stderr).contains("--yes"), "{}", text(&kept.stderr));
+    let removed = user(&["remove", "ann@corp.test", "--yes"]);
+    assert!(removed.status.success() && text(&removed.stderr).contains("stay"), "{}", text(&removed.stderr));
+    assert!(!text(&user(&["list"]).stdout).contains("ann@"));
+    let elsewhere = run(folder.path(), &["user", "list"], &[("IDENTITY__ISSUER", "https://id.example.org")]);
+    assert!(!elsewhere.status.success() && text(&elsewhere.stderr).contains("identity.issuer"));
 }
 
 #[test]

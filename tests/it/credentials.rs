@@ -145,6 +145,18 @@ async fn a_browser_session_reads_and_writes_from_its_own_pages_only() {
         assert!(answer.hint().starts_with("Origin:"), "{}", answer.hint());
     }
     send(Method::PUT, &path, &[]).await.expect(403);
+    for (part, otherwise) in [("backlinks", 409), ("keyword-research", 409), ("performance", 200)] {
+        let path = format!("/api/properties/{}/{part}", listed.json["data"][0]["id"].as_str().unwrap());
+        for site in ["cross-site", "same-site"] {
+            let status = if otherwise == 200 { 200 } else { 403 };
+            let answer = send(Method::GET, &path, &[("sec-fetch-site", site)]).await.expect(status);
+            assert!(status == 200 || answer.hint().starts_with("Sec-Fetch-Site:"), "{}", answer.hint());
+        }
+        for site in ["same-origin", "none"] {
+            send(Method::GET, &path, &[("sec-fetch-site", site)]).await.expect(otherwise);
+        }
+        send(Method::GET, &path, &[]).await.expect(otherwise);
+    }
     assert_bad_token(&send(Method::GET, "/api", &[("authorization", "Bearer x")]).await);
     let other = [("cookie", "sightline_session=nonsense")];
     let answer = anonymous.send(Method::GET, "/api", None, &other).await.expect(401);

@@ -3,6 +3,7 @@
 
 use futures_util::future::{join, join_all};
 use poem::http::Method;
+use sea_orm::{ConnectionTrait as _, DbBackend, Statement};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -196,4 +197,19 @@ async fn names_may_grow_when_they_are_folded_and_are_ordered_by_code_point() {
     let presets = owner.listed("/api/filter-presets").await;
     let names: Vec<_> = presets.iter().map(|preset| preset["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["_c", "A c", "Ab", "b", "z", "ä", &long]);
+}
+
+#[tokio::test]
+async fn every_text_column_of_postgres_is_ordered_by_its_bytes() {
+    let app = TestApp::start(|_| {}).await;
+    let db = &app.service.db;
+    if db.get_database_backend() != DbBackend::Postgres {
+        return;
+    }
+    let others = "SELECT table_name || '.' || column_name AS other FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name <> 'seaql_migrations'
+            AND data_type IN ('character varying', 'text') AND collation_name IS DISTINCT FROM 'C'";
+    let others = db.query_all_raw(Statement::from_string(DbBackend::Postgres, others)).await.unwrap();
+    let others: Vec<String> = others.iter().map(|row| row.try_get("", "other").unwrap()).collect();
+    assert!(others.is_empty(), "order them by m0023's function in a migration of their own: {others:?}");
 }

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it unwraps nothing")]
 
 mod abuse;
+mod account;
+mod accounts;
 mod analytics;
 mod architecture;
 mod bad_input;
+mod billing;
 mod commands;
 mod connections;
 mod coverage;
@@ -17,13 +20,17 @@ mod examples;
 mod faults;
 mod headers;
 mod idempotency;
+mod integrations;
+mod metrics;
 mod module_graph;
+mod operators;
 mod people;
 mod privacy;
 mod properties;
 mod rate_limits;
 mod records;
 mod restart;
+mod search_accounts;
 mod statements;
 mod support;
 mod system;

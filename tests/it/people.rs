@@ -81,8 +81,15 @@ async fn consented(location: &str) -> Url {
     let http = http_client().unwrap();
     let page = http.get(location).send().await.unwrap();
     let cookie = set_cookie(&page, "sightline_sign_in").split(';').next().unwrap().to_owned();
-    let form = [("csrf", cookie.split_once('=').unwrap().1), ("person", "owner")];
-    let back = http.post(location).header("cookie", &cookie).form(&form).send().await.unwrap();
+    let token = cookie.split_once('=').unwrap().1;
+    let signed_in = http.post(location).header("cookie", &cookie).form(&[("csrf", token), ("person", "owner")]);
+    let signed_in = signed_in.send().await.unwrap();
+    let session = set_cookie(&signed_in, "sightline_issuer");
+    let cookies = format!("{cookie}; {}", session.split(';').next().unwrap());
+    let page = http.get(location).header("cookie", &cookies).send().await.unwrap().text().await.unwrap();
+    let session = page.split("name=\"session\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let form = [("csrf", token), ("decision", "allow"), ("session", session)];
+    let back = http.post(location).header("cookie", &cookies).form(&form).send().await.unwrap();
     Url::parse(back.headers()["location"].to_str().unwrap()).unwrap()
 }
 

@@ -53,6 +53,24 @@ async fn people_grants_and_tokens_outlive_the_process() {
     assert_eq!(ids(&second.actor("owner").await).await, owners);
 }
 
+#[tokio::test]
+async fn people_and_their_records_outlive_a_change_of_address() {
+    let folder = TempDir::new().unwrap();
+    let first = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let owner = first.actor("owner").await;
+    let tag = owner.made("/api/tags", &serde_json::json!({ "name": "kept" })).await;
+    let (before, old) = (rows(&first).await, first.service.base_url.clone());
+    let address = first.service.address;
+    first.service.shutdown().await;
+
+    let _taken = std::net::TcpListener::bind(address).unwrap();
+    let second = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    assert_ne!(second.service.base_url, old);
+    assert_eq!(rows(&second).await, before, "nobody is known twice");
+    let tags = second.actor("owner").await.listed("/api/tags").await;
+    assert_eq!(tags[0]["id"], tag);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn what_is_kept_is_readable_by_its_owner_only() {

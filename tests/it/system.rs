@@ -1,34 +1,118 @@
-//! Tests of the health endpoint.
+//! Tests of the health endpoints.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::support::app::TestApp;
+use crate::{
+    faults::impatient,
+    support::{actor::Actor, app::TestApp, relay::Relay},
+};
 
-fn dependency(health: &Value, name: &str) -> String {
+fn dependency(health: &Value, name: &str) -> Value {
     let found = health["data"]["dependencies"].as_array().unwrap().iter().find(|part| part["name"] == name);
-    found.unwrap()["status"].as_str().unwrap().to_owned()
+    found.unwrap().clone()
+}
+
+fn time(value: &Value) -> DateTime<Utc> {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+async fn health(actor: &Actor, status: u16) -> Value {
+    actor.get("/api/health").await.expect(status).json
 }
 
 #[tokio::test]
 async fn health_says_which_part_is_away() {
     let mut app = TestApp::start(|_| {}).await;
-    let well = app.anonymous().get("/api/health").await.expect(200).json;
+    let anonymous = app.anonymous();
+    let started = time(&dependency(&health(&anonymous, 200).await, "searchEngine")["since"]);
+    app.hand.advance(TimeDelta::seconds(2));
+    let well = health(&anonymous, 200).await;
+    assert_eq!((&well["data"]["live"], &well["data"]["ready"]), (&true.into(), &true.into()));
     assert_eq!(well["data"]["status"], "ok");
     for name in ["database", "identityProvider", "searchEngine"] {
-        assert_eq!(dependency(&well, name), "ok");
+        let found = dependency(&well, name);
+        assert!(found["status"] == "ok" && found["latencyMs"].is_u64(), "{found}");
+        assert_eq!(time(&found["since"]), started, "the status is the same as two seconds ago");
     }
     app.service.simulator.take().unwrap().shutdown().await;
     app.hand.advance(TimeDelta::seconds(2));
-    let ill = app.anonymous().get("/api/health").await.expect(200).json;
-    assert_eq!(
-        (ill["data"]["status"].as_str(), dependency(&ill, "searchEngine").as_str()),
-        (Some("degraded"), "degraded")
-    );
+    let ill = health(&anonymous, 200).await;
+    assert_eq!((&ill["data"]["status"], &ill["data"]["ready"]), (&"degraded".into(), &true.into()));
+    let engine = dependency(&ill, "searchEngine");
+    assert!(engine["status"] == "degraded" && engine.get("latencyMs").is_none(), "{engine}");
+    assert_eq!(time(&engine["since"]), started + TimeDelta::seconds(4));
+    assert_eq!(time(&dependency(&ill, "database")["since"]), started);
+    assert!(!ill.to_string().contains("127.0.0.1"), "{ill}");
+
     app.service.close_database().await;
     app.hand.advance(TimeDelta::seconds(2));
-    let down = app.anonymous().get("/api/health").await.expect(503);
+    let down = anonymous.get("/api/health").await.expect(503);
     assert_eq!(down.json["data"]["status"], "down");
-    assert_eq!(dependency(&down.json, "database"), "down");
+    assert_eq!((&down.json["data"]["live"], &down.json["data"]["ready"]), (&true.into(), &false.into()));
+    assert_eq!(dependency(&down.json, "database")["status"], "down");
     assert_eq!(down.header("cache-control"), "no-store");
+    for path in ["/api/health?probe=live", "/api/health?probe=ready"] {
+        let answer = anonymous.get(path).await;
+        assert_eq!(answer.status.as_u16(), if path.ends_with("live") { 200 } else { 503 });
+        assert_eq!(answer.json["data"], down.json["data"]);
+    }
+}
+
+#[tokio::test]
+async fn another_probe_is_refused_by_name() {
+    let app = TestApp::start(|_| {}).await;
+    let refused = app.anonymous().get("/api/health?probe=startup").await.expect(400);
+    assert_eq!(refused.hint(), "probe: must be one of live, ready");
+}
+
+#[tokio::test]
+async fn health_tells_within_five_seconds_that_postgresql_stopped_and_came_back() {
+    let mut relay = None;
+    let app = TestApp::start(|config| relay = config.database.url.as_mut().map(Relay::before)).await;
+    // `SQLite` is a file, which does not stop.
+    let Some(relay) = relay else { return };
+    let (anonymous, owner) = (app.anonymous(), app.actor("owner").await);
+    health(&anonymous, 200).await;
+    for _ in 0..2 {
+        relay.stop();
+        app.hand.advance(TimeDelta::seconds(5));
+        let down = health(&anonymous, 503).await;
+        assert_eq!((&down["data"]["ready"], &dependency(&down, "database")["status"]), (&false.into(), &"down".into()));
+        let live = anonymous.get("/api/health?probe=live").await.expect(200).json;
+        assert_eq!((&live["data"]["live"], &live["data"]["ready"]), (&true.into(), &false.into()));
+
+        relay.resume();
+        app.hand.advance(TimeDelta::seconds(5));
+        let up = health(&anonymous, 200).await;
+        assert_eq!((&up["data"]["ready"], &dependency(&up, "database")["status"]), (&true.into(), &"ok".into()));
+        assert!(time(&dependency(&up, "database")["since"]) > time(&dependency(&down, "database")["since"]));
+        owner.get("/api/tags").await.expect(200);
+    }
+}
+
+#[tokio::test]
+async fn the_health_of_a_search_account_names_the_last_success_and_the_last_error() {
+    let app = TestApp::start(impatient).await;
+    let owner = app.actor("owner").await;
+    let account = async || owner.listed("/api/accounts/health").await.remove(0);
+    app.hand.advance(TimeDelta::seconds(10));
+    let well = account().await;
+    assert_eq!(well["lastSuccessAt"], well["checkedAt"]);
+    assert!(well.get("lastError").is_none() && well.get("hint").is_none(), "{well}");
+
+    app.simulator().controls().set_faults(vec!["quota403:1".parse().unwrap()]);
+    app.hand.advance(TimeDelta::seconds(10));
+    let ill = account().await;
+    assert_eq!((&ill["status"], &ill["lastSuccessAt"]), (&"quota_exceeded".into(), &well["checkedAt"]));
+    assert_eq!(ill["lastError"]["at"], ill["checkedAt"]);
+    let said = ill["lastError"]["message"].as_str().unwrap();
+    assert_eq!(said, "The search engine's quota for this account or one of its sites was used up.");
+    assert!(ill["hint"].as_str().unwrap().contains("Try again"), "{ill}");
+
+    app.simulator().controls().set_faults(Vec::new());
+    app.hand.advance(TimeDelta::minutes(20));
+    let again = account().await;
+    assert_eq!((&again["status"], &again["lastSuccessAt"]), (&"connected".into(), &again["checkedAt"]));
+    assert_eq!(again["lastError"], ill["lastError"], "the last error stays known");
 }

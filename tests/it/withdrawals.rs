@@ -1,16 +1,19 @@
 //! Tests that withdrawn access is refused from the next request on, in every process of the service, also under load.
 
 use chrono::TimeDelta;
-use entity::user::{self, Plan};
+use entity::user::{Plan, PlanState};
 use poem::http::Method;
-use sea_orm::{ActiveModelTrait as _, ActiveValue::Set};
 use serde_json::{Value, json};
-use sightline::services::users::subscriptions;
+use sightline::services::users::subscriptions::{self, Wanted};
 use tokio::task::JoinSet;
 
-use crate::support::{
-    actor::{Actor, Answer},
-    app::{TestApp, start_of_test},
+use crate::{
+    account::{applications::section_with, external::with_issuer},
+    support::{
+        actor::{Actor, Answer},
+        app::{TestApp, start_of_test},
+        signed_in::Browser,
+    },
 };
 
 /// Repetitions of each withdrawal.
@@ -154,6 +157,29 @@ async fn a_lapsed_plan_opens_nothing() {
     drop(readers);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refused_application_opens_nothing() {
+    let issuer = TestApp::start(|_| {}).await;
+    let here = with_issuer(&issuer).await;
+    let there = here.beside().await;
+    let pair = Pair { here, there };
+    let token = issuer.actor("owner").await;
+    let here = Actor::with_token(&pair.here.service.base_url, token.token());
+    let there = pair.there(&here);
+    let browser = Browser::signed_in(&pair.here, "owner").await;
+    here.get("/api/tags").await.expect(200);
+    section_with(&browser, "sightline-cli").await;
+    let readers = load(&there, "/api/tags");
+    for round in 0..ROUNDS {
+        there.get("/api/tags").await.expect(200);
+        let form = [("client_id", "sightline-cli")];
+        browser.post("/account/applications/revoke", &form).await.leads_to("/account?done=application-revoked");
+        assert_eq!(there.get("/api/tags").await.status, 401, "round {round}");
+        browser.post("/account/applications/allow", &form).await.leads_to("/account?done=application-allowed");
+    }
+    drop(readers);
+}
+
 /// Conditions that depend on time are checked at each request, cached or not.
 #[tokio::test]
 async fn what_time_ends_ends() {
@@ -161,10 +187,8 @@ async fn what_time_ends_ends() {
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;
     let end = start_of_test() + TimeDelta::minutes(10);
-    let id = subscriptions::show(&app.service.db, "demo-owner").await.unwrap().id;
-    let trial = (Set(Plan::None), Set(Some(end)));
-    let row = user::ActiveModel { id: Set(id), plan: trial.0, trial_ends_at: trial.1, ..Default::default() };
-    row.update(&app.service.db).await.unwrap();
+    let trial = Wanted { plan: Plan::Pro, state: PlanState::Trialing, until: Some(end) };
+    subscriptions::set(&app.service.db, "demo-owner", trial, start_of_test()).await.unwrap();
     let link = json!({ "expiresAt": end - TimeDelta::minutes(5) });
     let link = owner.post(&format!("/api/properties/{property}/share-links"), &link).await.expect(201);
     let shared = format!("/api/share/{}/performance", link.json["data"]["token"].as_str().unwrap());

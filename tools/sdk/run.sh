@@ -12,6 +12,7 @@ work=$root/target/sdk
 document=$(realpath "${1:-$root/openapi.json}")
 package=packageName=sightline_client
 mkdir -p "$work"
+. "$root/tools/common.sh"
 
 # Prints one line for a step; what the step itself printed is shown by `finish`, and only if it failed.
 step() {
@@ -26,8 +27,7 @@ step() {
 # The first command that fails ends the script, also inside a step, whose output goes elsewhere: hence the copies.
 exec 3>&1 4>&2
 finish() {
-    if [ -n "${server_id:-}" ]; then kill "$server_id" && wait "$server_id" || true; fi
-    if [ -n "${data:-}" ]; then rm -rf "$data"; fi
+    stop_server
     if [ -n "${running:-}" ]; then
         cat "$work/step.log" >&3
         printf 'FAILED  %s\n' "$running" >&4
@@ -35,44 +35,12 @@ finish() {
 }
 trap finish EXIT
 
-# Both installations are made anew when the list of what they hold has changed.
-install_python() {
-    if cmp -s "$here/python/requirements.txt" "$work/venv/requirements.txt"; then return; fi
-    rm -rf "$work/venv"
-    python3 -m venv "$work/venv"
-    "$work/venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$here/python/requirements.txt"
-    cp "$here/python/requirements.txt" "$work/venv/"
-}
-
+# The installation is made anew when the list of what it holds has changed.
 install_node() {
     if cmp -s "$here/typescript/package-lock.json" "$work/node_modules/installed.json"; then return; fi
     cp "$here/typescript/package.json" "$here/typescript/package-lock.json" "$work/"
     npm ci --prefix "$work" --no-audit --no-fund
     cp "$work/package-lock.json" "$work/node_modules/installed.json"
-}
-
-build_server() {
-    cargo build --manifest-path "$root/Cargo.toml"
-}
-
-start_server() {
-    data=$(mktemp -d)
-    # No setting of the person who runs this reaches the server.
-    (cd "$data" && exec env -i PATH="$PATH" HOME="$data" RUST_LOG=warn SIGHTLINE_LISTEN=127.0.0.1:0 \
-        SIGHTLINE_RATE_LIMIT__ENABLED=false "$server" serve) >"$work/server.out" 2>"$work/server.log" &
-    server_id=$!
-    for _ in $(seq 600); do
-        BASE_URL=$(sed -n 's/^listening on //p' "$work/server.out")
-        if [ -n "$BASE_URL" ]; then return; fi
-        kill -0 "$server_id" || break
-        sleep 0.1
-    done
-    cat "$work/server.log"
-    return 1
-}
-
-sign_in() {
-    TOKEN=$(env -i PATH="$PATH" HOME="$data" SIGHTLINE_BASE_URL="$BASE_URL" "$server" login --as owner)
 }
 
 # generator, folder, options
@@ -128,7 +96,7 @@ compile_rust() {
     CARGO_TARGET_DIR=$work/rust/target RUSTFLAGS="-D warnings" cargo build --manifest-path "$work/rust/call/Cargo.toml"
 }
 
-step "Python tools installed" install_python
+step "Python tools installed" install_python "$here/python/requirements.txt"
 step "Node tools installed" install_node
 
 version=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["info"]["version"])' "$document")
@@ -147,11 +115,10 @@ step "openapi-generator rust: generated" openapi_generator rust rust \
     "$package,supportMultipleResponses=true,useSingleRequestParameter=true"
 step "openapi-generator rust: compiled with its calls" compile_rust
 
-if [ -z "${SERVER:-}" ]; then step "server built" build_server; fi
-server=$(realpath "${SERVER:-${CARGO_TARGET_DIR:-$root/target}/debug/sightline}")
-step "server started" start_server
+step "server built" find_server
+step "server started" start_server SIGHTLINE_LISTEN=127.0.0.1:0 SIGHTLINE_RATE_LIMIT__ENABLED=false serve
 step "signed in" sign_in
-export BASE_URL TOKEN NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
+export TOKEN BASE_URL=$url
 
 step "openapi-generator python: called" call_with_python python openapi_generator.py
 step "openapi-python-client: called" call_with_python openapi-python-client openapi_python_client.py

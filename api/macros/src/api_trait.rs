@@ -43,6 +43,7 @@ struct Operation {
     etag: Option<Ident>,
     id: Option<Ident>,
     errors: Vec<Ident>,
+    paid: bool,
     deprecated: bool,
 }
 
@@ -94,6 +95,7 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
         etag: None,
         id: None,
         errors: Vec::new(),
+        paid: false,
         deprecated: false,
     };
     let mut kept = Vec::new();
@@ -111,6 +113,9 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
     }
     if found.path.contains("{id}") && !found.path.starts_with("/api/properties/{id}") && found.id.is_none() {
         return Err(Error::new_spanned(&method.sig, "#[id(…)] says what record `{id}` names where it is no property"));
+    }
+    if found.verb != "get" && found.paid {
+        return Err(Error::new_spanned(&method.sig, "#[paid] stands on get only"));
     }
     if found.verb != "get"
         && let Some(etag) = &found.etag
@@ -144,6 +149,7 @@ fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> 
             let codes = attribute.parse_args_with(Punctuated::<Ident, Token![,]>::parse_terminated)?;
             found.errors.extend(codes);
         }
+        "paid" => found.paid = true,
         "deprecated" => found.deprecated = true,
         _ => return Ok(false),
     }
@@ -230,7 +236,7 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     });
     let summary = docs(&method.attrs);
     let feature = op.plan.as_ref().map_or_else(|| quote!(None), |plan| quote!(Some(crate::models::Feature::#plan)));
-    let etag = etag_of(op);
+    let (etag, paid) = (etag_of(op), op.paid);
     let id_of = match (&op.id, op.path.contains("{id}")) {
         (_, false) => quote!(None),
         (Some(resource), true) => quote!(Some(crate::operation::Resource::#resource)),
@@ -240,7 +246,7 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
         crate::operation::Operation {
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
             access: crate::operation::Access::#access, idempotency: #idempotency, role: crate::models::Role::#role,
-            feature: #feature, etag: #etag, id_of: #id_of,
+            feature: #feature, etag: #etag, is_paid: #paid, id_of: #id_of,
             errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], docs: #summary,
         }
     }

@@ -6,6 +6,8 @@ mod responses;
 mod schemas;
 mod security;
 
+pub use security::SESSION_COOKIE;
+
 use std::sync::Arc;
 
 use poem_openapi::{OpenApiService, error::ParsePathError};

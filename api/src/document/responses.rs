@@ -133,9 +133,10 @@ pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     if operation.path.contains('{') {
         codes.push(Code::NotFound);
     }
-    // A write that a foreign page sends with the session cookie is forbidden, too.
+    // A write that a foreign page sends with the session cookie is forbidden, too, and so is a read that is paid for.
     let needs_role = operation.is_property_scoped() && operation.role > Role::Viewer;
-    if needs_role || (operation.access == Access::SessionOrOauth && operation.idempotency.is_some()) {
+    let from_own_pages = operation.idempotency.is_some() || operation.is_paid;
+    if needs_role || (operation.access == Access::SessionOrOauth && from_own_pages) {
         codes.push(Code::Forbidden);
     }
     if operation.idempotency == Some(Idempotency::Enforced) {

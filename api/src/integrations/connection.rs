@@ -42,12 +42,14 @@ pub struct ProviderConnection {
     pub account: Option<String>,
     /// State of the credentials at the last check.
     pub state: Option<CredentialState>,
+    /// Time since which the credentials are in this state.
+    pub since: Option<DateTime<Utc>>,
     /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
-    /// Remaining balance, if the provider reports it.
+    /// Remaining balance: that of the last test, less what was spent here since. Absent if the provider reports none.
     pub balance: Option<ProviderBalance>,
-    /// Time of the last check.
+    /// Time of the last test of the credentials, or of the last question that showed their state.
     pub checked_at: Option<DateTime<Utc>>,
     /// Time when credentials were first stored.
     pub created_at: Option<DateTime<Utc>>,
@@ -69,6 +71,8 @@ pub enum CredentialState {
     PlanLacksAccess,
     /// The credentials are correct, but no balance is left.
     OutOfCredit,
+    /// The provider has blocked the account.
+    Blocked,
     /// The provider limits the rate of requests; try again in a minute.
     RateLimited,
     /// The provider did not answer, so the state is unknown.

@@ -1,15 +1,19 @@
 //! The search-engine account and the two SEO data providers.
 
+mod backlinks;
 mod connection;
+mod keywords;
 mod research;
 
+pub use backlinks::*;
 pub use connection::*;
+pub use keywords::*;
 pub use research::*;
 
 use macros::api_trait;
 
 use crate::{
-    answer::{Answer, Answered, NoContent},
+    answer::{Answer, Answered, NoContent, Rendered},
     body::Body,
     params::Params,
     security::Caller,
@@ -32,10 +36,13 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Store credentials for provider A
     ///
-    /// Replaces stored credentials and tests them. They are stored whatever the result, which `state` reports.
+    /// Tests the credentials at the provider's account endpoint, which is free of charge, and stores them if they work. Otherwise
+    /// nothing is stored, stored credentials stay, and the hint says if the credentials are wrong, the account is unverified
+    /// or blocked, its plan has no access to the API, or no credit is left.
     #[put("/api/integrations/provider-a")]
     #[idempotency(ignored)]
-    #[errors(SubscriptionRequired)]
+    #[plan(SeoProviders)]
+    #[errors(SubscriptionRequired, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
     async fn connect_provider_a_integration(
         &self,
         caller: Caller,
@@ -54,6 +61,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     /// Calls the provider's account endpoint, which is free of charge. The result is `state`, not an error.
     #[post("/api/integrations/provider-a/test")]
     #[idempotency(ignored)]
+    #[plan(SeoProviders)]
     #[errors(SubscriptionRequired, ProviderNotConnected)]
     async fn test_provider_a_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
@@ -65,10 +73,13 @@ pub trait IntegrationsApi: Send + Sync + 'static {
 
     /// Store credentials for provider B
     ///
-    /// Replaces stored credentials and tests them. They are stored whatever the result, which `state` reports.
+    /// Tests the credentials at the provider's account endpoint, which is free of charge, and stores them if they work. Otherwise
+    /// nothing is stored, stored credentials stay, and the hint says if the credentials are wrong, the account is unverified
+    /// or blocked, its plan has no access to the API, or no credit is left.
     #[put("/api/integrations/provider-b")]
     #[idempotency(ignored)]
-    #[errors(SubscriptionRequired)]
+    #[plan(SeoProviders)]
+    #[errors(SubscriptionRequired, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
     async fn connect_provider_b_integration(
         &self,
         caller: Caller,
@@ -87,14 +98,19 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     /// Calls the provider's account endpoint, which is free of charge. The result is `state`, not an error.
     #[post("/api/integrations/provider-b/test")]
     #[idempotency(ignored)]
+    #[plan(SeoProviders)]
     #[errors(SubscriptionRequired, ProviderNotConnected)]
     async fn test_provider_b_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Keyword research
     ///
-    /// Asks the caller's connected SEO provider and spends its credit. With `keyword`, returns ideas that contain it;
-    /// without, the provider's figures for the property's own top queries. Ordered by search volume, highest first.
+    /// Asks the caller's own connected SEO provider, never the owner's, and spends its credit; the same question costs nothing again
+    /// while its answer is cached. With `keywords`, returns ideas from these seeds; without, the provider's figures for the
+    /// property's own top queries. Rows carry the property's own performance where it has any. Ordered by search volume, highest
+    /// first. `HEAD` is not allowed, since it would cost as much.
     #[get("/api/properties/{id}/keyword-research")]
+    #[paid]
+    #[plan(SeoProviders)]
     #[errors(
         ProviderNotConnected,
         ProviderRejectedCredentials,
@@ -108,17 +124,20 @@ pub trait IntegrationsApi: Send + Sync + 'static {
         &self,
         caller: Caller,
         params: Params<KeywordResearchParams>,
-    ) -> Answered<Answer<KeywordResearch>>;
+    ) -> Answered<Rendered<KeywordResearchAnswer>>;
 
     /// Backlinks
     ///
-    /// Asks the caller's connected SEO provider and spends its credit. Returns a summary, links and referring domains,
-    /// strongest first.
+    /// Asks the caller's own connected SEO provider, never the owner's, and spends its credit; the same question costs nothing again
+    /// while its answer is cached. Returns a summary, links and referring domains, strongest first, or the part that `scope` names.
+    /// `HEAD` is not allowed, since it would cost as much.
     #[get("/api/properties/{id}/backlinks")]
+    #[paid]
+    #[plan(SeoProviders)]
     #[errors(ProviderNotConnected, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
     async fn get_property_backlinks(
         &self,
         caller: Caller,
         params: Params<BacklinksParams>,
-    ) -> Answered<Answer<Backlinks>>;
+    ) -> Answered<Rendered<BacklinksAnswer>>;
 }

@@ -1,63 +1,38 @@
-//! The authorization endpoint. GET shows the sign-in page (or signs a demo person in at once), POST receives the form of
-//! that page.
+//! The authorization endpoint. It decides what comes next: sign-in, consent, or the answer to the client. GET shows the page, POST
+//! receives its form.
 
-use poem::{
-    Body, Request, Response, handler,
-    http::{HeaderMap, StatusCode},
-    web::Data,
+use poem::{Body, Request, Response, handler, http::HeaderMap, web::Data};
+
+use super::{
+    asked::Asked,
+    consent,
+    page::{self, redirect},
+    sign_in,
+};
+use crate::addresses::ClientAddress;
+use crate::embedded_issuer::{
+    IdentityProvider, clients, demo,
+    parameters::{Parameters, TOO_MANY},
+    people::Person,
+    request::{self, Refusal},
+    response::OAuthError,
+    sessions::SignedIn,
 };
 
-use super::page;
-use crate::{
-    digest::same,
-    embedded_issuer::{
-        IdentityProvider, demo,
-        parameters::{Parameters, TOO_MANY},
-        request::{self, AuthorizationRequest, Refusal, ReturnAddress},
-        response::OAuthError,
-    },
-    identity::credentials::cookies,
-    urls::is_https,
-};
-
-/// The cookie that binds the form to the browser it was shown in. On https it has the `__Secure-` prefix, so that plain http
-/// cannot set it. The stricter prefix of the other cookies would send it to every path.
-fn form_cookie(issuer: &str) -> &'static str {
-    if is_https(issuer) { "__Secure-sightline_sign_in" } else { "sightline_sign_in" }
-}
-
-/// Checks an authorization request and shows the page.
+/// Checks an authorization request and shows the next page, or answers the client.
 #[handler]
 pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
-    let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
-    let address = match provider.return_address(&parameters).await? {
-        Ok(address) => address,
-        Err(reason) => return Ok(page::error(reason)),
-    };
-    let asked = match request::judge(&parameters, &address.client, &provider.settings) {
+    let asked = match provider.asked(request).await? {
         Ok(asked) => asked,
-        Err(refusal) => return Ok(redirect(&address.refusing(&refusal))),
+        Err(answer) => return Ok(answer),
     };
-    if let Some(person) = person_without_page(provider, &asked, &address, request.headers()) {
-        return provider.authorize(&address, &asked, person).await;
+    if let Some(person) = person_without_page(provider, &asked, request.headers()) {
+        return provider.authorize(&asked, &person, None).await;
     }
-    if asked.prompts.iter().any(|prompt| prompt == "none") {
-        let refusal = Refusal("login_required", "Nobody is signed in here.");
-        return Ok(redirect(&address.refusing(&refusal)));
-    }
-    let query = request.uri().query().unwrap_or_default();
-    let name = form_cookie(provider.issuer());
-    let token = form_token(request.headers(), name).map_or_else(|| provider.random.token(), str::to_owned);
-    let mut response = page::sign_in(&address.client, &address.redirect_uri, &asked.scope, query, &token);
-    let secure = if is_https(provider.issuer()) { "; Secure" } else { "" };
-    let cookie = format!("{name}={token}; Path=/oauth/authorize; HttpOnly; SameSite=Strict; Max-Age=3600{secure}");
-    if let Ok(cookie) = cookie.parse() {
-        response.headers_mut().insert("Set-Cookie", cookie);
-    }
-    Ok(response)
+    provider.go_on(&asked, request).await
 }
 
-/// Receives the form: the chosen person, or a refusal.
+/// Receives the form of a page.
 #[handler]
 pub(super) async fn decide(
     Data(provider): Data<&IdentityProvider>,
@@ -65,59 +40,114 @@ pub(super) async fn decide(
     body: Body,
 ) -> Result<Response, OAuthError> {
     let Ok(form) = Parameters::form(request, body).await else { return Ok(page::error("The form cannot be read.")) };
-    let expected = form_token(request.headers(), form_cookie(provider.issuer())).unwrap_or_default();
-    let foreign = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
-    if foreign || expected.is_empty() || !same(expected, form.get("csrf").unwrap_or_default()) {
-        return Ok(page::error("The form has expired. Go back to the application and sign in again."));
+    if !provider.is_own_form(request, &form) {
+        return Ok(page::expired("Go back to the application and sign in again."));
     }
-    let Ok(parameters) = Parameters::of_query(request) else { return Ok(page::error(TOO_MANY)) };
-    let address = match provider.return_address(&parameters).await? {
-        Ok(address) => address,
-        Err(reason) => return Ok(page::error(reason)),
+    let asked = match provider.asked(request).await? {
+        Ok(asked) => asked,
+        Err(answer) => return Ok(answer),
     };
-    match request::judge(&parameters, &address.client, &provider.settings) {
-        Err(refusal) => Ok(redirect(&address.refusing(&refusal))),
-        Ok(asked) => match form.get("person").and_then(demo::by_name) {
-            Some(person) => provider.authorize(&address, &asked, person).await,
-            None => Ok(redirect(&address.refusing(&Refusal("access_denied", "The person did not agree.")))),
-        },
+    if let Some(name) = form.get("person") {
+        return provider.choose(&asked, request, name).await;
+    }
+    match form.get("decision") {
+        Some("elsewhere") => provider.leave(&asked, request).await,
+        Some("enter") => sign_in::enter(provider, &asked, request, &form).await,
+        Some("switch") => Ok(redirect(&asked.with_other_account())),
+        Some("allow") => provider.allow(&asked, request, &form).await,
+        _ => provider.decline(&asked, request).await,
     }
 }
 
 impl IdentityProvider {
-    /// Records the consent and sends the browser back with a code.
+    /// Reads an authorization request, or returns the answer to one that cannot be granted.
+    async fn asked(&self, request: &Request) -> Result<Result<Asked, Response>, OAuthError> {
+        self.asked_in(request.uri().query().unwrap_or_default(), request).await
+    }
+
+    /// Reads the authorization request in a query. `sent` is what the person's browser has sent.
+    pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> Result<Result<Asked, Response>, OAuthError> {
+        let Ok(parameters) = Parameters::parse(query.as_bytes()) else { return Ok(Err(page::error(TOO_MANY))) };
+        let address = match self.return_address(&parameters, sent.data::<ClientAddress>()).await? {
+            Ok(address) => address,
+            Err(reason) => return Ok(Err(page::error(reason))),
+        };
+        match request::judge(&parameters, &address.client, &self.settings) {
+            Ok(judged) => Ok(Ok(Asked { address, request: judged, query: query.to_owned() })),
+            Err(refusal) => {
+                let silent = parameters.get("prompt") == Some("none");
+                Ok(Err(self.refuse(&address, sent.headers(), silent, &refusal).await?))
+            }
+        }
+    }
+
+    /// Tells the client that the person did not agree.
+    async fn decline(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
+        let refusal = Refusal("access_denied", "The person did not agree.");
+        self.refuse(&asked.address, request.headers(), asked.has_prompt("none"), &refusal).await
+    }
+
+    /// Shows the next page, or answers the client if there is nothing left to ask.
+    async fn go_on(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
+        let silent = asked.has_prompt("none");
+        let Some(signed_in) = self.accepted(asked, request).await? else {
+            if silent {
+                let refusal = Refusal("login_required", "Nobody is signed in here.");
+                return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
+            }
+            return sign_in::page(self, asked, request, None).await;
+        };
+        let (subject, client) = (&signed_in.person.subject, &asked.address.client);
+        let asks_anyway = asked.has_prompt("consent") && client.id != clients::WEB;
+        if !asks_anyway && self.is_allowed(subject, &asked.address, &asked.request.scope).await? {
+            return self.authorize(asked, &signed_in.person, Some(&signed_in)).await;
+        }
+        if silent {
+            let refusal = Refusal("consent_required", "The person has not allowed this yet.");
+            return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
+        }
+        consent::page(self, asked, request, &signed_in).await
+    }
+
+    /// Returns who is signed in, if the request does not ask for a sign-in.
+    async fn accepted(&self, asked: &Asked, request: &Request) -> Result<Option<SignedIn>, OAuthError> {
+        let signed_in = self.signed_in(request.headers()).await?;
+        Ok(signed_in.filter(|signed_in| asked.accepts(signed_in, self.clock.now())))
+    }
+
+    /// Signs a demo person in.
+    async fn choose(&self, asked: &Asked, request: &Request, name: &str) -> Result<Response, OAuthError> {
+        match demo::by_name(name).filter(|_| self.settings.demo_people) {
+            Some(person) => sign_in::choose(self, asked, request, person).await,
+            None => self.decline(asked, request).await,
+        }
+    }
+
+    /// Remembers the consent and answers the client. The consent counts for the session that the page named: another one may have
+    /// begun in another tab.
+    async fn allow(&self, asked: &Asked, request: &Request, form: &Parameters) -> Result<Response, OAuthError> {
+        let signed_in = self.accepted(asked, request).await?;
+        let named = |signed_in: &SignedIn| form.get("session") == Some(signed_in.session.id.to_string().as_str());
+        let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
+        self.remember_consent(&signed_in.person.subject, &asked.address, &asked.request.scope).await?;
+        self.authorize(asked, &signed_in.person, Some(&signed_in)).await
+    }
+
+    /// Records the grant and sends the browser back with a code.
     async fn authorize(
         &self,
-        address: &ReturnAddress,
-        asked: &AuthorizationRequest,
-        person: &demo::Person,
+        asked: &Asked,
+        person: &Person,
+        signed_in: Option<&SignedIn>,
     ) -> Result<Response, OAuthError> {
-        let code = self.grant(address, asked, person).await?;
-        Ok(redirect(&address.with(&[("code", &code)])))
+        let session = signed_in.map(|signed_in| &signed_in.session);
+        let code = self.grant(&asked.address, &asked.request, &person.subject, session).await?;
+        Ok(redirect(&asked.address.with(&[("code", &code)])))
     }
 }
 
-fn person_without_page(
-    provider: &IdentityProvider,
-    asked: &AuthorizationRequest,
-    address: &ReturnAddress,
-    headers: &HeaderMap,
-) -> Option<&'static demo::Person> {
-    let person = demo::by_name(asked.login_hint.as_deref()?)?;
-    let wants_page = asked.prompts.iter().any(|prompt| prompt == "login");
-    (!wants_page && demo::may_skip_page(&provider.settings, &address.redirect_uri, headers)).then_some(person)
-}
-
-fn form_token<'a>(headers: &'a HeaderMap, name: &'a str) -> Option<&'a str> {
-    cookies(headers, name).next().filter(|token| token.len() == 43 && token.bytes().all(|b| b.is_ascii_graphic()))
-}
-
-/// 303, so that a browser never repeats the form with its content to the client.
-fn redirect(to: &str) -> Response {
-    Response::builder()
-        .status(StatusCode::SEE_OTHER)
-        .header("Location", to)
-        .header("Cache-Control", "no-store")
-        .header("Referrer-Policy", "no-referrer")
-        .finish()
+fn person_without_page(provider: &IdentityProvider, asked: &Asked, headers: &HeaderMap) -> Option<Person> {
+    let person = demo::by_name(asked.request.login_hint.as_deref()?)?;
+    let may = demo::may_skip_page(&provider.settings, &asked.address.redirect_uri, headers);
+    (!asked.has_prompt("login") && may).then(|| person.into())
 }

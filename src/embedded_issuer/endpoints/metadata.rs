@@ -1,6 +1,6 @@
 //! The issuer's documents: discovery (`OpenID` Connect Discovery 1.0, RFC 8414) and the JWK set.
 
-use poem::{Response, handler, web::Data};
+use poem::{Response, handler, http::HeaderValue, web::Data};
 use serde_json::json;
 
 use crate::{
@@ -12,12 +12,11 @@ use crate::{
 #[handler]
 pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
     let issuer = provider.issuer();
-    json_document(&json!({
+    let mut document = json!({
         "issuer": issuer,
         "authorization_endpoint": format!("{issuer}/oauth/authorize"),
         "token_endpoint": format!("{issuer}/oauth/token"),
         "revocation_endpoint": format!("{issuer}/oauth/revoke"),
-        "registration_endpoint": format!("{issuer}/oauth/register"),
         "userinfo_endpoint": format!("{issuer}/oauth/userinfo"),
         "jwks_uri": format!("{issuer}/oauth/jwks"),
         "scopes_supported": ["openid", "profile", "email", "offline_access"],
@@ -29,17 +28,26 @@ pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
         "revocation_endpoint_auth_methods_supported": ["none"],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
-        "claims_supported": ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "name", "email", "email_verified"],
+        "claims_supported": ["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "sid", "name", "email", "email_verified"],
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "authorization_response_iss_parameter_supported": true,
         "request_parameter_supported": false,
         "request_uri_parameter_supported": false,
         "claims_parameter_supported": false,
-    }))
+    });
+    if provider.registration_is_open {
+        document["registration_endpoint"] = format!("{issuer}/oauth/register").into();
+    }
+    if provider.documents.is_some() {
+        document["client_id_metadata_document_supported"] = true.into();
+    }
+    json_document(&document)
 }
 
-/// The public key.
+/// The public keys. They may be cached for less time than a new key waits before it signs.
 #[handler]
 pub(super) async fn jwks(Data(provider): Data<&IdentityProvider>) -> Result<Response, OAuthError> {
-    Ok(json_document(&json!({ "keys": [provider.keys.public().await?] })))
+    let mut response = json_document(&json!({ "keys": provider.keys.public().await? }));
+    response.headers_mut().insert("Cache-Control", HeaderValue::from_static("public, max-age=60"));
+    Ok(response)
 }

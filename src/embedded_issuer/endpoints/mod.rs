@@ -1,16 +1,26 @@
 //! The HTTP endpoints of the issuer, one per file.
 
+mod asked;
 mod authorize;
+mod change_password;
+mod consent;
+mod elsewhere;
+mod forgotten;
+mod form;
 mod metadata;
 mod page;
+mod refuse;
 pub(super) mod registration;
 mod revoke;
+mod set_password;
+mod sign_in;
 mod token;
+mod trouble;
 mod userinfo;
 
 use poem::{EndpointExt, RouteMethod, get, post};
 
-use super::IdentityProvider;
+use super::{IdentityProvider, accounts::links, upstream};
 use crate::web::{own_host::on_own_host, paths::Paths, well_known::open_to_browsers};
 
 impl IdentityProvider {
@@ -26,15 +36,22 @@ impl IdentityProvider {
             open("/.well-known/oauth-authorization-server", read, get(metadata::discovery)),
             open("/oauth/jwks", read, get(metadata::jwks)),
             open("/oauth/token", write, post(token::token)),
-            open("/oauth/register", write, post(registration::register)),
             open("/oauth/revoke", write, post(revoke::revoke)),
             open("/oauth/userinfo", "GET, HEAD, OPTIONS, POST", userinfo),
         ];
-        let page = on_own_host(get(authorize::show).post(authorize::decide).data(self.clone()), self.issuer());
-        endpoints.into_iter().fold(paths, |paths, (path, methods, endpoint)| paths.at(path, methods, endpoint)).at(
-            "/oauth/authorize",
-            "GET, HEAD, POST",
-            page,
-        )
+        let registration =
+            self.registration_is_open.then(|| open("/oauth/register", write, post(registration::register)));
+        let page = |path, methods: RouteMethod| (path, on_own_host(methods.data(self.clone()), self.issuer()));
+        let pages = [
+            page("/oauth/authorize", get(authorize::show).post(authorize::decide)),
+            page(change_password::PATH, get(change_password::show).post(change_password::change)),
+            page(links::PATH, get(set_password::show).post(set_password::set)),
+            page(sign_in::FORGOTTEN, get(forgotten::show).post(forgotten::send)),
+        ];
+        let endpoints = endpoints.into_iter().chain(registration);
+        let back = self.upstream.as_ref().map(|_| page(upstream::CALLBACK, get(elsewhere::come_back)));
+        let paths = endpoints.fold(paths, |paths, (path, methods, endpoint)| paths.at(path, methods, endpoint));
+        let paths = pages.into_iter().fold(paths, |paths, (path, page)| paths.at(path, "GET, HEAD, POST", page));
+        back.into_iter().fold(paths, |paths, (path, page)| paths.at(path, "GET, HEAD", page))
     }
 }

@@ -1,72 +1,96 @@
-//! The two HTML pages: sign-in with consent, and the error that must not be sent to an unknown URL.
+//! Answers that several pages of the issuer share.
 
+use maud::{Markup, html};
 use poem::{Response, http::StatusCode};
 
-use crate::embedded_issuer::{clients::Client, demo::PEOPLE};
+use crate::{embedded_issuer::accounts::sign_in::Rejected, embedded_issuer::response::OAuthError, web::page::Page};
 
-// There is no form-action directive: browsers also apply it to the redirect after the form, which leads to the client.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
-const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem;color:#1b1f24}\
-    button{display:block;width:100%;margin:.5rem 0;padding:.6rem;font:inherit;text-align:left;border:1px solid #bbb;\
-    border-radius:.4rem;background:#fff;cursor:pointer}button:hover,button:focus{border-color:#06c}\
-    .quiet{border:0;color:#555}code{overflow-wrap:anywhere}";
-
-/// The page that shows the client and its requested access, and lets a demo person agree.
-pub(super) fn sign_in(client: &Client, redirect_uri: &str, scope: &str, query: &str, csrf: &str) -> Response {
-    let name = escape(client.name.as_deref().unwrap_or(&client.id));
-    let people: String = PEOPLE.iter().map(|person| choice(person.name, person.display_name, person.email)).collect();
-    let body = format!(
-        "<h1>Sign in to Sightline</h1>\
-         <p><strong>{name}</strong> asks to read your search analytics and to act for you ({scope}). \
-         You return to <code>{address}</code>.</p>\
-         <p>This service has demo people only. Choose one to sign in and agree:</p>\
-         <form method=\"post\" action=\"/oauth/authorize?{query}\">\
-         <input type=\"hidden\" name=\"csrf\" value=\"{csrf}\">{people}\
-         <button class=\"quiet\" name=\"decision\" value=\"cancel\">Cancel</button></form>",
-        scope = escape(scope),
-        address = escape(redirect_uri),
-        query = escape(query),
-        csrf = escape(csrf),
-    );
-    html(StatusCode::OK, &body)
+/// Why a form is shown again.
+pub(super) struct Problem {
+    pub status: StatusCode,
+    pub text: String,
+    retry_after: Option<u64>,
 }
 
-/// The page for a request with an invalid client or redirect URI.
-pub(super) fn error(reason: &str) -> Response {
-    html(StatusCode::BAD_REQUEST, &format!("<h1>You cannot sign in from here</h1><p>{}</p>", escape(reason)))
-}
+impl Problem {
+    /// A problem with what was entered.
+    pub fn with_input(text: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, text: text.into(), retry_after: None }
+    }
 
-fn choice(name: &str, display_name: &str, email: &str) -> String {
-    format!("<button name=\"person\" value=\"{name}\">{display_name}<br><small>{email}</small></button>")
-}
+    /// Too many attempts, with the advice for someone who is not the reason.
+    pub fn too_many(seconds: u64, advice: &str) -> Self {
+        let text = format!("There were too many attempts. Try again in {}. {advice}", waiting(seconds));
+        Self { status: StatusCode::TOO_MANY_REQUESTS, text, retry_after: Some(seconds) }
+    }
 
-fn html(status: StatusCode, body: &str) -> Response {
-    Response::builder()
-        .status(status)
-        .content_type("text/html; charset=utf-8")
-        .header("Content-Security-Policy", POLICY)
-        .header("X-Frame-Options", "DENY")
-        .header("X-Content-Type-Options", "nosniff")
-        .header("Referrer-Policy", "no-referrer")
-        .header("Cache-Control", "no-store")
-        .body(format!(
-            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sign in</title>\
-             <meta name=\"viewport\" content=\"width=device-width\"><style>{STYLE}</style></head><body>{body}</body></html>"
-        ))
-}
-
-/// Escapes text for HTML elements and quoted attributes.
-pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
+    /// The problem of a password that was not accepted. `wrong` is the text for a wrong one.
+    pub fn of(rejected: Rejected, wrong: &str) -> Result<Self, OAuthError> {
+        match rejected {
+            Rejected::Wrong => Ok(Self::with_input(wrong)),
+            Rejected::Unwelcome => {
+                Ok(Self::with_input("You may not come in here any more. Ask the operator of this service."))
+            }
+            Rejected::TooMany(seconds) => Ok(Self::too_many(
+                seconds,
+                "A browser in which you have signed in before does not have to wait for the attempts of others.",
+            )),
+            Rejected::Busy => Ok(Self {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                text: "The service is busy at the moment. Try again in a few seconds.".to_owned(),
+                retry_after: Some(5),
+            }),
+            Rejected::Internal(reason) => Err(OAuthError::Internal(reason)),
         }
     }
-    escaped
+
+    /// The text above the form. Screen readers say it at once.
+    pub fn notice(&self) -> Markup {
+        html! { p.notice.bad role="alert" { (self.text) } }
+    }
+
+    /// Tells clients when to try again.
+    pub fn tell(&self, response: &mut Response) {
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert("Retry-After", seconds.into());
+        }
+    }
+}
+
+/// The text above a form, if there is a problem.
+pub(super) fn notice(problem: Option<&Problem>) -> Markup {
+    html! { @if let Some(problem) = problem { (problem.notice()) } }
+}
+
+/// The page with this status, or that of a problem.
+pub(super) fn titled(title: &str, problem: Option<&Problem>) -> Page {
+    Page::new(title).status(problem.map_or(StatusCode::OK, |problem| problem.status))
+}
+
+/// The page for a request with an invalid client or redirect URI, which must not be sent on.
+pub(super) fn error(reason: &str) -> Response {
+    Page::new("You cannot sign in from here").status(StatusCode::BAD_REQUEST).render(&html! { p { (reason) } })
+}
+
+/// The page for a form of another browser, or of another hour.
+pub(super) fn expired(advice: &str) -> Response {
+    Page::new("The form has expired").status(StatusCode::BAD_REQUEST).render(&html! { p role="alert" { (advice) } })
+}
+
+/// 303, so that a browser never repeats the form with its content to the client.
+pub(super) fn redirect(to: &str) -> Response {
+    Response::builder()
+        .status(StatusCode::SEE_OTHER)
+        .header("Location", to)
+        .header("Cache-Control", "no-store")
+        .header("Referrer-Policy", "no-referrer")
+        .finish()
+}
+
+fn waiting(seconds: u64) -> String {
+    match seconds {
+        0..=1 => "a second".to_owned(),
+        2..=90 => format!("{seconds} seconds"),
+        _ => format!("{} minutes", seconds.div_ceil(60)),
+    }
 }

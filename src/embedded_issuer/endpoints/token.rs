@@ -5,6 +5,7 @@ use poem::{Body, Request, Response, handler, http::header, web::Data};
 
 use crate::embedded_issuer::{
     IdentityProvider,
+    clients::host_of,
     parameters::Parameters,
     request::{self, Refusal},
     response::{OAuthError, refused},
@@ -38,6 +39,10 @@ impl IdentityProvider {
             return Err(refused("invalid_client", "Clients are public: send client_id and no secret."));
         }
         let id = form.require("client_id", "client_id is missing.")?;
+        // The metadata document is not fetched again: a code or token is bound to the client that it was issued to.
+        if self.documents.is_some() && host_of(id).is_some() {
+            return Ok(id.to_owned());
+        }
         match self.client(id).await? {
             Some(client) => Ok(client.id),
             None => Err(refused("invalid_client", "The client is not known.")),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::{
     embedded_issuer::{
-        IdentityProvider, demo, grants,
+        IdentityProvider, grants,
         issue::{ACCESS_TOKEN_TYPE, AccessClaims, about, has_scope},
         response::{OAuthError, private_json},
     },
@@ -28,11 +28,11 @@ pub(super) async fn userinfo(
     if !has_scope(&claims.scope, "openid") {
         return Ok(refusal(StatusCode::FORBIDDEN, Some("insufficient_scope")));
     }
-    let Some(person) = demo::by_subject(&claims.sub) else {
+    let Some(person) = provider.person(&claims.sub).await? else {
         return Ok(refusal(StatusCode::UNAUTHORIZED, Some("invalid_token")));
     };
-    let mut body = about(person, &claims.scope);
-    body.insert("sub".to_owned(), person.subject.into());
+    let mut body = about(&person, &claims.scope);
+    body.insert("sub".to_owned(), person.subject.clone().into());
     Ok(private_json(StatusCode::OK, &body.into()))
 }
 

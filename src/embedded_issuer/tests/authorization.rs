@@ -1,6 +1,6 @@
 //! Tests of the metadata documents and the authorization endpoint.
 
-use super::{Answer, REDIRECT_URI, TestIssuer};
+use super::{Answer, REDIRECT_URI, TestIssuer, browser::hidden};
 use crate::digest::pkce_challenge;
 
 #[tokio::test]
@@ -125,7 +125,16 @@ async fn the_form_needs_the_browser_it_was_shown_to() {
         Answer::of(issuer.http.post(&url).header("cookie", cookie).form(&form))
     };
     let person = ("person", "viewer".to_owned());
-    let agreed = send(cookie.clone(), vec![("csrf", token.to_owned()), person.clone()]).await.redirect();
+    let signed_in = send(cookie.clone(), vec![("csrf", token.to_owned()), person.clone()]).await;
+    assert_eq!((signed_in.status, signed_in.header("location").split('?').next()), (303, Some("/oauth/authorize")));
+    let session = signed_in.header("set-cookie").split(';').next().unwrap().to_owned();
+    let both = format!("{cookie}; {session}");
+    let page = Answer::of(issuer.http.get(&url).header("cookie", &both)).await;
+    let allow =
+        vec![("csrf", token.to_owned()), ("decision", "allow".to_owned()), ("session", hidden(&page, "session"))];
+    let unasked = send(session, allow.clone()).await;
+    assert_eq!(unasked.status, 400, "consent needs the browser, too");
+    let agreed = send(both, allow).await.redirect();
     assert!(agreed.contains_key("code"));
     let cancelled = send(cookie.clone(), vec![("csrf", token.to_owned())]).await.redirect();
     assert_eq!(cancelled["error"], "access_denied");

@@ -157,6 +157,8 @@ async fn signed_tokens_with_other_claims() {
         ("exp", json!(1e300)),
         ("exp", json!(-1)),
         ("nbf", json!(now + 6)),
+        ("iat", json!(now + 6)),
+        ("iat", json!(now - 24 * 3_600 - 6)),
         ("sub", json!("")),
         ("jti", json!("x".repeat(256))),
     ] {
@@ -171,7 +173,8 @@ async fn signed_tokens_with_other_claims() {
         ("aud", json!(genuine.issuer.base)),
         ("exp", json!(now - 4)),
         ("nbf", json!(now + 5)),
-        ("iat", json!(1.5)),
+        ("iat", json!(now as f64 - 0.5)),
+        ("iat", json!(now - 24 * 3_600 - 5)),
         ("extra", json!({ "deep": [1] })),
     ] {
         let token = genuine.signed("application/at+jwt", member, value.clone()).await;

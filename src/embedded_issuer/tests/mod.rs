@@ -1,13 +1,22 @@
 //! A running issuer and a resource server beside it, both over real HTTP, for the tests below.
 
+mod accounts;
 mod authorization;
+mod browser;
 mod claims;
+mod consent;
+mod documents;
 mod flow;
 mod forged;
 mod keys;
+mod mail;
+mod operators;
 mod outage;
+mod refusals;
 mod registration;
+mod rotation;
 mod sign_in;
+mod upstream;
 
 use std::{
     collections::HashMap,
@@ -26,15 +35,18 @@ use sea_orm::DatabaseConnection;
 use serde_json::Value;
 use url::Url;
 
-use super::{IdentityProvider, Settings};
+use super::{
+    IdentityProvider, Settings,
+    client_documents::{ClientDocuments, reach::SystemNames},
+};
 use crate::{
     admission::{AdmissionError, Admissions},
     clock::{Clock, Hand},
     config::Config,
     digest::pkce_challenge,
     identity::{
-        Users, credentials::challenge, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions,
-        token::Verifier,
+        Users, credentials::challenge, departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
+        session::Sessions, token::Verifier,
     },
     random::Random,
     secrets::Secrets,
@@ -65,11 +77,11 @@ async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
             Response::builder().body(format!("{} {email:?}", user.subject))
         }
         Ok(None) => refuse(StatusCode::UNAUTHORIZED, None),
-        Err(AdmissionError::InvalidToken(_) | AdmissionError::NotBearer) => {
+        Err(AdmissionError::InvalidToken(_) | AdmissionError::NotBearer | AdmissionError::ClientRefused) => {
             refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"))
         }
         Err(AdmissionError::InvalidRequest) => refuse(StatusCode::BAD_REQUEST, Some("invalid_request")),
-        Err(AdmissionError::ForeignOrigin) => StatusCode::FORBIDDEN.into(),
+        Err(AdmissionError::ForeignOrigin | AdmissionError::ForeignLink) => StatusCode::FORBIDDEN.into(),
         Err(AdmissionError::IssuerUnavailable(_)) => StatusCode::SERVICE_UNAVAILABLE.into(),
         Err(AdmissionError::Database(_)) => StatusCode::INTERNAL_SERVER_ERROR.into(),
     }
@@ -81,6 +93,7 @@ pub(crate) struct TestIssuer {
     pub http: reqwest::Client,
     pub hand: Hand,
     pub clock: Clock,
+    pub random: Random,
     pub provider: IdentityProvider,
     pub verifier: Verifier,
     served: Served,
@@ -94,9 +107,13 @@ pub(crate) fn start_time() -> DateTime<Utc> {
     "2026-09-14T12:00:00Z".parse().unwrap()
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests make their own client")]
 pub(crate) fn client() -> reqwest::Client {
-    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+    client_builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests make their own client")]
+pub(crate) fn client_builder() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
 }
 
 impl TestIssuer {
@@ -105,25 +122,60 @@ impl TestIssuer {
         Self::start_at("127.0.0.1:0", clock, hand).await
     }
 
+    /// An issuer with local accounts only.
+    pub(crate) async fn without_demo_people() -> Self {
+        Self::with(|provider| provider).await
+    }
+
+    /// An issuer with local accounts only, changed by `change`.
+    pub(crate) async fn with(change: impl FnOnce(IdentityProvider) -> IdentityProvider) -> Self {
+        let (clock, hand) = Clock::manual(start_time());
+        Self::run("127.0.0.1:0", clock, hand, |provider| {
+            let settings = Settings { demo_people: false, ..(*provider.settings).clone() };
+            change(IdentityProvider { settings: Arc::new(settings), ..provider })
+        })
+        .await
+    }
+
     pub(crate) async fn start_at(address: &str, clock: Clock, hand: Hand) -> Self {
+        Self::run(address, clock, hand, |provider| provider).await
+    }
+
+    async fn run(
+        address: &str,
+        clock: Clock,
+        hand: Hand,
+        change: impl FnOnce(IdentityProvider) -> IdentityProvider,
+    ) -> Self {
         let acceptor = TcpListener::bind(address.to_owned()).into_acceptor().await.unwrap();
         let base = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
         let (store, http, random) = (opened_for_a_test().await, client(), Random::seeded(1));
         let db = store.writer.clone();
         let secrets = Secrets::new([7; 32], random.clone());
         let audiences = vec![base.clone(), format!("{base}/mcp")];
-        let settings = Settings { base_url: base.clone(), audiences, demo_sign_in: true };
+        let settings = Settings { base_url: base.clone(), audiences, demo_people: true, demo_sign_in: true };
+        let names = Arc::new(SystemNames);
+        let documents = ClientDocuments::new(client_builder(), names, &base, clock.clone()).unwrap();
         let provider = IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone());
+        let provider = change(provider.with_documents(documents));
         let issuer = Issuer::new(&base, http.clone(), clock.clone()).unwrap();
         let keys = Jwks::new(issuer, clock.clone());
         let verifier = Verifier::new(keys.clone(), clock.clone());
         let sessions = Sessions::new(db.clone(), clock.clone(), random.clone());
-        let users: Arc<dyn Users> =
-            Arc::new(StoredUsers { db: db.clone(), random: random.clone(), clock: clock.clone(), trial_days: 14 });
+        let departures = Departures::new([7; 32]);
+        let users: Arc<dyn Users> = Arc::new(StoredUsers {
+            db: db.clone(),
+            random: random.clone(),
+            clock: clock.clone(),
+            trial_days: 14,
+            departures: departures.clone(),
+        });
         let config = Arc::new(Config::default());
-        let admissions = Admissions::new(verifier.clone(), users.clone(), &store, config, clock.clone(), &base);
-        let party = RelyingParty::new(keys, super::clients::WEB, None, &base, clock.clone()).unwrap();
-        let sign_in = BrowserSignIn::new(party, sessions, users, secrets, clock.clone(), random, &base);
+        let admissions =
+            Admissions::new(verifier.clone(), users.clone(), departures, &store, config, clock.clone(), &base);
+        let party =
+            RelyingParty::new(keys, super::clients::WEB, None, format!("{base}/auth/callback"), clock.clone()).unwrap();
+        let sign_in = BrowserSignIn::new(party, sessions, users, secrets, clock.clone(), random.clone(), &base);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
         let on = |audience: &str| Api { admissions: admissions.clone(), audience: audience.to_owned() };
         let paths = Paths::default().at("/api", "GET, POST", get(api).post(api).data(on(&base)));
@@ -136,7 +188,7 @@ impl TestIssuer {
             async move { Ok(request) }
         });
         tokio::spawn(Server::new_with_acceptor(acceptor).run(routes));
-        Self { base, db, http, hand, clock, provider, verifier, served }
+        Self { base, db, http, hand, clock, random, provider, verifier, served }
     }
 
     /// The number of requests for `path`.
@@ -158,8 +210,13 @@ impl TestIssuer {
 
     /// Registers a client with refresh tokens.
     pub(crate) async fn client(&self) -> String {
+        self.client_at(&[REDIRECT_URI]).await
+    }
+
+    /// Registers a client with these addresses.
+    pub(crate) async fn client_at(&self, redirect_uris: &[&str]) -> String {
         let metadata = serde_json::json!({
-            "redirect_uris": [REDIRECT_URI], "client_name": "<b>Probe</b>", "grant_types": ["authorization_code", "refresh_token"],
+            "redirect_uris": redirect_uris, "client_name": "<b>Probe</b>", "grant_types": ["authorization_code", "refresh_token"],
         });
         let answer = Answer::of(self.http.post(format!("{}/oauth/register", self.base)).json(&metadata)).await;
         assert_eq!(answer.status, 201);

@@ -1,11 +1,18 @@
 //! Tests of dynamic client registration.
 
 use chrono::TimeDelta;
-use entity::oauth_client::{ActiveModel, Entity};
+use entity::{
+    consent,
+    oauth_client::{ActiveModel, Entity},
+};
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
 
-use super::{Answer, REDIRECT_URI, TestIssuer, start_time};
+use super::{
+    Answer, REDIRECT_URI, TestIssuer,
+    browser::{ANN, Browser, PASSWORD},
+    start_time,
+};
 use crate::embedded_issuer::endpoints::registration::MAX_CLIENTS;
 
 async fn register(issuer: &TestIssuer, metadata: &Value) -> Answer {
@@ -69,6 +76,7 @@ async fn flood(issuer: &TestIssuer, clients: u64) {
         redirect_uris: Set(json!([REDIRECT_URI]).to_string()),
         refreshes: Set(false),
         created_at: Set(start_time() - TimeDelta::days(2)),
+        added_by_operator: Set(false),
     };
     for start in (0..clients).step_by(1_000) {
         let rows = (start..clients.min(start + 1_000)).map(row);
@@ -87,4 +95,20 @@ async fn unused_clients_go_early_when_there_are_many() {
     for kept in [used, unused] {
         assert!(Entity::find_by_id(kept).one(&issuer.db).await.unwrap().is_some());
     }
+}
+
+#[tokio::test]
+async fn a_consent_goes_with_its_client_and_not_before() {
+    let issuer = TestIssuer::without_demo_people().await;
+    issuer.account(ANN).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    browser.enter(&client, ANN, PASSWORD).await;
+    browser.allow(&client, &[]).await;
+    let consents = async || consent::Entity::find().all(&issuer.db).await.unwrap().len();
+    issuer.hand.advance(TimeDelta::days(29));
+    issuer.provider.sweep().await.unwrap();
+    assert_eq!(consents().await, 1, "the client is still registered");
+    issuer.hand.advance(TimeDelta::days(2));
+    issuer.provider.sweep().await.unwrap();
+    assert_eq!(consents().await, 0);
 }

@@ -25,6 +25,10 @@ pub enum Caller<'a> {
         grant: Option<Uuid>,
         /// The key under which all tokens of the person are revoked.
         subject_key: &'a str,
+        /// The client that the token was issued to.
+        client: &'a str,
+        /// The hash under which the departure of the person is stored.
+        person: &'a str,
     },
     /// The browser with a session, found by the hash of its cookie.
     Session(&'a str),
@@ -48,8 +52,12 @@ pub struct Facts {
 pub struct Revoked {
     /// True if the token itself or its grant is revoked.
     pub token: bool,
+    /// True if the person refuses the token's client.
+    pub client: bool,
     /// The time before which all tokens of the person are revoked.
     pub before: Option<DateTime<Utc>>,
+    /// The time at which the person deleted their data, after which they signed in again.
+    pub left_at: Option<DateTime<Utc>>,
 }
 
 /// A tracked property and the records that access to it depends on.
@@ -112,10 +120,12 @@ struct CallerSql {
 const TOKEN: CallerSql = CallerSql {
     columns: "EXISTS (SELECT 1 FROM revocation r WHERE (r.kind = 'token' AND r.value = $3) \
               OR (r.kind = 'grant' AND r.value = $4)) AS revoked, \
-              (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before",
+              (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before, \
+              (SELECT d.left_at FROM departure d WHERE d.person = $7) AS left_at, \
+              EXISTS (SELECT 1 FROM client_refusal f WHERE f.user_id = u.id AND f.client_id = $6) AS client_refused",
     tables: "users u",
     condition: "u.issuer = $1 AND u.subject = $2",
-    property: "$6",
+    property: "$8",
 };
 
 const SESSION: CallerSql = CallerSql {
@@ -164,9 +174,9 @@ pub async fn of_caller(
     property: Option<Uuid>,
 ) -> Result<Option<Facts>, DbErr> {
     let (sql, mut values): (_, Vec<Value>) = match caller {
-        Caller::Token { issuer, subject, id, grant, subject_key } => {
+        Caller::Token { issuer, subject, id, grant, subject_key, client, person } => {
             let grant = grant.map(|grant| grant.to_string()).unwrap_or_default();
-            (&*OF_TOKEN, vec![issuer.into(), subject.into(), id.into(), grant.into(), subject_key.into()])
+            (&*OF_TOKEN, [issuer, subject, id, &grant, subject_key, client, person].map(Value::from).to_vec())
         }
         Caller::Session(hash) => (&*OF_SESSION, vec![hash.into()]),
     };
@@ -176,7 +186,9 @@ pub async fn of_caller(
     let Some(row) = db.query_one_raw(ask).await? else { return Ok(None) };
     let revoked = match caller {
         Caller::Token { .. } => {
-            Revoked { token: row.try_get("", "revoked")?, before: row.try_get("", "revoked_before")? }
+            let (token, client) = (row.try_get("", "revoked")?, row.try_get("", "client_refused")?);
+            let (before, left_at) = (row.try_get("", "revoked_before")?, row.try_get("", "left_at")?);
+            Revoked { token, client, before, left_at }
         }
         Caller::Session(_) => Revoked::default(),
     };

@@ -213,6 +213,13 @@ impl Deref for SharedProperty {
     }
 }
 
+/// Returns the short name of the site: without `sc-domain:`, the scheme and a trailing slash.
+#[must_use]
+pub fn display_name(site_url: &str) -> &str {
+    let name = ["sc-domain:", "https://", "http://"].iter().find_map(|prefix| site_url.strip_prefix(prefix));
+    name.unwrap_or(site_url).trim_end_matches('/')
+}
+
 /// Parses the id in a path. Rejects every form of a UUID but the hyphenated one.
 #[must_use]
 pub fn parse_id(text: &str) -> Option<Uuid> {
@@ -220,7 +227,8 @@ pub fn parse_id(text: &str) -> Option<Uuid> {
 }
 
 /// Returns the address that grants are matched by, if the issuer verified it and a token stated it recently.
-pub(super) fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Option<&str> {
+#[must_use]
+pub fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Option<&str> {
     let is_current = user.email_stated_at.is_some_and(|stated_at| now - stated_at < addresses::COUNTS_FOR);
     user.email_key.as_deref().filter(|_| user.email_verified && is_current)
 }
@@ -242,7 +250,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        store::database,
+        random::Random,
+        services::change::{Change, IfMatch},
+        store::{database, unit_of_work::UnitOfWork},
         testing::{World, noon, person},
     };
 
@@ -337,6 +347,34 @@ mod tests {
         }
         grant.delete(&world.db).await.unwrap();
         assert_eq!(lock().await, Err(404));
+    }
+
+    /// Data that admission read is used again only if no commit has changed it since.
+    #[tokio::test]
+    async fn a_commit_after_admission_is_seen_by_the_write() {
+        let world = World::new().await;
+        let Some(commits) = world.store.commits.clone() else { return };
+        let id = world.add_property(world.owner, "https://named.test/", true).await;
+        let access = Arc::new(world.access(world.owner, &id.to_string(), Role::Owner).await.unwrap());
+        let admitted = loop {
+            match commits.now() {
+                Some(moment) => break commits.as_of(moment),
+                None => tokio::task::yield_now().await,
+            }
+        };
+        let lock = async || {
+            let unit = UnitOfWork::new(&world.store, Some(admitted.clone()));
+            let change = Change::begin(access.clone(), &unit, IfMatch::default(), noon(), Random::seeded(1)).await;
+            let before = world.store.statements.count();
+            let locked = change.unwrap().lock().await.map_err(|error| error.code().status().as_u16());
+            let sent = world.store.statements.count() - before;
+            unit.roll_back().await.unwrap();
+            (locked, sent)
+        };
+        assert_eq!(lock().await, (Ok(id), 0));
+        let row = property::ActiveModel { id: Set(id), tracked: Set(false), ..Default::default() };
+        row.update(&world.db).await.unwrap();
+        assert_eq!(lock().await, (Err(404), 1));
     }
 
     #[tokio::test]

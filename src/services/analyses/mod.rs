@@ -10,6 +10,7 @@ pub mod csv;
 mod daily;
 pub mod export;
 pub mod growth;
+pub mod own_queries;
 pub mod performance;
 pub mod predicate;
 pub mod query_count;

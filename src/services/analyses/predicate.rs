@@ -1,14 +1,21 @@
 //! Branded keywords, segments and topic clusters, as predicates over search data.
 
-use api::models::{Classification, FilterCondition, FilterDimension, Slice};
-use entity::{branded_keyword, segment, topic_cluster};
+use api::models::{Classification, FilterCondition, Slice};
+use entity::{
+    branded_keyword,
+    classification::{self, Kind},
+};
 use sea_orm::ConnectionTrait;
+use uuid::Uuid;
 
 use crate::{
     compute::beside,
     error::Error,
     search_engine::{Condition, Expression, Predicate, brand, filter},
-    services::{access::ReadableProperty, classifications::conditions},
+    services::{
+        access::ReadableProperty,
+        classifications::{conditions, dimension},
+    },
 };
 
 /// Returns the predicate of a slice: its classification and its filters, each in brackets.
@@ -45,23 +52,9 @@ async fn classified(
         Classification::NonBranded => {
             Ok(Expression(vec![vec![Condition::NonBranded(needed_brand(db, access).await?)]]))
         }
-        Classification::Segment(id) => {
-            let found =
-                segment::Entity::one_of_property(property, id).one(db).await?.ok_or_else(|| no_such("segment"))?;
-            saved(FilterDimension::Page, &found.conditions)
-        }
-        Classification::TopicCluster(id) => {
-            let found = topic_cluster::Entity::one_of_property(property, id)
-                .one(db)
-                .await?
-                .ok_or_else(|| no_such("topic cluster"))?;
-            saved(FilterDimension::Query, &found.conditions)
-        }
+        Classification::Segment(id) => saved(db, property, Kind::Segment, id).await,
+        Classification::TopicCluster(id) => saved(db, property, Kind::TopicCluster, id).await,
     }
-}
-
-fn no_such(what: &str) -> Error {
-    Error::NoSuch { hint: format!("classification: the property has no {what} with this id") }
 }
 
 /// Returns the expression that matches the property's branded queries, or `None` if the property has no branded keywords.
@@ -86,8 +79,16 @@ pub async fn needed_brand(db: &impl ConnectionTrait, access: &ReadableProperty) 
     })
 }
 
-fn saved(dimension: FilterDimension, json: &str) -> Result<Expression, Error> {
-    let conditions = conditions::on(dimension, &conditions::from_stored(json)?);
+/// Returns the expression of a segment or topic cluster of the property.
+async fn saved(db: &impl ConnectionTrait, property: Uuid, kind: Kind, id: Uuid) -> Result<Expression, Error> {
+    let Some(found) = classification::Entity::one_of_property(property, kind, id).one(db).await? else {
+        let what = match kind {
+            Kind::Segment => "segment",
+            Kind::TopicCluster => "topic cluster",
+        };
+        return Err(Error::NoSuch { hint: format!("classification: the property has no {what} with this id") });
+    };
+    let conditions = conditions::on(dimension(kind), &conditions::from_stored(&found.conditions)?);
     if conditions.is_empty() {
         return Err(Error::internal("a stored classification without conditions"));
     }

@@ -16,7 +16,7 @@ use crate::{
     compute::beside,
     digest::opaque_tag,
     error::Error,
-    search_engine::{ByteCache, LastFinal, Reading},
+    search_engine::{ByteCache, CacheUse, LastFinal, Reading},
 };
 
 /// The lifetime of rendered answers, equal to that of readings.
@@ -76,6 +76,18 @@ impl Answers {
         Self { cache: Arc::new(ByteCache::new(max_bytes)), clock }
     }
 
+    /// The current use of the cache.
+    #[must_use]
+    pub fn cache_use(&self) -> CacheUse {
+        self.cache.usage()
+    }
+
+    /// Drops the answers about these properties.
+    pub fn forget(&self, properties: &[Uuid]) {
+        let named: Vec<String> = properties.iter().map(|id| format!("\"{id}\"")).collect();
+        self.cache.remove_all(|key| named.iter().any(|id| key.contains(id)));
+    }
+
     /// Returns the answer to the question that `key` names. Reuses the cached answer if its origin is the same, otherwise renders
     /// that of `answer` on a blocking thread.
     pub async fn rendered<T: Serialize + 'static>(
@@ -85,8 +97,10 @@ impl Answers {
         answer: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Arc<RenderedAnswer<T>>, Error> {
         let now = self.clock.now();
-        let kept = self.cache.get(&key, now).and_then(|kept| kept.downcast::<RenderedAnswer<T>>().ok());
-        if let Some(rendered) = kept.filter(|rendered| rendered.made_of.is(&made_of)) {
+        let kept = self.cache.get_if(&key, now, |kept| {
+            kept.downcast_ref::<RenderedAnswer<T>>().is_some_and(|rendered| rendered.made_of.is(&made_of))
+        });
+        if let Some(rendered) = kept.and_then(|kept| kept.downcast::<RenderedAnswer<T>>().ok()) {
             return Ok(rendered);
         }
         let written = beside(move || {

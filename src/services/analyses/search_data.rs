@@ -12,10 +12,10 @@ use uuid::Uuid;
 use super::{rendered::Answers, weeks::Weeks};
 use crate::{
     clock::Clock,
-    error::Error,
+    error::{Disconnected, Disconnection, Error},
     search_engine::{
         Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
-        last_final,
+        TroubleKind, last_final,
     },
     secrets::Secrets,
     services::{access::ReadableProperty, search_accounts},
@@ -38,6 +38,8 @@ pub struct SearchData {
     pub answers: Answers,
     /// Permits for weeks of queries by day, which take memory besides the cache.
     pub weeks: Weeks,
+    /// The URL of the account page, for hints. `None` if this deployment has none.
+    pub account_page: Option<Arc<str>>,
 }
 
 /// A site, the account that reads it, and the lane and question of its requests.
@@ -55,15 +57,14 @@ impl SearchSite {
     /// Creates the site of a property, read with `account`. The search engine decides whether the account may read it, even if the
     /// last sync did not find the site.
     pub fn new(
-        secrets: &Secrets,
+        search: &SearchData,
         property: &property::Model,
         account: search_account::Model,
         owner_must: bool,
     ) -> Result<Self, Error> {
-        let refresh_token = search_accounts::refresh_token(secrets, &account, owner_must)?;
         Ok(Self {
             url: SiteUrl(property.site_url.clone()),
-            credentials: Account { id: account.id, refresh_token: refresh_token.into() },
+            credentials: search.credentials(&account, owner_must)?,
             account,
             property_id: property.id,
             owner_must,
@@ -76,9 +77,29 @@ impl SearchData {
     /// Returns the site of a property, with its owner's account. Readers of a share link have a lane of their own.
     pub fn site(&self, access: &ReadableProperty) -> Result<SearchSite, Error> {
         let account = access.account().clone();
-        let site = SearchSite::new(&self.secrets, access.property(), account, access.owner_must())?;
+        let site = SearchSite::new(self, access.property(), account, access.owner_must())?;
         let lane = if access.reader().is_some() { Lane::Own } else { Lane::Shared };
         Ok(SearchSite { asker: Asker::new(lane), ..site })
+    }
+
+    /// Returns the credentials of an account. `owner_must` is true if the account is another person's.
+    ///
+    /// # Errors
+    /// [`Error::SearchAccountDisconnected`] if the account cannot be used.
+    pub fn credentials(&self, account: &search_account::Model, owner_must: bool) -> Result<Account, Error> {
+        if let Some(reason) = search_accounts::disconnection(account) {
+            return Err(self.disconnected(reason, owner_must));
+        }
+        let token = search_accounts::refresh_token(&self.secrets, account)?;
+        let token = token.ok_or_else(|| self.disconnected(Disconnection::Revoked, owner_must))?;
+        Ok(Account { id: account.id, refresh_token: token.into() })
+    }
+
+    /// Returns the error for a search account that cannot be used.
+    #[must_use]
+    pub fn disconnected(&self, reason: Disconnection, owner_must: bool) -> Error {
+        let page = self.account_page.clone();
+        Error::SearchAccountDisconnected(Disconnected { reason, owner_must, page })
     }
 
     /// Reads one part of a question.
@@ -118,18 +139,20 @@ pub async fn explain(
     error: SearchEngineError,
 ) -> Error {
     match error {
-        SearchEngineError::Disconnected(said) | SearchEngineError::ScopeMissing(said) => {
-            let noted =
-                search_accounts::mark_reconnect_required(&search.writer, account, &said, search.clock.now()).await;
-            noted.err().unwrap_or(Error::SearchAccountDisconnected { owner_must })
+        SearchEngineError::Disconnected(said) => {
+            refused(search, account, owner_must, Disconnection::Revoked, &said).await
         }
-        SearchEngineError::Unavailable { retry_after, detail } => {
+        SearchEngineError::ScopeMissing(said) => {
+            refused(search, account, owner_must, Disconnection::ScopeMissing, &said).await
+        }
+        SearchEngineError::Unavailable { retry_after, quota, detail } => {
             tracing::warn!(detail, "the search engine is unavailable");
-            Error::SearchEngineUnavailable { retry_after: retry_after.as_secs().max(1) }
+            let trouble = if quota { TroubleKind::Quota } else { TroubleKind::Unreachable };
+            Error::SearchEngineUnavailable { retry_after: retry_after.as_secs().max(1), trouble }
         }
         SearchEngineError::Misconfigured(said) => {
             tracing::error!(said, "the search engine refuses this deployment");
-            Error::SearchEngineUnavailable { retry_after: 60 }
+            Error::SearchEngineUnavailable { retry_after: 60, trouble: TroubleKind::Misconfigured }
         }
         // Users other than the owner get the 404 of an unknown site, because the account is not theirs.
         SearchEngineError::SiteRefused { .. } if owner_must => Error::NotFound,
@@ -138,12 +161,24 @@ pub async fn explain(
         }
         SearchEngineError::PermissionLost(said) => {
             tracing::warn!(said, "the search engine refuses the account");
-            Error::SearchEngineUnavailable { retry_after: 60 }
+            Error::SearchEngineUnavailable { retry_after: 60, trouble: TroubleKind::Misconfigured }
         }
         SearchEngineError::InvalidRequest(said) => {
             Error::internal(format!("the search engine refused a request: {said}"))
         }
     }
+}
+
+/// Records that the search engine refused the account's grant.
+async fn refused(
+    search: &SearchData,
+    account: &search_account::Model,
+    owner_must: bool,
+    reason: Disconnection,
+    said: &str,
+) -> Error {
+    let noted = search_accounts::mark_refused(&search.writer, account, reason, said, search.clock.now()).await;
+    noted.err().unwrap_or_else(|| search.disconnected(reason, owner_must))
 }
 
 /// Stores grants that the search engine replaced.

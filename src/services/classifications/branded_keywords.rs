@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use api::classifications::{BrandedKeyword, BrandedKeywordsInput};
+use api::{
+    classifications::{BrandedKeyword, BrandedKeywordsInput},
+    privacy::AuditAction,
+};
 use entity::branded_keyword::{self, Column, Entity};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel as _, QueryFilter};
 
@@ -11,6 +14,7 @@ use crate::{
     search_engine::brand,
     services::{
         access::PropertyAccess,
+        audit::Event,
         change::{PropertyChange, insert_all, trimmed},
     },
 };
@@ -24,7 +28,7 @@ pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<
 }
 
 /// Converts the rows, ordered by the bytes of the folded keyword, because each database has its own collation.
-fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<BrandedKeyword> {
+pub(in crate::services) fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<BrandedKeyword> {
     rows.sort_by(|a, b| a.keyword_key.cmp(&b.keyword_key));
     rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at }).collect()
 }
@@ -69,5 +73,8 @@ pub async fn remove(change: &PropertyChange, keyword: &str) -> Result<(), Error>
     let named = Column::KeywordKey.eq(entity::key(keyword));
     let removed =
         Entity::delete_many().filter(Column::PropertyId.eq(property_id)).filter(named).exec(change.tx()).await?;
-    if removed.rows_affected == 0 { Err(Error::NotFound) } else { Ok(()) }
+    if removed.rows_affected == 0 {
+        return Err(Error::NotFound);
+    }
+    change.note(Event::on(&change.by, AuditAction::BrandedKeywordDeleted).record(keyword)).await
 }

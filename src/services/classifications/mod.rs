@@ -1,6 +1,159 @@
 //! The classifications of a property: segments of pages, topic clusters of queries, and branded keywords.
+//!
+//! Segments and topic clusters differ in the dimension of their conditions only, so one piece of code stores both.
 
 pub mod branded_keywords;
 pub mod conditions;
-pub mod segments;
-pub mod topic_clusters;
+
+use api::{
+    classifications::{ClassificationCondition, Segment, SegmentInput, TopicCluster, TopicClusterInput},
+    models::FilterDimension,
+    privacy::AuditAction,
+};
+use entity::classification::{self, Column, Entity, Kind};
+use sea_orm::{
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
+};
+use uuid::Uuid;
+
+use super::{
+    access::PropertyAccess,
+    audit::Event,
+    change::{Limit, Others, PropertyChange, etag, trimmed},
+};
+use crate::{compute::beside, error::Error};
+
+/// A classification as the API shows it: a [`Segment`] or a [`TopicCluster`].
+pub trait Shown: Sized + Send + 'static {
+    /// Its kind.
+    const KIND: Kind;
+
+    /// Returns the record with its parsed conditions.
+    fn of(row: &classification::Model, conditions: Vec<ClassificationCondition>) -> Self;
+}
+
+/// The content of a classification.
+#[derive(Debug)]
+pub struct Content {
+    name: String,
+    color: Option<String>,
+    conditions: Vec<ClassificationCondition>,
+}
+
+/// Returns a property's classifications of one kind, by name.
+pub async fn list<C: Shown>(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<C>, Error> {
+    let rows = Entity::of_property(access.property().id, C::KIND).all(db).await?;
+    beside(move || rows.iter().map(shown).collect()).await?
+}
+
+/// Saves a classification.
+pub async fn create<C: Shown>(change: &PropertyChange, content: impl Into<Content>) -> Result<C, Error> {
+    let content = content.into();
+    let conditions = conditions::stored(dimension(C::KIND), content.conditions).await?;
+    let property_id = change.lock().await?;
+    let same_key = Column::NameKey.eq(entity::key(&content.name));
+    let others = Entity::of_property(property_id, C::KIND);
+    let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Conditions)).await?;
+    others.check_room(limit(C::KIND))?;
+    others.check_bytes("conditions", conditions.len(), limit(C::KIND))?;
+    others.check_name(&content.name)?;
+    let row = classification::ActiveModel {
+        id: Set(change.new_id()),
+        property_id: Set(property_id),
+        kind: Set(C::KIND),
+        name: Set(trimmed(&content.name)),
+        name_key: Set(entity::key(&content.name)),
+        color: Set(content.color),
+        conditions: Set(conditions),
+        created_at: Set(change.now),
+        updated_at: Set(change.now),
+    };
+    shown(&row.insert(change.tx()).await?)
+}
+
+/// Replaces a classification.
+pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl Into<Content>) -> Result<C, Error> {
+    let content = content.into();
+    let property_id = change.lock().await?;
+    let row = change.current(Entity::one_of_property(property_id, C::KIND, id)).await?;
+    let conditions = conditions::stored(dimension(C::KIND), content.conditions).await?;
+    let same_key = Column::NameKey.eq(entity::key(&content.name));
+    let others = Entity::of_property(property_id, C::KIND).filter(Column::Id.ne(id));
+    let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Conditions)).await?;
+    if conditions.len() > row.conditions.len() {
+        others.check_bytes("conditions", conditions.len(), limit(C::KIND))?;
+    }
+    others.check_name(&content.name)?;
+    let mut row = row.into_active_model();
+    row.name = Set(trimmed(&content.name));
+    row.name_key = Set(entity::key(&content.name));
+    row.color = Set(content.color);
+    row.conditions = Set(conditions);
+    row.updated_at = Set(change.now);
+    shown(&row.update(change.tx()).await?)
+}
+
+/// Deletes a classification.
+pub async fn delete<C: Shown>(change: &PropertyChange, id: Uuid) -> Result<(), Error> {
+    let property_id = change.lock().await?;
+    let row = change.current(Entity::one_of_property(property_id, C::KIND, id)).await?;
+    let action = match C::KIND {
+        Kind::Segment => AuditAction::SegmentDeleted,
+        Kind::TopicCluster => AuditAction::TopicClusterDeleted,
+    };
+    let event = Event::on(&change.by, action).record(&row.name);
+    row.delete(change.tx()).await?;
+    change.note(event).await
+}
+
+/// The dimension of the conditions of a kind.
+#[must_use]
+pub fn dimension(kind: Kind) -> FilterDimension {
+    match kind {
+        Kind::Segment => FilterDimension::Page,
+        Kind::TopicCluster => FilterDimension::Query,
+    }
+}
+
+/// The maximum number of classifications of a kind per property.
+fn limit(kind: Kind) -> Limit {
+    let noun = match kind {
+        Kind::Segment => "segments of the property",
+        Kind::TopicCluster => "topic clusters of the property",
+    };
+    Limit { max: 500, noun }
+}
+
+pub(in crate::services) fn shown<C: Shown>(row: &classification::Model) -> Result<C, Error> {
+    Ok(C::of(row, conditions::from_stored(&row.conditions)?))
+}
+
+macro_rules! shown_as {
+    ($shown:ident, $input:ident, $kind:expr) => {
+        impl Shown for $shown {
+            const KIND: Kind = $kind;
+
+            fn of(row: &classification::Model, conditions: Vec<ClassificationCondition>) -> Self {
+                Self {
+                    id: row.id,
+                    name: row.name.clone(),
+                    color: row.color.clone(),
+                    conditions,
+                    etag: etag(row),
+                    created_at: row.created_at,
+                    updated_at: row.updated_at,
+                }
+            }
+        }
+
+        impl From<$input> for Content {
+            fn from(input: $input) -> Self {
+                let $input { name, color, conditions } = input;
+                Self { name, color, conditions }
+            }
+        }
+    };
+}
+
+shown_as!(Segment, SegmentInput, Kind::Segment);
+shown_as!(TopicCluster, TopicClusterInput, Kind::TopicCluster);

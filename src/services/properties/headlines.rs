@@ -60,7 +60,7 @@ const LOST: &str = "The search account no longer has this site; add it again at 
 fn state(error: &Error) -> PropertyAccessState {
     match error {
         Error::SubscriptionRequired { .. } => PropertyAccessState::SubscriptionRequired,
-        Error::SearchAccountDisconnected { .. } => PropertyAccessState::SearchAccountDisconnected,
+        Error::SearchAccountDisconnected(_) => PropertyAccessState::SearchAccountDisconnected,
         Error::NotFound | Error::SearchSiteRefused { .. } => PropertyAccessState::Lost,
         other => {
             tracing::warn!(%other, "a headline is missing");
@@ -74,7 +74,7 @@ async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Hea
     if let Some(lack) = listed.lack {
         return Err(Error::SubscriptionRequired { owner_must, lack });
     }
-    let site = SearchSite::new(&search.secrets, &listed.property, listed.account.clone(), owner_must)?;
+    let site = SearchSite::new(search, &listed.property, listed.account.clone(), owner_must)?;
     let last = search.last_final(&site).await?.last_final_date;
     let window = last_days(last, days.into());
     let before = last_days(window.start_date - TimeDelta::days(1), days.into());

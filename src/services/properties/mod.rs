@@ -18,6 +18,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+pub use super::access::display_name;
 use super::{
     access::{
         facts::{COVERED, columns, grant_of},
@@ -89,26 +90,24 @@ fn order(listed: &Listed) -> (bool, &str, &str, Uuid) {
     (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
 }
 
-/// Returns the short name of the site: without `sc-domain:`, the scheme and a trailing slash.
-#[must_use]
-pub fn display_name(site_url: &str) -> &str {
-    let name = ["sc-domain:", "https://", "http://"].iter().find_map(|prefix| site_url.strip_prefix(prefix));
-    name.unwrap_or(site_url).trim_end_matches('/')
-}
-
 /// Converts a person's own property to that of the API.
-pub(super) fn owned(property: property::Model) -> OwnedProperty {
+pub(in crate::services) fn owned(property: property::Model) -> OwnedProperty {
     OwnedProperty {
         id: property.id,
         name: display_name(&property.site_url).to_owned(),
-        permission: match property.permission_level.as_str() {
-            "siteOwner" => SitePermission::Owner,
-            "siteFullUser" => SitePermission::Full,
-            _ => SitePermission::Restricted,
-        },
+        permission: permission(&property.permission_level),
         tracked: property.tracked,
         lost_at: property.lost_at,
         site_url: property.site_url,
+    }
+}
+
+/// Converts a permission to that of the API.
+pub(in crate::services) fn permission(level: &str) -> SitePermission {
+    match level {
+        "siteOwner" => SitePermission::Owner,
+        "siteFullUser" => SitePermission::Full,
+        _ => SitePermission::Restricted,
     }
 }
 

@@ -64,13 +64,28 @@ async fn within(db: &impl ConnectionTrait, user_id: Uuid, quota: u32) -> Result<
 /// [`Error::NoSuch`] if a property is not the member's own; [`Error::PropertyQuotaExceeded`]; [`Error::PreconditionFailed`] if
 /// `If-Match` does not name the current selection.
 pub async fn replace(change: &MemberChange, config: &Config, wanted: &[Uuid]) -> Result<Tracking, Error> {
+    replace_among(change, config, None, wanted).await
+}
+
+/// Like [`replace`], but leaves properties outside `among` as they are.
+///
+/// # Errors
+/// The errors of [`replace`]. The quota counts the properties outside `among`, too.
+pub(crate) async fn replace_among(
+    change: &MemberChange,
+    config: &Config,
+    among: Option<&HashSet<Uuid>>,
+    wanted: &[Uuid],
+) -> Result<Tracking, Error> {
     let user = change.lock().await?;
     let quota = Entitlement::of(config, &user, change.now).tracked_properties;
     let before = within(change.tx(), user.id, quota).await?;
     change.check(&before)?;
-    let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).collect();
+    let is_meant = |id: &Uuid| among.is_none_or(|among| among.contains(id));
+    let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).filter(is_meant).collect();
     Error::check_named("propertyIds", wanted, &own, "your own properties")?;
-    let wanted: HashSet<Uuid> = wanted.iter().copied().collect();
+    let others = before.properties.iter().filter(|property| property.tracked && !is_meant(&property.id));
+    let wanted: HashSet<Uuid> = wanted.iter().copied().chain(others.map(|property| property.id)).collect();
     if wanted.len() > usize::try_from(before.quota).unwrap_or(usize::MAX) {
         return Err(Error::PropertyQuotaExceeded { allowed: before.quota, asked: wanted.len() });
     }

@@ -16,13 +16,21 @@ use chrono::{DateTime, TimeDelta, Utc};
 use entity::replay::{self, Column};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, DatabaseTransaction, EntityTrait,
-    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
+    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, QuerySelect as _, Statement, Value,
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::{error::Error, secrets::Secrets, store::unit_of_work::UnitOfWork};
+use crate::{
+    error::Error,
+    secrets::Secrets,
+    store::{
+        bounds::{Records, Taken},
+        resealing::{self, Place},
+        unit_of_work::UnitOfWork,
+    },
+};
 
 /// The time for which a response is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
@@ -180,20 +188,23 @@ pub async fn start(
 
 /// Stores a response for replay, if the key has none and the person's responses stay within `max_bytes`. The body is sealed,
 /// because a share link's response contains its token.
-pub async fn store(
-    tx: &DatabaseTransaction,
-    secrets: &Secrets,
-    replay: Replay,
-    max_bytes: u64,
-) -> Result<Outcome, Error> {
+pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_bytes: u64) -> Result<Outcome, Error> {
+    let tx: &DatabaseTransaction = unit.transaction().await?;
     let Replay { id, now, scope, request_hash, answer } = replay;
     if answer.body.len() > LARGEST_BODY {
         return Ok(Outcome::NoRoom);
     }
     let body = secrets.seal(&answer.body, CONTEXT);
     let size = i32::try_from(body.len()).map_err(Error::internal)?;
-    let left = i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size);
-    let room = room_of(scope.user_id, now, left);
+    let records = Records { table: "replay", owner: scope.user_id };
+    let (more, most) =
+        (Taken { count: 1, bytes: body.len() as u64 }, Taken { count: MAX_ROWS.unsigned_abs(), bytes: max_bytes });
+    let has_room = unit.bounds().take(records, more, most);
+    let room = if has_room {
+        Expr::val(true)
+    } else {
+        Expr::exists(room_of(scope.user_id, now, i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size)))
+    };
     let to_key = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key);
     let row: [(Column, Expr); 14] = [
         (Column::Id, id.into()),
@@ -212,7 +223,7 @@ pub async fn store(
         (Column::ExpiresAt, (now + LIFETIME).into()),
     ];
     let (columns, values): (Vec<_>, Vec<_>) = row.into_iter().unzip();
-    let values = Query::select().exprs(values).and_where(Expr::exists(room)).take();
+    let values = Query::select().exprs(values).and_where(room).take();
     let over_expired = OnConflict::columns(KEY)
         .update_columns(columns.clone())
         .action_and_where(Expr::col((replay::Entity, Column::ExpiresAt)).lte(now))
@@ -221,16 +232,33 @@ pub async fn store(
     insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
     insert.on_conflict(over_expired);
     if tx.execute(&insert).await?.rows_affected() > 0 {
+        if !has_room && unit.bounds().remembers() {
+            unit.bounds().set(records, taken_by(tx, records.owner, now).await?);
+        }
         return Ok(Outcome::Stored);
     }
     let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(tx).await? > 0;
     Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
+/// Returns what a person's responses take.
+async fn taken_by(tx: &DatabaseTransaction, user_id: Uuid, now: DateTime<Utc>) -> Result<Taken, Error> {
+    let current = replay::Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::ExpiresAt.gt(now));
+    let [count, bytes] = taken();
+    let found: Option<(i64, i64)> = current.select_only().expr(count).expr(bytes).into_tuple().one(tx).await?;
+    let (count, bytes) = found.unwrap_or_default();
+    Ok(Taken { count: count.unsigned_abs(), bytes: bytes.unsigned_abs() })
+}
+
+/// The number of responses, and the sum of their sizes.
+fn taken() -> [Expr; 2] {
+    let sum = Func::coalesce([Expr::from(Func::sum(Expr::col(Column::Size))), Expr::val(0)]);
+    [Func::count(Expr::col(Column::Size)).into(), sum.into()]
+}
+
 /// Selects one row if a person has fewer responses than [`MAX_ROWS`] and they take at most `bytes`, otherwise none.
 fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
-    let count = Func::count(Expr::col(Column::Size));
-    let taken = Func::coalesce([Expr::from(Func::sum(Expr::col(Column::Size))), Expr::val(0)]);
+    let [count, taken] = taken();
     Query::select()
         .expr(count.clone())
         .from(replay::Entity)
@@ -239,6 +267,12 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
         .and_having(count.lt(MAX_ROWS))
         .and_having(taken.lte(bytes))
         .take()
+}
+
+/// Seals every response again that is not under the current secrets key. Returns their number.
+pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+    let place = Place::<replay::Entity> { name: "replay", id: Column::Id, sealed: Column::Body };
+    resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
 }
 
 /// Deletes expired responses.
@@ -252,7 +286,6 @@ mod tests {
     use super::*;
     use crate::{
         random::Random,
-        store::database::Statements,
         testing::{World, noon},
     };
 
@@ -263,11 +296,10 @@ mod tests {
         let answer = |status| Stored { status, content_type: None, location: None, etag: None, body: Vec::new() };
         let (secrets, hash) = (Secrets::new([7; 32], Random::seeded(1)), vec![0; 32]);
         let store_at = async |now, status| {
-            let unit = UnitOfWork::new(world.db.clone(), Statements::default());
+            let unit = UnitOfWork::new(&world.store, None);
             let (id, scope, request_hash) = (world.random.id(now), scope.clone(), hash.clone());
             let replay = Replay { id, now, scope, request_hash, answer: answer(status) };
-            let transaction = unit.transaction().await.unwrap();
-            let stored = store(transaction, &secrets, replay, 1_000).await;
+            let stored = store(&unit, &secrets, replay, 1_000).await;
             unit.commit().await.unwrap();
             stored.unwrap()
         };
@@ -275,7 +307,7 @@ mod tests {
             assert_eq!(store_at(noon(), status).await, outcome);
         }
         let at = async |now| {
-            let unit = UnitOfWork::new(world.db.clone(), Statements::default());
+            let unit = UnitOfWork::new(&world.store, None);
             let found = start(&unit, &world.db, &secrets, &scope, &hash, now).await.unwrap();
             unit.roll_back().await.unwrap();
             found

@@ -2,16 +2,18 @@
 
 pub mod addresses;
 pub mod plans;
+pub mod state;
 pub mod subscriptions;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use entity::user::{self, Plan};
+use entity::user::{self, Plan, PlanState};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
-    DbErr, EntityTrait, IntoActiveModel, QuerySelect as _, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnAcquireErr, ConnectionTrait, DatabaseConnection,
+    DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, QueryFilter as _, QuerySelect as _, QueryTrait as _,
+    prelude::Expr, sea_query::LockType,
 };
 use uuid::Uuid;
 
@@ -20,7 +22,11 @@ use crate::{
     clock::Clock,
     config::Config,
     error::Error,
-    identity::{Claims, Users},
+    identity::{
+        Claims, Users,
+        departures::{self, Departures},
+        issuer::EMBEDDED,
+    },
     random::Random,
 };
 
@@ -54,17 +60,19 @@ pub struct StoredUsers {
     pub clock: Clock,
     /// The length of a new user's trial, in days.
     pub trial_days: u32,
+    /// The people who have left.
+    pub departures: Departures,
 }
 
 #[async_trait]
 impl Users for StoredUsers {
-    async fn resolve(&self, claims: &Claims) -> Result<user::Model, DbErr> {
-        let signed_in = sign_in(&self.db, &self.random, self.clock.now(), self.trial_days, claims).await;
-        signed_in.map_err(|error| match error {
+    async fn resolve(&self, claims: &Claims) -> Result<Option<user::Model>, DbErr> {
+        match self.sign_in(claims, self.clock.now()).await {
+            Ok(user) => Ok(user),
             // Keeps its meaning: the service is busy, not broken.
-            Error::Overloaded(_) => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
-            error => DbErr::Custom(error.to_string()),
-        })
+            Err(Error::Overloaded(_)) => Err(DbErr::ConnectionAcquire(ConnAcquireErr::Timeout)),
+            Err(error) => Err(DbErr::Custom(error.to_string())),
+        }
     }
 
     fn is_up_to_date(&self, known: &user::Model, claims: &Claims) -> bool {
@@ -72,30 +80,43 @@ impl Users for StoredUsers {
     }
 }
 
-/// Returns the person behind `claims`. Creates them on first sign-in, with a trial of `trial_days`, otherwise updates the record.
-///
-/// A claim is updated only from a token issued later than the one it was last taken from. Grants to a verified e-mail address are
-/// not bound to the person here: they are matched by address at each request.
-pub async fn sign_in(
-    db: &DatabaseConnection,
-    random: &Random,
-    now: DateTime<Utc>,
-    trial_days: u32,
-    claims: &Claims,
-) -> Result<user::Model, Error> {
-    if let Some(known) = find(db, claims).await? {
-        return refresh(db, known, claims, now).await;
+impl StoredUsers {
+    /// Returns the person behind `claims`. Creates them on first sign-in, with a trial, otherwise updates the record. Returns `None` if
+    /// the person deleted their data since that sign-in, also while this runs.
+    ///
+    /// A claim is updated only from a token issued later than the one it was last taken from. Grants to a verified e-mail address
+    /// are not bound to the person here: they are matched by address at each request.
+    async fn sign_in(&self, claims: &Claims, now: DateTime<Utc>) -> Result<Option<user::Model>, Error> {
+        let db = &self.db;
+        let known = find(db, claims).await?;
+        // Read after the person: whoever is gone by then has a departure that is visible by now.
+        let left_at = self.departures.left_at(db, &claims.issuer, &claims.subject).await?;
+        if left_at.is_some_and(|left_at| departures::is_from_before(claims, left_at)) {
+            return Ok(None);
+        }
+        if let Some(known) = known {
+            return refresh(db, known, claims, now).await;
+        }
+        let trial_ends_at = now + TimeDelta::days(self.trial_days.into());
+        let row = fresh(self.random.id(now), claims, Plan::Pro, Some(trial_ends_at), now);
+        insert_if_new(db, row).await?;
+        match find(db, claims).await? {
+            Some(person) => settled(db, person, now).await,
+            None => Ok(None),
+        }
     }
-    let trial_ends_at = now + TimeDelta::days(trial_days.into());
-    let row = fresh(random.id(now), claims, Plan::None, Some(trial_ends_at), now);
-    insert_if_new(db, row).await?;
-    let person = find(db, claims).await?.ok_or_else(|| Error::internal("a person just inserted is not there"))?;
-    settled(db, person, now).await
 }
 
 /// Settles who holds the person's address and returns the current record.
-async fn settled(db: &DatabaseConnection, person: user::Model, now: DateTime<Utc>) -> Result<user::Model, Error> {
-    if addresses::settle(db, &person, now).await? { by_id(db, person.id).await } else { Ok(person) }
+async fn settled(
+    db: &DatabaseConnection,
+    person: user::Model,
+    now: DateTime<Utc>,
+) -> Result<Option<user::Model>, Error> {
+    if addresses::settle(db, &person, now).await? {
+        return Ok(user::Entity::find_by_id(person.id).one(db).await?);
+    }
+    Ok(Some(person))
 }
 
 /// Returns the person with this id.
@@ -113,7 +134,20 @@ async fn find(db: &impl ConnectionTrait, claims: &Claims) -> Result<Option<user:
     Ok(user::Entity::known_as(&claims.issuer, &claims.subject).one(db).await?)
 }
 
-/// Returns a row for a new person.
+/// Gives the people of the embedded issuer at `url` the issuer's own name. Older databases name it by its URL.
+pub async fn name_issuer(db: &impl ConnectionTrait, url: &str) -> Result<(), Error> {
+    let renamed = user::Entity::find().select_only().column(user::Column::Subject);
+    let renamed = renamed.filter(user::Column::Issuer.eq(EMBEDDED)).into_query();
+    user::Entity::update_many()
+        .col_expr(user::Column::Issuer, Expr::value(EMBEDDED))
+        .filter(user::Column::Issuer.eq(url))
+        .filter(user::Column::Subject.not_in_subquery(renamed))
+        .exec(db)
+        .await?;
+    Ok(())
+}
+
+/// Returns a row for a new person, who has `plan` or tries it until `trial_ends_at`.
 pub(crate) fn fresh(
     id: Uuid,
     claims: &Claims,
@@ -133,6 +167,9 @@ pub(crate) fn fresh(
         name: Set(claims.name.clone()),
         name_stated_at: Set(claims.name.as_ref().map(|_| claims.issued_at)),
         plan: Set(plan),
+        plan_state: Set(if trial_ends_at.is_some() { PlanState::Trialing } else { PlanState::Active }),
+        period_starts_at: Set(trial_ends_at.map(|_| now)),
+        period_ends_at: Set(None),
         trial_ends_at: Set(trial_ends_at),
         created_at: Set(now),
         updated_at: Set(now),
@@ -153,15 +190,18 @@ async fn refresh(
     known: user::Model,
     claims: &Claims,
     now: DateTime<Utc>,
-) -> Result<user::Model, Error> {
+) -> Result<Option<user::Model>, Error> {
     let mut row = change(&known, claims);
     if !row.is_changed() {
-        return Ok(known);
+        return Ok(Some(known));
     }
     let states_address = row.email_stated_at.is_set();
     row.updated_at = Set(now);
-    let person = row.update(db).await?;
-    if states_address { settled(db, person, now).await } else { Ok(person) }
+    let person = match row.update(db).await {
+        Err(DbErr::RecordNotUpdated) => return Ok(None),
+        updated => updated?,
+    };
+    if states_address { settled(db, person, now).await } else { Ok(Some(person)) }
 }
 
 /// Returns the changes that newer claims make to a person's record.
@@ -205,22 +245,33 @@ mod tests {
             email: email.map(|(address, verified)| Email { address: address.into(), verified }),
             name: name.map(Into::into),
             issued_at,
+            auth_time: None,
         }
+    }
+
+    fn users(db: &DatabaseConnection) -> StoredUsers {
+        let (random, clock) = (Random::seeded(1), Clock::manual(noon()).0);
+        StoredUsers { db: db.clone(), random, clock, trial_days: 14, departures: Departures::new([7; 32]) }
+    }
+
+    async fn sign_in(users: &StoredUsers, claims: &Claims, now: DateTime<Utc>) -> user::Model {
+        users.sign_in(claims, now).await.unwrap().unwrap()
     }
 
     #[tokio::test]
     async fn a_new_person_gets_a_trial_and_keeps_what_later_tokens_leave_out() {
-        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let (users, now) = (users(&for_a_test().await), noon());
         let said = ann(Some(("Ann@Test.Example", true)), Some("Ann"), now);
-        let first = sign_in(&db, &random, now, 14, &said).await.unwrap();
-        assert_eq!((first.plan, first.trial_ends_at), (Plan::None, Some(now + TimeDelta::days(14))));
+        let first = sign_in(&users, &said, now).await;
+        assert_eq!((first.plan, first.plan_state), (Plan::Pro, PlanState::Trialing));
+        assert_eq!((first.period_starts_at, first.trial_ends_at), (Some(now), Some(now + TimeDelta::days(14))));
         assert_eq!(first.email_key.as_deref(), Some("ann@test.example"));
 
         let later = now + TimeDelta::days(1);
-        assert_eq!(sign_in(&db, &random, later, 14, &ann(None, None, later)).await.unwrap(), first);
+        assert_eq!(sign_in(&users, &ann(None, None, later), later).await, first);
 
         let said = ann(Some(("new@test.example", false)), None, later);
-        let changed = sign_in(&db, &random, later, 14, &said).await.unwrap();
+        let changed = sign_in(&users, &said, later).await;
         assert_eq!((changed.id, changed.updated_at, changed.trial_ends_at), (first.id, later, first.trial_ends_at));
         assert_eq!((changed.email_key.as_deref(), changed.email_verified), (Some("new@test.example"), false));
         assert_eq!(changed.name.as_deref(), Some("Ann"));
@@ -228,19 +279,19 @@ mod tests {
 
     #[tokio::test]
     async fn the_same_subject_of_two_issuers_is_two_people() {
-        let (db, random) = (for_a_test().await, Random::seeded(1));
-        let one = sign_in(&db, &random, noon(), 14, &ann(None, None, noon())).await.unwrap();
+        let users = users(&for_a_test().await);
+        let one = sign_in(&users, &ann(None, None, noon()), noon()).await;
         let other = Claims { issuer: "https://other.test".into(), ..ann(None, None, noon()) };
-        assert_ne!(sign_in(&db, &random, noon(), 14, &other).await.unwrap().id, one.id);
+        assert_ne!(sign_in(&users, &other, noon()).await.id, one.id);
     }
 
     #[tokio::test]
     async fn what_says_nothing_new_is_written_once_an_hour() {
-        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let (users, now) = (users(&for_a_test().await), noon());
         let seen = async |minutes: i64| {
             let at = now + TimeDelta::minutes(minutes);
             let said = ann(Some(("ann@test.example", true)), Some("Ann"), at);
-            let person = sign_in(&db, &random, at, 14, &said).await.unwrap();
+            let person = sign_in(&users, &said, at).await;
             (person.updated_at, person.email_stated_at.unwrap())
         };
         let (written, hour) = ((now, now), now + TimeDelta::hours(1));
@@ -250,10 +301,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_is_taken_from_the_later_token() {
-        let (db, random, now) = (for_a_test().await, Random::seeded(1), noon());
+        let (users, now) = (users(&for_a_test().await), noon());
         let named = async |name: &str, minutes: i64| {
             let said = ann(None, Some(name), now + TimeDelta::minutes(minutes));
-            sign_in(&db, &random, now, 14, &said).await.unwrap().name.unwrap()
+            sign_in(&users, &said, now).await.name.unwrap()
         };
         assert_eq!(
             (named("Ann", 0).await, named("Anne", 2).await, named("Ann", 1).await),

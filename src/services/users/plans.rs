@@ -1,66 +1,74 @@
 //! The features and limits of a person's plan at a given time.
 
-use api::models::Feature;
+use api::{
+    billing::{PlanFeatures, SubscriptionStatus},
+    models::Feature,
+};
 use chrono::{DateTime, Utc};
 use entity::user::{self, Plan};
 
+use super::state::Subscription;
 use crate::{
     config::{Config, PlanTerms},
     error::{Error, Lack},
     store::rate_limit::Rate,
 };
 
+/// The features that work. Plans may include others, which are neither shown nor sold until they are added here.
+const BUILT: [Feature; 3] = [Feature::ShareLinks, Feature::Team, Feature::SeoProviders];
+
 /// The features and limits that a person has now.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entitlement {
     /// The plan in effect, including a running trial.
     pub plan: Plan,
-    /// True if the plan is in effect because of the trial.
-    pub trial: bool,
+    /// The state of the subscription.
+    pub status: SubscriptionStatus,
+    /// The time at which the plan ends unless the subscription changes, or has ended.
+    pub ends_at: Option<DateTime<Utc>>,
     /// The maximum number of tracked properties. [`u32::MAX`] without billing.
     pub tracked_properties: u32,
     /// The rate limit.
     pub rate: Rate,
-    terms: Option<PlanTerms>,
+    features: Option<PlanFeatures>,
 }
 
 impl Entitlement {
     /// Returns the entitlement of `user` at `now`. Without billing it includes everything.
     #[must_use]
     pub fn of(config: &Config, user: &user::Model, now: DateTime<Utc>) -> Self {
-        let trial = user.plan == Plan::None && user.trial_ends_at.is_some_and(|end| now < end);
-        let plan = match (config.billing.enabled, trial) {
-            (false, _) => Plan::Agency,
-            (true, true) => Plan::Pro,
-            (true, false) => user.plan,
+        let Subscription { status, plan, ends_at } = Subscription::of(&config.billing, user, now);
+        let terms = terms(config, plan);
+        let (per_minute, burst) = rate(config, terms);
+        let (tracked_properties, features) = match terms {
+            _ if status == SubscriptionStatus::NotRequired => (u32::MAX, Some(EVERYTHING)),
+            Some(terms) => (terms.tracked_properties, Some(features(terms))),
+            None => (0, None),
         };
-        let terms = terms(config, plan).map(|terms| if config.billing.enabled { terms.clone() } else { all(terms) });
-        let base = &config.rate_limit;
-        let (per_minute, burst) = terms.as_ref().map_or((None, None), |terms| (terms.per_minute, terms.burst));
-        Self {
-            plan,
-            trial: trial && config.billing.enabled,
-            tracked_properties: terms.as_ref().map_or(0, |terms| terms.tracked_properties),
-            rate: Rate::new(per_minute.unwrap_or(base.per_minute), burst.unwrap_or(base.burst)),
-            terms,
-        }
+        Self { plan, status, ends_at, tracked_properties, rate: Rate::new(per_minute, burst), features }
     }
 
     /// Returns whether there is any access at all.
     #[must_use]
     pub fn has_access(&self) -> bool {
-        self.terms.is_some()
+        self.features.is_some()
     }
 
     /// Returns whether `feature` is included.
     #[must_use]
     pub fn includes(&self, feature: Feature) -> bool {
-        self.terms.as_ref().is_some_and(|terms| match feature {
-            Feature::ShareLinks => terms.share_links,
-            Feature::Team => terms.team,
-            Feature::ToolEndpoint => terms.tool_endpoint,
-            Feature::SeoProviders => terms.seo_providers,
+        self.features.is_some_and(|features| match feature {
+            Feature::ShareLinks => features.share_links,
+            Feature::Team => features.team,
+            Feature::ToolEndpoint => features.mcp,
+            Feature::SeoProviders => features.seo_providers,
         })
+    }
+
+    /// Returns the included features that work.
+    #[must_use]
+    pub fn usable(&self) -> PlanFeatures {
+        built(self.features.unwrap_or(NOTHING))
     }
 
     /// Fails if `feature` is not included. `owner_must` is true if the plan is another person's.
@@ -91,24 +99,51 @@ pub fn catalogue(config: &Config) -> [(Plan, &PlanTerms); 3] {
     [(Plan::Free, &config.plans.free), (Plan::Pro, &config.plans.pro), (Plan::Agency, &config.plans.agency)]
 }
 
-fn terms(config: &Config, plan: Plan) -> Option<&PlanTerms> {
+/// Returns the terms of a plan, or `None` for [`Plan::None`].
+#[must_use]
+pub fn terms(config: &Config, plan: Plan) -> Option<&PlanTerms> {
     catalogue(config).into_iter().find(|(named, _)| *named == plan).map(|(_, terms)| terms)
 }
 
-fn all(terms: &PlanTerms) -> PlanTerms {
-    PlanTerms {
-        tracked_properties: u32::MAX,
-        share_links: true,
-        team: true,
-        tool_endpoint: true,
-        seo_providers: true,
-        ..terms.clone()
+/// Returns the sustained requests per minute and the burst of a plan, or those of everyone without a plan.
+#[must_use]
+pub fn rate(config: &Config, terms: Option<&PlanTerms>) -> (u32, u32) {
+    let base = &config.rate_limit;
+    let (per_minute, burst) = terms.map_or((None, None), |terms| (terms.per_minute, terms.burst));
+    (per_minute.unwrap_or(base.per_minute), burst.unwrap_or(base.burst))
+}
+
+/// Every feature, built or not.
+pub const EVERYTHING: PlanFeatures = PlanFeatures { share_links: true, team: true, mcp: true, seo_providers: true };
+const NOTHING: PlanFeatures = PlanFeatures { share_links: false, team: false, mcp: false, seo_providers: false };
+
+/// Returns the features that the terms of a plan include.
+#[must_use]
+pub fn features(terms: &PlanTerms) -> PlanFeatures {
+    PlanFeatures {
+        share_links: terms.share_links,
+        team: terms.team,
+        mcp: terms.tool_endpoint,
+        seo_providers: terms.seo_providers,
+    }
+}
+
+/// Returns those of `features` that work.
+#[must_use]
+pub fn built(features: PlanFeatures) -> PlanFeatures {
+    let works = |feature| BUILT.contains(&feature);
+    PlanFeatures {
+        share_links: features.share_links && works(Feature::ShareLinks),
+        team: features.team && works(Feature::Team),
+        mcp: features.mcp && works(Feature::ToolEndpoint),
+        seo_providers: features.seo_providers && works(Feature::SeoProviders),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
+    use entity::user::PlanState;
 
     use super::*;
     use crate::testing::{noon, person};
@@ -118,17 +153,17 @@ mod tests {
         let (config, now) = (Config::default(), noon());
         let hour = TimeDelta::hours(1);
         let cases = [
-            (Plan::None, None, Plan::None, false, 0),
-            (Plan::None, Some(now + hour), Plan::Pro, true, 25),
-            (Plan::None, Some(now), Plan::None, false, 0),
-            (Plan::Free, Some(now + hour), Plan::Free, false, 1),
-            (Plan::Agency, None, Plan::Agency, false, 250),
+            (Plan::None, None, Plan::None, 0),
+            (Plan::Pro, Some(now + hour), Plan::Pro, 25),
+            (Plan::Pro, Some(now), Plan::None, 0),
+            (Plan::Free, Some(now + hour), Plan::Free, 1),
+            (Plan::Agency, None, Plan::Agency, 250),
         ];
-        for (plan, trial_ends_at, effective, trial, quota) in cases {
-            let user = user::Model { plan, trial_ends_at, ..person("ann") };
+        for (plan, trial_ends_at, effective, quota) in cases {
+            let plan_state = if trial_ends_at.is_some() { PlanState::Trialing } else { PlanState::Active };
+            let user = user::Model { plan, plan_state, trial_ends_at, ..person("ann") };
             let entitlement = Entitlement::of(&config, &user, now);
-            assert_eq!(entitlement.plan, effective);
-            assert_eq!((entitlement.trial, entitlement.tracked_properties), (trial, quota));
+            assert_eq!((entitlement.plan, entitlement.tracked_properties), (effective, quota));
             assert_eq!(entitlement.has_access(), effective != Plan::None);
             let share = matches!(effective, Plan::Pro | Plan::Agency);
             assert_eq!(entitlement.includes(Feature::ShareLinks), share);
@@ -162,7 +197,7 @@ mod tests {
         config.billing.enabled = false;
         let entitlement = Entitlement::of(&config, &user::Model { plan: Plan::None, ..person("ann") }, noon());
         assert!(entitlement.has_access() && entitlement.includes(Feature::SeoProviders));
-        assert_eq!(entitlement.tracked_properties, u32::MAX);
+        assert_eq!((entitlement.tracked_properties, entitlement.usable()), (u32::MAX, built(EVERYTHING)));
     }
 
     #[test]

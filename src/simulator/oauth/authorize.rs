@@ -1,11 +1,13 @@
 //! The authorization endpoint.
 //!
-//! A `login_hint` that names a simulated account returns a code at once. Without one, a page lists the accounts. Scripts may
-//! send the page's choices as ordinary parameters: `deny=1` refuses, and `granted_scope` (repeatable) limits the grant, as
-//! unticking boxes does.
+//! A `login_hint` that names a simulated account returns a code at once to a script. A browser always shows the page of accounts,
+//! with the hinted one only, if there is one. Scripts may send the page's choices as ordinary parameters: `deny=1` refuses, and
+//! `granted_scope` (repeatable) limits the grant, as unticking boxes does.
+//!
+//! The exchange issues a refresh token only on the first consent of the account to the client, or if `prompt` asks for consent.
 
 use poem::http::{StatusCode, header};
-use poem::{IntoResponse as _, Response};
+use poem::{IntoResponse as _, Request, Response};
 use url::Url;
 
 use super::token::{CODE_SECONDS, Claims, CodeDetails, Kind};
@@ -13,9 +15,9 @@ use super::{pairs, parameter};
 use crate::simulator::accounts::{self, Account};
 use crate::simulator::state::Shared;
 
-/// Responds to a request with query string `query`.
-pub(crate) fn authorize(shared: &Shared, query: &str) -> Response {
-    let asked = pairs(query.as_bytes());
+/// Responds to an authorization request.
+pub(crate) fn authorize(shared: &Shared, request: &Request) -> Response {
+    let asked = pairs(request.uri().query().unwrap_or_default().as_bytes());
     let get = |name: &str| parameter(&asked, name);
     let Some(client) = get("client_id") else { return refuse_page("client_id is missing") };
     let Some(redirect) = get("redirect_uri").and_then(|uri| redirect_target(&uri)) else {
@@ -35,10 +37,15 @@ pub(crate) fn authorize(shared: &Shared, query: &str) -> Response {
     if get("deny").is_some() {
         return back(&[("error", "access_denied")]);
     }
-    let Some(account) = get("login_hint").and_then(|hint| accounts::find(&hint)) else {
-        return super::consent::page(&asked, &scope);
+    let hinted = get("login_hint").and_then(|hint| accounts::find(&hint));
+    // Only the page's own form is sent from this very site.
+    let shows_page = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
+    let Some(account) = hinted.filter(|_| !shows_page) else {
+        return super::consent::page(&asked, &scope, hinted);
     };
-    let offline = get("access_type").as_deref() == Some("offline") && prompts_consent(get("prompt").as_deref());
+    let is_first = shared.oauth.consent(&client, account.name);
+    let offline =
+        get("access_type").as_deref() == Some("offline") && (is_first || prompts_consent(get("prompt").as_deref()));
     let redirect_uri = get("redirect_uri").unwrap_or_default();
     let details = CodeDetails { redirect_uri, challenge, nonce: get("nonce"), offline };
     let scope = granted(shared, &asked, &scope);
@@ -55,6 +62,7 @@ fn code(shared: &Shared, account: &Account, client: String, scope: String, detai
         kind: Kind::Code,
         account: account.name.to_owned(),
         grant: oauth.new_grant(),
+        issued: oauth.next_order(),
         client,
         scope,
         expires: Some(oauth.seconds() + CODE_SECONDS),

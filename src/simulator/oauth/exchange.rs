@@ -115,14 +115,15 @@ fn add_id_token(oauth: &OAuth, claims: &Claims, nonce: Option<&str>, answer: &mu
     }
 }
 
-/// `POST /revoke`. The token may be in the form or in the query string. Ends the whole grant.
+/// `POST /revoke`. The token may be in the form or in the query string. Ends all grants of its account to its client.
 pub(crate) fn revoke(shared: &Shared, query: &str, body: &[u8]) -> Response {
     let token = parameter(&pairs(body), "token").or_else(|| parameter(&pairs(query.as_bytes()), "token"));
     let Some(token) = token else { return missing("token").into_response() };
     let oauth = &shared.oauth;
     let claims = oauth.open(Kind::Refresh, &token).or_else(|| oauth.open(Kind::Access, &token));
-    if claims.is_some_and(|claims| oauth.revoke(claims.grant)) {
-        return poem::web::Json(json!({})).into_response();
-    }
-    Refusal::bad("invalid_token", "Token expired or revoked").into_response()
+    let Some(claims) = claims else {
+        return Refusal::bad("invalid_token", "Token expired or revoked").into_response();
+    };
+    oauth.end(&claims.client, &claims.account);
+    poem::web::Json(json!({})).into_response()
 }

@@ -1,7 +1,7 @@
 //! The simulated OAuth 2.0 endpoints: authorization code with PKCE, refresh, revocation, userinfo.
 //!
 //! Codes and tokens contain their own data, signed with a key from the seed, so they stay valid across restarts. Only used
-//! codes and revoked grants are stored, in memory and up to a limit.
+//! codes, consents and revocations are stored, in memory and up to a limit.
 
 mod authorize;
 mod consent;
@@ -10,6 +10,7 @@ mod profile;
 mod token;
 
 pub(super) use authorize::authorize;
+pub(super) use consent::{permissions, remove};
 pub(super) use exchange::{revoke, token};
 pub(super) use profile::userinfo;
 pub(super) use token::OAuth;

@@ -1,8 +1,8 @@
 //! Signed codes and tokens.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac as _};
@@ -20,7 +20,7 @@ pub(super) const ACCESS_SECONDS: i64 = 3_599;
 /// Lifetime of a code in seconds.
 pub(super) const CODE_SECONDS: i64 = 600;
 
-/// The maximum number of used codes and revoked grants to store.
+/// The maximum number of used codes, consents and revocations to store.
 const REMEMBERED: usize = 10_000;
 
 /// The purpose of a signed token.
@@ -52,9 +52,12 @@ pub(super) struct Claims {
     pub kind: Kind,
     #[serde(rename = "a")]
     pub account: String,
-    /// The grant it belongs to. Revoking any token of a grant ends the grant.
+    /// The grant it belongs to.
     #[serde(rename = "g")]
     pub grant: u64,
+    /// The order of grants. Revoking a grant ends all earlier ones of its account and client.
+    #[serde(rename = "i", default)]
+    pub issued: u64,
     #[serde(rename = "c")]
     pub client: String,
     #[serde(rename = "s")]
@@ -106,8 +109,22 @@ pub(crate) struct OAuth {
     clock: Clock,
     seed: u64,
     grants: AtomicU64,
+    /// The order of the last grant.
+    last: AtomicU64,
     used_codes: Mutex<Recent>,
-    revoked: Mutex<Recent>,
+    consents: Mutex<Consents>,
+}
+
+/// A client and an account.
+type Pair = (String, String);
+
+/// The consents of accounts to clients since the start.
+#[derive(Debug, Default)]
+struct Consents {
+    /// Clients that an account has consented to.
+    given: HashSet<Pair>,
+    /// The last grant that was ended by a revocation. Earlier ones have ended with it.
+    ended: HashMap<Pair, u64>,
 }
 
 #[derive(Debug, Default)]
@@ -136,8 +153,8 @@ impl OAuth {
     pub fn new(seed: u64, clock: Clock) -> Self {
         let key =
             Sha256::new().chain_update(b"simulated search engine").chain_update(seed.to_be_bytes()).finalize().into();
-        let (used_codes, revoked) = (Mutex::default(), Mutex::default());
-        Self { key, clock, seed, grants: AtomicU64::new(0), used_codes, revoked }
+        let (grants, last) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { key, clock, seed, grants, last, used_codes: Mutex::default(), consents: Mutex::default() }
     }
 
     pub(super) fn seconds(&self) -> i64 {
@@ -171,18 +188,54 @@ impl OAuth {
         let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(content).ok()?).ok()?;
         let live = claims.kind == kind
             && claims.expires.is_none_or(|expires| self.seconds() < expires)
-            && !lock(&self.revoked).known.contains(&claims.grant);
+            && self.consents().ended.get(&pair(&claims)).is_none_or(|ended| claims.issued > *ended);
         live.then_some(claims)
+    }
+
+    /// Returns the order of a new grant: the time, or more, so that it also follows the grants before a restart.
+    pub(super) fn next_order(&self) -> u64 {
+        let time = self.clock.now().timestamp_micros().unsigned_abs();
+        let next = |last: u64| Some(time.max(last + 1));
+        let last = self.last.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next);
+        last.map_or(time, |last| time.max(last + 1))
+    }
+
+    /// Records that an account consented to a client. Returns whether it is the first time since the start or a revocation.
+    pub(super) fn consent(&self, client: &str, account: &str) -> bool {
+        let mut consents = self.consents();
+        if consents.given.len() >= REMEMBERED {
+            consents.given.clear();
+        }
+        consents.given.insert((client.to_owned(), account.to_owned()))
+    }
+
+    /// The clients that an account has consented to since the start.
+    pub(super) fn clients_of(&self, account: &str) -> Vec<String> {
+        let consents = self.consents();
+        let mut clients: Vec<String> =
+            consents.given.iter().filter(|(_, of)| of == account).map(|(client, _)| client.clone()).collect();
+        clients.sort();
+        clients
+    }
+
+    /// Ends every grant of an account to a client.
+    pub(super) fn end(&self, client: &str, account: &str) {
+        let (mut consents, order) = (self.consents(), self.next_order());
+        if consents.ended.len() >= REMEMBERED {
+            consents.ended.clear();
+        }
+        let pair = (client.to_owned(), account.to_owned());
+        consents.given.remove(&pair);
+        consents.ended.insert(pair, order);
+    }
+
+    fn consents(&self) -> MutexGuard<'_, Consents> {
+        self.consents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Marks a code as used. Returns `false` if it already was.
     pub(super) fn use_code(&self, grant: u64) -> bool {
         lock(&self.used_codes).insert(grant)
-    }
-
-    /// Ends a grant. Returns `false` if it had already ended.
-    pub(super) fn revoke(&self, grant: u64) -> bool {
-        lock(&self.revoked).insert(grant)
     }
 
     /// Returns the account and scopes of `token`. `sim-NAME` is accepted for manual use and never expires.
@@ -194,6 +247,10 @@ impl OAuth {
         let claims = self.open(Kind::Access, token)?;
         Some(Access { account: accounts::find(&claims.account)?, scope: Some(claims.scope) })
     }
+}
+
+fn pair(claims: &Claims) -> Pair {
+    (claims.client.clone(), claims.account.clone())
 }
 
 fn lock(recent: &Mutex<Recent>) -> std::sync::MutexGuard<'_, Recent> {

@@ -5,6 +5,9 @@ mod freshness;
 mod invariants;
 mod oauth;
 mod oracle;
+mod provider_a;
+mod provider_b;
+mod providers;
 mod rules;
 mod wire;
 

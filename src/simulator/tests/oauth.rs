@@ -41,8 +41,8 @@ async fn returned(server: &Server, more: &[(&str, &str)]) -> Value {
 }
 
 async fn code(server: &Server, more: &[(&str, &str)]) -> String {
-    let mut with_hint = vec![("login_hint", "owner@demo.test")];
-    with_hint.extend(more);
+    let mut with_hint = more.to_vec();
+    with_hint.push(("login_hint", "owner@demo.test"));
     returned(server, &with_hint).await["code"].as_str().unwrap().to_owned()
 }
 
@@ -142,6 +142,17 @@ async fn refresh_tokens_need_offline_access_and_consent() {
         let (status, tokens) = exchange(&server, &code).await;
         assert_eq!((status, tokens.get("refresh_token")), (200, None));
     }
+    let lasting = async |more: &[(&str, &str)]| {
+        let tokens = exchange(&server, &code(&server, more).await).await.1;
+        (tokens.get("refresh_token").is_some(), text(&tokens["access_token"]).to_owned())
+    };
+    let (agency, quiet) = (("login_hint", "agency"), ("prompt", "none"));
+    let first = lasting(&[agency, quiet]).await;
+    assert!(first.0, "the first consent of this account");
+    assert!(!lasting(&[agency, quiet]).await.0);
+    assert!(lasting(&[agency, ("prompt", "consent")]).await.0);
+    assert_eq!(server.form("/revoke", &[("token", &first.1)]).await.0, 200);
+    assert!(lasting(&[agency, quiet]).await.0, "the first consent after the end of the former");
 }
 
 #[tokio::test]
@@ -169,6 +180,35 @@ async fn revoking_any_token_ends_the_grant() {
     assert_eq!(server.form("/revoke", &[("token", access)]).await.1["error"], "invalid_token");
     let fresh = exchange(&server, &code(&server, &[]).await).await;
     assert_eq!(fresh.0, 200);
+}
+
+#[tokio::test]
+async fn a_person_can_remove_the_access_of_a_client_outside_of_it() {
+    let server = Server::start().await;
+    let tokens = exchange(&server, &code(&server, &[]).await).await.1;
+    let page = async || {
+        let page = server.client.get(server.url("/o/oauth2/v2/permissions")).send().await.unwrap();
+        page.text().await.unwrap()
+    };
+    assert!(page().await.contains("owner@demo.test: me"));
+    let form = [("client_id", "me"), ("account", "owner")];
+    let sent = server.client.post(server.url("/o/oauth2/v2/permissions")).form(&form).send().await.unwrap();
+    assert_eq!(sent.status(), 200);
+    assert!(!page().await.contains("owner@demo.test: me"));
+    assert_eq!(refresh(&server, text(&tokens["refresh_token"])).await.1["error"], "invalid_grant");
+}
+
+#[tokio::test]
+async fn a_browser_shows_the_page_and_its_form_comes_from_there() {
+    let server = Server::start().await;
+    let hinted = address(&server, &[("login_hint", "owner@demo.test")]);
+    let send =
+        async |site: &str| server.client.get(hinted.clone()).header("sec-fetch-site", site).send().await.unwrap();
+    let page = send("cross-site").await;
+    assert_eq!(page.status(), 200);
+    let html = page.text().await.unwrap();
+    assert!(html.contains("owner@demo.test") && !html.contains("stranger@demo.test"), "the hinted account only");
+    assert_eq!(send("same-origin").await.status(), 302);
 }
 
 #[tokio::test]

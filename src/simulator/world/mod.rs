@@ -7,7 +7,7 @@ mod entries;
 pub(crate) mod entry;
 pub(crate) mod impression;
 mod memo;
-mod profile;
+pub(crate) mod profile;
 pub(crate) mod rng;
 pub(crate) mod site;
 mod sites;

@@ -2,7 +2,7 @@
 
 use chrono::{Datelike as _, NaiveDate};
 
-use super::axes::{COUNTRIES, DEVICES, HOURS, SearchType, draw_table, slot};
+use super::axes::{COUNTRIES, DEVICES, HOURS, SearchType, country_of, draw_table, slot};
 use super::blueprint::Blueprint;
 use super::entry::Entry;
 use super::profile::{Profile, click_through_rate};
@@ -58,15 +58,30 @@ impl Stream {
             return None;
         }
         let number = date.num_days_from_ce();
-        // 739_617 is 2026-01-01. Growth stops after four years in both directions, so that no date makes a site vanish or
-        // explode.
-        let days = f64::from(number - 739_617);
         let weekday = self.weekdays[date.weekday().num_days_from_monday() as usize];
-        let growth = (1.0 + self.growth).powf((days / 365.0).clamp(-4.0, 4.0));
-        let season = 1.0 + 0.08 * (std::f64::consts::TAU * (days - 40.0) / 365.25).sin();
+        let (growth, season) = self.growth_and_season(date);
         let key = mix(u64::from(number.unsigned_abs()).wrapping_mul(super::rng::STEP));
         let noise = (0.05 * bounded_normal(child(self.key, key))).exp();
         Some(Day { key, factor: weekday * growth * season * noise, number })
+    }
+
+    /// Growth and season on `date`, without the weekday and the noise of a single day.
+    pub fn growth_and_season(&self, date: NaiveDate) -> (f64, f64) {
+        // 739_617 is 2026-01-01. Growth stops after four years in both directions, so that no date makes a site vanish or
+        // explode.
+        let days = f64::from(date.num_days_from_ce() - 739_617);
+        let growth = (1.0 + self.growth).powf((days / 365.0).clamp(-4.0, 4.0));
+        let season = 1.0 + 0.08 * (std::f64::consts::TAU * (days - 40.0) / 365.25).sin();
+        (growth, season)
+    }
+
+    /// The share of each country in the impressions, in the order of `COUNTRIES`.
+    pub fn country_shares(&self) -> [f64; COUNTRIES.len()] {
+        let mut shares = [0.0; COUNTRIES.len()];
+        for slot in &self.slots {
+            shares[country_of(*slot)] += 1.0 / self.slots.len() as f64;
+        }
+        shares
     }
 
     /// The number of impressions of entry number `index` on `day`, and the key of the cell.

@@ -7,14 +7,13 @@ use bytes::Bytes;
 use poem::{Endpoint, EndpointExt, Request, Response, endpoint::make_sync, get, http::Uri};
 use poem_openapi::OpenApiService;
 use serde_json::Value;
+use url::Url;
 
 use super::paths::Paths;
+use crate::identity::clients::DOCS;
 
 const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
-
-/// The client id for the Authorize button, known to the embedded issuer.
-pub const DOCS_CLIENT: &str = "sightline-docs";
 
 /// The parts of Swagger UI in poem-openapi.
 struct SwaggerUi {
@@ -44,21 +43,25 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     Some(rest.split_once(end)?.0)
 }
 
-/// Adds the document and Swagger UI. Returns `None` if poem-openapi's page has an unknown structure.
-pub async fn mount(paths: Paths, document: &Value) -> Option<Paths> {
+/// Adds the document and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if poem-openapi's page
+/// has an unknown structure.
+pub async fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
     let ui = SwaggerUi::load().await?;
     let json = Bytes::from(serde_json::to_vec(document).ok()?);
-    let page_policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-                       connect-src 'self'; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+    let issuer = Url::parse(token_url).ok()?.origin().ascii_serialization();
+    let page_policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+         connect-src 'self' {issuer}; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    );
     let receiver_policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'";
     let methods = "GET, HEAD";
     let json = fixed("application/json", json).with(poem::middleware::Cors::new());
-    let start = fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS_CLIENT));
+    let start = fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS));
     let receiver = fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy));
     Some(
         paths
             .at("/openapi.json", methods, json)
-            .at("/docs", methods, fixed("text/html; charset=utf-8", PAGE).with(policy(page_policy)))
+            .at("/docs", methods, fixed("text/html; charset=utf-8", PAGE).with(policy(&page_policy)))
             .at("/docs/start.js", methods, start)
             .at("/docs/swagger-ui.js", methods, fixed("text/javascript; charset=utf-8", ui.script))
             .at("/docs/swagger-ui.css", methods, fixed("text/css; charset=utf-8", ui.style))
@@ -66,7 +69,7 @@ pub async fn mount(paths: Paths, document: &Value) -> Option<Paths> {
     )
 }
 
-fn policy(value: &'static str) -> poem::middleware::SetHeader {
+fn policy(value: &str) -> poem::middleware::SetHeader {
     poem::middleware::SetHeader::new().overriding("content-security-policy", value)
 }
 

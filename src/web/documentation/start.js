@@ -3,7 +3,6 @@ const ui = SwaggerUIBundle({
   dom_id: '#ui',
   url: '/openapi.json',
   deepLinking: true,
-  persistAuthorization: true,
   validatorUrl: null,
   oauth2RedirectUrl: `${window.location.origin}/docs/oauth2-redirect.html`,
 });

@@ -44,7 +44,8 @@ async fn a_refused_grant_is_final_until_its_owner_reconnects() {
     query.push(("scope", "all"));
     let answer = owner.ask(&query).await.expect(409);
     assert_eq!(answer.code(), "search_account_disconnected");
-    assert_eq!(answer.hint(), "Reconnect your search account.");
+    let way_out = format!("Reconnect your search account at {}/account.", app.service.base_url);
+    assert!(answer.hint().ends_with(&way_out), "{}", answer.hint());
     assert_eq!(requests(&app, Endpoint::Token), before + 1, "a dozen readings, one presentation");
 
     let answer = viewer.ask(&WINDOW).await.expect(409);

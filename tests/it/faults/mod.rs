@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Settings under which a failing request is given up at once.
-fn impatient(config: &mut Config) {
+pub fn impatient(config: &mut Config) {
     config.search_engine.patience = Patience {
         attempt: Duration::from_secs(5),
         deadline: Duration::from_secs(3),

@@ -1,6 +1,6 @@
 //! Tests of the size limits of saved conditions: of one record, and of all records of a kind.
 
-use entity::{annotation, filter_preset, property, segment, topic_cluster};
+use entity::{annotation, classification, filter_preset, property};
 use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -62,7 +62,7 @@ async fn the_conditions_of_a_record_take_at_most_60_000_bytes() {
 
 /// Inserts 69 records of each kind directly into the database, with 60,000 bytes of conditions each.
 async fn fill(app: &TestApp, property_id: Uuid) {
-    let (db, now, color) = (&app.service.db, start_of_test(), None::<String>);
+    let (db, now) = (&app.service.db, start_of_test());
     let user_id = property::Entity::find_by_id(property_id).one(db).await.unwrap().unwrap().user_id;
     let conditions = |dimension: &str| {
         let json = |value: String| format!(r#"[{{{dimension}"operator":"contains","value":"{value}"}}]"#);
@@ -71,23 +71,21 @@ async fn fill(app: &TestApp, property_id: Uuid) {
     let (saved, filters) = (conditions(""), conditions(r#""dimension":"page","#));
     for n in 1..=69 {
         let (id, name) = (Uuid::from_u128(n), format!("n{n}"));
-        let (name_key, color, conditions) = (name.clone(), color.clone(), saved.clone());
-        let row =
-            segment::Model { id, property_id, name, name_key, color, conditions, created_at: now, updated_at: now };
-        row.into_active_model().reset_all().insert(db).await.unwrap();
-        let (name, name_key, color, conditions) = (format!("n{n}"), format!("n{n}"), None, saved.clone());
-        let row = topic_cluster::Model {
-            id,
-            property_id,
-            name,
-            name_key,
-            color,
-            conditions,
-            created_at: now,
-            updated_at: now,
-        };
-        row.into_active_model().reset_all().insert(db).await.unwrap();
-        let (name, name_key, filters) = (format!("n{n}"), format!("n{n}"), filters.clone());
+        for (kind, more) in [(classification::Kind::Segment, 0), (classification::Kind::TopicCluster, 100)] {
+            let row = classification::Model {
+                id: Uuid::from_u128(n + more),
+                property_id,
+                kind,
+                name: name.clone(),
+                name_key: name.clone(),
+                color: None,
+                conditions: saved.clone(),
+                created_at: now,
+                updated_at: now,
+            };
+            row.into_active_model().reset_all().insert(db).await.unwrap();
+        }
+        let (name_key, filters) = (name.clone(), filters.clone());
         let row = filter_preset::Model { id, user_id, name, name_key, filters, created_at: now, updated_at: now };
         row.into_active_model().reset_all().insert(db).await.unwrap();
     }

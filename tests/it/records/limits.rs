@@ -1,34 +1,31 @@
 //! Tests that values which are too long, too many, taken or meaningless are refused, with a hint that names the field.
 
-use entity::{annotation, filter_preset, segment, share_link, tag, team_grant, topic_cluster};
-use sea_orm::{ActiveModelTrait, ActiveValue::Set, EntityTrait, IntoActiveModel};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::contains;
 use crate::support::{actor::Actor, app::TestApp};
 
 /// An owner of a property, and the paths of its records.
-struct Desk {
-    app: TestApp,
-    owner: Actor,
-    property: String,
+pub(super) struct Desk {
+    pub app: TestApp,
+    pub owner: Actor,
+    pub property: String,
 }
 
 impl Desk {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let app = TestApp::start(|_| {}).await;
         let owner = app.actor("owner").await;
         let property = owner.property("northmoor").await;
         Self { app, owner, property }
     }
 
-    fn of(&self, part: &str) -> String {
+    pub fn of(&self, part: &str) -> String {
         format!("/api/properties/{}/{part}", self.property)
     }
 
     /// The paths of all records with a unique name, and a body with `name`.
-    fn named(&self, name: &str) -> [(String, Value); 4] {
+    pub fn named(&self, name: &str) -> [(String, Value); 4] {
         let rule = json!({ "name": name, "conditions": [contains("a")] });
         let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]);
         [
@@ -39,7 +36,7 @@ impl Desk {
         ]
     }
 
-    async fn refused(&self, path: &str, body: &Value, name: &str) {
+    pub async fn refused(&self, path: &str, body: &Value, name: &str) {
         let answer = self.owner.post(path, body).await.expect(400);
         assert!(["invalid_request", "filter_too_complex"].contains(&answer.code()), "{path} {body}");
         assert_eq!(answer.hint().split(':').next(), Some(name), "{path} {body}: {}", answer.hint());
@@ -256,136 +253,4 @@ async fn links_end_in_the_future_that_can_be_written() {
 
 fn letter(n: usize) -> char {
     char::from(b'a' + u8::try_from(n).unwrap())
-}
-
-fn unique(n: u128) -> (Uuid, String) {
-    (Uuid::from_u128(n + 1), format!("n{n}"))
-}
-
-/// Inserts this many rows into a table, each with an id and a name.
-macro_rules! fill {
-    ($db:expr, $table:ident, $count:expr, $row:expr) => {{
-        let row = $row;
-        let rows: Vec<_> = (0..$count).map(|n| row(unique(n))).map($table::Model::into_active_model).collect();
-        for rows in rows.chunks(500) {
-            let sent = rows.to_vec().into_iter().map(|row| row.reset_all());
-            $table::Entity::insert_many(sent).exec_without_returning($db).await.unwrap();
-        }
-    }};
-}
-
-/// Creates the maximum number of records of each kind for a property.
-async fn fill_property(desk: &Desk) {
-    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
-    let property_id: Uuid = desk.property.parse().unwrap();
-    let conditions = json!([contains("a")]).to_string();
-    let kept = async |path: &str| desk.owner.listed(path).await.len() as u128;
-    let segments = kept(&desk.of("segments")).await;
-    fill!(db, segment, 500 - segments, |(id, name): (Uuid, String)| segment::Model {
-        id,
-        property_id,
-        name_key: name.clone(),
-        name,
-        color: None,
-        conditions: conditions.clone(),
-        created_at: now,
-        updated_at: now,
-    });
-    let clusters = kept(&desk.of("topic-clusters")).await;
-    fill!(db, topic_cluster, 500 - clusters, |(id, name): (Uuid, String)| topic_cluster::Model {
-        id,
-        property_id,
-        name_key: name.clone(),
-        name,
-        color: None,
-        conditions: conditions.clone(),
-        created_at: now,
-        updated_at: now,
-    });
-    fill!(db, annotation, 5000, |(id, text)| annotation::Model {
-        id,
-        property_id,
-        author_id: None,
-        date: now.date_naive(),
-        end_date: None,
-        text,
-        category: None,
-        created_at: now,
-        updated_at: now,
-    });
-    fill!(db, share_link, 100, |(id, name): (Uuid, String)| share_link::Model {
-        id,
-        property_id,
-        created_by: None,
-        grant_id: None,
-        token_hash: name.clone().into_bytes(),
-        sealed_token: vec![0],
-        name: Some(name),
-        expires_at: None,
-        revoked_at: None,
-        created_at: now,
-    });
-}
-
-/// Creates the maximum number of records of each kind for a person.
-async fn fill_person(desk: &Desk) {
-    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
-    let property = entity::property::Entity::find_by_id(desk.property.parse::<Uuid>().unwrap()).one(db).await;
-    let owner_id = property.unwrap().unwrap().user_id;
-    let filters = json!([{ "dimension": "query", "operator": "contains", "value": "a" }]).to_string();
-    fill!(db, filter_preset, 500, |(id, name): (Uuid, String)| filter_preset::Model {
-        id,
-        user_id: owner_id,
-        name_key: name.clone(),
-        name,
-        filters: filters.clone(),
-        created_at: now,
-        updated_at: now,
-    });
-    let grants = desk.owner.listed("/api/team").await.len() as u128;
-    fill!(db, team_grant, 500 - grants, |(id, email): (Uuid, String)| team_grant::Model {
-        id,
-        owner_id,
-        email_key: email.clone(),
-        email,
-        role: team_grant::Role::Viewer,
-        all_properties: true,
-        accepted_at: None,
-        created_at: now,
-        updated_at: now,
-    });
-    fill!(db, tag, 10_000, |(id, name): (Uuid, String)| tag::Model {
-        id,
-        user_id: owner_id,
-        name_key: name.clone(),
-        position: i32::try_from(id.as_u128()).unwrap() - 1,
-        name,
-        created_at: now,
-        updated_at: now,
-    });
-}
-
-#[tokio::test]
-async fn each_kind_of_record_has_its_most() {
-    let desk = Desk::new().await;
-    let (db, now) = (&desk.app.service.db, crate::support::app::start_of_test());
-    fill_property(&desk).await;
-    fill_person(&desk).await;
-    let annotation = json!({ "date": "2026-11-01", "text": "x" });
-    let grant = json!({ "email": "x@elsewhere.test", "role": "viewer", "allProperties": true });
-    let others = [(desk.of("annotations"), annotation), ("/api/team".into(), grant)];
-    for (path, body) in desk.named("x").into_iter().chain(others) {
-        desk.refused(&path, &body, "body").await;
-        let id = Uuid::from_u128(1);
-        desk.owner.delete(&format!("{path}/{id}")).await.expect(204);
-        desk.owner.made(&path, &body).await;
-    }
-    // Links that are not active do not count. Links that were inserted directly cannot be shown.
-    desk.refused(&desk.of("share-links"), &json!({}), "body").await;
-    let mut expired =
-        share_link::Entity::find_by_id(Uuid::from_u128(1)).one(db).await.unwrap().unwrap().into_active_model();
-    expired.expires_at = Set(Some(now));
-    expired.update(db).await.unwrap();
-    desk.owner.made(&desk.of("share-links"), &json!({})).await;
-    desk.refused(&desk.of("share-links"), &json!({}), "body").await;
 }

@@ -4,6 +4,7 @@ mod budgets;
 mod downgrade;
 mod lifecycle;
 mod limits;
+mod maximums;
 mod members;
 mod others;
 mod questions;

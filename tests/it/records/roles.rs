@@ -16,6 +16,7 @@ use crate::{
 };
 
 /// A caller.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Asker {
     name: &'static str,
     actor: Actor,
@@ -26,6 +27,8 @@ struct Asker {
     paid: bool,
     /// True if the caller's own plan includes a team.
     team: bool,
+    /// True if the caller's own plan includes SEO providers.
+    pro: bool,
     /// True if the caller has connected a search account.
     connected: bool,
 }
@@ -51,6 +54,8 @@ fn expected(operation: &Operation, asker: &Asker) -> Expected {
             None => Refused(404),
             Some(_) if !asker.paid => Refused(402),
             Some(role) if role < operation.role => Refused(403),
+            // Nobody asks with the credentials of the owner, and a plan without providers stores none.
+            Some(_) if asks_provider(operation.id) && !asker.pro => Refused(409),
             Some(_) => Done,
         };
     }
@@ -58,11 +63,24 @@ fn expected(operation: &Operation, asker: &Asker) -> Expected {
         "inviteTeamMember" | "updateTeamMemberRole" if !asker.team => Refused(402),
         // A caller who cannot create a grant has none to remove.
         "removeTeamMember" if !asker.team => Refused(404),
+        "connectProviderAIntegration"
+        | "connectProviderBIntegration"
+        | "testProviderAIntegration"
+        | "testProviderBIntegration"
+            if !asker.pro =>
+        {
+            Refused(402)
+        }
         "syncProperties" if !asker.connected => Refused(409),
         // Without a plan nothing can be tracked.
         "replacePropertyTracking" if !asker.paid => Refused(402),
         _ => Done,
     }
+}
+
+/// Returns whether an operation asks the caller's SEO provider.
+fn asks_provider(id: &str) -> bool {
+    ["getPropertyKeywordResearch", "getPropertyBacklinks"].contains(&id)
 }
 
 /// The path of a request. Creates the records that the path names.
@@ -129,6 +147,14 @@ async fn ask(documented: &Documented, owner: &Asker, asker: &Asker, turn: usize)
         let keywords = format!("/api/properties/{}/branded-keywords", owner.property);
         owner.actor.post(&keywords, &json!({ "keywords": ["acme"] })).await.expect(201);
     }
+    let needs_provider = asks_provider(documented.id()) || documented.id().starts_with("testProvider");
+    if needs_provider && asker.pro {
+        let credentials =
+            [("a", json!({ "login": "good@demo.test", "password": "demo" })), ("b", json!({ "apiKey": "good-key" }))];
+        for (name, credentials) in credentials {
+            asker.actor.put(&format!("/api/integrations/provider-{name}"), &credentials).await.expect(200);
+        }
+    }
     let path = path(documented, owner, asker, turn).await + &documented.query();
     let body = body(documented, asker, turn).await;
     let json = [("content-type", "application/json")];
@@ -146,12 +172,13 @@ async fn people(app: &TestApp, names: &[&'static str]) -> Vec<Asker> {
         role: Some(Role::Owner),
         paid: true,
         team: true,
+        pro: true,
         connected: true,
     };
     let mut found = Vec::new();
     for name in names {
         let base = async |person| owner(name, app.actor(person).await);
-        let guest = |asker, role| Asker { role, team: false, connected: false, ..asker };
+        let guest = |asker, role| Asker { role, team: false, pro: false, connected: false, ..asker };
         found.push(match *name {
             "anonymous" => guest(owner(name, app.anonymous()), None),
             "stranger" => Asker { role: None, ..base("stranger").await },
@@ -161,7 +188,7 @@ async fn people(app: &TestApp, names: &[&'static str]) -> Vec<Asker> {
             _ => {
                 let lapsed = base("lapsed").await;
                 let property = lapsed.actor.property("oakandanvil").await;
-                Asker { property, paid: false, team: false, ..lapsed }
+                Asker { property, paid: false, team: false, pro: false, ..lapsed }
             }
         });
     }

@@ -71,7 +71,7 @@ async fn only_those_who_manage_links_see_their_tokens() {
     let grant = grant_of(&board.owner, "viewer@demo.test").await["id"].as_str().unwrap().to_owned();
     board.owner.put(&format!("/api/team/{grant}"), &json!({ "role": "admin" })).await.expect(200);
     let admin = board.app.actor("viewer").await;
-    assert_eq!(column(&admin.listed(&board.links()).await, "token")[1], token);
+    assert!(column(&admin.listed(&board.links()).await, "token").iter().any(|seen| seen == token));
     let own = admin.made(&board.links(), &json!({})).await;
     admin.delete(&format!("{}/{own}", board.links())).await.expect(204);
 }

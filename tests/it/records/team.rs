@@ -149,6 +149,8 @@ async fn what_cannot_be_granted_is_refused_clearly() {
         ("email", json!({ "email": "OWNER@demo.test", "role": "viewer", "allProperties": true })),
         ("email", json!({ "email": "Viewer@Demo.test", "role": "viewer", "allProperties": true })),
         ("email", json!({ "email": "nobody", "role": "viewer", "allProperties": true })),
+        ("email", json!({ "email": "moc\u{202e}@tset.test", "role": "viewer", "allProperties": true })),
+        ("email", json!({ "email": "a\u{1b}@elsewhere.test", "role": "viewer", "allProperties": true })),
         ("email", json!({ "email": "a b@elsewhere.test", "role": "viewer", "allProperties": true })),
         (
             "email",

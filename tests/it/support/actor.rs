@@ -94,6 +94,12 @@ impl Actor {
         self.get(path).await.expect(200).json["data"].as_array().unwrap().clone()
     }
 
+    /// Sends a HEAD request, which the document does not describe.
+    pub async fn head(&self, path: &str) -> reqwest::Response {
+        let request = self.http.head(format!("{}{path}", self.base_url));
+        request.bearer_auth(self.token.as_deref().unwrap_or_default()).send().await.unwrap()
+    }
+
     /// Sends any request. The response is validated against the document.
     pub async fn send(&self, method: Method, path: &str, body: Option<String>, headers: &[(&str, &str)]) -> Answer {
         let mut request = self.http.request(method.clone(), format!("{}{path}", self.base_url));

@@ -2,6 +2,10 @@
 
 pub mod actor;
 pub mod app;
+pub mod browser;
+pub mod class;
 pub mod contract;
 pub mod oracle;
 pub mod postgres;
+pub mod relay;
+pub mod signed_in;

@@ -6,7 +6,6 @@ use std::{
 };
 
 use chrono::NaiveDate;
-use entity::{segment, topic_cluster};
 use serde_json::Value;
 use sightline::simulator::{SearchType, Site};
 
@@ -15,7 +14,7 @@ use crate::{
     analytics::performance::{Asker, site},
     support::{
         actor::Answer,
-        app::shared,
+        class::Class,
         oracle::{
             Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_page, by_query, counts,
             day, holds,
@@ -25,15 +24,6 @@ use crate::{
 
 /// First and last day.
 pub type Window = (&'static str, &'static str);
-
-/// A part of the traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    Branded,
-    NonBranded,
-    Segment,
-    Topic,
-}
 
 /// A question that can compute its expected response.
 #[derive(Debug, Clone)]
@@ -108,18 +98,13 @@ impl Case {
     }
 
     async fn classification(&self, asker: &Asker) -> Option<String> {
-        let (db, property) = (&shared().service.db, asker.property.parse().unwrap());
-        Some(match self.class? {
-            Class::Branded => "branded".to_owned(),
-            Class::NonBranded => "nonBranded".to_owned(),
-            Class::Segment => {
-                format!("segment:{}", segment::Entity::of_property(property).one(db).await.unwrap().unwrap().id)
-            }
-            Class::Topic => {
-                let found = topic_cluster::Entity::of_property(property).one(db).await.unwrap();
-                format!("topicCluster:{}", found.unwrap().id)
-            }
-        })
+        let class = self.class?;
+        let text = match class {
+            Class::Segment => self.section(),
+            Class::Topic => self.topic().to_owned(),
+            Class::Branded | Class::NonBranded => String::new(),
+        };
+        Some(class.parameter(&asker.actor, &asker.property, &text).await)
     }
 
     fn wanted(&self, counted: Counted<'_>) -> bool {
@@ -133,10 +118,12 @@ impl Case {
             Some(Class::Branded) => known && self.names_the_brand(&counted.cell.query),
             Some(Class::NonBranded) => known && !self.names_the_brand(&counted.cell.query),
             Some(Class::Topic) => known && counted.cell.query.to_lowercase().contains(self.topic()),
-            Some(Class::Segment) => {
-                counted.part.unwrap().url.contains(&format!("/{}/", self.site().sections().next().unwrap()))
-            }
+            Some(Class::Segment) => counted.part.unwrap().url.contains(&self.section()),
         }
+    }
+
+    fn section(&self) -> String {
+        format!("/{}/", self.site().sections().next().unwrap())
     }
 
     fn topic(&self) -> &'static str {

@@ -16,9 +16,9 @@ mod trends;
 
 use std::collections::HashMap;
 
-use self::case::{Case, Class, Window, ordered};
+use self::case::{Case, Window, ordered};
 use super::performance::{Asker, PAPER, SMALL};
-use crate::support::app::shared;
+use crate::support::{app::shared, class::Class};
 
 /// A site of `owner` that went live seven months before the date of the tests.
 const YOUNG: &str = "https://tinyfern.test/";

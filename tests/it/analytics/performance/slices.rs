@@ -1,6 +1,9 @@
 //! Tests of classifications: parts of the traffic defined by a property's own lists.
 
-use entity::{branded_keyword, segment, topic_cluster};
+use entity::{
+    branded_keyword,
+    classification::{self, Kind},
+};
 use sea_orm::{ModelTrait, prelude::*};
 use sightline::simulator::SearchType;
 
@@ -50,7 +53,8 @@ async fn branded_other_and_anonymised_make_the_whole() {
 async fn a_segment_is_its_pages_counted_by_page() {
     let (app, asker) = (shared(), Asker::small().await);
     let property = asker.property.parse().unwrap();
-    let found = segment::Entity::of_property(property).one(&app.service.db).await.unwrap().unwrap();
+    let found =
+        classification::Entity::of_property(property, Kind::Segment).one(&app.service.db).await.unwrap().unwrap();
     let section = format!("/{}/", site(SMALL).sections().next().unwrap());
     assert!(found.conditions.contains(&section));
     let inside = |counted: Counted<'_>| counted.part.is_some_and(|part| part.url.contains(&section));
@@ -67,7 +71,8 @@ async fn a_segment_is_its_pages_counted_by_page() {
 async fn a_topic_cluster_is_its_queries() {
     let (app, asker) = (shared(), Asker::small().await);
     let property = asker.property.parse().unwrap();
-    let found = topic_cluster::Entity::of_property(property).one(&app.service.db).await.unwrap().unwrap();
+    let found =
+        classification::Entity::of_property(property, Kind::TopicCluster).one(&app.service.db).await.unwrap().unwrap();
     let inside = |counted: Counted<'_>| !counted.cell.anonymised && counted.cell.query.contains("plant");
     let (slice, truth) = (format!("topicCluster:{}", found.id), truth(START, END));
     let json = asker.window(START, END, &[("classification", &slice), ("scope", "all"), ("queryLimit", "5000")]).await;
@@ -102,7 +107,10 @@ async fn a_classification_and_filters_both_hold() {
 async fn a_classification_that_is_not_there_is_not_found_and_one_that_means_nothing_is_refused() {
     let (app, asker) = (shared(), Asker::small().await);
     let paper = Asker::paper().await;
-    let foreign = segment::Entity::of_property(paper.property.parse().unwrap()).one(&app.service.db).await.unwrap();
+    let foreign = classification::Entity::of_property(paper.property.parse().unwrap(), Kind::Segment)
+        .one(&app.service.db)
+        .await
+        .unwrap();
     let foreign = format!("segment:{}", foreign.unwrap().id);
     let unknown = "00000000-0000-7000-8000-000000000000";
     for missing in [format!("segment:{unknown}"), format!("topicCluster:{unknown}"), foreign] {

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Class, Rows},
+    case::{Case, Rows},
     checks::{close, coverage, ctr, near, position, query_coverage, ratio},
     each,
     places::{BEFORE, GARDEN, MONTH, PAPER, SHOP, SOFTWARE, WEEK, slices, windows},
 };
-use crate::support::oracle::{Count, Sum};
+use crate::support::{
+    class::Class,
+    oracle::{Count, Sum},
+};
 
 const OPERATION: &str = "cannibalization";
 

@@ -6,7 +6,6 @@ use std::{
 };
 
 use chrono::NaiveDate;
-use entity::{segment, topic_cluster};
 use serde_json::Value;
 use sightline::simulator::SearchType;
 
@@ -14,7 +13,7 @@ use crate::{
     analytics::performance::{Asker, site},
     support::{
         actor::Answer,
-        app::TestApp,
+        class::Class,
         oracle::{Count, Counted, Sum, Truth, Wish, by_query, counts, day, holds},
     },
 };
@@ -37,16 +36,6 @@ pub struct Place {
     pub topic: &'static str,
 }
 
-/// The requested classification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    None,
-    Branded,
-    NonBranded,
-    Segment,
-    Topic,
-}
-
 /// A question.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -54,7 +43,7 @@ pub struct Case {
     pub search_type: SearchType,
     pub window: Window,
     pub compare: Option<Window>,
-    pub class: Class,
+    pub class: Option<Class>,
     pub wishes: Vec<Wish>,
     /// Parameters specific to the operation.
     pub own: Vec<(&'static str, &'static str)>,
@@ -64,7 +53,7 @@ pub struct Case {
 
 impl Case {
     pub fn of(place: &'static Place, window: Window) -> Self {
-        let (search_type, class) = (SearchType::Web, Class::None);
+        let (search_type, class) = (SearchType::Web, None);
         Self { place, search_type, window, compare: None, class, wishes: vec![], own: vec![], keywords: true }
     }
 
@@ -73,7 +62,7 @@ impl Case {
     }
 
     pub fn of_class(self, class: Class) -> Self {
-        Self { class, ..self }
+        Self { class: Some(class), ..self }
     }
 
     pub fn images(self) -> Self {
@@ -117,8 +106,8 @@ impl Case {
         self.text(name, default).parse().unwrap()
     }
 
-    pub async fn ask(&self, app: &TestApp, asker: &Asker, operation: &str) -> Answer {
-        let class = self.class_on_the_wire(app, asker).await;
+    pub async fn ask(&self, asker: &Asker, operation: &str) -> Answer {
+        let class = self.classification(asker).await;
         let filters = Value::from(self.wishes.iter().map(Wish::json).collect::<Vec<_>>()).to_string();
         let mut query = vec![("startDate", self.window.0), ("endDate", self.window.1)];
         query.extend(self.compare.into_iter().flat_map(|(start, end)| [("compareStart", start), ("compareEnd", end)]));
@@ -137,28 +126,19 @@ impl Case {
         }
     }
 
-    async fn class_on_the_wire(&self, app: &TestApp, asker: &Asker) -> Option<String> {
-        let (property, db) = (asker.property.parse().unwrap(), &app.service.db);
-        match self.class {
-            Class::None => None,
-            Class::Branded => Some("branded".to_owned()),
-            Class::NonBranded => Some("nonBranded".to_owned()),
-            Class::Segment => {
-                let found = segment::Entity::of_property(property).one(db).await.unwrap().unwrap();
-                assert!(found.conditions.contains(self.place.section), "{}", found.conditions);
-                Some(format!("segment:{}", found.id))
-            }
-            Class::Topic => {
-                let found = topic_cluster::Entity::of_property(property).one(db).await.unwrap().unwrap();
-                assert!(found.conditions.contains(self.place.topic), "{}", found.conditions);
-                Some(format!("topicCluster:{}", found.id))
-            }
-        }
+    async fn classification(&self, asker: &Asker) -> Option<String> {
+        let class = self.class?;
+        let text = match class {
+            Class::Segment => self.place.section,
+            Class::Topic => self.place.topic,
+            Class::Branded | Class::NonBranded => "",
+        };
+        Some(class.parameter(&asker.actor, &asker.property, text).await)
     }
 
     /// The way that the question counts.
     pub fn counts(&self) -> Count {
-        if self.class == Class::Segment { Count::ByPage } else { counts(&self.wishes) }
+        if self.class == Some(Class::Segment) { Count::ByPage } else { counts(&self.wishes) }
     }
 
     /// Returns whether a query contains the property's brand.
@@ -171,18 +151,18 @@ impl Case {
 
     /// Returns whether branded queries are excluded from the analysis, if the operation does so by default.
     pub fn leaves_brand_out(&self) -> bool {
-        self.keywords && self.class != Class::Branded && self.text("includeBranded", "false") == "false"
+        self.keywords && self.class != Some(Class::Branded) && self.text("includeBranded", "false") == "false"
     }
 
     /// Returns whether a unit is in the slice.
     fn wants(&self, counted: Counted<'_>) -> bool {
         let (cell, place) = (counted.cell, self.place);
         let classified = match self.class {
-            Class::None => true,
-            Class::Branded => !cell.anonymised && self.branded(&cell.query),
-            Class::NonBranded => !cell.anonymised && !self.branded(&cell.query),
-            Class::Segment => counted.part.is_some_and(|part| part.url.contains(place.section)),
-            Class::Topic => !cell.anonymised && cell.query.to_lowercase().contains(place.topic),
+            None => true,
+            Some(Class::Branded) => !cell.anonymised && self.branded(&cell.query),
+            Some(Class::NonBranded) => !cell.anonymised && !self.branded(&cell.query),
+            Some(Class::Segment) => counted.part.is_some_and(|part| part.url.contains(place.section)),
+            Some(Class::Topic) => !cell.anonymised && cell.query.to_lowercase().contains(place.topic),
         };
         classified && holds(&self.wishes, counted)
     }
@@ -192,7 +172,7 @@ impl Case {
         let mut case = self.clone();
         assert!(case.wishes.iter().all(|wish| wish.dimension != "query" || !wish.or), "what is left would be unclear");
         case.wishes.retain(|wish| wish.dimension != "query");
-        case.class = if case.class == Class::Segment { Class::Segment } else { Class::None };
+        case.class = case.class.filter(|class| *class == Class::Segment);
         case
     }
 

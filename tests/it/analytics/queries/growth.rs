@@ -5,13 +5,13 @@ use std::{cell::Cell, collections::BTreeMap};
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Class, Rows},
+    case::{Case, Rows},
     checks::{change, close, ctr, metrics, near, position, query_coverage},
     curve::Curve,
     each,
     places::{BEFORE, GARDEN, MONTH, MONTH_BEFORE, PAPER, SHOP, SOFTWARE, WEEK, YOUNG, slices, windows},
 };
-use crate::support::oracle::Sum;
+use crate::support::{class::Class, oracle::Sum};
 
 const OPERATION: &str = "growth-opportunities";
 
@@ -213,6 +213,6 @@ async fn the_curve_is_the_propertys_whatever_queries_are_asked_for() {
 async fn a_band_the_wrong_way_round_is_refused() {
     let asker = crate::analytics::performance::Asker::small().await;
     let case = Case::of(GARDEN, WEEK).with("minPosition", "9").with("maxPosition", "8.5");
-    let answer = case.ask(crate::support::app::shared(), &asker, OPERATION).await.expect(400);
+    let answer = case.ask(&asker, OPERATION).await.expect(400);
     assert!(answer.hint().contains("maxPosition"), "{}", answer.hint());
 }

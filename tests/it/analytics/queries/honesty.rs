@@ -8,13 +8,16 @@ use serde_json::{Value, json};
 
 use super::{
     cannibalization,
-    case::{Case, Class},
+    case::Case,
     each, each_in, growth, insights,
     places::{BEFORE, GARDEN, MONTH, PAPER, SOFTWARE, UNBORN, WEEK, YOUNG},
 };
 use crate::{
     analytics::performance::Asker,
-    support::app::{TestApp, shared},
+    support::{
+        app::{TestApp, shared},
+        class::Class,
+    },
 };
 
 const OPERATIONS: [&str; 5] =
@@ -98,7 +101,7 @@ async fn branded_other_and_anonymised_make_the_total_of_every_day() {
         (Asker::small().await, Case::of(GARDEN, WEEK).compared(BEFORE).of_class(Class::Segment)),
         (Asker::of(shared(), "owner", SOFTWARE.url).await, Case::of(SOFTWARE, WEEK).where_("country", "equals", "deu")),
     ] {
-        let ask = async |operation: &str| case.ask(shared(), &asker, operation).await.expect(200).json;
+        let ask = async |operation: &str| case.ask(&asker, operation).await.expect(200).json;
         let (performance, insights) = (ask("performance").await, ask("query-insights").await);
         let branded = ask("branded-traffic").await;
         assert_eq!(branded["data"], insights["data"]["brandedSplit"], "one split, in two places");
@@ -176,7 +179,7 @@ async fn without_branded_keywords_no_query_is_called_branded_or_left_out_as_such
     })
     .await;
     for operation in OPERATIONS {
-        let refused = case().of_class(Class::NonBranded).ask(&app, &asker, operation).await.expect(400);
+        let refused = case().of_class(Class::NonBranded).ask(&asker, operation).await.expect(400);
         assert!(refused.hint().contains("branded keywords"), "{operation}: {}", refused.hint());
     }
 }

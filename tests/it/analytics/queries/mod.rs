@@ -28,7 +28,7 @@ async fn each_in(app: &TestApp, operation: &str, cases: &[Case], check: impl Fn(
             askers.insert(place.url, Asker::of(app, place.who, place.url).await);
         }
         println!("{operation} of {case:#?}");
-        let answer = case.ask(app, &askers[place.url], operation).await.expect(200);
+        let answer = case.ask(&askers[place.url], operation).await.expect(200);
         checks::meta(case, &answer.json["meta"]);
         check(case, &answer.json);
     }

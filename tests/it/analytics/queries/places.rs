@@ -1,6 +1,7 @@
 //! The properties, windows and slices of the tests of analyses.
 
-use super::case::{Case, Class, Place, Window};
+use super::case::{Case, Place, Window};
+use crate::support::class::Class;
 
 /// A small site.
 pub const GARDEN: &Place =

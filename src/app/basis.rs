@@ -1,0 +1,114 @@
+//! Parts of sign-in, each made from the settings: the people, the embedded issuer, and the sign-in of browsers.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use sea_orm::DatabaseConnection;
+
+use super::http_settings;
+use crate::{
+    clock::Clock,
+    config::{Config, Registration},
+    embedded_issuer::{
+        IdentityProvider, KEY_MAX_AGE, Settings as IssuerSettings,
+        client_documents::{ClientDocuments, reach::SystemNames},
+        upstream::Upstream,
+    },
+    error::Error,
+    identity::{Users, departures::Departures, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
+    mail::Mailer,
+    random::Random,
+    secrets::Secrets,
+    services::users::StoredUsers,
+    store::rate_limit::RateLimits,
+    web::{
+        page::Navigation,
+        sign_in::{self, BrowserSignIn},
+    },
+};
+
+/// Everything that most parts are made from.
+pub(super) struct Basis<'a> {
+    pub config: &'a Config,
+    pub base_url: &'a str,
+    pub writer: &'a DatabaseConnection,
+    pub secrets: &'a Secrets,
+    pub clock: &'a Clock,
+    pub random: &'a Random,
+}
+
+impl Basis<'_> {
+    pub fn users(&self, departures: &Departures) -> Arc<dyn Users> {
+        Arc::new(StoredUsers {
+            db: self.writer.clone(),
+            random: self.random.clone(),
+            clock: self.clock.clone(),
+            trial_days: self.config.billing.trial_days,
+            departures: departures.clone(),
+        })
+    }
+
+    /// The embedded issuer, if no other is configured.
+    pub fn provider(
+        &self,
+        demo_people: bool,
+        limits: Option<Arc<RateLimits>>,
+        upstream: Option<Upstream>,
+    ) -> Result<Option<IdentityProvider>, Error> {
+        let Self { config, base_url, writer, secrets, clock, random } = self;
+        let mailer = Mailer::new(&config.mail, (*clock).clone(), (*random).clone());
+        let mailer = mailer.map_err(|error| Error::invalid(error.to_string()))?;
+        if !config.embeds_issuer() {
+            return Ok(None);
+        }
+        let age = TimeDelta::from_std(config.identity.key_max_age().duration()).unwrap_or(KEY_MAX_AGE);
+        let names = Arc::new(SystemNames);
+        let documents = ClientDocuments::new(http_settings(), names, base_url, (*clock).clone());
+        let settings = issuer_settings(config, base_url, demo_people);
+        let (writer, secrets) = ((*writer).clone(), (*secrets).clone());
+        let provider = IdentityProvider::new(settings, writer, secrets, (*clock).clone(), (*random).clone())
+            .with_limits(limits)
+            .with_mailer(mailer)
+            .with_registration(config.identity.registration == Registration::Open)
+            .with_key_max_age(age)
+            .with_documents(documents.map_err(Error::internal)?)
+            .with_navigation(navigation(config, base_url))
+            .with_upstream(upstream);
+        Ok(Some(provider))
+    }
+
+    /// Sign-in of browsers, by the service's own client at the issuer of `keys`.
+    pub fn sign_in(
+        &self,
+        client_id: &str,
+        keys: Jwks,
+        sessions: &Sessions,
+        users: Arc<dyn Users>,
+    ) -> Result<BrowserSignIn, Error> {
+        let secret = self.config.identity.client_secret.clone().map(|secret| secret.0);
+        let back = format!("{}{}", self.base_url, sign_in::CALLBACK);
+        let party = RelyingParty::new(keys, client_id, secret, back, self.clock.clone());
+        let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
+        let (clock, random) = (self.clock.clone(), self.random.clone());
+        Ok(BrowserSignIn::new(party, sessions.clone(), users, self.secrets.clone(), clock, random, self.base_url))
+    }
+}
+
+fn issuer_settings(config: &Config, base_url: &str, demo_people: bool) -> IssuerSettings {
+    IssuerSettings {
+        base_url: base_url.to_owned(),
+        audiences: vec![audience(config, base_url), format!("{}/mcp", config.mcp_url(base_url))],
+        demo_people,
+        demo_sign_in: config.demo_sign_in(),
+    }
+}
+
+/// The navigation of pages for people who are signed in.
+pub fn navigation(config: &Config, base_url: &str) -> Navigation {
+    Navigation { plans: config.plans_page(base_url) }
+}
+
+/// The required audience of access tokens.
+pub fn audience(config: &Config, base_url: &str) -> String {
+    config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
+}

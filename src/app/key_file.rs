@@ -1,0 +1,208 @@
+//! The key that seals stored secrets: the configured one, or one in a file that only its owner can read.
+//!
+//! While the key is being replaced, the file holds two lines: the new key, then the previous one. Whoever seals holds a lock
+//! on the file, and whoever replaces the key holds it alone.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    config::{Config, Secret},
+    error::Error,
+    random::Random,
+    secrets::{Key, Secrets},
+};
+
+/// The current key, and the one before it if values may still be sealed with it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Keys {
+    pub current: Key,
+    pub previous: Option<Key>,
+}
+
+/// The file of the key in the data folder.
+pub(super) struct KeyFile {
+    path: PathBuf,
+}
+
+/// The secrets of a service with these settings. The first call in a data folder makes the key.
+///
+/// # Errors
+/// The key is malformed, or another process is replacing it.
+pub fn secrets(config: &Config, random: &Random) -> Result<Secrets, Error> {
+    if let Some(keys) = configured(config)? {
+        return Ok(Secrets::new(keys.current, random.clone()).with_previous(keys.previous));
+    }
+    let file = KeyFile::of(config);
+    make_private_folder(&config.data_dir).map_err(|error| file.unusable(&error))?;
+    let lock = file.share()?;
+    let keys = match file.read()? {
+        Some(keys) => keys,
+        None => file.create(random.bytes())?,
+    };
+    if keys.previous.is_some() {
+        tracing::warn!("`sightline secrets rotate` was interrupted; run it again to finish it");
+    }
+    Ok(Secrets::new(keys.current, random.clone()).with_previous(keys.previous).holding(lock))
+}
+
+/// The keys in the settings.
+pub(super) fn configured(config: &Config) -> Result<Option<Keys>, Error> {
+    let parsed = |name: &str, secret: &Option<Secret>| match secret {
+        Some(Secret(digits)) => {
+            parse(digits).map(Some).ok_or_else(|| Error::invalid(format!("{name}: must be 64 hex digits")))
+        }
+        None => Ok(None),
+    };
+    let current = parsed("secrets.key", &config.secrets.key)?;
+    let previous = parsed("secrets.previous_key", &config.secrets.previous_key)?;
+    Ok(current.map(|current| Keys { current, previous }))
+}
+
+impl KeyFile {
+    pub fn of(config: &Config) -> Self {
+        Self { path: Path::new(&config.data_dir).join("secrets.key") }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the keys in the file, or `None` if there is no file.
+    pub fn read(&self) -> Result<Option<Keys>, Error> {
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.unusable(&error)),
+        };
+        let keys: Option<Vec<Key>> = text.split_whitespace().map(parse).collect();
+        match keys.as_deref() {
+            Some([current]) => Ok(Some(Keys { current: *current, previous: None })),
+            Some([current, previous]) => Ok(Some(Keys { current: *current, previous: Some(*previous) })),
+            _ => Err(Error::invalid(format!(
+                "{}: must hold 64 hex digits, or during a rotation two lines of them",
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// Replaces the content of the file. A crash leaves the old content or the new one.
+    pub fn write(&self, keys: &Keys) -> Result<(), Error> {
+        let beside = self.beside("new");
+        let replace = || {
+            let mut lines = hex(&keys.current);
+            if let Some(previous) = &keys.previous {
+                lines = format!("{lines}\n{}\n", hex(previous));
+            }
+            write_private(&beside, &lines)?;
+            fs::rename(&beside, &self.path)?;
+            self.sync_folder()
+        };
+        replace().map_err(|error| self.unusable(&error))
+    }
+
+    /// Writes the first key. If another process was faster, its key counts.
+    pub fn create(&self, key: Key) -> Result<Keys, Error> {
+        let beside = self.beside(&format!("new-{}", std::process::id()));
+        let make = || {
+            write_private(&beside, &hex(&key))?;
+            let made = fs::hard_link(&beside, &self.path);
+            fs::remove_file(&beside)?;
+            match made {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+                _ => self.sync_folder(),
+            }
+        };
+        make().map_err(|error| self.unusable(&error))?;
+        self.read()?.ok_or_else(|| Error::internal("the key of stored secrets was not kept"))
+    }
+
+    /// Locks the file for sealing, together with other processes. `None` in a folder that cannot be written, where nobody
+    /// can replace the key either.
+    pub fn share(&self) -> Result<Option<File>, Error> {
+        let Ok(lock) = self.lock_file() else { return Ok(None) };
+        match lock.try_lock_shared() {
+            Ok(()) => Ok(Some(lock)),
+            Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
+                "{}: `sightline secrets rotate` is replacing the key. Start again when it has ended",
+                self.path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(self.unusable(&error)),
+        }
+    }
+
+    /// Locks the file for replacing the key.
+    pub fn take(&self) -> Result<File, Error> {
+        let lock = self.lock_file().map_err(|error| self.unusable(&error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(lock),
+            Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
+                "{}: another process uses the key. Stop `sightline serve` first",
+                self.path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(self.unusable(&error)),
+        }
+    }
+
+    fn lock_file(&self) -> io::Result<File> {
+        private().create(true).append(true).open(self.beside("lock"))
+    }
+
+    fn beside(&self, extension: &str) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".");
+        path.push(extension);
+        path.into()
+    }
+
+    /// A file's new name is durable once its folder is.
+    fn sync_folder(&self) -> io::Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    }
+
+    fn unusable(&self, error: &io::Error) -> Error {
+        Error::invalid(format!("{}: {error}", self.path.display()))
+    }
+}
+
+/// Creates a folder that only its owner can read, if it does not exist.
+pub(super) fn make_private_folder(path: &str) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = private().create(true).write(true).truncate(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}
+
+fn private() -> fs::OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn hex(key: &Key) -> String {
+    key.iter().fold(String::with_capacity(64), |digits, byte| digits + &format!("{byte:02x}"))
+}
+
+fn parse(digits: &str) -> Option<Key> {
+    let bytes = digits.as_bytes();
+    if bytes.len() != 64 || !bytes.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(bytes.chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(key)
+}

@@ -1,0 +1,204 @@
+//! Serves metrics in the text format of Prometheus (`OpenMetrics` 1.0), on an address of their own.
+
+use std::{fmt, net::SocketAddr, sync::Arc};
+
+use poem::{
+    EndpointExt as _, IntoResponse as _, Response, Route,
+    endpoint::make_sync,
+    get,
+    http::{StatusCode, header},
+};
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeMetric, text},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
+    registry::Registry,
+};
+use sea_orm::{DatabaseConnection, DbBackend};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use super::{GRACE, Parts};
+use crate::{
+    admission::Admissions, config::Config, error::Error, handlers::App, search_engine::CacheUse, server,
+    store::database::Opened, store::rate_limit::RateLimits,
+};
+
+/// The path of the metrics.
+const PATH: &str = "/metrics";
+
+/// The media type of the format.
+const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Binds the address of metrics, if one is set.
+pub(super) async fn bind(config: &Config) -> Result<Option<TcpListener>, Error> {
+    let Some(listen) = config.metrics.listen else { return Ok(None) };
+    let listener = TcpListener::bind(listen).await.map_err(|error| {
+        Error::invalid(format!(
+            "metrics.listen: {listen} cannot be bound: {error}. Set metrics.listen (SIGHTLINE_METRICS__LISTEN) to another address, such \
+             as 127.0.0.1:9464, or remove it"
+        ))
+    })?;
+    Ok(Some(listener))
+}
+
+/// Serves metrics until the task is aborted.
+pub(super) fn start(
+    parts: &Parts,
+    listener: TcpListener,
+    limits: server::Limits,
+) -> Result<(SocketAddr, JoinHandle<()>), Error> {
+    let address = listener.local_addr().map_err(Error::internal)?;
+    let registry = Arc::new(registry(parts));
+    let scrape = make_sync(move |_| rendered(&registry));
+    let endpoint = Route::new().at(PATH, get(scrape)).map_to_response().boxed();
+    let served = server::serve(listener, endpoint, limits, std::future::pending(), GRACE);
+    let task = tokio::spawn(async move {
+        if let Err(error) = served.await {
+            tracing::warn!(%error, "metrics are not served any more");
+        }
+    });
+    Ok((address, task))
+}
+
+fn rendered(registry: &Registry) -> Response {
+    let mut body = String::new();
+    match text::encode(&mut body, registry) {
+        Ok(()) => Response::builder().header(header::CONTENT_TYPE, TEXT).body(body),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+fn registry(parts: &Parts) -> Registry {
+    let mut registry = Registry::with_prefix("sightline");
+    if let Some(requests) = &parts.requests {
+        requests.register(&mut registry);
+    }
+    let app = &parts.app;
+    app.search.reader.engine().meter().register(&mut registry);
+    registry.register_collector(Box::new(State {
+        store: parts.store.clone(),
+        app: app.clone(),
+        admissions: parts.admissions.clone(),
+        limits: parts.limits.clone(),
+    }));
+    registry
+}
+
+/// Counters of other parts, read at each scrape.
+struct State {
+    store: Opened,
+    app: Arc<App>,
+    admissions: Admissions,
+    limits: Option<Arc<RateLimits>>,
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("State")
+    }
+}
+
+impl Collector for State {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let encoder = &mut encoder;
+        self.caches(encoder)?;
+        self.pools(encoder)?;
+        counter(
+            encoder,
+            "database_statements",
+            "Statements sent to the database",
+            &[([], self.store.statements.count())],
+        )?;
+        let admissions = self.admissions.remembered();
+        let entries = [([], admissions.entries as u64)];
+        gauge(encoder, "admissions_remembered", "Admissions and share links in memory", &entries)?;
+        let reads = [([("from", "memory")], admissions.hits), ([("from", "database")], admissions.reads)];
+        counter(encoder, "admissions", "Admissions, by where they were read", &reads)?;
+        let (callers, refusals) = self.limits.as_ref().map_or((0, 0), |limits| (limits.callers(), limits.refusals()));
+        gauge(
+            encoder,
+            "rate_limit_callers",
+            "Callers that have not regained their whole burst",
+            &[([], callers as u64)],
+        )?;
+        counter(encoder, "rate_limit_refusals", "Requests and attempts over a limit", &[([], refusals)])
+    }
+}
+
+impl State {
+    fn caches(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let caches = [
+            ("readings", self.app.search.reader.cache_use()),
+            ("answers", self.app.search.answers.cache_use()),
+            ("providers", self.app.integrations.desk.cache_use()),
+        ];
+        let each = |value: fn(&CacheUse) -> u64| caches.map(|(name, used)| ([("cache", name)], value(&used)));
+        gauge(encoder, "cache_entries", "Values in a cache", &each(|used| used.entries as u64))?;
+        gauge(encoder, "cache_bytes", "Estimated memory of a cache", &each(|used| used.bytes as u64))?;
+        gauge(encoder, "cache_max_bytes", "Budget of a cache", &each(|used| used.max_bytes as u64))?;
+        counter(encoder, "cache_hits", "Values found in a cache", &each(|used| used.hits))?;
+        counter(encoder, "cache_insertions", "Values stored in a cache", &each(|used| used.insertions))
+    }
+
+    fn pools(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let reader = connections(&self.store.reader);
+        let writer = connections(&self.store.writer);
+        let named = |pool, state, number| ([("pool", pool), ("state", state)], number);
+        let all = [
+            named("reader", "used", reader.0),
+            named("reader", "idle", reader.1),
+            named("writer", "used", writer.0),
+            named("writer", "idle", writer.1),
+        ];
+        // On `PostgreSQL` both are one pool.
+        let shown = if self.store.commits.is_some() { &all[..] } else { &all[..2] };
+        gauge(encoder, "database_connections", "Connections to the database, by pool and state", shown)
+    }
+}
+
+/// The connections of a pool that are in use and that are idle.
+fn connections(db: &DatabaseConnection) -> (u64, u64) {
+    let (size, idle) = if db.get_database_backend() == DbBackend::Postgres {
+        let pool = db.get_postgres_connection_pool();
+        (pool.size(), pool.num_idle())
+    } else {
+        let pool = db.get_sqlite_connection_pool();
+        (pool.size(), pool.num_idle())
+    };
+    let (size, idle) = (u64::from(size), idle as u64);
+    (size.saturating_sub(idle), idle)
+}
+
+type Labelled<const N: usize> = ([(&'static str, &'static str); N], u64);
+
+fn gauge<const N: usize>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    values: &[Labelled<N>],
+) -> fmt::Result {
+    let mut encoder = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+    for (labels, value) in values {
+        if labels.is_empty() {
+            return ConstGauge::new(*value).encode(encoder);
+        }
+        ConstGauge::new(*value).encode(encoder.encode_family(labels)?)?;
+    }
+    Ok(())
+}
+
+fn counter<const N: usize>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    values: &[Labelled<N>],
+) -> fmt::Result {
+    let mut encoder = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+    for (labels, value) in values {
+        if labels.is_empty() {
+            return ConstCounter::new(*value).encode(encoder);
+        }
+        ConstCounter::new(*value).encode(encoder.encode_family(labels)?)?;
+    }
+    Ok(())
+}

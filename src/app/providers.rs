@@ -1,0 +1,76 @@
+//! The clients of SEO providers.
+
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+
+use crate::{
+    config::{Config, SeoProvider},
+    seo::{Desk, Provider, ProviderA, ProviderB, Wire},
+    services::{
+        analyses::search_data::SearchData,
+        integrations::{Books, Integrations},
+    },
+};
+
+/// The divisor of the cache's budget for answers of providers.
+const SHARE: u64 = 16;
+/// The least budget for answers of providers, in bytes. An answer without a place in the cache would be paid for again.
+const FLOOR: u64 = 16 * 1024 * 1024;
+
+/// Builds the connections to providers. `simulated` is the root URL of the simulated search engine.
+pub fn integrations(
+    config: &Config,
+    search: &SearchData,
+    simulated: Option<&str>,
+    http: &reqwest::Client,
+) -> Integrations {
+    let patience = config.seo.patience;
+    let wire = |setting: &SeoProvider, path: &str, real: &str| {
+        Wire::new(&root(setting, simulated, path, real), http.clone(), patience)
+    };
+    let a = wire(&config.seo.provider_a, "/provider-a", "https://api.dataforseo.com");
+    let b = wire(&config.seo.provider_b, "/provider-b", "https://api.ahrefs.com");
+    let providers: [Arc<dyn Provider>; 2] = [Arc::new(ProviderA(a)), Arc::new(ProviderB(b))];
+    let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
+    let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
+    let budget = (budget(config.cache.max_bytes.0), ttl);
+    let desk = Desk::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait);
+    Integrations { desk, search: search.clone() }
+}
+
+/// The budget for paid answers, of the bytes that all caches may take.
+fn budget(max_bytes: u64) -> usize {
+    usize::try_from((max_bytes / SHARE).max(FLOOR)).unwrap_or(usize::MAX)
+}
+
+/// The root before `/v3`: as set, beside the simulated search engine, or the vendor's own.
+fn root(setting: &SeoProvider, simulated: Option<&str>, path: &str, real: &str) -> String {
+    match (&setting.url, simulated) {
+        (Some(url), _) => url.clone(),
+        (None, Some(root)) => format!("{root}{path}"),
+        (None, None) => real.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paid_answers_have_a_place_however_small_the_cache_is() {
+        for (all, paid) in [(0, 16 << 20), (1 << 20, 16 << 20), (256 << 20, 16 << 20), (1 << 30, 64 << 20)] {
+            assert_eq!(budget(all), paid, "{all}");
+        }
+    }
+
+    #[test]
+    fn a_provider_is_real_where_the_search_engine_is_unless_it_is_set() {
+        let of = |url: Option<&str>, simulated| {
+            root(&SeoProvider { url: url.map(str::to_owned) }, simulated, "/provider-a", "https://real.test")
+        };
+        assert_eq!(of(None, Some("http://127.0.0.1:9")), "http://127.0.0.1:9/provider-a");
+        assert_eq!(of(None, None), "https://real.test");
+        assert_eq!(of(Some("https://set.test"), Some("http://127.0.0.1:9")), "https://set.test");
+    }
+}

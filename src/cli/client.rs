@@ -1,0 +1,96 @@
+//! The `client` command, for operators: clients of the embedded issuer.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::check_embedded;
+use crate::{
+    app,
+    clock::Clock,
+    config::Config,
+    embedded_issuer::{
+        client_metadata::{Checked, Metadata},
+        registry::{self, Listed, Origin},
+    },
+    error::Error,
+    random::Random,
+};
+
+/// Client commands for operators.
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// Add a client and print its id.
+    Add {
+        /// Name that people see when they sign in.
+        #[arg(long)]
+        name: String,
+        /// Address to return to: https, http on loopback, or an application's own scheme; repeatable.
+        #[arg(long, value_name = "URI", required = true)]
+        redirect_uri: Vec<String>,
+        /// Give the client no refresh tokens.
+        #[arg(long)]
+        no_refresh: bool,
+    },
+    /// List the clients that operators added and those that registered.
+    List,
+    /// Remove a client and end all access that people gave it.
+    Remove {
+        /// The client id.
+        id: String,
+    },
+}
+
+/// Runs `client …` and returns the text to print.
+pub async fn client(command: &ClientCommand, config: &Config, clock: &Clock, random: &Random) -> Result<String, Error> {
+    check_embedded(config)?;
+    let now = clock.now();
+    match command {
+        ClientCommand::Add { name, redirect_uri, no_refresh } => {
+            let client = checked(name, redirect_uri, !no_refresh)?;
+            let db = app::open_database(config).await?.writer;
+            Ok(registry::insert(&db, &client, Origin::Operator, random, now).await?)
+        }
+        ClientCommand::List => {
+            let db = app::open_database(config).await?.reader;
+            let listed = registry::list(&db, now).await?;
+            let lines: Vec<_> = listed.iter().map(described).collect();
+            Ok(if lines.is_empty() { "no clients".to_owned() } else { lines.join("\n\n") })
+        }
+        ClientCommand::Remove { id } => {
+            let db = app::open_database(config).await?.writer;
+            let ended = registry::remove(&db, id, now).await?;
+            Ok(format!("removed; access ended: {ended}"))
+        }
+    }
+}
+
+/// Holds the arguments against the rules of registration.
+fn checked(name: &str, redirect_uris: &[String], refreshes: bool) -> Result<Checked, Error> {
+    let mut grant_types = vec!["authorization_code".to_owned()];
+    grant_types.extend(refreshes.then(|| "refresh_token".to_owned()));
+    let metadata = Metadata {
+        redirect_uris: Some(json!(redirect_uris)),
+        client_name: Some(name.to_owned()),
+        grant_types: Some(grant_types),
+        ..Metadata::default()
+    };
+    let checked = metadata.check().map_err(|bad| Error::invalid(bad.description))?;
+    if checked.name.is_none() {
+        return Err(Error::invalid("client_name: 1 to 100 characters that can be seen"));
+    }
+    Ok(checked)
+}
+
+/// Text from clients is quoted, so that it cannot imitate other output on a terminal.
+fn described(client: &Listed) -> String {
+    let name = client.name.as_ref().map_or_else(|| "none".to_owned(), |name| format!("{name:?}"));
+    let origin = match client.origin {
+        Origin::Operator => "added by an operator",
+        Origin::Registration => "registered itself",
+    };
+    let (at, refreshes) = (client.created_at.format("%Y-%m-%d"), if client.refreshes { "yes" } else { "no" });
+    let (id, uris, grants) = (&client.id, &client.redirect_uris, client.grants);
+    format!(
+        "id: {id}\nname: {name}\nredirect URIs: {uris:?}\nrefresh tokens: {refreshes}\norigin: {origin} on {at}\ncurrent access: {grants}"
+    )
+}

@@ -1,0 +1,229 @@
+//! The `user` commands, for operators: local accounts of the embedded issuer.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use clap::Subcommand;
+use entity::{account, account_link::Purpose};
+
+use crate::{
+    app,
+    clock::Clock,
+    config::Config,
+    embedded_issuer::accounts::{
+        links,
+        operator::{Invitation, Operator},
+    },
+    error::Error,
+    mail::Mailer,
+    random::Random,
+};
+
+/// Account commands for operators.
+#[derive(Debug, Subcommand)]
+pub enum User {
+    /// Add an account and print the link with which its holder sets a password.
+    Add {
+        /// E-mail address of the holder.
+        email: String,
+        /// Display name.
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// List the accounts.
+    List,
+    /// Take the password of an account and its tie to another provider away, end its sessions and grants, and print a new link.
+    Reset {
+        /// E-mail address of the holder.
+        email: String,
+    },
+    /// Delete an account, end its sessions and grants, and end the team grants that its holder made.
+    Remove {
+        /// E-mail address of the holder, or the one by which the account was added.
+        email: String,
+        /// Confirms the deletion.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// The output of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The result, for stdout.
+    pub result: String,
+    /// Advice about it, for stderr.
+    pub note: Option<String>,
+}
+
+impl Said {
+    /// Adds something to know.
+    fn with(self, note: Option<String>) -> Self {
+        let notes: Vec<String> = [self.note, note].into_iter().flatten().collect();
+        Self { note: (!notes.is_empty()).then(|| notes.join("\n")), ..self }
+    }
+}
+
+/// Runs `user …`.
+///
+/// # Errors
+/// Described for the operator.
+pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Random) -> Result<Said, Error> {
+    let base_url = base_url(config)?;
+    let mailer = Mailer::new(&config.mail, clock.clone(), random.clone());
+    let mailer = mailer.map_err(|error| Error::invalid(error.to_string()))?;
+    if let User::Remove { email, yes: false } = command {
+        return Err(Error::invalid(format!(
+            "--yes: confirm that {email} is to be removed. The account, its sessions, its grants and the team grants that the person \
+             made end at once; what else the person has stored in the service stays"
+        )));
+    }
+    let db = app::open_database(config).await?.writer;
+    let operator = Operator { db, random: random.clone(), now: clock.now() };
+    match command {
+        User::Add { email, name } => {
+            let invitation = operator.add(email, name.as_deref()).await?;
+            let said = invited(&base_url, mailer.as_ref(), &invitation).await;
+            Ok(said.with(elsewhere(config)))
+        }
+        User::Reset { email } => {
+            let invitation = operator.reset(email).await?;
+            Ok(invited(&base_url, mailer.as_ref(), &invitation).await)
+        }
+        User::List => Ok(Said { result: table(&operator.list().await?), note: None }),
+        User::Remove { email, .. } => {
+            let email = operator.remove(email).await?.email;
+            let note = "The team grants that the person made have ended. Their other records stay: properties, annotations, share \
+                        links. A new account with this address is another person.";
+            Ok(Said { result: format!("removed {email}"), note: Some(note.to_owned()) })
+        }
+    }
+}
+
+/// The root of the link. It has to be the address of the running service.
+fn base_url(config: &Config) -> Result<String, Error> {
+    if let Some(issuer) = &config.identity.issuer {
+        return Err(Error::invalid(format!(
+            "identity.issuer: people sign in at {issuer}, and local accounts belong to the embedded issuer. Add people there, or \
+             remove the setting"
+        )));
+    }
+    match &config.base_url {
+        Some(base_url) => Ok(base_url.clone()),
+        None if config.listen.port() == 0 => {
+            Err(Error::invalid("base_url: set it to the address of the running service, which links have to name"))
+        }
+        None => Ok(format!("http://{}", config.listen)),
+    }
+}
+
+/// Mails the link, or prints it.
+async fn invited(base_url: &str, mailer: Option<&Mailer>, invitation: &Invitation) -> Said {
+    let (email, url) = (&invitation.account.email, links::url(base_url, &invitation.token));
+    let hand_over = format!("Give this link to {email}. It sets the password, works once, and expires in 24 hours.");
+    let Some(mailer) = mailer else { return Said { result: url, note: Some(hand_over) } };
+    let letter = links::letter(base_url, &invitation.token, Purpose::Operator);
+    match mailer.send(email, letter.subject, letter.text).await {
+        Ok(()) => Said { result: format!("A link was mailed to {email}. It expires in 24 hours."), note: None },
+        Err(error) => Said { result: url, note: Some(format!("The link could not be mailed: {error}\n{hand_over}")) },
+    }
+}
+
+/// The other way in, if there is one.
+fn elsewhere(config: &Config) -> Option<String> {
+    let issuer = config.identity.sign_in.issuer.as_ref()?;
+    Some(format!(
+        "They can also sign in by way of {issuer}, without a password here, once it has verified the address."
+    ))
+}
+
+/// The accounts, one a line.
+fn table(accounts: &[account::Model]) -> String {
+    let heading = ["E-MAIL", "NAME", "STATE", "LAST SIGN-IN"].map(str::to_owned);
+    let rows = accounts.iter().map(|account| {
+        let name = account.name.clone().unwrap_or_else(|| "-".to_owned());
+        [account.email.clone(), name, state(account), day(account.last_sign_in_at)]
+    });
+    let rows: Vec<[String; 4]> = std::iter::once(heading).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let (email, name, state) = (width(0), width(1), width(2));
+    let mut text = String::new();
+    for row in &rows {
+        let [cell_email, cell_name, cell_state, cell_day] = row;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{cell_email:email$}  {cell_name:name$}  {cell_state:state$}  {cell_day}");
+    }
+    text.trim_end().to_owned()
+}
+
+/// The way in which the person signs in.
+fn state(account: &account::Model) -> String {
+    let url = account.upstream_issuer.as_deref().and_then(|issuer| url::Url::parse(issuer).ok());
+    let host = url.as_ref().and_then(url::Url::host_str);
+    match (&account.password_hash, host) {
+        (Some(_), None) => "active".to_owned(),
+        (Some(_), Some(host)) => format!("active (password, {host})"),
+        (None, Some(host)) => format!("active ({host})"),
+        (None, None) => "no password yet".to_owned(),
+    }
+}
+
+fn day(time: Option<DateTime<Utc>>) -> String {
+    time.map_or_else(|| "never".to_owned(), |time| time.format("%Y-%m-%d %H:%M UTC").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(email: &str, name: Option<&str>, password: Option<&str>) -> account::Model {
+        let noon = crate::testing::noon();
+        account::Model {
+            id: uuid::Uuid::nil(),
+            email: email.into(),
+            email_key: email.into(),
+            name: name.map(Into::into),
+            password_hash: password.map(Into::into),
+            email_verified_at: None,
+            password_changed_at: noon,
+            last_sign_in_at: password.map(|_| noon),
+            upstream_issuer: None,
+            upstream_subject: None,
+            added_by_operator: true,
+            added_as_key: Some(email.into()),
+            created_at: noon,
+            updated_at: noon,
+        }
+    }
+
+    #[test]
+    fn accounts_are_listed_in_columns() {
+        let printed = table(&[account("ann@corp.test", Some("Ann"), Some("x")), account("b@corp.test", None, None)]);
+        let expected = "E-MAIL         NAME  STATE            LAST SIGN-IN\n\
+                        ann@corp.test  Ann   active           2026-09-21 14:13 UTC\n\
+                        b@corp.test    -     no password yet  never";
+        assert_eq!(printed, expected);
+    }
+
+    #[test]
+    fn an_account_says_how_its_holder_signs_in() {
+        let local = account("ann@corp.test", None, Some("x"));
+        let issuer = Some("https://accounts.google.com".to_owned());
+        let both = account::Model { upstream_issuer: issuer, upstream_subject: Some("7".into()), ..local.clone() };
+        let elsewhere = account::Model { password_hash: None, ..both.clone() };
+        let said = [local, both, elsewhere].map(|account| state(&account));
+        assert_eq!(said, ["active", "active (password, accounts.google.com)", "active (accounts.google.com)"]);
+    }
+
+    #[test]
+    fn a_link_names_the_running_service() {
+        let mut config = Config::default();
+        assert_eq!(base_url(&config).unwrap(), "http://127.0.0.1:8080");
+        config.listen.set_port(0);
+        assert!(base_url(&config).unwrap_err().to_string().starts_with("base_url: "));
+        config.base_url = Some("https://search.example.org".into());
+        assert_eq!(base_url(&config).unwrap(), "https://search.example.org");
+        config.identity.issuer = Some("https://id.example.org".into());
+        assert!(base_url(&config).unwrap_err().to_string().starts_with("identity.issuer: "));
+    }
+}

@@ -1,0 +1,120 @@
+//! The metadata of a client (RFC 7591), and what it may say. The same rules hold for registrations, for operators and for
+//! metadata documents.
+
+use api::models::is_name;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::redirect_uri;
+
+const MAX_REDIRECT_URIS: usize = 10;
+const MAX_NAME_CHARS: usize = 100;
+
+/// The supported members. Others are ignored.
+#[derive(Debug, Default, Deserialize)]
+pub struct Metadata {
+    /// The addresses to which people may be sent back.
+    pub redirect_uris: Option<Value>,
+    /// Its name.
+    pub client_name: Option<String>,
+    /// Absent or `none`: clients are public.
+    pub token_endpoint_auth_method: Option<String>,
+    /// `authorization_code`, with or without `refresh_token`.
+    pub grant_types: Option<Vec<String>>,
+    /// Absent or `code`.
+    pub response_types: Option<Vec<String>>,
+    /// `web` or `native`.
+    pub application_type: Option<String>,
+}
+
+/// Valid metadata, with defaults filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Name for the consent page.
+    pub name: Option<String>,
+    /// From one to ten.
+    pub redirect_uris: Vec<String>,
+    /// Includes `authorization_code`.
+    pub grant_types: Vec<String>,
+    /// `web` or `native`.
+    pub application_type: String,
+}
+
+/// Metadata that no client may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{description}")]
+pub struct BadMetadata {
+    /// The error code of RFC 7591.
+    pub code: &'static str,
+    /// Names the member and the allowed values.
+    pub description: &'static str,
+}
+
+impl Checked {
+    /// Returns whether the client may receive refresh tokens.
+    #[must_use]
+    pub fn refreshes(&self) -> bool {
+        self.grant_types.iter().any(|grant| grant == "refresh_token")
+    }
+}
+
+impl Metadata {
+    /// Checks every member.
+    ///
+    /// # Errors
+    /// Names the first member that is invalid.
+    pub fn check(self) -> Result<Checked, BadMetadata> {
+        let redirect_uris = redirect_uris(self.redirect_uris.as_ref())?;
+        let (grant_types, name) = (grant_types(&self)?, name(self.client_name)?);
+        let application_type = self.application_type.unwrap_or_else(|| "web".to_owned());
+        if !["web", "native"].contains(&application_type.as_str()) {
+            return Err(bad("application_type must be web or native."));
+        }
+        Ok(Checked { name, redirect_uris, grant_types, application_type })
+    }
+}
+
+/// A member other than the redirect URIs is invalid.
+pub(super) fn bad(description: &'static str) -> BadMetadata {
+    BadMetadata { code: "invalid_client_metadata", description }
+}
+
+fn redirect_uris(value: Option<&Value>) -> Result<Vec<String>, BadMetadata> {
+    let bad = || BadMetadata {
+        code: "invalid_redirect_uri",
+        description: "redirect_uris: 1 to 10 addresses, each https, http on loopback, or an own scheme with a dot such as com.example.app, without fragment or wildcard.",
+    };
+    let listed = value.and_then(Value::as_array).ok_or_else(bad)?;
+    let uris: Option<Vec<String>> = listed.iter().map(|uri| uri.as_str().map(str::to_owned)).collect();
+    uris.filter(|uris| {
+        (1..=MAX_REDIRECT_URIS).contains(&uris.len()) && uris.iter().all(|uri| redirect_uri::may_be_registered(uri))
+    })
+    .ok_or_else(bad)
+}
+
+/// Returns the grant types, after checking all related members.
+fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
+    if metadata.token_endpoint_auth_method.as_ref().is_some_and(|method| method != "none") {
+        return Err(bad("token_endpoint_auth_method must be none: clients are public."));
+    }
+    if metadata.response_types.as_ref().is_some_and(|types| types.iter().ne(["code"])) {
+        return Err(bad("response_types must be [\"code\"]."));
+    }
+    let grants = metadata.grant_types.clone().unwrap_or_else(|| vec!["authorization_code".to_owned()]);
+    let known = |grant: &String| ["authorization_code", "refresh_token"].contains(&grant.as_str());
+    if !grants.iter().all(known) || !grants.iter().any(|grant| grant == "authorization_code") || grants.len() > 2 {
+        return Err(bad("grant_types must be authorization_code, with or without refresh_token."));
+    }
+    Ok(grants)
+}
+
+fn name(name: Option<String>) -> Result<Option<String>, BadMetadata> {
+    let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    let good = |name: &String| name.chars().count() <= MAX_NAME_CHARS && is_name(name);
+    if name.as_ref().is_none_or(good) {
+        return Ok(name);
+    }
+    Err(bad(
+        "client_name: 1 to 100 characters that can be seen; no control characters, none that turn the direction of text.",
+    ))
+}

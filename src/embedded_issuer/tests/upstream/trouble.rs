@@ -1,0 +1,152 @@
+//! Tests of answers that sign nobody in: forged, replayed, of another browser, or none at all.
+
+use std::sync::atomic::Ordering;
+
+use chrono::TimeDelta;
+use serde_json::{Value, json};
+
+use super::{
+    super::browser::{Browser, authorize_path},
+    BOB,
+    elsewhere::{Elsewhere, back, listing, parameters, verified},
+};
+use crate::embedded_issuer::upstream::rules::Rules;
+
+#[tokio::test]
+async fn an_answer_counts_once_and_only_in_the_browser_that_asked() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let client = issuer.client().await;
+    let path = authorize_path(&client, &[]);
+    let (attacker, victim) = (Browser::new(&issuer), Browser::new(&issuer));
+    let own = attacker.get(&path).await.header("location").to_owned();
+    let lure = elsewhere.answer(&own, verified("attacker", "mallory@corp.test"));
+    for has_an_attempt in [false, true] {
+        if has_an_attempt {
+            victim.get(&path).await;
+        }
+        let refused = victim.get(&lure).await;
+        assert_eq!(refused.status, 400, "{}", refused.body);
+        assert!(refused.headers.get("set-cookie").is_none(), "the attempt under way keeps its cookie");
+    }
+    assert!(issuer.accounts().await.is_empty());
+    // The attacker's state with the victim's cookie is no better.
+    let theirs = parameters(victim.get(&path).await.header("location"));
+    let swapped = lure.replace(&parameters(&own)["state"], &theirs["state"]);
+    assert_eq!(victim.get(&swapped).await.status, 502, "the code belongs to another attempt");
+    assert!(victim.cookie("sightline_issuer").is_empty());
+
+    let cookie = attacker.cookie("sightline_elsewhere");
+    assert_eq!(attacker.get(&lure).await.status, 303);
+    attacker.jar.borrow_mut().insert("sightline_elsewhere".into(), cookie);
+    assert_eq!(attacker.get(&lure).await.status, 400, "replayed");
+    let late = victim.get(&path).await.header("location").to_owned();
+    issuer.hand.advance(TimeDelta::minutes(10));
+    assert_eq!(victim.get(&elsewhere.answer(&late, verified("7", BOB))).await.status, 400);
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_verified_sign_nobody_in() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    let past = issuer.clock.now().timestamp() - 7_200;
+    for (claim, value) in [
+        ("nonce", json!("of another attempt")),
+        ("nonce", Value::Null),
+        ("iss", json!("https://evil.test")),
+        ("aud", json!("another client")),
+        ("aud", json!([super::elsewhere::CLIENT, "another client"])),
+        ("exp", json!(past)),
+        ("iat", json!(past + 14_400)),
+        ("sub", Value::Null),
+    ] {
+        let mut said = verified("7", BOB);
+        said[claim] = value.clone();
+        let refused = elsewhere.sign_in(&browser, &client, said).await;
+        assert_eq!(refused.status, 502, "{claim} {value}: {}", refused.body);
+        assert!(refused.body.contains("Try again") && refused.header("x-frame-options") == "DENY", "{}", refused.body);
+        assert!(!refused.body.contains(&elsewhere.base), "no internal text: {}", refused.body);
+    }
+    for (parameters, status) in [
+        (&[("code", "unknown")][..], 502),
+        (&[], 502),
+        (&[("code", "unknown"), ("iss", "https://evil.test")], 502),
+        (&[("error", "access_denied")], 403),
+        (&[("error", "temporarily_unavailable")], 403),
+        (&[("error", "<script>alert(1)</script>")], 403),
+    ] {
+        let leaving = browser.get(&authorize_path(&client, &[])).await;
+        let state = super::parameters(leaving.header("location"))["state"].clone();
+        let refused = browser.get(&back(&state, parameters)).await;
+        assert_eq!(refused.status, status, "{parameters:?}: {}", refused.body);
+        assert!(!refused.body.contains("<script"), "{}", refused.body);
+    }
+    let userinfo_of_another = json!({ "userinfo": verified("8", BOB) });
+    assert_eq!(elsewhere.sign_in(&browser, &client, userinfo_of_another).await.status, 502);
+    assert!(issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty());
+}
+
+#[tokio::test]
+async fn a_client_hears_of_a_refusal_when_the_person_cancels() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(Rules::default()).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    let path = authorize_path(&client, &[]);
+    let state = parameters(browser.get(&path).await.header("location"))["state"].clone();
+    let refused = browser.get(&back(&state, &[("error", "access_denied")])).await;
+    assert!(refused.body.contains("Try again") && refused.body.contains("Cancel"), "{}", refused.body);
+    let told = browser.post(&path, &[("decision", "cancel")]).await.redirect();
+    assert_eq!((told["error"].as_str(), told["state"].as_str()), ("access_denied", "s"));
+    let turned = elsewhere.sign_in(&browser, &client, verified("7", BOB)).await;
+    let other = turned.body.split("href=\"/oauth/authorize?").nth(1).unwrap().split('"').next().unwrap();
+    let again = browser.get(&format!("/oauth/authorize?{}", other.replace("&amp;", "&"))).await;
+    let asked = parameters(again.header("location"));
+    assert_eq!(asked["prompt"], "select_account");
+    // A provider without that prompt is asked for a new sign-in, once.
+    let refusal = [("error", "invalid_request")];
+    let instead = browser.get(&back(&asked["state"], &refusal)).await.header("location").to_owned();
+    let asked = parameters(browser.get(&instead).await.header("location"));
+    assert_eq!(asked["prompt"], "login");
+    assert_eq!(browser.get(&back(&asked["state"], &refusal)).await.status, 403);
+}
+
+#[tokio::test]
+async fn a_provider_that_is_away_is_named_with_a_way_to_try_again() {
+    let elsewhere = Elsewhere::start().await;
+    elsewhere.is_away.store(true, Ordering::SeqCst);
+    let issuer = elsewhere.issuer(Rules::default()).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    let path = authorize_path(&client, &[]);
+    let page = browser.get(&path).await;
+    assert_eq!((page.status, page.header("retry-after")), (503, "5"), "{}", page.body);
+    assert!(page.body.contains("127.0.0.1 does not answer") && page.body.contains("Try again"), "{}", page.body);
+    elsewhere.is_away.store(false, Ordering::SeqCst);
+    issuer.hand.advance(TimeDelta::seconds(6));
+    assert_eq!(browser.get(&path).await.status, 303);
+}
+
+#[tokio::test]
+async fn the_way_back_leads_to_the_request_that_was_left_and_nowhere_else() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    let foreign = authorize_path(&client, &[("redirect_uri", "https://evil.test/cb")]);
+    let page = browser.get(&foreign).await;
+    assert!(page.status == 400 && page.headers.get("location").is_none(), "{}", page.body);
+    assert!(browser.cookie("sightline_elsewhere").is_empty());
+    let lure = authorize_path(&client, &[("return_to", "https://evil.test"), ("state", "//evil.test")]);
+    let leaving = browser.get(&lure).await;
+    let answered = elsewhere.answer(leaving.header("location"), verified("7", BOB));
+    let arrived = browser.get(&format!("{answered}&return_to=https://evil.test&redirect_uri=https://evil.test")).await;
+    assert!(arrived.header("location").starts_with("/oauth/authorize?"), "{}", arrived.header("location"));
+    // A cookie that this service did not seal is no attempt.
+    let state = parameters(leaving.header("location"))["state"].clone();
+    for forged in ["", "junk", &"A".repeat(400)] {
+        browser.jar.borrow_mut().insert("sightline_elsewhere".into(), forged.into());
+        assert_eq!(browser.get(&back(&state, &[("code", "code-0")])).await.status, 400, "{forged}");
+    }
+    let long = authorize_path(&client, &[("state", &"%".repeat(2_000))]);
+    let refused = Browser::new(&issuer).get(&long).await.redirect();
+    assert_eq!(refused["error"], "invalid_request", "a request that no cookie can hold");
+}

@@ -1,0 +1,79 @@
+//! Finds people who may not come in any more. Each sign-in, each code and each refresh asks.
+
+use entity::{account, issuer_session, oauth_grant};
+use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter};
+use uuid::Uuid;
+
+use crate::{
+    embedded_issuer::{IdentityProvider, accounts::ending::end_everything, demo},
+    identity::issuer::EMBEDDED,
+    services::team,
+    store::database,
+};
+
+impl IdentityProvider {
+    /// Returns whether the holder of `account` may come in: an operator added them, or their address, as it was last vouched for,
+    /// is still allowed.
+    pub(in crate::embedded_issuer) async fn is_welcome(
+        &self,
+        db: &impl ConnectionTrait,
+        account: &account::Model,
+    ) -> Result<bool, DbErr> {
+        if account.added_by_operator {
+            return Ok(true);
+        }
+        Ok(account.email_verified_at.is_some() && self.opens_to(db, &account.email).await?)
+    }
+
+    /// Returns whether an address that is vouched for may come in: the settings name it, or somebody who is let in by more than an
+    /// invitation has given it a role on properties.
+    pub(super) async fn opens_to(&self, db: &impl ConnectionTrait, address: &str) -> Result<bool, DbErr> {
+        if self.lists(address) {
+            return Ok(true);
+        }
+        let inviting = team::inviting(db, EMBEDDED, &entity::email_key(address)).await?;
+        if inviting.iter().any(|subject| demo::by_subject(subject).is_some() && self.settings.demo_people) {
+            return Ok(true);
+        }
+        let ids = inviting.iter().filter_map(|subject| Uuid::try_parse(subject).ok());
+        let holders = account::Entity::find().filter(account::Column::Id.is_in(ids)).all(db).await?;
+        Ok(holders.iter().any(|holder| {
+            holder.added_by_operator || (holder.email_verified_at.is_some() && self.lists(&holder.email))
+        }))
+    }
+
+    /// Returns whether the settings name the address.
+    fn lists(&self, address: &str) -> bool {
+        self.upstream.as_ref().is_some_and(|upstream| upstream.rules.list(address))
+    }
+
+    /// Ends everything that those have running who may not come in any more.
+    ///
+    /// # Errors
+    /// The database does not respond.
+    pub async fn sign_out_the_unwelcome(&self) -> Result<(), DbErr> {
+        let let_in_by_address = account::Entity::find().filter(account::Column::AddedByOperator.eq(false));
+        for account in let_in_by_address.all(&self.db).await? {
+            let subject = account.id.to_string();
+            if self.is_welcome(&self.db, &account).await? || !self.has_anything_running(&subject).await? {
+                continue;
+            }
+            let tx = database::begin(&self.db).await?;
+            end_everything(&tx, &subject, None, self.clock.now()).await?;
+            tx.commit().await?;
+            tracing::info!("somebody may not come in any more, and was signed out");
+        }
+        Ok(())
+    }
+
+    async fn has_anything_running(&self, subject: &str) -> Result<bool, DbErr> {
+        let sessions = issuer_session::Entity::find().filter(issuer_session::Column::Subject.eq(subject));
+        if sessions.count(&self.db).await? > 0 {
+            return Ok(true);
+        }
+        let grants = oauth_grant::Entity::find()
+            .filter(oauth_grant::Column::Subject.eq(subject))
+            .filter(oauth_grant::Column::EndedAt.is_null());
+        Ok(grants.count(&self.db).await? > 0)
+    }
+}

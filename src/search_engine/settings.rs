@@ -1,0 +1,62 @@
+//! The settings of the client, and what it needs of an account.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+use uuid::Uuid;
+
+use super::{oauth::OauthSettings, pace::Pace};
+
+/// Timeouts and retry delays for the search engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Timeout of one attempt.
+    pub attempt: Duration,
+    /// Timeout of a request with all its attempts.
+    pub deadline: Duration,
+    /// The wait before the first retry. It doubles with each retry.
+    pub first_backoff: Duration,
+    /// The longest wait between two attempts.
+    pub longest_backoff: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            attempt: Duration::from_secs(15),
+            deadline: Duration::from_secs(25),
+            first_backoff: Duration::from_millis(100),
+            longest_backoff: Duration::from_secs(4),
+        }
+    }
+}
+
+/// The addresses of the search engine and the limits of requests to it.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The root before `/webmasters/v3`.
+    pub api_url: String,
+    /// The OAuth endpoints.
+    pub oauth: OauthSettings,
+    /// The request rate by site and by account.
+    pub pace: Pace,
+    /// Timeouts and retry delays.
+    pub patience: Patience,
+}
+
+/// The parts of a search account that reading needs.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// The id in the service's own database.
+    pub id: Uuid,
+    /// The refresh token.
+    pub refresh_token: SecretString,
+}
+
+/// Stores a refresh token that the search engine replaced during a refresh.
+#[async_trait]
+pub trait GrantSink: Send + Sync {
+    /// Stores the new refresh token of `account`.
+    async fn replaced(&self, account: Uuid, refresh_token: SecretString);
+}

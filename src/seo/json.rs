@@ -1,0 +1,73 @@
+//! Reads the providers' JSON. Any field may be null, absent or of another type; it counts as unknown then.
+
+use chrono::NaiveDate;
+use serde_json::Value;
+
+/// A text that is not empty, cut at `longest` characters.
+pub fn text(value: &Value, longest: usize) -> Option<String> {
+    let text = value.as_str().filter(|text| !text.is_empty())?;
+    Some(text.chars().take(longest).collect())
+}
+
+/// A count. Providers also write whole numbers with a point, and counts as texts.
+pub fn count(value: &Value) -> Option<u64> {
+    let whole = |number: f64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+        let count = number.round() as u64;
+        (0.0..1e15).contains(&number).then_some(count)
+    };
+    match value {
+        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// A number within `least` and `most`.
+pub fn within(value: &Value, least: f64, most: f64) -> Option<f64> {
+    value.as_f64().filter(|number| (least..=most).contains(number))
+}
+
+/// A flag. Providers write it as a boolean or as 0 and 1.
+pub fn flag(value: &Value) -> Option<bool> {
+    value.as_bool().or_else(|| value.as_u64().map(|number| number != 0))
+}
+
+/// The day of a time, `2026-10-14 08:11:02 +00:00` or `2026-10-14T08:11:02Z`.
+pub fn day(value: &Value) -> Option<NaiveDate> {
+    value.as_str()?.get(..10)?.parse().ok()
+}
+
+/// The items of a list. Null counts as empty.
+pub fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn whatever_comes_is_read_or_unknown() {
+        let counts = [
+            (json!(1300), Some(1300)),
+            (json!(1300.0), Some(1300)),
+            (json!("7"), Some(7)),
+            (json!(-1), None),
+            (json!(1e300), None),
+            (json!(null), None),
+            (json!({}), None),
+        ];
+        for (value, read) in counts {
+            assert_eq!(count(&value), read, "{value}");
+        }
+        assert_eq!((flag(&json!(true)), flag(&json!(0)), flag(&json!("yes"))), (Some(true), Some(false), None));
+        assert_eq!(day(&json!("2026-10-14 08:11:02 +00:00")), day(&json!("2026-10-14T08:11:02Z")));
+        assert!(day(&json!("2026-10-14")).is_some() && day(&json!("é026-10-14")).is_none() && day(&json!(3)).is_none());
+        assert_eq!((within(&json!(31), 0.0, 100.0), within(&json!(101), 0.0, 100.0)), (Some(31.0), None));
+        assert_eq!((text(&json!("abc"), 2).as_deref(), text(&json!(""), 2)), (Some("ab"), None));
+        assert!(items(&json!(null)).is_empty() && items(&json!([1])).len() == 1);
+    }
+}

@@ -1,0 +1,88 @@
+//! The two providers of SEO data behind one trait: their clients, their errors, and the desk that asks each question once.
+//!
+//! Nothing here depends on HTTP routing or the database. Answers are kept in memory only.
+
+mod a;
+mod b;
+mod countries;
+mod credentials;
+mod desk;
+mod error;
+mod json;
+mod money;
+mod question;
+mod target;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use api::integrations::RankScale;
+use async_trait::async_trait;
+
+pub use self::{
+    a::ProviderA,
+    b::ProviderB,
+    countries::Country,
+    credentials::Credentials,
+    desk::{Desk, Given, Holder, Ledger, Reading},
+    error::{Exhausted, Field, Refusal, SeoError},
+    money::Amount,
+    question::{Domain, Found, Keyword, Link, Page, Place, Question, Rows, Summary},
+    target::Target,
+    wire::{Patience, Wire},
+};
+
+/// A provider of SEO data.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// The scale of its ranks.
+    fn rank_scale(&self) -> RankScale;
+
+    /// Its code of a country.
+    fn location_code(&self, country: Country) -> String;
+
+    /// Returns whether it tells searches in one language from those in another.
+    fn has_languages(&self) -> bool;
+
+    /// Returns whether it charges monthly volumes apart.
+    fn charges_trend(&self) -> bool;
+
+    /// The maximum number of keywords in one question for figures.
+    fn max_keywords(&self) -> usize;
+
+    /// The maximum number of seeds in one question for ideas.
+    fn max_seeds(&self) -> usize;
+
+    /// Returns whether it can be asked about a keyword.
+    fn takes(&self, keyword: &str) -> bool;
+
+    /// Asks for the state of an account. This is free of charge.
+    async fn account(&self, credentials: &Credentials) -> Result<Standing, SeoError>;
+
+    /// Refuses a question that could not be asked. Nothing is sent.
+    ///
+    /// # Errors
+    /// [`SeoError::NotAccepted`].
+    fn check(&self, _question: &Question) -> Result<(), SeoError> {
+        Ok(())
+    }
+
+    /// Asks a question. This costs money. It is repeated only if nothing was charged.
+    async fn answer(&self, credentials: &Credentials, question: &Question) -> Result<Paid, SeoError>;
+}
+
+/// The state of an account that works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The balance. `None` if there is no limit, or the provider does not say.
+    pub balance: Option<Amount>,
+}
+
+/// An answer and what it cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paid {
+    /// The answer.
+    pub found: Found,
+    /// The charge. `None` if the provider did not say.
+    pub cost: Option<Amount>,
+}

@@ -1,0 +1,35 @@
+//! The queries of a property in one country, beside which other data is shown.
+
+use std::sync::Arc;
+
+use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, SearchType, Slice, Window, WindowParams};
+
+use super::{Asked, search_data::SearchData};
+use crate::{
+    error::Error,
+    search_engine::{Dimension, Reading},
+    services::access::ReadableProperty,
+};
+
+/// The queries of the last final days.
+pub struct OwnQueries {
+    /// The queries, those with most clicks first.
+    pub reading: Arc<Reading>,
+    /// The days.
+    pub window: Window,
+}
+
+/// Reads the queries of a property in the default window, from searches in `country`.
+pub async fn own_queries(search: &SearchData, access: &ReadableProperty, country: &str) -> Result<OwnQueries, Error> {
+    let in_country = FilterCondition {
+        dimension: FilterDimension::Country,
+        operator: FilterOperator::Equals,
+        value: country.to_owned(),
+        logic: None,
+    };
+    let filters = Some(Filters(vec![in_country]));
+    let slice = Slice { classification: None, search_type: SearchType::Web, filters };
+    let asked = Asked::settle_alone(search, access, &WindowParams::default(), &slice).await?;
+    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
+    Ok(OwnQueries { reading: asked.read_all(window, &[Dimension::Query], &plan).await?, window })
+}

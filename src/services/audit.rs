@@ -1,0 +1,242 @@
+//! The audit trail: who granted, shared, revoked, connected or deleted what, and when. It belongs to the owner of what was changed
+//! and holds no search data.
+
+use std::collections::HashMap;
+
+use api::privacy::{AuditAction, AuditActor, AuditEvent};
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::{
+    audit_event::{ActiveModel, Column, Entity, Model},
+    user,
+};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait as _, Condition, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbErr,
+    EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, Statement,
+};
+use uuid::Uuid;
+
+use super::access::{PropertyAccess, display_name};
+use crate::error::Error;
+
+/// The time for which events are kept.
+pub const KEEP: TimeDelta = TimeDelta::days(90);
+
+/// The number of latest events that are kept of a trail, so that nobody fills the database by making and deleting records.
+const MAX_EVENTS: i64 = 10_000;
+
+/// The words for a person who has deleted their data.
+pub const FORMER_MEMBER: &str = "a former member";
+
+/// An event that is about to be noted.
+#[derive(Debug, Clone)]
+pub struct Event {
+    owner_id: Uuid,
+    actor_id: Option<Uuid>,
+    action: AuditAction,
+    what: Option<String>,
+    property_id: Option<Uuid>,
+    whom: Option<String>,
+    role: Option<String>,
+}
+
+impl Event {
+    /// An event in the trail of `owner`, by `actor`.
+    #[must_use]
+    pub fn new(owner_id: Uuid, actor_id: Uuid, action: AuditAction) -> Self {
+        let actor_id = Some(actor_id);
+        Self { owner_id, actor_id, action, what: None, property_id: None, whom: None, role: None }
+    }
+
+    /// An event about a person's own records.
+    #[must_use]
+    pub fn own(user_id: Uuid, action: AuditAction) -> Self {
+        Self::new(user_id, user_id, action)
+    }
+
+    /// An event on a property. It stands in the trail of the property's owner.
+    #[must_use]
+    pub fn on(access: &PropertyAccess, action: AuditAction) -> Self {
+        let property = access.property();
+        let site = display_name(&property.site_url).to_owned();
+        let event = Self::new(property.user_id, access.user_id(), action);
+        Self { what: Some(site), property_id: Some(property.id), ..event }
+    }
+
+    /// The end of a grant whose holder has deleted their data.
+    #[must_use]
+    pub fn left(owner_id: Uuid) -> Self {
+        let event = Self::own(owner_id, AuditAction::GrantRemoved);
+        Self { actor_id: None, whom: Some(FORMER_MEMBER.to_owned()), ..event }
+    }
+
+    /// Names the record, after the property if there is one.
+    #[must_use]
+    pub fn record(mut self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        self.what = Some(self.what.map_or_else(|| name.clone(), |site| format!("{site}: {name}")));
+        self
+    }
+
+    /// Names the person concerned by their e-mail address.
+    #[must_use]
+    pub fn whom(self, address: &str) -> Self {
+        Self { whom: Some(address.to_owned()), ..self }
+    }
+
+    /// Names the role that is given or taken.
+    #[must_use]
+    pub fn role(self, role: &str) -> Self {
+        Self { role: Some(role.to_owned()), ..self }
+    }
+
+    /// Writes the event, which happens at `now`, with the change that it is about.
+    pub async fn note(self, tx: &DatabaseTransaction, id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
+        let named = self.whom.as_deref().filter(|_| self.actor_id.is_some());
+        let row = ActiveModel {
+            id: Set(id),
+            owner_id: Set(self.owner_id),
+            actor_id: Set(self.actor_id),
+            action: Set(name(self.action)),
+            what: Set(self.what),
+            property_id: Set(self.property_id),
+            whom_key: Set(named.map(entity::email_key)),
+            whom: Set(self.whom),
+            role: Set(self.role),
+            at: Set(now),
+        };
+        Ok(Entity::insert(row).exec_without_returning(tx).await.map(|_| ())?)
+    }
+}
+
+/// The name of an action, as the API has it.
+fn name(action: AuditAction) -> String {
+    let name = serde_json::to_value(action).ok();
+    name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Returns up to `limit` events before the event `before`, latest first: those of the user's own trail, and those of others' trails
+/// that name the user or, if it is given, the address.
+pub async fn about(
+    db: &impl ConnectionTrait,
+    user: &user::Model,
+    email_key: Option<&str>,
+    before: Option<(DateTime<Utc>, Uuid)>,
+    limit: u64,
+) -> Result<Vec<AuditEvent>, Error> {
+    let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id)).add(Column::ActorId.eq(user.id));
+    if let Some(key) = email_key {
+        theirs = theirs.add(Column::WhomKey.eq(key));
+    }
+    let mut found = Entity::find().filter(theirs);
+    if let Some((at, id)) = before {
+        let same_time = Condition::all().add(Column::At.eq(at)).add(Column::Id.lt(id));
+        found = found.filter(Condition::any().add(Column::At.lt(at)).add(same_time));
+    }
+    let found = found.order_by_desc(Column::At).order_by_desc(Column::Id).limit(limit).all(db).await?;
+    let actors = found.iter().filter_map(|event| event.actor_id).filter(|actor| *actor != user.id);
+    let actors = user::Entity::find().filter(user::Column::Id.is_in(actors)).all(db).await?;
+    let names: HashMap<Uuid, String> =
+        actors.into_iter().filter_map(|actor| Some((actor.id, shown_name(actor)?))).collect();
+    found.into_iter().map(|row| to_api(row, user.id, &names)).collect()
+}
+
+/// The name of another person, or else the address that the issuer has verified.
+fn shown_name(user: user::Model) -> Option<String> {
+    user.name.or_else(|| user.email.filter(|_| user.email_verified))
+}
+
+fn to_api(row: Model, user_id: Uuid, names: &HashMap<Uuid, String>) -> Result<AuditEvent, Error> {
+    let action: AuditAction = serde_json::from_value(row.action.into()).map_err(Error::internal)?;
+    let actor = match row.actor_id {
+        None => AuditActor::FormerMember,
+        Some(actor) if actor == user_id => AuditActor::You,
+        Some(_) => AuditActor::Other,
+    };
+    Ok(AuditEvent {
+        id: row.id,
+        at: row.at,
+        action,
+        actor,
+        actor_name: row.actor_id.and_then(|actor| names.get(&actor).cloned()),
+        what: row.what,
+        property_id: row.property_id,
+        whom: row.whom,
+        role: row.role,
+        elsewhere: row.owner_id != user_id,
+    })
+}
+
+/// Deletes events that are too old, and those beyond the number that is kept of a trail. Returns the number of deleted rows.
+pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, DbErr> {
+    let old = Entity::delete_many().filter(Column::At.lt(now - KEEP)).exec(db).await?.rows_affected;
+    let sql = "DELETE FROM audit_event WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER \
+               (PARTITION BY owner_id ORDER BY at DESC, id DESC) AS place FROM audit_event) AS trail WHERE place > $1)";
+    let beyond = Statement::from_sql_and_values(db.get_database_backend(), sql, [MAX_EVENTS.into()]);
+    Ok(old + db.execute_raw(beyond).await?.rows_affected())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        services::users,
+        store::database,
+        testing::{World, noon},
+    };
+
+    async fn noted(world: &World, event: Event, at: DateTime<Utc>) {
+        let tx = database::begin(&world.db).await.unwrap();
+        event.note(&tx, world.random.id(at), at).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+
+    async fn read(world: &World, user: Uuid) -> Vec<AuditEvent> {
+        let user = users::by_id(&world.db, user).await.unwrap();
+        about(&world.db, &user, user.email_key.as_deref(), None, 100).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_event_is_read_by_its_owner_by_who_acted_and_by_whom_it_concerns() {
+        let world = World::new().await;
+        let member = world.add_person("member", true).await;
+        let event =
+            Event::new(world.owner, world.stranger, AuditAction::GrantMade).whom("Member@demo.test").role("viewer");
+        noted(&world, event, noon()).await;
+        let seen = [world.owner, world.stranger, member].map(|user| (user, &world));
+        let mut shown = Vec::new();
+        for (user, world) in seen {
+            let events = read(world, user).await;
+            shown.push((events[0].actor, events[0].actor_name.clone(), events[0].elsewhere));
+        }
+        let stranger = Some("stranger@demo.test".to_owned());
+        assert_eq!(
+            shown,
+            [
+                (AuditActor::Other, stranger.clone(), false),
+                (AuditActor::You, None, true),
+                (AuditActor::Other, stranger, true),
+            ]
+        );
+        let other = world.add_person("other", true).await;
+        assert!(read(&world, other).await.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_trail_is_kept_for_ninety_days() {
+        let world = World::new().await;
+        for days in [0, 1] {
+            let event = Event::own(world.owner, AuditAction::TagDeleted).record(format!("{days}"));
+            noted(&world, event, noon() + TimeDelta::days(days)).await;
+        }
+        assert_eq!(sweep(&world.db, noon() + KEEP).await.unwrap(), 0);
+        assert_eq!(sweep(&world.db, noon() + KEEP + TimeDelta::seconds(1)).await.unwrap(), 1);
+        assert_eq!(read(&world, world.owner).await[0].what.as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn every_action_is_stored_by_its_name_in_the_api() {
+        assert_eq!(name(AuditAction::GrantMade), "grant_made");
+        let read: AuditAction = serde_json::from_value(name(AuditAction::BrandedKeywordDeleted).into()).unwrap();
+        assert_eq!(read, AuditAction::BrandedKeywordDeleted);
+    }
+}

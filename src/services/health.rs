@@ -1,0 +1,105 @@
+//! The health of the service and of its dependencies.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use api::system::{DependencyHealth, DependencyName, Health, HealthStatus};
+use chrono::{DateTime, TimeDelta, Utc};
+use sea_orm::DatabaseConnection;
+use tokio::time::{Duration, Instant, timeout};
+
+use crate::{error::Error, identity::issuer::Issuer, services::analyses::search_data::SearchData};
+
+/// The time limit for a dependency to answer the check.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The longest wait of those who only ask whether the process runs. Supervisors often wait for one second.
+const LIVE_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The maximum age of a complete check.
+const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
+
+/// The age at which nothing is known of a dependency any more: a check before the last one and the time of a check.
+const FORGOTTEN_AFTER: TimeDelta = TimeDelta::seconds(5);
+
+/// A result and its time.
+type Known = (DateTime<Utc>, DependencyHealth);
+
+/// Checks all dependencies. Concurrent callers share one check.
+#[derive(Clone)]
+pub struct HealthCheck {
+    db: DatabaseConnection,
+    issuer: Issuer,
+    search: SearchData,
+    /// The time of the last complete check. Held during a check.
+    checked_at: Arc<tokio::sync::Mutex<Option<DateTime<Utc>>>>,
+    /// The last result of each dependency, with its time.
+    known: Arc<Mutex<Vec<Known>>>,
+}
+
+impl HealthCheck {
+    /// Creates the check without running it.
+    #[must_use]
+    pub fn new(db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
+        Self { db, issuer, search, checked_at: Arc::default(), known: Arc::default() }
+    }
+
+    /// Returns a result that is at most two seconds old. The check runs in a task of its own, so that clients who disconnect do not
+    /// cause one check after another.
+    pub async fn recent(&self) -> Result<Health, Error> {
+        let check = self.clone();
+        tokio::spawn(async move { check.last_or_new().await }).await.map_err(Error::internal)?;
+        Ok(self.summary())
+    }
+
+    /// Returns what is known within half a second, even if a dependency keeps the check waiting.
+    pub async fn soon(&self) -> Health {
+        let _ = timeout(LIVE_TIMEOUT, self.recent()).await;
+        self.summary()
+    }
+
+    async fn last_or_new(&self) {
+        let mut checked_at = self.checked_at.lock().await;
+        if checked_at.is_some_and(|at| self.search.clock.now() - at < MAX_AGE) {
+            return;
+        }
+        let Self { db, issuer, search, .. } = self;
+        let engine = search.reader.engine();
+        let database = async { db.ping().await.is_ok() };
+        let database = self.probe(DependencyName::Database, HealthStatus::Down, database);
+        let issuer = async { issuer.metadata().await.is_ok() };
+        let issuer = self.probe(DependencyName::IdentityProvider, HealthStatus::Degraded, issuer);
+        let engine = self.probe(DependencyName::SearchEngine, HealthStatus::Degraded, engine.is_reachable());
+        tokio::join!(database, issuer, engine);
+        *checked_at = Some(self.search.clock.now());
+    }
+
+    async fn probe(&self, name: DependencyName, when_silent: HealthStatus, answers: impl Future<Output = bool>) {
+        let start = Instant::now();
+        let answered = timeout(PROBE_TIMEOUT, answers).await.unwrap_or(false);
+        let latency_ms = answered.then(|| u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
+        let status = if answered { HealthStatus::Ok } else { when_silent };
+        let now = self.search.clock.now();
+        let mut known = self.known();
+        let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
+        let since = last.filter(|last| last.status == status).map_or(now, |last| last.since);
+        known.push((now, DependencyHealth { name, status, latency_ms, since }));
+        // The order in which they answer must not show.
+        known.sort_by_key(|(_, dependency)| dependency.name);
+    }
+
+    fn summary(&self) -> Health {
+        let now = self.search.clock.now();
+        let known = self.known();
+        let current = known.iter().filter(|(at, _)| now - *at < FORGOTTEN_AFTER);
+        let dependencies: Vec<DependencyHealth> = current.map(|(_, dependency)| dependency.clone()).collect();
+        let database = dependencies.iter().find(|dependency| dependency.name == DependencyName::Database);
+        let ready = database.is_some_and(|database| database.status == HealthStatus::Ok);
+        let worst = dependencies.iter().map(|dependency| dependency.status).max();
+        let status = worst.filter(|_| ready).unwrap_or(HealthStatus::Down);
+        Health { live: true, ready, status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,97 @@
+//! Backlinks of a property's site.
+
+use api::integrations::{
+    BacklinkList, BacklinkRow, BacklinkScope, BacklinkSummary, Backlinks, BacklinksAnswer, BacklinksParams,
+    ReferringDomain, ReferringDomainList,
+};
+
+use super::{Answers, Integrations};
+use crate::{
+    error::Error,
+    seo::{Domain, Found, Link, Page, Question, Rows, Summary, Target},
+    services::{access::ReadableProperty, users::Member},
+};
+
+impl Integrations {
+    /// Asks the person's provider about the links to a property's site.
+    pub async fn backlinks(
+        &self,
+        member: &Member,
+        access: &ReadableProperty,
+        params: &BacklinksParams,
+    ) -> Result<BacklinksAnswer, Error> {
+        let target = Target::of_site(&access.property().site_url).ok_or_else(|| {
+            Error::invalid("id: the property's site has no domain on the web, so there are no backlinks to it")
+        })?;
+        let opened = self.open(member, params.provider).await?;
+        let now = self.search.clock.now();
+        let page = Page {
+            target: target.clone(),
+            status: params.status,
+            offset: params.offset.0 as usize,
+            limit: params.limit.0 as usize,
+        };
+        let parts = [
+            (BacklinkScope::Summary, Question::Summary { target: target.clone(), day: now.date_naive() }),
+            (BacklinkScope::Links, Question::Links(page.clone())),
+            (BacklinkScope::Domains, Question::Domains(page)),
+        ];
+        let wanted = parts.into_iter().filter(|(part, _)| params.scope.is_none_or(|scope| scope == *part));
+        let answers = self.ask(&opened, wanted.map(|(_, question)| question).collect()).await?;
+        let mut data = Backlinks {
+            target: target.host,
+            includes_subdomains: target.subdomains,
+            rank_scale: self.desk.provider(opened.provider).rank_scale(),
+            summary: None,
+            links: None,
+            domains: None,
+        };
+        fill(&mut data, &answers);
+        Ok(BacklinksAnswer { meta: self.meta(member, &opened, &answers, now).await?, data })
+    }
+}
+
+/// Adds what was found.
+fn fill(data: &mut Backlinks, answers: &Answers) {
+    for given in &answers.given {
+        match &given.reading.found {
+            Found::Summary(found) => data.summary = Some(summary(found)),
+            Found::Links(Rows { known, rows }) => {
+                data.links = Some(BacklinkList { rows_known: *known, rows: rows.iter().map(link).collect() });
+            }
+            Found::Domains(Rows { known, rows }) => {
+                data.domains =
+                    Some(ReferringDomainList { rows_known: *known, rows: rows.iter().map(domain).collect() });
+            }
+            Found::Keywords(_) => {}
+        }
+    }
+}
+
+fn summary(found: &Summary) -> BacklinkSummary {
+    BacklinkSummary { backlinks: found.backlinks, referring_domains: found.domains, rank: found.rank }
+}
+
+fn link(found: &Link) -> BacklinkRow {
+    BacklinkRow {
+        url_from: found.url_from.clone(),
+        url_to: found.url_to.clone(),
+        anchor: found.anchor.clone(),
+        dofollow: found.dofollow,
+        source_rank: found.source_rank,
+        first_seen: found.first_seen,
+        last_seen: found.last_seen,
+        is_new: found.is_new,
+        lost: found.lost,
+    }
+}
+
+fn domain(found: &Domain) -> ReferringDomain {
+    ReferringDomain {
+        domain: found.domain.clone(),
+        rank: found.rank,
+        backlinks: found.backlinks,
+        first_seen: found.first_seen,
+        lost_at: found.lost_at,
+    }
+}

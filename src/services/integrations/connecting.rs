@@ -1,0 +1,121 @@
+//! Connects, tests and disconnects. Providers are asked before a transaction begins, so that no write waits for them.
+
+use api::{
+    integrations::{Provider, ProviderConnection},
+    privacy::AuditAction,
+};
+use entity::provider_connection::State;
+
+use super::{
+    Integrations, explain,
+    store::{self, Seen},
+    view,
+};
+use crate::{
+    error::Error,
+    seo::{Amount, Credentials, Exhausted, Refusal, SeoError, Standing},
+    services::{audit::Event, change::MemberChange, users::Member},
+};
+
+/// Credentials that work.
+pub struct Checked {
+    provider: Provider,
+    credentials: Credentials,
+    standing: Standing,
+}
+
+/// The result of a test of stored credentials.
+pub struct Tested {
+    row: entity::provider_connection::Model,
+    state: State,
+    standing: Option<Standing>,
+}
+
+impl Integrations {
+    /// Returns the last known state of a connection.
+    pub async fn connection(&self, member: &Member, provider: Provider) -> Result<ProviderConnection, Error> {
+        let row = store::one_of_user(&self.search.db, member.user.id, provider).await?;
+        Ok(view::connection(provider, row.as_ref()))
+    }
+
+    /// Tests credentials at the provider's free endpoint.
+    ///
+    /// # Errors
+    /// The reason why they do not work.
+    pub async fn check(&self, provider: Provider, credentials: Credentials) -> Result<Checked, Error> {
+        let standing = self.desk.provider(provider).account(&credentials).await.map_err(|error| explain(&error))?;
+        if is_exhausted(standing) {
+            return Err(Error::ProviderOutOfCredit(Exhausted::Balance));
+        }
+        Ok(Checked { provider, credentials, standing })
+    }
+
+    /// Stores credentials that work.
+    pub async fn connect(&self, change: &MemberChange, checked: Checked) -> Result<ProviderConnection, Error> {
+        let Checked { provider, credentials, standing } = checked;
+        let row = store::replace(change, &self.search.secrets, provider, &credentials, standing.balance).await?;
+        change.note(noted(change, AuditAction::ProviderConnected, provider)).await?;
+        Ok(view::connection(provider, Some(&row)))
+    }
+
+    /// Tests the stored credentials at the provider's free endpoint.
+    ///
+    /// # Errors
+    /// [`Error::ProviderNotConnected`].
+    pub async fn test(&self, member: &Member, provider: Provider) -> Result<Tested, Error> {
+        let row = store::one_of_user(&self.search.db, member.user.id, provider).await?;
+        let row = row.ok_or(Error::ProviderNotConnected)?;
+        let credentials = store::credentials(&self.search.secrets, &row)?;
+        let outcome = self.desk.provider(provider).account(&credentials).await;
+        Ok(Tested { row, state: state_of(&outcome), standing: outcome.ok() })
+    }
+
+    /// Notes the result of a test.
+    pub async fn note_test(
+        &self,
+        change: &MemberChange,
+        provider: Provider,
+        tested: Tested,
+    ) -> Result<ProviderConnection, Error> {
+        let seen = Seen { state: tested.state, standing: tested.standing, spent: Amount::ZERO };
+        store::note(change.tx(), &tested.row, seen, change.now).await?;
+        let row = store::one_of_user(change.tx(), change.by.user.id, provider).await?;
+        let row = row.ok_or(Error::ProviderNotConnected)?;
+        Ok(view::connection(provider, Some(&row)))
+    }
+
+    /// Deletes credentials, if there are any, and drops what was answered to them.
+    pub async fn disconnect(&self, change: &MemberChange, provider: Provider) -> Result<(), Error> {
+        if let Some(connection) = store::delete(change, provider).await? {
+            self.desk.forget(connection);
+            change.note(noted(change, AuditAction::ProviderDisconnected, provider)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// An event about the credentials of a provider.
+fn noted(change: &MemberChange, action: AuditAction, provider: Provider) -> Event {
+    Event::own(change.by.user.id, action).record(match provider {
+        Provider::A => "provider A",
+        Provider::B => "provider B",
+    })
+}
+
+fn is_exhausted(standing: Standing) -> bool {
+    standing.balance.is_some_and(|balance| balance <= Amount::ZERO)
+}
+
+fn state_of(outcome: &Result<Standing, SeoError>) -> State {
+    match outcome {
+        Ok(standing) if is_exhausted(*standing) => State::OutOfCredit,
+        Ok(_) => State::Ok,
+        Err(SeoError::Refused(Refusal::Wrong)) => State::Invalid,
+        Err(SeoError::Refused(Refusal::Unverified)) => State::Unverified,
+        Err(SeoError::Refused(Refusal::WithoutPlan)) => State::PlanLacksAccess,
+        Err(SeoError::Refused(Refusal::Blocked)) => State::Blocked,
+        Err(SeoError::OutOfCredit(_)) => State::OutOfCredit,
+        Err(SeoError::RateLimited { .. }) => State::RateLimited,
+        Err(SeoError::Unavailable(_) | SeoError::NotAccepted(_) | SeoError::Fault(_)) => State::Unreachable,
+    }
+}

@@ -1,0 +1,168 @@
+//! Keyword research: the provider's figures beside the property's own performance.
+
+use std::collections::{HashMap, HashSet};
+
+use api::integrations::{
+    DifficultyScale, KeywordResearch, KeywordResearchAnswer, KeywordResearchParams, KeywordRow, MonthlyVolume,
+};
+use chrono::{Datelike as _, Months, NaiveDate};
+
+use super::{Answers, Integrations};
+use crate::{
+    analytics::{change::to_api, metrics::Metrics},
+    error::Error,
+    search_engine::Reading,
+    seo::{Amount, Country, Found, Keyword, Place, Provider, Question},
+    services::{access::ReadableProperty, analyses::own_queries::own_queries, users::Member},
+};
+
+/// The number of months of a trend.
+const TREND_MONTHS: u32 = 12;
+
+impl Integrations {
+    /// Asks the person's provider about seeds or about the property's own top queries. Search data is read first, because it costs
+    /// nothing.
+    pub async fn keyword_research(
+        &self,
+        member: &Member,
+        access: &ReadableProperty,
+        params: &KeywordResearchParams,
+    ) -> Result<KeywordResearchAnswer, Error> {
+        let country = Country::of(&params.country.0)
+            .ok_or_else(|| Error::invalid("country: must be the ISO 3166-1 alpha-3 code of a country, such as usa"))?;
+        let opened = self.open(member, params.provider).await?;
+        let provider = self.desk.provider(opened.provider).clone();
+        let language = provider.has_languages().then(|| params.language.0.clone());
+        let place = Place { country, language: language.clone() };
+        let own = own_queries(&self.search, access, country.alpha3).await?;
+        let limit = params.limit.0 as usize;
+        let (asked, questions) = if let Some(seeds) = &params.keywords {
+            (Vec::new(), ideas(&*provider, &seeds.0, &place, limit))
+        } else {
+            let today = self.search.clock.now().date_naive();
+            let trend = (params.trend && provider.charges_trend()).then(|| months(today));
+            let asked = top_queries(&*provider, &own.reading, limit);
+            let questions = figures(&*provider, &asked, &place, trend);
+            (asked, questions)
+        };
+        let answers = self.ask(&opened, questions).await?;
+        let rows = rows(&answers, &asked, &own.reading, limit);
+        Ok(KeywordResearchAnswer {
+            meta: self.meta(member, &opened, &answers, own.reading.read_at).await?,
+            data: KeywordResearch {
+                rows_known: params.keywords.as_ref().and_then(|_| known(&answers)),
+                keywords: params.keywords.as_ref().map(|seeds| seeds.0.clone()),
+                country: country.alpha3.to_owned(),
+                location_code: provider.location_code(country),
+                language,
+                window: own.window,
+                difficulty_scale: DifficultyScale::Hundred,
+                rows,
+            },
+        })
+    }
+}
+
+/// A keyword as both sides write it: lower case, with single spaces.
+fn normal(keyword: &str) -> String {
+    keyword.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The property's queries with most clicks that the provider can be asked about, each once.
+fn top_queries(provider: &dyn Provider, own: &Reading, limit: usize) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let queries = own.rows.iter().map(|row| normal(row.key()));
+    queries.filter(|query| provider.takes(query) && seen.insert(query.clone())).take(limit).collect()
+}
+
+fn figures(
+    provider: &dyn Provider,
+    keywords: &[String],
+    place: &Place,
+    trend: Option<(NaiveDate, NaiveDate)>,
+) -> Vec<Question> {
+    let question = |keywords: &[String]| Question::Figures { keywords: keywords.to_vec(), place: place.clone(), trend };
+    keywords.chunks(provider.max_keywords()).map(question).collect()
+}
+
+/// The questions about seeds. They share the rows evenly. The seeds are sorted, so that another order asks nothing new.
+fn ideas(provider: &dyn Provider, seeds: &[String], place: &Place, limit: usize) -> Vec<Question> {
+    let mut seeds: Vec<String> = seeds.iter().map(|seed| normal(seed)).collect();
+    seeds.sort_unstable();
+    let question = |part: &[String]| Question::Ideas {
+        seeds: part.to_vec(),
+        place: place.clone(),
+        limit: (limit * part.len()).div_ceil(seeds.len()),
+    };
+    seeds.chunks(provider.max_seeds()).map(question).collect()
+}
+
+/// The first days of the first and of the last whole month of a trend.
+fn months(today: NaiveDate) -> (NaiveDate, NaiveDate) {
+    let this = today.with_day(1).unwrap_or(today);
+    (this - Months::new(TREND_MONTHS), this - Months::new(1))
+}
+
+fn keywords(answers: &Answers) -> impl Iterator<Item = &Keyword> {
+    answers.given.iter().flat_map(|given| match &given.reading.found {
+        Found::Keywords(list) => list.rows.as_slice(),
+        _ => &[],
+    })
+}
+
+fn known(answers: &Answers) -> Option<u64> {
+    let known = answers.given.iter().map(|given| match &given.reading.found {
+        Found::Keywords(list) => list.known,
+        _ => None,
+    });
+    known.sum()
+}
+
+/// The rows of an answer: every keyword that was `asked` about, known or not, or the ideas that were found.
+fn rows(answers: &Answers, asked: &[String], own: &Reading, limit: usize) -> Vec<KeywordRow> {
+    let mut found: HashMap<String, &Keyword> = HashMap::new();
+    for keyword in keywords(answers) {
+        found.entry(normal(&keyword.keyword)).or_insert(keyword);
+    }
+    let nothing = Keyword::default();
+    let mut chosen: Vec<(&str, &Keyword)> = if asked.is_empty() {
+        found.iter().map(|(name, keyword)| (name.as_str(), *keyword)).collect()
+    } else {
+        asked.iter().map(|name| (name.as_str(), found.get(name).copied().unwrap_or(&nothing))).collect()
+    };
+    chosen.sort_by(|(a, left), (b, right)| right.volume.cmp(&left.volume).then_with(|| a.cmp(b)));
+    chosen.truncate(limit);
+    let names: HashSet<&str> = chosen.iter().map(|(name, _)| *name).collect();
+    let performance = performance(own, &names);
+    chosen.into_iter().map(|(name, keyword)| row(name, keyword, performance.get(name))).collect()
+}
+
+/// The property's own metrics for these keywords.
+fn performance(own: &Reading, names: &HashSet<&str>) -> HashMap<String, Metrics> {
+    let mut found: HashMap<String, Metrics> = HashMap::new();
+    for row in &own.rows {
+        let name = normal(row.key());
+        if names.contains(name.as_str()) {
+            let sum = found.get(&name).map_or(row.metrics, |before| [*before, row.metrics].into_iter().sum());
+            found.insert(name, sum);
+        }
+    }
+    found
+}
+
+fn row(name: &str, keyword: &Keyword, own: Option<&Metrics>) -> KeywordRow {
+    let month = |(month, volume): &(NaiveDate, u64)| MonthlyVolume {
+        month: month.format("%Y-%m").to_string(),
+        volume: *volume,
+    };
+    KeywordRow {
+        keyword: name.to_owned(),
+        volume: keyword.volume,
+        cpc_usd: keyword.cpc.map(Amount::to_f64),
+        competition: keyword.competition,
+        difficulty: keyword.difficulty,
+        intents: keyword.intents.clone(),
+        trend: keyword.trend.iter().map(month).collect(),
+        performance: own.map(to_api),
+    }
+}

@@ -1,0 +1,55 @@
+//! The last known state of everything outside. No upstream request is made.
+
+use api::{
+    integrations::IntegrationsStatus,
+    system::{SearchAccountHealth, SearchAccountStatus},
+};
+use entity::{property, search_account};
+use sea_orm::PaginatorTrait as _;
+
+use super::{Integrations, view};
+use crate::{
+    error::Error,
+    search_engine::{Trouble, TroubleKind},
+    services::{search_accounts, system, users::Member},
+};
+
+impl Integrations {
+    /// Returns the last known state of a person's search accounts and providers.
+    pub async fn status(&self, member: &Member) -> Result<IntegrationsStatus, Error> {
+        let db = &self.search.db;
+        let mut accounts = Vec::new();
+        for account in search_accounts::of_user(db, member.user.id).await? {
+            let properties = property::Entity::of_account(account.id).count(db).await?;
+            accounts.push(self.last_known(account, properties));
+        }
+        let [provider_a, provider_b] = view::connections(db, member.user.id).await?;
+        Ok(IntegrationsStatus { search_accounts: accounts, provider_a, provider_b })
+    }
+
+    fn last_known(&self, account: search_account::Model, properties: u64) -> SearchAccountHealth {
+        let ended = search_accounts::disconnection(&account).map(|reason| self.search.disconnected(reason, false));
+        let trouble = self.search.reader.engine().trouble(account.id);
+        let (status, hint) = match (ended, trouble) {
+            (Some(error), _) => (system::status_of(&error), error.hint().map(Into::into)),
+            (None, Some(Trouble { kind: TroubleKind::Quota, .. })) => {
+                (SearchAccountStatus::QuotaExceeded, Some(system::quota_used_up()))
+            }
+            (None, Some(_)) => (SearchAccountStatus::Unreachable, Some(system::unanswered())),
+            (None, None) => (SearchAccountStatus::Connected, None),
+        };
+        let since = account.status_at.unwrap_or(account.connected_at);
+        let (last_success_at, last_error) = system::last_outcomes(&self.search, &account);
+        SearchAccountHealth {
+            last_success_at,
+            last_error,
+            id: account.id,
+            checked_at: account.synced_at.map_or(since, |synced_at| synced_at.max(since)),
+            email: account.email,
+            status,
+            since: Some(since),
+            hint,
+            properties,
+        }
+    }
+}

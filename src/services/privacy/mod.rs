@@ -1,0 +1,102 @@
+//! Exports and deletes everything that is stored about a person.
+
+mod deletion;
+mod export;
+pub mod pending;
+pub mod tables;
+
+use std::{io, sync::Arc};
+
+use bytes::Bytes;
+use entity::user;
+use futures_util::stream::BoxStream;
+use sea_orm::{DbErr, RuntimeErr};
+
+use super::{analyses::search_data::SearchData, integrations::Integrations, users::Member};
+use crate::{
+    error::Error,
+    identity::{departures::Departures, token::Verifier},
+    random::Random,
+};
+
+/// The number of times that a deletion is tried which the database ended in favour of another transaction.
+const ATTEMPTS: u32 = 5;
+
+/// Exports and deletes people's data.
+#[derive(Clone)]
+pub struct Privacy {
+    /// The database, the stored grants, and what is cached.
+    pub search: SearchData,
+    /// The people who have left.
+    pub departures: Departures,
+    /// Remembers verified tokens, and with them what they say of people.
+    pub verifier: Verifier,
+    /// Answers of SEO providers.
+    pub integrations: Integrations,
+    /// The source of ids.
+    pub random: Random,
+    /// True if people sign in at the embedded issuer.
+    pub embedded: bool,
+}
+
+impl Privacy {
+    /// Returns everything that is stored about a person as JSON, `{ "data": … }` with an [`api::privacy::PersonalData`]. It is read
+    /// while it is taken.
+    ///
+    /// # Errors
+    /// [`Error::Overloaded`] if the person's other export does not end in time, or the database cannot answer.
+    pub async fn export(&self, member: &Arc<Member>) -> Result<BoxStream<'static, io::Result<Bytes>>, Error> {
+        export::export(self, member).await
+    }
+
+    /// Deletes a person, drops what is cached of them, and begins to revoke their grants at the search engine. It goes on if the caller
+    /// leaves.
+    pub async fn delete(&self, member: &Member) -> Result<(), Error> {
+        let (privacy, user) = (self.clone(), member.user.clone());
+        tokio::spawn(async move { privacy.delete_now(&user).await }).await.map_err(Error::internal)?
+    }
+
+    async fn delete_now(&self, user: &user::Model) -> Result<(), Error> {
+        let mut attempt = 1;
+        let gone = loop {
+            match self.erase(user).await {
+                Err(Error::Internal(error)) if attempt < ATTEMPTS && is_deadlock(error.as_ref()) => attempt += 1,
+                gone => break gone?,
+            }
+        };
+        let Some(gone) = gone else { return Ok(()) };
+        for account in gone.accounts {
+            self.search.reader.forget_account(account);
+        }
+        self.search.answers.forget(&gone.properties);
+        for connection in gone.providers {
+            self.integrations.desk.forget(connection);
+        }
+        self.verifier.forget(&user.issuer, &user.subject);
+        let privacy = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = privacy.revoke_pending().await {
+                tracing::error!(%error, "grants of somebody who has left could not be revoked");
+            }
+        });
+        Ok(())
+    }
+
+    /// Revokes the grants of people who have left, as far as the search engine answers. Returns their number.
+    pub async fn revoke_pending(&self) -> Result<u64, Error> {
+        let oauth = self.search.reader.engine().oauth();
+        pending::revoke(&self.search.writer, &self.search.secrets, oauth).await
+    }
+}
+
+/// Returns whether `PostgreSQL` ended the transaction because two waited for each other.
+fn is_deadlock(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    let (DbErr::Exec(error) | DbErr::Query(error)) = (match error.downcast_ref::<DbErr>() {
+        Some(error) => error,
+        None => return false,
+    }) else {
+        return false;
+    };
+    let RuntimeErr::SqlxError(error) = error else { return false };
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| code == "40P01")
+}

@@ -1,0 +1,111 @@
+//! Grants of people who deleted their data, until the search engine has revoked them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::pending_revocation::{ActiveModel, Column, Entity, Model};
+use sea_orm::{
+    ActiveValue::Set, ColumnTrait as _, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _,
+    QueryFilter as _, QueryOrder as _, QuerySelect as _,
+};
+use secrecy::SecretString;
+use uuid::Uuid;
+
+use crate::{
+    error::Error,
+    search_engine::Oauth,
+    secrets::Secrets,
+    store::resealing::{self, Place},
+};
+
+/// The context that grants are sealed for. It names nobody.
+const CONTEXT: &str = "pending_revocation";
+
+/// The time after which a grant that could not be revoked is given up. The person can remove it at the search engine.
+pub const KEEP: TimeDelta = TimeDelta::days(30);
+
+/// The number of grants that are tried in one round.
+const ROUND: u64 = 100;
+
+/// The number of failures that end a round.
+const MAX_FAILURES: u32 = 5;
+
+/// Stores a grant for its revocation.
+pub async fn add(
+    tx: &DatabaseTransaction,
+    secrets: &Secrets,
+    id: Uuid,
+    token: &str,
+    now: DateTime<Utc>,
+) -> Result<(), DbErr> {
+    let sealed = secrets.seal(token.as_bytes(), CONTEXT);
+    let row = ActiveModel { id: Set(id), sealed: Set(sealed), created_at: Set(now) };
+    Entity::insert(row).exec_without_returning(tx).await.map(|_| ())
+}
+
+/// Revokes stored grants, oldest first, and forgets those that are revoked. Ends after some failures, because the search engine is
+/// then away. Returns the number of revoked grants.
+pub async fn revoke(db: &DatabaseConnection, secrets: &Secrets, oauth: &Oauth) -> Result<u64, Error> {
+    let (mut revoked, mut failed) = (0, 0);
+    for waiting in Entity::find().order_by_asc(Column::Id).limit(ROUND).all(db).await? {
+        match revoke_one(secrets, oauth, &waiting).await {
+            Ok(()) => {
+                Entity::delete_by_id(waiting.id).exec(db).await?;
+                revoked += 1;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a grant of somebody who has left could not be revoked; it is tried again");
+                failed += 1;
+            }
+        }
+        if failed == MAX_FAILURES {
+            break;
+        }
+    }
+    Ok(revoked)
+}
+
+async fn revoke_one(secrets: &Secrets, oauth: &Oauth, waiting: &Model) -> Result<(), Error> {
+    let token = secrets.open(&waiting.sealed, CONTEXT).map_err(Error::internal)?;
+    let token = String::from_utf8(token).map_err(Error::internal)?;
+    oauth.revoke(&SecretString::from(token)).await.map_err(Error::internal)
+}
+
+/// Gives up grants that could not be revoked for long. Returns their number.
+pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, DbErr> {
+    let given_up = Entity::delete_many().filter(Column::CreatedAt.lt(now - KEEP)).exec(db).await?.rows_affected;
+    if given_up > 0 {
+        tracing::error!(given_up, "grants of people who have left could not be revoked at the search engine");
+    }
+    Ok(given_up)
+}
+
+/// Seals every grant again that is not under the current secrets key. Returns their number.
+pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
+    let place = Place::<Entity> { name: "pending_revocation", id: Column::Id, sealed: Column::Sealed };
+    resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        random::Random,
+        store::database::{begin, for_a_test},
+        testing::noon,
+    };
+
+    #[tokio::test]
+    async fn a_grant_is_given_up_after_thirty_days_and_outlives_a_new_secrets_key() {
+        let (db, random) = (for_a_test().await, Random::seeded(1));
+        let tx = begin(&db).await.unwrap();
+        let old = Secrets::new([7; 32], random.clone());
+        add(&tx, &old, random.id(noon()), "granted", noon()).await.unwrap();
+        let new = Secrets::new([8; 32], random.clone()).with_previous(Some([7; 32]));
+        assert_eq!(reseal(&tx, &new).await.unwrap(), 1);
+        tx.commit().await.unwrap();
+        let stored = Entity::find().one(&db).await.unwrap().unwrap();
+        let opened = Secrets::new([8; 32], random).open(&stored.sealed, CONTEXT).unwrap();
+        assert_eq!(opened, b"granted");
+        assert_eq!(sweep(&db, noon() + KEEP).await.unwrap(), 0);
+        assert_eq!(sweep(&db, noon() + KEEP + TimeDelta::seconds(1)).await.unwrap(), 1);
+    }
+}

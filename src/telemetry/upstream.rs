@@ -1,0 +1,75 @@
+//! Metrics of requests to other services.
+
+use std::time::Duration;
+
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{counter::Counter, family::Family, histogram::Histogram},
+    registry::Registry,
+};
+
+use super::requests::histogram;
+
+/// The outcome of one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UpstreamOutcome {
+    /// A successful answer.
+    Ok,
+    /// A refusal because the quota is used up.
+    Quota,
+    /// Another refusal of the request.
+    Refused,
+    /// A failure of the other service, or no answer in time.
+    Failed,
+}
+
+impl UpstreamOutcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Quota => "quota",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Attempt {
+    outcome: &'static str,
+}
+
+/// Counts and times attempts of requests to the search engine's API. Waiting for the pace is not part of an attempt.
+#[derive(Debug, Clone)]
+pub struct UpstreamMeter {
+    attempts: Family<Attempt, Counter>,
+    seconds: Histogram,
+}
+
+impl Default for UpstreamMeter {
+    fn default() -> Self {
+        Self { attempts: Family::default(), seconds: histogram() }
+    }
+}
+
+impl UpstreamMeter {
+    /// Adds the metrics to `registry`.
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "search_engine_requests",
+            "Attempts of requests to the search engine, by outcome",
+            self.attempts.clone(),
+        );
+        registry.register(
+            "search_engine_request_duration_seconds",
+            "Time from an attempt to the end of the search engine's answer",
+            self.seconds.clone(),
+        );
+    }
+
+    /// Counts one attempt.
+    pub fn note(&self, outcome: UpstreamOutcome, took: Duration) {
+        self.attempts.get_or_create(&Attempt { outcome: outcome.name() }).inc();
+        self.seconds.observe(took.as_secs_f64());
+    }
+}

@@ -1,0 +1,134 @@
+//! Connected applications: what may act for the person, and an end to it.
+
+use maud::{Markup, html};
+use poem::{Body, Request, Response, handler, web::Data};
+
+use super::{Account, Visitor, failed, field, not_found, notice::after, redirect};
+use crate::{
+    error::Error,
+    services::applications::{self, Application, TokenIssuer},
+    web::page::words::{place, time},
+};
+
+/// The rights of every access token. The service has no narrower scopes.
+const ACTS: &str = "Reads your search data, and reads and changes your annotations, segments, topic clusters, tags, filters, \
+                    share links and team, as you can yourself.";
+
+/// The list of applications.
+pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
+    let (user, issuer) = (&visitor.member.user, account.token_issuer());
+    let found = applications::list(&account.reader, user, issuer, account.clock.now()).await?;
+    Ok(html! {
+        section aria-labelledby="applications" {
+            h2 #applications { "Connected applications" }
+            @if found.is_empty() {
+                p { "No application acts for you." }
+            } @else {
+                p.quiet-text { "They act for you with access that you gave them. Uses are recorded once an hour." }
+                ul.plain { @for (number, one) in found.iter().enumerate() { li.card { (card(account, one, number)) } } }
+            }
+        }
+    })
+}
+
+fn card(account: &Account, one: &Application, number: usize) -> Markup {
+    let heading = format!("application-{number}");
+    let name = one.name.as_deref().unwrap_or(&one.client_id);
+    html! {
+        h3 id=(heading) { (name) }
+        @if one.refused_at.is_some() { p.state.bad { "Refused: it cannot act for you" } }
+        @if one.remembered_only {
+            p.state { "It has no access now. It gets it again without a question while you are signed in." }
+        }
+        dl {
+            dt { "Address" }
+            dd { (address(account, one)) }
+            @if one.refused_at.is_none() {
+                dt { "May" }
+                dd { (permissions(&one.scopes)) }
+            }
+            @if let Some(at) = one.allowed_at { dt { "Allowed" } dd { (time(at)) } }
+            dt { "First used" }
+            dd { @if let Some((first, _)) = one.used { (time(first)) } @else { "Not yet" } }
+            @if let Some((_, last)) = one.used { dt { "Last used" } dd { (time(last)) } }
+            @if let Some(at) = one.refused_at { dt { "Refused since" } dd { (time(at)) } }
+        }
+        @if one.refused_at.is_some() {
+            form method="post" action="/account/applications/allow" {
+                input type="hidden" name="client_id" value=(one.client_id);
+                button.secondary aria-describedby=(heading) { "Allow again" }
+            }
+        } @else {
+            form method="post" action="/account/applications/revoke" {
+                input type="hidden" name="client_id" value=(one.client_id);
+                button.danger aria-describedby=(heading) { "Revoke access" }
+            }
+        }
+    }
+}
+
+/// The places where the client says it is. Only the embedded issuer knows what a client registered.
+fn address(account: &Account, one: &Application) -> Markup {
+    let identified = one.client_id.starts_with("https://").then(|| place(&one.client_id));
+    let mut places: Vec<String> =
+        identified.into_iter().chain(one.redirect_uris.iter().map(|address| place(address))).collect();
+    places.sort();
+    places.dedup();
+    html! {
+        @if one.own {
+            "Part of this service"
+        } @else if !places.is_empty() {
+            (places.join(", "))
+        } @else {
+            code { (one.client_id) }
+            @if account.token_issuer() == TokenIssuer::External { " at " (place(&account.issuer)) }
+        }
+    }
+}
+
+fn permissions(scopes: &[String]) -> Markup {
+    let has = |name: &str| scopes.iter().any(|scope| scope == name);
+    let shown = match (has("profile"), has("email")) {
+        (true, true) => "Knows your name and e-mail address.",
+        (true, false) => "Knows your name.",
+        (false, true) => "Knows your e-mail address.",
+        (false, false) => "Knows who you are by a number, without name and address.",
+    };
+    html! {
+        ul.plain {
+            li { (ACTS) }
+            li { (shown) }
+            @if has("offline_access") { li { "Stays connected until you revoke it or it is not used for long." } }
+        }
+    }
+}
+
+/// Ends what an application may do.
+#[handler]
+pub(super) async fn revoke(Data(account): Data<&Account>, request: &Request, body: Body) -> Response {
+    let visitor = match account.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(answer) => return answer,
+    };
+    let Some(client_id) = field(body, "client_id").await else { return not_found() };
+    let (user, now) = (&visitor.member.user, account.clock.now());
+    match applications::revoke(&account.writer, &account.random, user, account.token_issuer(), &client_id, now).await {
+        Ok(()) => redirect(&after("application-revoked")),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Lets a refused application act again.
+#[handler]
+pub(super) async fn allow(Data(account): Data<&Account>, request: &Request, body: Body) -> Response {
+    let visitor = match account.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(answer) => return answer,
+    };
+    let Some(client_id) = field(body, "client_id").await else { return not_found() };
+    let (user, now) = (&visitor.member.user, account.clock.now());
+    match applications::allow(&account.writer, &account.random, user, &client_id, now).await {
+        Ok(()) => redirect(&after("application-allowed")),
+        Err(error) => failed(&error),
+    }
+}

@@ -1,0 +1,215 @@
+//! The account page, for people in a browser: rendered by the server, without script. It writes by forms, which must come from the
+//! service's own origin.
+
+mod applications;
+mod notice;
+mod overview;
+mod person;
+mod plan;
+mod privacy;
+mod providers;
+pub mod search;
+mod sessions;
+mod user_agent;
+
+use std::sync::Arc;
+
+use maud::html;
+use poem::{
+    Body, EndpointExt as _, IntoResponse as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post,
+};
+use sea_orm::DatabaseConnection;
+
+use super::{
+    own_host::on_own_host,
+    page::{Navigation, Page},
+    paths::Paths,
+};
+use crate::{
+    admission::{AdmissionError, Admissions},
+    clock::Clock,
+    config::Config,
+    digest::sha256_hex,
+    error::Error,
+    identity::{
+        Credential,
+        credentials::{cookies, host_cookie},
+        issuer::EMBEDDED,
+        issuer_session,
+        session::{Holder, Sessions},
+    },
+    random::Random,
+    services::{applications::TokenIssuer, privacy::Privacy, users::Member},
+};
+
+/// The path of the account page.
+pub const PATH: &str = "/account";
+
+/// The maximum size of a form.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+/// Everything that the pages need.
+#[derive(Clone)]
+pub struct Account {
+    /// Admits the session cookie.
+    pub admissions: Admissions,
+    /// The settings.
+    pub config: Arc<Config>,
+    /// The service's public root.
+    pub base_url: String,
+    /// The clock.
+    pub clock: Clock,
+    /// The sessions of browsers.
+    pub sessions: Sessions,
+    /// The database, for reading.
+    pub reader: DatabaseConnection,
+    /// The database, for writing.
+    pub writer: DatabaseConnection,
+    /// The URL of the issuer that signs people in.
+    pub issuer: String,
+    /// The subjects of people without a password at the embedded issuer, which are the demo people.
+    pub without_password: Vec<String>,
+    /// The source of ids.
+    pub random: Random,
+    /// Deletions of people's data.
+    pub privacy: Privacy,
+    /// The pages of search accounts.
+    pub search: search::SearchPages,
+    /// The navigation.
+    pub navigation: Navigation,
+}
+
+/// The person who is signed in in this browser.
+struct Visitor {
+    member: Arc<Member>,
+    /// The hash of the session's cookie value.
+    session: String,
+    /// The hash of the cookie value of its session at the embedded issuer.
+    issuer_session: Option<String>,
+}
+
+impl Account {
+    /// Adds the pages.
+    #[must_use]
+    pub fn mount(&self, paths: Paths) -> Paths {
+        let own = |endpoint: RouteMethod| on_own_host(endpoint.data(self.clone()), &self.base_url);
+        let paths = search::mount(self, paths.at(PATH, "GET, HEAD", own(get(overview::show))));
+        paths
+            .at("/account/sign-out", "POST", own(post(sessions::sign_out)))
+            .at("/account/signed-out", "GET, HEAD", own(get(sessions::signed_out)))
+            .at("/account/sessions/end-others", "POST", own(post(sessions::end_others)))
+            .at("/account/sessions/:id/end", "POST", own(post(sessions::end)))
+            .at("/account/applications/revoke", "POST", own(post(applications::revoke)))
+            .at("/account/applications/allow", "POST", own(post(applications::allow)))
+            .at(privacy::ACTIVITY, "GET, HEAD", own(get(privacy::activity)))
+            .at(privacy::DELETE, "GET, HEAD, POST", own(get(privacy::ask).post(privacy::delete)))
+            .at(privacy::DELETED, "GET, HEAD", own(get(privacy::deleted)))
+            .at("/account/*rest", "GET, HEAD, POST", own(get(unknown).post(unknown)))
+    }
+
+    /// Returns the person whose session the request carries, or the answer that leads to sign-in. A write must come from a page
+    /// of this service.
+    async fn visitor(&self, request: &Request) -> Result<Visitor, Response> {
+        let admitted = self.admissions.admit(request.method(), request.headers(), "", None).await;
+        match admitted {
+            Ok(Some(admitted)) => match admitted.credential {
+                Credential::Session { id } => {
+                    let at_issuer = host_cookie(issuer_session::COOKIE, &self.base_url);
+                    let issuer_session = cookies(request.headers(), &at_issuer).next().map(sha256_hex);
+                    Ok(Visitor { member: admitted.member, session: id, issuer_session })
+                }
+                Credential::AccessToken { .. } => Err(to_sign_in(request)),
+            },
+            Err(AdmissionError::ForeignOrigin) => Err(foreign_origin()),
+            Err(AdmissionError::Database(error)) => Err(failed(&error.into())),
+            _ => Err(to_sign_in(request)),
+        }
+    }
+
+    /// A page for the person who is signed in.
+    fn page(&self, title: impl Into<String>) -> Page {
+        Page::new(title).signed_in(&self.navigation)
+    }
+
+    /// The issuer of the tokens that clients present.
+    fn token_issuer(&self) -> TokenIssuer {
+        if self.config.embeds_issuer() { TokenIssuer::Embedded } else { TokenIssuer::External }
+    }
+
+    /// The person as the holder of sessions. The embedded issuer's are theirs only if it is the one that signed them in.
+    fn holder<'a>(&self, visitor: &'a Visitor) -> Holder<'a> {
+        let user = &visitor.member.user;
+        let is_own = self.config.embeds_issuer() && user.issuer == EMBEDDED;
+        Holder { user_id: user.id, subject: is_own.then_some(user.subject.as_str()) }
+    }
+}
+
+/// Sends a browser to sign-in, and from there back to the page, if it was asking for one.
+fn to_sign_in(request: &Request) -> Response {
+    let back = if request.method().is_safe() { request.uri().path() } else { PATH };
+    redirect(&format!("/auth/login?return_to={}", in_query(back)))
+}
+
+/// A path as the value of a parameter.
+fn in_query(path: &str) -> String {
+    let encoded: String = url::form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    // A slash needs no escape in a query.
+    encoded.replace("%2F", "/")
+}
+
+/// 303, so that a browser asks for the next page with GET.
+pub(super) fn redirect(to: &str) -> Response {
+    Response::builder()
+        .status(StatusCode::SEE_OTHER)
+        .header("Location", to)
+        .header("Cache-Control", "no-store")
+        .finish()
+        .into_response()
+}
+
+/// Returns the first field `name` of a form.
+async fn field(body: Body, name: &str) -> Option<String> {
+    let form = body.into_bytes_limit(MAX_FORM_BYTES).await.ok()?;
+    url::form_urlencoded::parse(&form).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}
+
+fn refused(status: StatusCode, title: &str, advice: &str) -> Response {
+    Page::new(title).status(status).render(&html! {
+        p role="alert" { (advice) }
+        p { a href=(PATH) { "Your account" } }
+    })
+}
+
+fn foreign_origin() -> Response {
+    refused(
+        StatusCode::FORBIDDEN,
+        "This form was sent from another site",
+        "Nothing was changed. Open your account page and try again from there.",
+    )
+}
+
+fn not_found() -> Response {
+    refused(StatusCode::NOT_FOUND, "Not found", "There is no such page, or what it showed has ended.")
+}
+
+/// The page for a service that failed. What somebody else has is not found.
+fn failed(error: &Error) -> Response {
+    if matches!(error, Error::NotFound) {
+        return not_found();
+    }
+    tracing::error!(%error, "an account page cannot be shown");
+    unavailable()
+}
+
+/// The page for a database that does not answer.
+pub(super) fn unavailable() -> Response {
+    let mut response =
+        refused(StatusCode::SERVICE_UNAVAILABLE, "Not available at the moment", "Please try again in a few seconds.");
+    response.headers_mut().insert("Retry-After", 5.into());
+    response
+}
+
+#[handler]
+fn unknown() -> Response {
+    not_found()
+}

@@ -1,0 +1,34 @@
+//! `GET /account`: all sections on one page.
+
+use maud::{Markup, html};
+use poem::{Request, Response, handler, web::Data};
+
+use super::{Account, Visitor, applications, failed, notice, person, plan, privacy, providers, search, sessions};
+use crate::error::Error;
+
+/// Shows the page.
+#[handler]
+pub(super) async fn show(Data(account): Data<&Account>, request: &Request) -> Response {
+    let visitor = match account.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(answer) => return answer,
+    };
+    match sections(account, &visitor).await {
+        Ok(sections) => account.page("Your account").render(&html! {
+            (notice::of(request))
+            (sections)
+        }),
+        Err(error) => failed(&error),
+    }
+}
+
+async fn sections(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
+    let plan = plan::section(account, visitor).await?;
+    let providers = providers::section(account, visitor).await?;
+    let applications = applications::section(account, visitor).await?;
+    let sessions = sessions::section(account, visitor).await?;
+    let search = search::section(account, visitor).await;
+    Ok(html! {
+        (person::section(account, visitor)) (search) (providers) (plan) (applications) (sessions) (privacy::section())
+    })
+}

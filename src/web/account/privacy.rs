@@ -1,0 +1,161 @@
+//! The person's data: what happened to it, all of it as a file, and an end to it.
+
+use api::privacy::{AuditAction, AuditActor, AuditEvent};
+use maud::{Markup, html};
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+
+use super::{Account, PATH, failed, field, refused, sessions};
+use crate::{
+    services::{access, audit},
+    web::page::{Page, words::time},
+};
+
+/// The audit trail.
+pub(super) const ACTIVITY: &str = "/account/activity";
+/// The page that asks before everything is deleted.
+pub(super) const DELETE: &str = "/account/delete";
+/// The page after that.
+pub(super) const DELETED: &str = "/account/deleted";
+
+/// The operation that a browser saves as a file.
+const EXPORT: &str = "/api/privacy/access";
+
+/// The number of events on the page. The file has all.
+const SHOWN: u64 = 200;
+
+/// The links to all of it.
+pub(super) fn section() -> Markup {
+    html! {
+        section aria-labelledby="data" {
+            h2 #data { "Your data" }
+            ul.plain {
+                li { a href=(ACTIVITY) { "Activity" } ": who shared, granted, connected or deleted what in the last 90 days" }
+                li { a href=(EXPORT) download="sightline-data.json" { "Download your data" } ": everything that is stored about you, as JSON" }
+                li { a href=(DELETE) { "Delete your data" } }
+            }
+        }
+    }
+}
+
+/// Shows the audit trail.
+#[handler]
+pub(super) async fn activity(Data(account): Data<&Account>, request: &Request) -> Response {
+    let visitor = match account.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(answer) => return answer,
+    };
+    let user = &visitor.member.user;
+    let email_key = access::verified_email_key(user, account.clock.now());
+    match audit::about(&account.reader, user, email_key, None, SHOWN).await {
+        Ok(events) => account.page("Activity").render(&html! {
+            @if events.is_empty() {
+                p { "Nothing was shared, granted, connected or deleted in the last 90 days." }
+            } @else {
+                p.quiet-text { "The last 90 days, latest first. Your download has every event; this page shows " (SHOWN) " at most." }
+                ul.plain { @for event in &events { li.card { (entry(event)) } } }
+            }
+            p { a href=(PATH) { "Your account" } }
+        }),
+        Err(error) => failed(&error),
+    }
+}
+
+fn entry(event: &AuditEvent) -> Markup {
+    let who = match event.actor {
+        AuditActor::You => "You",
+        AuditActor::Other => event.actor_name.as_deref().unwrap_or("A member"),
+        AuditActor::FormerMember => "A former member",
+    };
+    html! {
+        p { strong { (words(event.action)) } @if let Some(what) = &event.what { ": " (what) } }
+        dl {
+            dt { "When" } dd { (time(event.at)) }
+            dt { "Who" } dd { (who) }
+            @if let Some(whom) = &event.whom { dt { "Member" } dd { (whom) } }
+            @if let Some(role) = &event.role { dt { "Role" } dd { (role) } }
+        }
+    }
+}
+
+fn words(action: AuditAction) -> &'static str {
+    match action {
+        AuditAction::GrantMade => "Access given",
+        AuditAction::GrantChanged => "Role changed",
+        AuditAction::GrantRemoved => "Access ended",
+        AuditAction::ShareLinkMade => "Share link made",
+        AuditAction::ShareLinkRevoked => "Share link revoked",
+        AuditAction::SearchAccountConnected => "Search account connected",
+        AuditAction::SearchAccountDisconnected => "Search account disconnected",
+        AuditAction::ProviderConnected => "SEO provider connected",
+        AuditAction::ProviderDisconnected => "SEO provider disconnected",
+        AuditAction::ApplicationRevoked => "Application revoked",
+        AuditAction::ApplicationAllowed => "Application allowed again",
+        AuditAction::AnnotationDeleted => "Annotation deleted",
+        AuditAction::SegmentDeleted => "Segment deleted",
+        AuditAction::TopicClusterDeleted => "Topic cluster deleted",
+        AuditAction::BrandedKeywordDeleted => "Branded keyword deleted",
+        AuditAction::TagDeleted => "Tag deleted",
+        AuditAction::FilterPresetDeleted => "Filter preset deleted",
+    }
+}
+
+/// Asks whether to delete everything.
+#[handler]
+pub(super) async fn ask(Data(account): Data<&Account>, request: &Request) -> Response {
+    match account.visitor(request).await {
+        Ok(_) => question(account),
+        Err(answer) => answer,
+    }
+}
+
+fn question(account: &Account) -> Response {
+    account.page("Delete your data?").render(&html! {
+        p { "This deletes everything that is stored about you, at once and for ever:" }
+        ul {
+            li { "your search accounts, with their access at the search engine, and your properties with their notes, segments, topic clusters, branded keywords and share links" }
+            li { "your tags, filters and marks, and the access that you gave to others or they gave to you" }
+            li { "your sign-ins in all browsers and applications"
+                @if account.config.embeds_issuer() { ", and your account here with its password" } }
+        }
+        p { "What you wrote on properties of others stays with them, without your name. You can "
+            a href=(EXPORT) download="sightline-data.json" { "download your data" } " before." }
+        form method="post" action=(DELETE) {
+            p { label { input type="checkbox" name="confirm" value="yes" required; " Delete all my data. It cannot be undone." } }
+            div.actions {
+                button.danger { "Delete my data" }
+                a href=(PATH) { "Keep it" }
+            }
+        }
+    })
+}
+
+/// Deletes everything, if the person has confirmed.
+#[handler]
+pub(super) async fn delete(Data(account): Data<&Account>, request: &Request, body: Body) -> Response {
+    let visitor = match account.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(answer) => return answer,
+    };
+    if field(body, "confirm").await.as_deref() != Some("yes") {
+        return refused(
+            StatusCode::BAD_REQUEST,
+            "Nothing was deleted",
+            "Tick the box to confirm that all your data is deleted.",
+        );
+    }
+    match account.privacy.delete(&visitor.member).await {
+        Ok(()) => sessions::leave_for(account, DELETED),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Says that everything is deleted.
+#[handler]
+pub(super) fn deleted(Data(account): Data<&Account>) -> Response {
+    Page::new("Your data is deleted").render(&html! {
+        p { "Nothing that names you is stored any more, and nothing can act for you here. The search engine is told to end this service's access." }
+        @if !account.config.embeds_issuer() {
+            p.quiet-text { "You may still be signed in at the place where you sign in. Signing in here again starts afresh." }
+        }
+    })
+}

@@ -1,0 +1,43 @@
+//! The person's connections to SEO providers, to be read. They are made and ended through the API.
+
+use api::integrations::{Provider, ProviderConnection};
+use maud::{Markup, html};
+
+use super::{Account, Visitor};
+use crate::{error::Error, services::integrations, web::page::words::time};
+
+/// One line for each provider. Nothing is shown to those who have connected none.
+pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
+    let connections = integrations::connections(&account.reader, visitor.member.user.id).await?;
+    Ok(html! {
+        @if connections.iter().any(|connection| connection.connected) {
+            section aria-labelledby="providers" {
+                h2 #providers { "SEO data providers" }
+                dl {
+                    @for connection in &connections {
+                        dt { (name(connection.provider)) }
+                        dd { (state(connection)) }
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn name(provider: Provider) -> &'static str {
+    match provider {
+        Provider::A => "Provider A",
+        Provider::B => "Provider B",
+    }
+}
+
+fn state(connection: &ProviderConnection) -> Markup {
+    html! {
+        @if let (Some(account), Some(checked_at)) = (&connection.account, connection.checked_at) {
+            "Connected as " code { (account) } ", checked on " (time(checked_at)) "."
+            @if let Some(hint) = &connection.hint { " " (hint) }
+        } @else {
+            "Not connected."
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Search accounts on the account page: connect, choose properties, disconnect.
+
+mod attempt;
+mod connect;
+mod disconnect;
+mod properties;
+mod words;
+
+use maud::{Markup, html};
+use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
+
+use self::attempt::Attempts;
+use super::{Account, Visitor, refused, unavailable};
+use crate::{
+    error::Error,
+    random::Random,
+    secrets::Secrets,
+    services::{
+        access::parse_id,
+        connections::{AccountView, CALLBACK, SearchConnections},
+    },
+    web::{own_host::on_own_host, paths::Paths},
+};
+
+/// The maximum size of a form: the ticks of some thousand properties.
+const MAX_FORM_BYTES: usize = 256 * 1024;
+
+/// Everything that the pages of search accounts need.
+#[derive(Clone)]
+pub struct SearchPages {
+    connections: SearchConnections,
+    attempts: Attempts,
+}
+
+impl SearchPages {
+    /// The pages of a service at `base_url`.
+    #[must_use]
+    pub fn new(connections: SearchConnections, secrets: Secrets, random: Random, base_url: &str) -> Self {
+        Self { connections, attempts: Attempts::new(secrets, random, base_url) }
+    }
+}
+
+/// Adds the pages.
+pub(super) fn mount(account: &Account, paths: Paths) -> Paths {
+    let own = |endpoint: RouteMethod| on_own_host(endpoint.data(account.clone()), &account.base_url);
+    paths
+        .at("/account/search/connect", "POST", own(post(connect::begin)))
+        .at(CALLBACK, "GET, HEAD", own(get(connect::come_back)))
+        .at("/account/search/:id", "GET, HEAD", own(get(properties::show)))
+        .at("/account/search/:id/sync", "POST", own(post(properties::sync)))
+        .at("/account/search/:id/properties", "POST", own(post(properties::choose)))
+        .at("/account/search/:id/disconnect", "GET, HEAD, POST", own(get(disconnect::ask).post(disconnect::end)))
+}
+
+/// The section of the account page.
+pub(super) async fn section(account: &Account, visitor: &Visitor) -> Markup {
+    let connections = &account.search.connections;
+    let accounts = connections.of_person(visitor.member.user.id).await;
+    html! {
+        section aria-labelledby="search-accounts" {
+            h2 #search-accounts { "Search accounts" }
+            @match &accounts {
+                Err(error) => (unreadable(error)),
+                Ok(accounts) => {
+                    @if accounts.is_empty() {
+                        p {
+                            "No search account is connected. Connect the account with which you see your sites at the search engine. "
+                            "This service reads its search data and changes nothing there."
+                        }
+                    }
+                    @for one in accounts { (card(one)) }
+                    @if connections.is_configured() {
+                        form method="post" action="/account/search/connect" {
+                            button { @if accounts.is_empty() { "Connect a search account" } @else { "Connect another search account" } }
+                        }
+                    } @else {
+                        (not_configured(connections))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn unreadable(error: &Error) -> Markup {
+    tracing::error!(%error, "search accounts cannot be shown");
+    html! { p.notice.bad role="alert" { "Your search accounts cannot be shown at the moment. Try again in a few seconds." } }
+}
+
+fn card(account: &AccountView) -> Markup {
+    html! {
+        div.card {
+            h3 { a href=(path(account)) { (account.name) } }
+            (words::state(account))
+            div.actions {
+                @if account.ended.is_some() { (reconnect(account)) } @else {
+                    a href=(path(account)) { "Choose properties" span.visually-hidden { " of " (account.name) } }
+                }
+                @if account.ended != Some(crate::error::Disconnection::ByPerson) {
+                    a href=(format!("{}/disconnect", path(account))) {
+                        "Disconnect" span.visually-hidden { " " (account.name) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The button that renews the grant of an account.
+fn reconnect(account: &AccountView) -> Markup {
+    html! {
+        form method="post" action="/account/search/connect" {
+            input type="hidden" name="account" value=(account.id);
+            button { "Reconnect" span.visually-hidden { " " (account.name) } }
+        }
+    }
+}
+
+/// The notice that only the operator can make connecting possible.
+fn not_configured(connections: &SearchConnections) -> Markup {
+    html! {
+        p.notice.warn {
+            "Search accounts cannot be connected yet. The operator of this service must set "
+            code { "search_engine.client_id" } " and " code { "search_engine.client_secret" }
+            ", for a client at the search engine with the redirect URI " code { (connections.redirect_uri()) } "."
+        }
+    }
+}
+
+fn path(account: &AccountView) -> String {
+    format!("/account/search/{}", account.id)
+}
+
+/// Returns the account that the path names, if it is the visitor's.
+async fn named(account: &Account, visitor: &Visitor, request: &Request) -> Result<AccountView, Response> {
+    let id = request.raw_path_param("id").and_then(parse_id).ok_or_else(not_found)?;
+    account.search.connections.one(visitor.member.user.id, id).await.map_err(|error| failed(&error))
+}
+
+/// The page for a failed operation.
+fn failed(error: &Error) -> Response {
+    match error {
+        Error::NotFound | Error::NoSuch { .. } => not_found(),
+        error => {
+            tracing::error!(%error, "a page of a search account cannot be shown");
+            unavailable()
+        }
+    }
+}
+
+fn not_found() -> Response {
+    refused(
+        StatusCode::NOT_FOUND,
+        "There is no such search account",
+        "It may have been removed. Your account page lists yours.",
+    )
+}
+
+/// The values of a form, or the answer to a body that is none.
+async fn form(request: &Request, body: Body) -> Result<Vec<(String, String)>, Response> {
+    let unreadable = || refused(StatusCode::BAD_REQUEST, "The form cannot be read", "Go back and send it again.");
+    let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
+    let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await.map_err(|_| unreadable())?;
+    // A form without fields has no body, and clients may then name no type.
+    if !bytes.is_empty() && !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        return Err(unreadable());
+    }
+    Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
+}
+
+fn back() -> Markup {
+    html! { p { a href=(super::PATH) { "Your account" } } }
+}

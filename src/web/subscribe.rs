@@ -1,0 +1,216 @@
+//! `GET /subscribe`: the catalogue of plans, and how to subscribe at this deployment.
+//!
+//! No payment is taken here. Messages of a payment provider would come to `POST /billing/webhook`, mounted beside this page (decision 25).
+
+use std::sync::Arc;
+
+use api::billing::{Plan, PlanFeatures, SubscriptionStatus};
+use maud::{Markup, html};
+use poem::{EndpointExt as _, Request, Response, get, handler, web::Data};
+use url::Url;
+
+use super::{
+    account::{redirect, unavailable},
+    own_host::on_own_host,
+    page::{Navigation, Page},
+    paths::Paths,
+    plan_words::{features, price, state},
+};
+use crate::{
+    admission::{AdmissionError, Admissions},
+    config::Config,
+    identity::Credential,
+    services::{billing, users::Member},
+};
+
+/// The path of the page.
+pub const PATH: &str = "/subscribe";
+
+/// Everything that the page needs.
+#[derive(Clone)]
+pub struct Subscribe {
+    /// Admits the session cookie. `None` if browsers cannot sign in.
+    pub admissions: Option<Admissions>,
+    /// The settings.
+    pub config: Arc<Config>,
+    /// The service's public root.
+    pub base_url: String,
+    /// The navigation.
+    pub navigation: Navigation,
+}
+
+/// The way to a plan for a visitor.
+enum Way {
+    /// The visitor signs in first.
+    SignIn,
+    /// At the page of a payment provider, with the visitor's reference.
+    Checkout(Url, String),
+    /// By asking there, with the visitor's reference.
+    Contact(String, Option<String>),
+    /// By asking whoever runs the service.
+    Unknown,
+}
+
+impl Subscribe {
+    /// Adds the page.
+    #[must_use]
+    pub fn mount(self, paths: Paths) -> Paths {
+        let base_url = self.base_url.clone();
+        paths.at(PATH, "GET, HEAD", on_own_host(get(show).data(self), &base_url))
+    }
+
+    /// Returns the person whose session the request carries.
+    async fn visitor(&self, request: &Request) -> Result<Option<Arc<Member>>, AdmissionError> {
+        let Some(admissions) = &self.admissions else { return Ok(None) };
+        match admissions.admit(request.method(), request.headers(), "", None).await {
+            Ok(admitted) => {
+                let admitted = admitted.filter(|one| matches!(one.credential, Credential::Session { .. }));
+                Ok(admitted.map(|admitted| admitted.member))
+            }
+            Err(AdmissionError::Database(error)) => Err(error.into()),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The page of another service that replaces this one.
+    fn elsewhere(&self) -> Option<&str> {
+        let own = format!("{}{PATH}", self.base_url);
+        self.config.subscribe_url.as_deref().filter(|url| *url != own && self.config.billing.enabled)
+    }
+
+    fn way(&self, visitor: Option<&Member>) -> Way {
+        let billing = &self.config.billing;
+        // The id says nothing about the person, and `sightline subscription set` takes it.
+        let reference = visitor.map(|visitor| visitor.user.id.to_string());
+        let checkout = billing.checkout_url.as_deref().and_then(|url| Url::parse(url).ok());
+        match (checkout, &billing.contact_url, reference) {
+            (Some(url), _, Some(reference)) => Way::Checkout(url, reference),
+            (Some(_), _, None) if self.admissions.is_some() => Way::SignIn,
+            (_, Some(url), reference) => Way::Contact(url.clone(), reference),
+            _ => Way::Unknown,
+        }
+    }
+}
+
+/// Shows the page.
+#[handler]
+async fn show(Data(page): Data<&Subscribe>, request: &Request) -> Response {
+    if let Some(url) = page.elsewhere() {
+        return redirect(url);
+    }
+    let visitor = match page.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(error) => {
+            tracing::error!(%error, "the page of plans cannot be shown");
+            return unavailable();
+        }
+    };
+    let frame = Page::new("Plans");
+    let frame = if visitor.is_some() { frame.signed_in(&page.navigation) } else { frame };
+    frame.render(&contents(page, visitor.as_deref()))
+}
+
+fn contents(page: &Subscribe, visitor: Option<&Member>) -> Markup {
+    let plans = billing::catalogue(&page.config);
+    if plans.is_empty() {
+        return html! { p { "Nothing is for sale here: billing is off, and everything is included." } };
+    }
+    let way = page.way(visitor);
+    let offered = offered(&plans);
+    html! {
+        @if let Some(visitor) = visitor { p.notice { strong { "Your plan: " } (state(&page.config, visitor)) } }
+        @for plan in &plans { (card(plan, offered, &way, visitor)) }
+        (advice(&way))
+    }
+}
+
+/// The features that at least one plan includes.
+fn offered(plans: &[Plan]) -> PlanFeatures {
+    let any = |has: fn(&PlanFeatures) -> bool| plans.iter().any(|plan| has(&plan.features));
+    PlanFeatures {
+        share_links: any(|features| features.share_links),
+        team: any(|features| features.team),
+        mcp: any(|features| features.mcp),
+        seo_providers: any(|features| features.seo_providers),
+    }
+}
+
+fn card(plan: &Plan, offered: PlanFeatures, way: &Way, visitor: Option<&Member>) -> Markup {
+    let is_current = visitor.is_some_and(|visitor| {
+        let entitlement = &visitor.entitlement;
+        entitlement.status == SubscriptionStatus::Active && entitlement.plan.name() == plan.key
+    });
+    html! {
+        section.card aria-labelledby=(plan.key) {
+            h2 id=(plan.key) { (plan.name) }
+            dl {
+                @if !plan.prices.is_empty() {
+                    dt { "Price" }
+                    dd { (plan.prices.iter().map(price).collect::<Vec<_>>().join(", or ")) }
+                }
+                dt { "Tracked properties" }
+                dd { (plan.tracked_properties) }
+                @for (term, contained) in [("Included", true), ("Not included", false)] {
+                    @let names = features(offered, plan.features, contained);
+                    @if !names.is_empty() { dt { (term) } dd { (names.join(", ")) } }
+                }
+                dt { "Requests" }
+                dd { (plan.rate_limit.per_minute) " a minute, " (plan.rate_limit.burst) " at once" }
+            }
+            @if is_current {
+                p.state.good { "This is your plan." }
+            } @else if let Way::Checkout(url, reference) = way {
+                p { a.button href=(checkout(url, plan, reference)) { "Choose " (plan.name) } }
+            }
+        }
+    }
+}
+
+/// The payment provider's page for a plan, with the plan and the reference that it gives back.
+fn checkout(url: &Url, plan: &Plan, reference: &str) -> String {
+    let mut url = url.clone();
+    url.query_pairs_mut().append_pair("plan", &plan.key).append_pair("reference", reference);
+    url.into()
+}
+
+/// The paragraph on the way to a plan.
+fn advice(way: &Way) -> Markup {
+    html! {
+        @match way {
+            Way::SignIn => p { a.button href={ "/auth/login?return_to=" (PATH) } { "Sign in to subscribe" } },
+            Way::Checkout(url, _) => p.quiet-text {
+                "You pay at " (url.host_str().unwrap_or_default()) ". The plan is in force once the payment has arrived there."
+            },
+            Way::Contact(url, reference) => {
+                p {
+                    a.button href=(url) { "Ask for a plan" }
+                    @if let Some(reference) = reference { " Name your reference: " code { (reference) } }
+                }
+            },
+            Way::Unknown => p { "Plans are set by whoever runs this service. Ask them for the one you need." },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkout_keeps_its_own_query_and_escapes_what_is_appended() {
+        let plan = Plan {
+            key: "pro".to_owned(),
+            name: "Pro".to_owned(),
+            prices: Vec::new(),
+            tracked_properties: 1,
+            features: PlanFeatures { share_links: false, team: false, mcp: false, seo_providers: false },
+            rate_limit: api::billing::PlanRateLimit { per_minute: 1, burst: 1 },
+        };
+        for (url, expected) in [
+            ("https://pay.example/x", "https://pay.example/x?plan=pro&reference=a%26b"),
+            ("https://pay.example/x?shop=7", "https://pay.example/x?shop=7&plan=pro&reference=a%26b"),
+        ] {
+            assert_eq!(checkout(&url.parse().unwrap(), &plan, "a&b"), expected);
+        }
+    }
+}

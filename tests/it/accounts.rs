@@ -1,0 +1,135 @@
+//! Tests of local accounts at a whole service: from the operator's link to the account page.
+
+use std::collections::BTreeMap;
+
+use chrono::TimeDelta;
+use entity::account;
+use sea_orm::EntityTrait as _;
+use serde_json::{Value, json};
+use sightline::{
+    app::http_client,
+    embedded_issuer::accounts::{links, operator::Operator},
+    random::Random,
+};
+
+use crate::{
+    privacy::Named,
+    support::app::{TestApp, start_of_test},
+};
+
+const PASSWORD: &str = "tin can river 9";
+
+/// A browser that keeps its cookies. Redirects are followed by hand.
+struct Browser {
+    base: String,
+    jar: BTreeMap<String, String>,
+}
+
+/// A response: status, `Location` and body.
+type Answer = (u16, String, String);
+
+impl Browser {
+    fn new(app: &TestApp) -> Self {
+        Self { base: app.service.base_url.clone(), jar: BTreeMap::new() }
+    }
+
+    async fn send(&mut self, request: reqwest::RequestBuilder) -> Answer {
+        let cookies: Vec<_> = self.jar.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let response = request.header("cookie", cookies.join("; ")).send().await.unwrap();
+        for line in response.headers().get_all("set-cookie") {
+            let pair = line.to_str().unwrap().split(';').next().unwrap();
+            let (name, value) = pair.split_once('=').unwrap();
+            self.jar.insert(name.to_owned(), value.to_owned());
+        }
+        let location = response.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
+        (response.status().as_u16(), location.unwrap_or_default(), response.text().await.unwrap())
+    }
+
+    fn at(&self, path: &str) -> String {
+        if path.starts_with('/') { format!("{}{path}", self.base) } else { path.to_owned() }
+    }
+
+    async fn get(&mut self, path: &str) -> Answer {
+        let request = http_client().unwrap().get(self.at(path));
+        self.send(request).await
+    }
+
+    async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Answer {
+        let token = self.jar["sightline_sign_in"].clone();
+        let form: Vec<_> = form.iter().copied().chain([("csrf", token.as_str())]).collect();
+        let request = http_client().unwrap().post(self.at(path)).form(&form);
+        self.send(request).await
+    }
+
+    /// Enters a password at the sign-in page of the service.
+    async fn enter(&mut self, password: &str) -> Answer {
+        let issuer = self.get("/auth/login?return_to=/account").await.1;
+        self.get(&issuer).await;
+        self.post(&issuer, &[("decision", "enter"), ("email", "ann@corp.test"), ("password", password)]).await
+    }
+}
+
+/// Adds an account and returns the path of its link.
+async fn invited(app: &TestApp) -> (String, String) {
+    let operator = Operator { db: app.service.db.clone(), random: Random::system(), now: start_of_test() };
+    let token = operator.add("ann@corp.test", Some("Ann")).await.unwrap().token;
+    (links::url("", &token), token)
+}
+
+/// Sets the password and signs in. Returns the browser on the account page, and the page.
+async fn signed_in(app: &TestApp) -> (Browser, String) {
+    let ((path, token), mut browser) = (invited(app).await, Browser::new(app));
+    assert_eq!(browser.get(&path).await.0, 200);
+    let form = [("token", token.as_str()), ("new", PASSWORD), ("repeated", PASSWORD)];
+    assert_eq!(browser.post("/account/password/set", &form).await.0, 200);
+    let (status, mut to, _) = browser.enter(PASSWORD).await;
+    assert_eq!(status, 303);
+    for _ in 0..2 {
+        to = browser.get(&to).await.1;
+    }
+    assert_eq!(to, "/account");
+    let (status, _, page) = browser.get(&to).await;
+    assert_eq!(status, 200);
+    (browser, page)
+}
+
+#[tokio::test]
+async fn a_person_with_a_link_comes_to_their_account_page() {
+    let app = TestApp::start(|_| {}).await;
+    let (mut browser, page) = signed_in(&app).await;
+    assert!(page.contains("ann@corp.test") && !page.contains("not verified"), "{page}");
+    assert_eq!(browser.get("/account/password").await.0, 200);
+}
+
+#[tokio::test]
+async fn an_account_goes_with_its_person_and_is_in_their_export_before() {
+    let app = TestApp::start(|_| {}).await;
+    let (mut browser, _) = signed_in(&app).await;
+    let db = &app.service.db;
+    let account = account::Entity::find().one(db).await.unwrap().unwrap();
+    let ann = Named::find(db, &account.id.to_string()).await;
+    let export: Value = serde_json::from_str(&browser.get("/api/privacy/access").await.2).unwrap();
+    let shown = &export["data"]["localAccount"];
+    assert_eq!((&shown["email"], &shown["hasPassword"]), (&json!("ann@corp.test"), &json!(true)));
+    assert_eq!(shown["links"].as_array().unwrap().len(), 1);
+    assert!(!export.to_string().contains("argon2"));
+
+    let request = http_client().unwrap().post(browser.at("/account/delete"));
+    let request = request.header("origin", browser.base.clone()).form(&[("confirm", "yes")]);
+    let (status, to, page) = browser.send(request).await;
+    assert_eq!((status, to.as_str()), (303, "/account/deleted"), "{page}");
+    assert_eq!(ann.places(db).await, Vec::<String>::new());
+    app.hand.advance(TimeDelta::seconds(1));
+    assert_eq!(browser.enter(PASSWORD).await.0, 400, "there is no such account any more");
+}
+
+#[tokio::test]
+async fn guesses_are_limited_though_rate_limits_are_off() {
+    let app = TestApp::start(|config| config.rate_limit.enabled = false).await;
+    invited(&app).await;
+    let mut browser = Browser::new(&app);
+    for _ in 0..10 {
+        assert_eq!(browser.enter("a guess at it").await.0, 400);
+    }
+    assert_eq!(browser.enter("a guess at it").await.0, 429);
+}

@@ -1,0 +1,141 @@
+//! Tests of the page of plans.
+
+use chrono::TimeDelta;
+use entity::user::{Plan, PlanState};
+use sightline::services::users::subscriptions;
+
+use super::{in_days, set};
+use crate::support::{
+    app::{TestApp, shared},
+    signed_in::{Browser, Page},
+};
+
+#[track_caller]
+fn shows(page: &Page, texts: &[&str]) {
+    for text in texts {
+        assert!(page.body.contains(text), "no {text:?}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn everyone_sees_what_is_for_sale_and_how_to_ask_for_it() {
+    let app = TestApp::start(|config| {
+        config.plans.free.prices = vec!["0 EUR month".parse().unwrap()];
+        config.plans.pro.name = "Studio <1>".to_owned();
+        config.plans.pro.prices = ["2900 EUR month", "29000 EUR year"].map(|price| price.parse().unwrap()).to_vec();
+        config.billing.contact_url = Some("mailto:sales@example.org".to_owned());
+    })
+    .await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let page = browser.signed_out().get("/subscribe").await.expect(200);
+    let offers = ["Free of charge", "Studio &lt;1&gt;", "29.00 EUR a month, or 290.00 EUR a year", "<dd>250</dd>"];
+    shows(&page, &offers);
+    shows(&page, &["120 a minute, 60 at once", "Share links, Team members", "href=\"mailto:sales@example.org\""]);
+    assert!(!page.body.contains("Your plan") && !page.body.contains("reference"), "{}", page.body);
+    assert!(!page.body.contains("Tools for assistants"), "it is not built: {}", page.body);
+    assert!(!page.body.contains("<nav") && !page.body.contains("<script"), "{}", page.body);
+
+    let id = subscriptions::show(&app.service.db, "demo-owner").await.unwrap().id;
+    let page = browser.get("/subscribe").await.expect(200);
+    shows(&page, &offers);
+    shows(&page, &["Your plan: ", "This is your plan.", &format!("Name your reference: <code>{id}</code>")]);
+    shows(&page, &["<nav", &format!("<a href=\"{}/subscribe\">Plans</a>", app.service.base_url)]);
+}
+
+#[tokio::test]
+async fn a_payment_page_gets_the_plan_and_a_reference_that_names_nobody() {
+    let app = TestApp::start(|config| {
+        config.billing.checkout_url = Some("https://pay.example/start?shop=7".to_owned());
+        config.billing.contact_url = Some("https://example.org/contact".to_owned());
+    })
+    .await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let page = browser.signed_out().get("/subscribe").await.expect(200);
+    shows(&page, &["Sign in to subscribe", "href=\"/auth/login?return_to=/subscribe\""]);
+    assert!(!page.body.contains("pay.example"), "{}", page.body);
+
+    let id = subscriptions::show(&app.service.db, "demo-owner").await.unwrap().id;
+    let page = browser.get("/subscribe").await.expect(200);
+    for plan in ["free", "agency"] {
+        shows(&page, &[&format!("href=\"https://pay.example/start?shop=7&amp;plan={plan}&amp;reference={id}\"")]);
+    }
+    assert!(!page.body.contains("plan=pro") && page.body.contains("You pay at pay.example"), "{}", page.body);
+    assert!(!page.body.contains("demo.test"), "{}", page.body);
+    // The reference is what the operator's command takes.
+    let wanted = subscriptions::Wanted { plan: Plan::Agency, state: PlanState::Active, until: Some(in_days(30)) };
+    subscriptions::set(&app.service.db, &id.to_string(), wanted, in_days(0)).await.unwrap();
+    shows(&browser.get("/subscribe").await.expect(200), &["Agency, paid until", "plan=pro"]);
+}
+
+#[tokio::test]
+async fn the_page_and_the_account_say_how_long_a_plan_lasts() {
+    let app = TestApp::start(|_| {}).await;
+    let end = in_days(0) + TimeDelta::hours(10);
+    let time = "21 November 2026, 22:00 UTC";
+    let browser = Browser::signed_in(&app, "owner").await;
+    for (state, until, texts) in [
+        (PlanState::Trialing, end, &["Pro, as a trial until", time][..]),
+        (PlanState::Active, end, &["Pro, paid until", time]),
+        (PlanState::Cancelled, end, &["Pro, cancelled: it ends on", time]),
+        (PlanState::PastDue, end - TimeDelta::days(14), &["A payment is missing; without it the plan ends on", time]),
+        (PlanState::Cancelled, end - TimeDelta::days(1), &["None. ", "Your plan Pro ended on", "20 November 2026"]),
+        (PlanState::Trialing, end - TimeDelta::days(1), &["None. ", "Your trial ended on", "Your records are kept"]),
+    ] {
+        set(&app, Plan::Pro, state, Some(until)).await;
+        for path in ["/subscribe", "/account"] {
+            shows(&browser.get(path).await.expect(200), texts);
+        }
+    }
+    shows(&browser.get("/subscribe").await.expect(200), &["Plans are set by whoever runs this service."]);
+}
+
+#[tokio::test]
+async fn where_billing_is_off_nothing_is_for_sale_and_no_link_leads_there() {
+    let app = TestApp::start(|config| {
+        config.billing.enabled = false;
+        config.billing.checkout_url = Some("https://pay.example/start".to_owned());
+    })
+    .await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let page = browser.get("/subscribe").await.expect(200);
+    shows(&page, &["Nothing is for sale here: billing is off"]);
+    assert!(!page.body.contains("pay.example") && !page.body.contains("Agency"), "{}", page.body);
+    for path in ["/subscribe", "/account"] {
+        let page = browser.get(path).await.expect(200);
+        assert!(page.body.contains("<nav") && !page.body.contains(">Plans</a>"), "{}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_plans_elsewhere_replaces_the_own_one() {
+    let url = "https://example.org/plans";
+    let app = TestApp::start(|config| config.subscribe_url = Some(url.to_owned())).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    browser.get("/subscribe").await.leads_to(url);
+    let page = browser.get("/account").await.expect(200);
+    shows(&page, &[&format!("<a href=\"{url}\">Plans</a>"), &format!("<a href=\"{url}\">Change the plan</a>")]);
+}
+
+#[tokio::test]
+async fn the_page_is_there_where_browsers_cannot_sign_in() {
+    let app = TestApp::start(|config| {
+        config.identity.issuer = Some(shared().service.base_url.clone());
+        config.billing.checkout_url = Some("https://pay.example/start".to_owned());
+        config.billing.contact_url = Some("https://example.org/contact".to_owned());
+    })
+    .await;
+    let page = Browser::anonymous(&app).get("/subscribe").await.expect(200);
+    shows(&page, &["Agency", "href=\"https://example.org/contact\""]);
+    assert!(!page.body.contains("/auth/login") && !page.body.contains("pay.example"), "{}", page.body);
+    let style = app.anonymous().get("/assets/sightline.css").await.expect(200);
+    assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
+}
+
+#[tokio::test]
+async fn a_failing_database_gives_a_page_to_those_who_are_signed_in() {
+    let app = TestApp::start(|_| {}).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    app.service.close_database().await;
+    assert_eq!(browser.get("/subscribe").await.expect(503).header("retry-after"), "5");
+    browser.signed_out().get("/subscribe").await.expect(200);
+}

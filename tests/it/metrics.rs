@@ -1,0 +1,147 @@
+//! Tests of the metrics.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use poem::http::Method;
+use serde_json::json;
+use sightline::{app, config::Config};
+
+use crate::support::{actor::Actor, app::TestApp};
+
+/// The values of a scrape, by name and labels.
+type Scrape = BTreeMap<String, f64>;
+
+async fn text(app: &TestApp) -> String {
+    let address = app.service.metrics_address.unwrap();
+    let answer = app::http_client().unwrap().get(format!("http://{address}/metrics")).send().await.unwrap();
+    assert_eq!(answer.status().as_u16(), 200);
+    assert!(answer.headers()["content-type"].to_str().unwrap().starts_with("application/openmetrics-text"));
+    answer.text().await.unwrap()
+}
+
+async fn scrape(app: &TestApp) -> Scrape {
+    let text = text(app).await;
+    let values = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.rsplit_once(' ').unwrap());
+    values.map(|(series, value)| (series.to_owned(), value.parse().unwrap())).collect()
+}
+
+fn value(scrape: &Scrape, series: &str) -> f64 {
+    scrape.get(series).copied().unwrap_or_default()
+}
+
+/// Settings under which everything is counted.
+fn counted(config: &mut Config) {
+    config.metrics.listen = Some(([127, 0, 0, 1], 0).into());
+    config.rate_limit.enabled = true;
+}
+
+async fn use_everything(owner: &Actor, anonymous: &Actor) {
+    let property = owner.property("northmoor").await;
+    for _ in 0..2 {
+        owner.get(&format!("/api/properties/{property}/performance")).await.expect(200);
+        let headers = [("content-type", "application/json"), ("idempotency-key", "metrics")];
+        let tag = json!({ "name": "Shops" }).to_string();
+        owner.send(Method::POST, "/api/tags", Some(tag), &headers).await.expect(201);
+    }
+    anonymous.get("/api/tags").await.expect(401);
+    while anonymous.get("/api").await.status.as_u16() != 429 {}
+}
+
+/// The names in the tables of docs/METRICS.md.
+fn documented() -> BTreeSet<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/METRICS.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    rows.map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn every_documented_metric_is_there_and_moves_when_it_should() {
+    let app = TestApp::start(counted).await;
+    let (owner, anonymous) = (app.actor("owner").await, app.anonymous());
+    let before = scrape(&app).await;
+    use_everything(&owner, &anonymous).await;
+    let after = scrape(&app).await;
+
+    let series_of = |scrape: &Scrape, name: &str| -> Vec<String> {
+        let is_of = |series: &&String| {
+            let found = series.split('{').next().unwrap();
+            found == name || found.strip_prefix(name).is_some_and(|end| ["_bucket", "_sum", "_count"].contains(&end))
+        };
+        scrape.keys().filter(is_of).cloned().collect()
+    };
+    let named = documented();
+    assert!(named.len() > 15, "{named:?}");
+    for name in &named {
+        assert!(!series_of(&after, name).is_empty(), "{name} is not scraped");
+    }
+    for series in after.keys() {
+        assert!(named.iter().any(|name| series_of(&after, name).contains(series)), "{series} is not documented");
+    }
+
+    let on_sqlite = app.beside().await.is_none();
+    let moved = |series: &str| value(&after, series) - value(&before, series);
+    for (series, by) in [
+        (r#"sightline_http_requests_total{operation="getPropertyPerformance",status="200"}"#, 2.0),
+        (r#"sightline_http_request_duration_seconds_count{operation="getPropertyPerformance"}"#, 2.0),
+        (r#"sightline_http_requests_total{operation="createTag",status="201"}"#, 2.0),
+        (r#"sightline_http_requests_total{operation="listTags",status="401"}"#, 1.0),
+        (r#"sightline_idempotent_writes_total{outcome="first"}"#, 1.0),
+        (r#"sightline_idempotent_writes_total{outcome="replayed"}"#, 1.0),
+        ("sightline_rate_limit_refusals_total", 1.0),
+    ] {
+        assert!((moved(series) - by).abs() < 0.1, "{series} moved by {}", moved(series));
+    }
+    for series in [
+        r#"sightline_search_engine_requests_total{outcome="ok"}"#,
+        "sightline_search_engine_request_duration_seconds_count",
+        r#"sightline_cache_entries{cache="readings"}"#,
+        r#"sightline_cache_bytes{cache="readings"}"#,
+        r#"sightline_cache_bytes{cache="answers"}"#,
+        r#"sightline_cache_hits_total{cache="readings"}"#,
+        r#"sightline_cache_hits_total{cache="answers"}"#,
+        r#"sightline_cache_insertions_total{cache="readings"}"#,
+        "sightline_database_statements_total",
+        r#"sightline_admissions_total{from="database"}"#,
+        "sightline_rate_limit_callers",
+    ] {
+        assert!(moved(series) > 0.0, "{series} did not move");
+    }
+    assert_eq!(value(&after, "sightline_admissions_remembered") > 0.0, on_sqlite);
+    assert_eq!(moved(r#"sightline_admissions_total{from="memory"}"#) > 0.0, on_sqlite);
+    assert!(value(&after, r#"sightline_cache_max_bytes{cache="readings"}"#) > 0.0);
+    let open: f64 = after.iter().filter(|(name, _)| name.starts_with("sightline_database_c")).map(|(_, n)| n).sum();
+    assert!(open > 0.0);
+    assert!(value(&after, "sightline_http_requests_in_flight").abs() < 0.1, "{after:?}");
+}
+
+#[tokio::test]
+async fn a_request_that_is_not_answered_yet_is_in_flight() {
+    let app = TestApp::start(counted).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    app.simulator().controls().set_faults(vec!["slow:1".parse().unwrap()]);
+    let path = format!("/api/properties/{property}/query-count");
+    let asked = tokio::spawn(async move { owner.get(&path).await });
+    while value(&scrape(&app).await, "sightline_http_requests_in_flight") < 1.0 {}
+    asked.abort();
+    while value(&scrape(&app).await, "sightline_http_requests_in_flight") > 0.0 {}
+}
+
+#[tokio::test]
+async fn metrics_name_nobody_and_are_served_at_their_own_address_alone() {
+    let app = TestApp::start(counted).await;
+    let (owner, anonymous) = (app.actor("owner").await, app.anonymous());
+    use_everything(&owner, &anonymous).await;
+    let text = text(&app).await;
+    for private in ["northmoor", "demo.test", "127.0.0.1", &owner.property("northmoor").await] {
+        assert!(!text.contains(private), "{private}");
+    }
+    assert!(text.ends_with("# EOF\n"));
+    assert_eq!(anonymous.get("/metrics").await.status.as_u16(), 404);
+    let address = app.service.metrics_address.unwrap();
+    let other = app::http_client().unwrap().get(format!("http://{address}/api")).send().await.unwrap();
+    assert_eq!(other.status().as_u16(), 404);
+    let silent = TestApp::start(|_| {}).await;
+    assert!(silent.service.metrics_address.is_none(), "off by default");
+}

@@ -1,0 +1,44 @@
+//! Test that no line of the log names a person.
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{Named, delete};
+use crate::{
+    commands::{Running, sightline},
+    support::actor::Actor,
+};
+
+#[tokio::test]
+async fn no_line_of_the_log_names_a_person() {
+    let folder = TempDir::new().unwrap();
+    let settings = [("LISTEN", "127.0.0.1:0"), ("DATA_DIR", "data"), ("SIMULATOR__FAIL", "error500:0.5")];
+    let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+    let url = server.url.clone();
+    let database = format!("sqlite://{}/data/sightline.db", folder.path().display());
+    let db = sea_orm::Database::connect(database).await.unwrap();
+    let mut people = Vec::new();
+    for name in ["owner", "editor", "stranger", "lapsed", "viewer"] {
+        people.push(Named::find(&db, &format!("demo-{name}")).await);
+        let actor = Actor::signed_in(&url, name).await;
+        let grant = json!({ "email": "viewer@demo.test", "role": "viewer", "allProperties": true });
+        actor.post("/api/team", &grant).await;
+        let grants = actor.get("/api/team").await;
+        if let Some(id) = grants.json["data"][0]["id"].as_str() {
+            actor.delete(&format!("/api/team/{id}")).await;
+        }
+        actor.get("/api/properties").await;
+        actor.get("/api/properties?days=7").await;
+        actor.get("/api/accounts/health").await;
+        actor.get("/api/privacy/access").await.expect(200);
+        actor.get("/api/nowhere").await.expect(404);
+        delete(&actor).await.expect(204);
+        actor.get("/api/tags").await.expect(401);
+    }
+    let (_, _, log) = server.terminate();
+    assert!(log.lines().count() > 40, "{log}");
+    for line in log.lines() {
+        let named = people.iter().find(|person| person.is_in(line.as_bytes()));
+        assert!(named.is_none(), "{line}");
+    }
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Walks through the pages of a running service in headless Chromium: with local accounts, with a provider to sign in at, and with an
+# issuer of its own.
+# usage: tools/browser/run.sh [journey...]
+# SERVER names a built `sightline` to use instead of building one, CHROMIUM a browser. Screens are kept in target/browser. Needs Rust and
+# Node 20; installs Debian's Chromium if there is none.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/tools/browser
+
+if ! cmp -s "$here/package-lock.json" "$here/node_modules/installed.json"; then
+    npm ci --prefix "$here" --no-audit --no-fund
+    cp "$here/package-lock.json" "$here/node_modules/installed.json"
+fi
+if [ -z "${CHROMIUM:-}" ]; then
+    CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+fi
+if [ -z "$CHROMIUM" ]; then
+    apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends chromium
+    CHROMIUM=$(command -v chromium)
+fi
+if [ -z "${SERVER:-}" ]; then
+    cargo build --manifest-path "$root/Cargo.toml"
+    SERVER=${CARGO_TARGET_DIR:-$root/target}/debug/sightline
+fi
+mkdir -p "$root/target/browser"
+SERVER=$SERVER CHROMIUM=$CHROMIUM SCREENS=$root/target/browser exec node "$here/main.mjs" "$@"

@@ -1,0 +1,49 @@
+// A browser whose every screen is looked at: width at two sizes, accessibility, and errors of the page.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SIZES = [{ width: 390, height: 844 }, { width: 1280, height: 800 }];
+
+/** Opens a browser with one context for each person. */
+export async function browser() {
+  const launched = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
+  return {
+    /** Returns the page of somebody with a browser of their own. */
+    async person(name, options = {}) {
+      const context = await launched.newContext({ viewport: SIZES[1], ...options });
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      page.on('pageerror', (error) => { throw new Error(`${name}: ${error}`); });
+      return page;
+    },
+    /** Keeps a picture of every open page. */
+    async keep(name) {
+      const pages = launched.contexts().flatMap((context) => context.pages());
+      await Promise.all(pages.map((page, number) => page.screenshot({ path: join(process.env.SCREENS, `${name}-${number}.png`) })));
+    },
+    close: () => launched.close(),
+  };
+}
+
+/** Fails if a page is wider than the screen at either size, or if axe finds a serious problem. Keeps a picture. */
+export async function inspect(page, name, { within } = {}) {
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    if (wide > 0) throw new Error(`${name}: ${wide} pixels too wide at ${size.width}`);
+    await page.screenshot({ path: join(process.env.SCREENS, `${name}-${size.width}.png`), fullPage: true });
+  }
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    // Scripts of the page itself are forbidden by its policy, evaluation by the browser's own tools is not.
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate((root) => window.axe.run(root ?? document), within);
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    if (told.length) throw new Error(`${name} (${colorScheme}): ${told.join('\n')}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+}

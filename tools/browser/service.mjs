@@ -1,0 +1,52 @@
+// A `sightline` of the journey's own: its data folder, its settings, its commands.
+import { spawn, execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const server = process.env.SERVER;
+
+/** Returns a port that nobody listens on. */
+export async function freePort() {
+  const socket = createServer().listen(0, '127.0.0.1');
+  await new Promise((listening) => socket.once('listening', listening));
+  const { port } = socket.address();
+  await new Promise((closed) => socket.close(closed));
+  return port;
+}
+
+/** Starts a service with these settings, each the name of a variable without its prefix. */
+export async function start(settings = {}) {
+  const data = await mkdtemp(join(tmpdir(), 'sightline-'));
+  const port = settings.PORT ?? (await freePort());
+  const own = Object.fromEntries(
+    Object.entries(settings).filter(([name]) => name !== 'PORT').map(([name, value]) => [`SIGHTLINE_${name}`, value]),
+  );
+  const env = {
+    PATH: process.env.PATH,
+    RUST_LOG: 'warn',
+    SIGHTLINE_LISTEN: `127.0.0.1:${port}`,
+    SIGHTLINE_DATA_DIR: join(data, 'data'),
+    ...own,
+  };
+  const child = spawn(server, ['serve'], { cwd: data, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((listening, failed) => {
+    child.stdout.on('data', (line) => String(line).includes('listening on') && listening());
+    child.once('exit', (code) => failed(new Error(`serve ended with ${code}`)));
+  });
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** Runs a command in the same folder, with the same settings, and returns what it prints. */
+    async command(...args) {
+      const { stdout } = await promisify(execFile)(server, args, { cwd: data, env });
+      return stdout.trim();
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await new Promise((ended) => (child.exitCode === null ? child.once('exit', ended) : ended()));
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
