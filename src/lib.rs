@@ -14,6 +14,7 @@ pub mod demo;
 pub mod digest;
 pub mod embedded_issuer;
 pub mod error;
+mod file_lock;
 pub mod handlers;
 pub mod http;
 pub mod identity;

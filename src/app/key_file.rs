@@ -12,6 +12,7 @@ use std::{
 use crate::{
     config::{Config, Secret},
     error::Error,
+    file_lock,
     random::Random,
     secrets::{Key, Secrets},
 };
@@ -124,7 +125,7 @@ impl KeyFile {
     /// can replace the key either.
     pub fn share(&self) -> Result<Option<File>, Error> {
         let Ok(lock) = self.lock_file() else { return Ok(None) };
-        match lock.try_lock_shared() {
+        match file_lock::shared(&lock) {
             Ok(()) => Ok(Some(lock)),
             Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
                 "{}: `sightline secrets rotate` is replacing the key. Start again when it has ended",
@@ -137,7 +138,7 @@ impl KeyFile {
     /// Locks the file for replacing the key.
     pub fn take(&self) -> Result<File, Error> {
         let lock = self.lock_file().map_err(|error| self.unusable(&error))?;
-        match lock.try_lock() {
+        match file_lock::alone(&lock) {
             Ok(()) => Ok(lock),
             Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
                 "{}: another process uses the key. Stop `sightline serve` first",

@@ -20,7 +20,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use super::{bounds::Bounds, commits::Commits};
-use crate::error::Error;
+use crate::{error::Error, file_lock};
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -105,7 +105,7 @@ pub fn claim(url: &str) -> Result<Option<File>, Error> {
     let mut path = resolved(named).map_err(unusable)?.into_os_string();
     path.push(".lock");
     let lock = File::options().create(true).append(true).open(path).map_err(unusable)?;
-    match lock.try_lock() {
+    match file_lock::alone(&lock) {
         Ok(()) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
             "database.url: another process serves {}, and an SQLite file has one. Stop that process, or use PostgreSQL for several",

@@ -19,7 +19,7 @@ use crate::{
     commands::{Running, sightline},
     support::{
         actor::{Actor, Answer},
-        app::{TestApp, settings, start_of_test},
+        app::{TestApp, lasting_address, settings, start_of_test},
         postgres,
     },
 };
@@ -42,6 +42,7 @@ async fn everything_that_is_sealed_outlives_a_new_key() {
     let mut config = settings();
     config.data_dir = folder.path().join("data").display().to_string();
     config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
+    config.listen = lasting_address();
     let first = start(&config).await;
     let owner = Actor::signed_in(&first.base_url, "owner").await;
     let property = owner.property("northmoor").await;
@@ -52,7 +53,6 @@ async fn everything_that_is_sealed_outlives_a_new_key() {
 
     let refused = app::rotate_secrets(&config, &Random::system()).await.unwrap_err().to_string();
     assert!(refused.contains("another process"), "{refused}");
-    config.listen = first.address;
     first.shutdown().await;
     let rotated = app::rotate_secrets(&config, &Random::system()).await.unwrap();
     assert!(rotated.count >= 4, "a signing key, search accounts, a link, a replay: {rotated:?}");
@@ -167,7 +167,6 @@ async fn a_client_that_a_command_removes_is_refused_by_the_running_service() {
     let listed = run(&["client", "list"]);
     assert!(listed.contains(&id) && listed.contains("current access: 1"), "{listed}");
     assert_eq!(run(&["client", "remove", &id]), "removed; access ended: 1");
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    person.get("/api/properties").await.expect(401);
+    person.until("/api/properties", 401).await;
     anonymous.get(&format!("/oauth/authorize?{query}")).await.expect(400);
 }

@@ -5,7 +5,10 @@ use std::{fs, net::SocketAddr, path::Path};
 use sea_orm::{ConnectionTrait as _, Statement};
 use tempfile::TempDir;
 
-use crate::support::{actor::Actor, app::TestApp};
+use crate::support::{
+    actor::Actor,
+    app::{TestApp, lasting_address},
+};
 
 async fn start(folder: &Path, address: SocketAddr) -> TestApp {
     let data_dir = folder.display().to_string();
@@ -33,7 +36,8 @@ async fn rows(app: &TestApp) -> Vec<(String, i64)> {
 #[tokio::test]
 async fn people_grants_and_tokens_outlive_the_process() {
     let folder = TempDir::new().unwrap();
-    let first = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let address = lasting_address();
+    let first = start(folder.path(), address).await;
     let (owner, viewer) = (first.actor("owner").await, first.actor("viewer").await);
     let ids = async |actor: &Actor| {
         let listed = actor.get("/api/properties").await.expect(200);
@@ -43,7 +47,6 @@ async fn people_grants_and_tokens_outlive_the_process() {
     };
     let (owners, viewers, before) = (ids(&owner).await, ids(&viewer).await, rows(&first).await);
     assert!(before.iter().any(|(table, count)| table == "property" && *count > 0), "{before:?}");
-    let address = first.service.address;
     first.service.shutdown().await;
 
     let second = start(folder.path(), address).await;
@@ -56,15 +59,13 @@ async fn people_grants_and_tokens_outlive_the_process() {
 #[tokio::test]
 async fn people_and_their_records_outlive_a_change_of_address() {
     let folder = TempDir::new().unwrap();
-    let first = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let first = start(folder.path(), lasting_address()).await;
     let owner = first.actor("owner").await;
     let tag = owner.made("/api/tags", &serde_json::json!({ "name": "kept" })).await;
     let (before, old) = (rows(&first).await, first.service.base_url.clone());
-    let address = first.service.address;
     first.service.shutdown().await;
 
-    let _taken = std::net::TcpListener::bind(address).unwrap();
-    let second = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let second = start(folder.path(), lasting_address()).await;
     assert_ne!(second.service.base_url, old);
     assert_eq!(rows(&second).await, before, "nobody is known twice");
     let tags = second.actor("owner").await.listed("/api/tags").await;

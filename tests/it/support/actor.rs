@@ -1,5 +1,7 @@
 //! People who call the API. Every response they get is validated against the published document.
 
+use std::time::Duration;
+
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 use sightline::{cli::login::login, random::Random};
@@ -46,6 +48,17 @@ impl Actor {
     /// A caller with `token`.
     pub fn with_token(base_url: &str, token: &str) -> Self {
         Self { base_url: base_url.to_owned(), token: Some(token.to_owned()), http: http() }
+    }
+
+    /// Waits until `path` answers with `status`, for what a command of another process changes.
+    pub async fn until(&self, path: &str, status: u16) {
+        let answers = async {
+            while self.get(path).await.status != status {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(30), answers).await;
+        assert!(waited.is_ok(), "GET {path} never answers {status}");
     }
 
     /// The access token.

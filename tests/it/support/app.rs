@@ -1,6 +1,13 @@
 //! A separate service for a test: its own data folder, its own simulated search engine, and a manual clock.
 
-use std::sync::{Arc, LazyLock, mpsc};
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU16, Ordering},
+        mpsc,
+    },
+};
 
 use chrono::{DateTime, TimeZone, Utc};
 use sightline::{
@@ -48,6 +55,18 @@ pub fn settings() -> Config {
     config.cache.max_bytes = Bytes(64 * 1024 * 1024);
     config.cache.ttl = Seconds(6 * 60 * 60);
     config
+}
+
+/// A free address for a service that is started on it again. No system gives out its port by itself, so nothing else takes it
+/// between the two.
+pub fn lasting_address() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(20_000);
+    loop {
+        let address = ([127, 0, 0, 1], NEXT.fetch_add(1, Ordering::Relaxed)).into();
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
 }
 
 impl TestApp {
