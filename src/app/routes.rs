@@ -10,7 +10,6 @@ use super::{
 };
 use crate::{
     config::Config,
-    embedded_issuer::demo,
     error::Error,
     http::{
         self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
@@ -125,7 +124,6 @@ fn account(parts: &Parts) -> Account {
         reader: app.db.clone(),
         writer: parts.store.writer.clone(),
         issuer: app.issuer.url().to_owned(),
-        without_password: demo::PEOPLE.iter().map(|person| person.subject.to_owned()).collect(),
         random: app.random.clone(),
         privacy: app.privacy.clone(),
         navigation: navigation(&app.config, &app.base_url),

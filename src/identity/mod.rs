@@ -10,6 +10,7 @@ pub mod grants;
 pub mod issuer;
 pub mod issuer_session;
 pub mod jwks;
+pub mod local;
 mod reading;
 pub mod relying_party;
 pub mod revocation;

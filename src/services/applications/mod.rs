@@ -15,7 +15,7 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection
 use super::{audit::Event, users};
 use crate::{
     error::Error,
-    identity::{clients, grants},
+    identity::{clients, grants, local::local_subject},
     random::Random,
     store::database,
 };
@@ -90,7 +90,10 @@ pub async fn list(
 ) -> Result<Vec<Application>, Error> {
     let recorded = client_use::Entity::of_user(user.id).all(db).await?;
     let mut found = match issuer {
-        TokenIssuer::Embedded => allowed_here(db, &user.subject, now).await?,
+        TokenIssuer::Embedded => match local_subject(true, user) {
+            Some(subject) => allowed_here(db, subject, now).await?,
+            None => HashMap::new(),
+        },
         TokenIssuer::External => known_by_use(&recorded, &client_refusal::Entity::of_user(user.id).all(db).await?),
     };
     for used in &recorded {
@@ -179,12 +182,13 @@ pub async fn revoke(
     users::lock(&tx, user.id).await?;
     match issuer {
         TokenIssuer::Embedded => {
-            let forgotten = consent::Entity::forget(&user.subject, client_id).exec(&tx).await?.rows_affected;
-            let is_known = forgotten > 0 || grants::has_any(&tx, &user.subject, client_id).await?;
+            let subject = local_subject(true, user).ok_or(Error::NotFound)?;
+            let forgotten = consent::Entity::forget(subject, client_id).exec(&tx).await?.rows_affected;
+            let is_known = forgotten > 0 || grants::has_any(&tx, subject, client_id).await?;
             if client_id == clients::WEB || !is_known {
                 return Err(Error::NotFound);
             }
-            grants::end_of_client(&tx, &user.subject, client_id, now).await?;
+            grants::end_of_client(&tx, subject, client_id, now).await?;
         }
         TokenIssuer::External => {
             let known = client_use::Entity::find_by_id((user.id, client_id.to_owned())).one(&tx).await?;

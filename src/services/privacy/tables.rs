@@ -6,7 +6,7 @@ use entity::user;
 use sea_orm::{DbBackend, Statement, Value};
 use uuid::Uuid;
 
-use crate::identity::revocation;
+use crate::identity::{local::local_subject, revocation};
 
 /// A table.
 #[derive(Debug, Clone, Copy)]
@@ -137,10 +137,10 @@ pub struct Person {
 }
 
 impl Person {
-    /// Names `user`. `embedded` tells whether the embedded issuer is theirs.
+    /// Names `user`. `embedded` tells whether the service embeds its issuer.
     #[must_use]
     pub fn new(user: &user::Model, embedded: bool, now: DateTime<Utc>) -> Self {
-        let subject = if embedded { user.subject.clone() } else { String::new() };
+        let subject = local_subject(embedded, user).unwrap_or_default().to_owned();
         Self {
             id: user.id,
             account: Uuid::try_parse(&subject).unwrap_or_default(),
@@ -276,7 +276,9 @@ mod tests {
     #[test]
     fn an_address_that_nobody_verified_and_a_foreign_subject_name_nothing() {
         let user = user::Model { email_verified: false, ..person("ann") };
-        let outside = Person::new(&user, false, noon());
-        assert_eq!((outside.email_key(), outside.subject(), outside.account()), (None, "", Uuid::nil()));
+        for embedded in [false, true] {
+            let outside = Person::new(&user, embedded, noon());
+            assert_eq!((outside.email_key(), outside.subject(), outside.account()), (None, "", Uuid::nil()));
+        }
     }
 }

@@ -34,8 +34,8 @@ use crate::{
     identity::{
         Credential,
         credentials::{cookies, host_cookie},
-        issuer::EMBEDDED,
         issuer_session,
+        local::local_subject,
         session::{Holder, Sessions},
     },
     random::Random,
@@ -67,8 +67,6 @@ pub struct Account {
     pub writer: DatabaseConnection,
     /// The URL of the issuer that signs people in.
     pub issuer: String,
-    /// The subjects of people without a password at the embedded issuer, which are the demo people.
-    pub without_password: Vec<String>,
     /// The source of ids.
     pub random: Random,
     /// Deletions of people's data.
@@ -139,8 +137,7 @@ impl Account {
     /// The person as the holder of sessions. The embedded issuer's are theirs only if it is the one that signed them in.
     fn holder<'a>(&self, visitor: &'a Visitor) -> Holder<'a> {
         let user = &visitor.member.user;
-        let is_own = self.config.embeds_issuer() && user.issuer == EMBEDDED;
-        Holder { user_id: user.id, subject: is_own.then_some(user.subject.as_str()) }
+        Holder { user_id: user.id, subject: local_subject(self.config.embeds_issuer(), user) }
     }
 }
 

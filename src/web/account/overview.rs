@@ -28,7 +28,8 @@ async fn sections(account: &Account, visitor: &Visitor) -> Result<Markup, Error>
     let applications = applications::section(account, visitor).await?;
     let sessions = sessions::section(account, visitor).await?;
     let search = search::section(account, visitor).await;
+    let person = person::section(account, visitor).await?;
     Ok(html! {
-        (person::section(account, visitor)) (search) (providers) (plan) (applications) (sessions) (privacy::section())
+        (person) (search) (providers) (plan) (applications) (sessions) (privacy::section())
     })
 }

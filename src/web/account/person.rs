@@ -3,13 +3,17 @@
 use maud::{Markup, html};
 
 use super::{Account, Visitor};
-use crate::web::page::words::place;
+use crate::{
+    error::Error,
+    identity::local::{LocalAccount, local_account},
+    web::page::words::place,
+};
 
 /// The person, as the issuer states it.
-pub(super) fn section(account: &Account, visitor: &Visitor) -> Markup {
+pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
     let user = &visitor.member.user;
-    let embedded = account.config.embeds_issuer();
-    html! {
+    let local = local_account(&account.reader, account.config.embeds_issuer(), user).await?;
+    Ok(html! {
         section aria-labelledby="you" {
             h2 #you { "You" }
             dl {
@@ -19,11 +23,26 @@ pub(super) fn section(account: &Account, visitor: &Visitor) -> Markup {
                     dd { (email) @if !user.email_verified { " " span.quiet-text { "(not verified)" } } }
                 }
                 dt { "Sign-in" }
-                dd { @if embedded { "This service" } @else { (place(&user.issuer)) } }
+                dd { (sign_in(local.as_ref(), &user.issuer)) }
             }
-            @if embedded && !account.without_password.contains(&user.subject) {
+            @if local.as_ref().is_some_and(|local| local.has_password) {
                 p { a href="/account/password" { "Change password" } }
             }
+        }
+    })
+}
+
+fn sign_in(local: Option<&LocalAccount>, issuer: &str) -> Markup {
+    html! {
+        @match local {
+            None => { (place(issuer)) },
+            Some(LocalAccount { has_password: false, provider: Some(provider) }) => {
+                (place(provider)) ", by way of this service"
+            },
+            Some(LocalAccount { has_password: true, provider: Some(provider) }) => {
+                "This service, or " (place(provider))
+            },
+            Some(_) => { "This service" },
         }
     }
 }
