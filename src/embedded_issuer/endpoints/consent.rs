@@ -10,7 +10,7 @@ use crate::{
         IdentityProvider, issue::has_scope, request::ReturnAddress, response::OAuthError, sessions::SignedIn,
     },
     urls::is_loopback,
-    web::page::Page,
+    web::page::{Page, permissions::permissions},
 };
 
 /// Shows the page.
@@ -43,7 +43,8 @@ pub(super) async fn page(
             p.quiet-text { "The application chose its name itself. Allow access only if you started this and know the address." }
         }
         h2 { "What it may do" }
-        (permissions(&asked.request.scope))
+        (permissions(|scope| has_scope(&asked.request.scope, scope)))
+        p.quiet-text { "It never sees your password, and it cannot change it." }
         form method="post" action=(asked.action()) {
             (token.field())
             input type="hidden" name="session" value=(signed_in.session.id);
@@ -82,26 +83,5 @@ pub(super) fn destination(redirect_uri: &str) -> Markup {
         }
         br;
         code { (redirect_uri) }
-    }
-}
-
-/// The access of a scope, in plain words. Every token opens the interfaces of the service; scopes say what it tells of the person.
-fn permissions(scope: &str) -> Markup {
-    html! {
-        ul {
-            li { "Read the search data of every property that you can open" }
-            li {
-                "Read and change what you can change there: tags, annotations, filters, segments, share links, team members and the "
-                "choice of tracked properties"
-            }
-            @if has_scope(scope, "profile") { li { "Read your name" } }
-            @if has_scope(scope, "email") { li { "Read your e-mail address" } }
-            @if has_scope(scope, "offline_access") {
-                li { "Keep this access while you are away, until you or the application ends it" }
-            } @else {
-                li { "Keep this access for an hour" }
-            }
-        }
-        p.quiet-text { "It never sees your password, and it cannot change it." }
     }
 }

@@ -7,12 +7,11 @@ use super::{Account, Visitor, failed, field, not_found, notice::after, redirect}
 use crate::{
     error::Error,
     services::applications::{self, Application, TokenIssuer},
-    web::page::words::{place, time},
+    web::page::{
+        permissions::permissions,
+        words::{place, time},
+    },
 };
-
-/// The rights of every access token. The service has no narrower scopes.
-const ACTS: &str = "Reads your search data, and reads and changes your annotations, segments, topic clusters, tags, filters, \
-                    share links and team, as you can yourself.";
 
 /// The list of applications.
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
@@ -45,7 +44,7 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
             dd { (address(account, one)) }
             @if one.refused_at.is_none() {
                 dt { "May" }
-                dd { (permissions(&one.scopes)) }
+                dd { (permissions(|scope| one.scopes.iter().any(|held| held == scope))) }
             }
             @if let Some(at) = one.allowed_at { dt { "Allowed" } dd { (time(at)) } }
             dt { "First used" }
@@ -82,23 +81,6 @@ fn address(account: &Account, one: &Application) -> Markup {
         } @else {
             code { (one.client_id) }
             @if account.token_issuer() == TokenIssuer::External { " at " (place(&account.issuer)) }
-        }
-    }
-}
-
-fn permissions(scopes: &[String]) -> Markup {
-    let has = |name: &str| scopes.iter().any(|scope| scope == name);
-    let shown = match (has("profile"), has("email")) {
-        (true, true) => "Knows your name and e-mail address.",
-        (true, false) => "Knows your name.",
-        (false, true) => "Knows your e-mail address.",
-        (false, false) => "Knows who you are by a number, without name and address.",
-    };
-    html! {
-        ul.plain {
-            li { (ACTS) }
-            li { (shown) }
-            @if has("offline_access") { li { "Stays connected until you revoke it or it is not used for long." } }
         }
     }
 }

@@ -84,8 +84,8 @@ async fn a_person_sees_which_applications_act_for_them_and_how() {
     let tokens = connected(base, &probe, "owner").await;
     let section = section_with(&browser, "Probe").await;
     assert!(section.contains("<dd>Not yet</dd>") && section.contains("probe.example, this computer"), "{section}");
-    assert!(section.contains("Reads your search data") && section.contains("Stays connected"), "{section}");
-    assert!(section.contains("Knows your name and e-mail address."), "{section}");
+    assert!(section.contains("Read the search data") && section.contains("not used for 30 days"), "{section}");
+    assert!(section.contains("Know your name and e-mail address"), "{section}");
 
     app.hand.advance(TimeDelta::minutes(5));
     acting(base, &tokens).get("/api/tags").await.expect(200);
