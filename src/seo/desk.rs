@@ -126,10 +126,13 @@ impl Desk {
         self.cache.usage()
     }
 
-    /// Drops all answers given to a connection.
+    /// Drops all answers given to a connection. What is asked at the moment is not kept either.
     pub fn forget(&self, connection: Uuid) {
         let start = format!("{connection} ");
+        let mut in_flight = lock(&self.in_flight);
+        in_flight.retain(|key, _| !key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
+        drop(in_flight);
         lock(&self.paused).retain(|key, _| !key.starts_with(&start));
     }
 
@@ -197,7 +200,11 @@ impl Desk {
             Ok(Paid { found, cost }) => {
                 let bytes = found.bytes();
                 let reading = Arc::new(Reading { found, cost, read_at: now });
-                self.cache.put(key.to_owned(), reading.clone(), bytes, now + self.ttl);
+                let in_flight = lock(&self.in_flight);
+                if in_flight.contains_key(key) {
+                    self.cache.put(key.to_owned(), reading.clone(), bytes, now + self.ttl);
+                }
+                drop(in_flight);
                 Ok(reading)
             }
             Err(error) => {

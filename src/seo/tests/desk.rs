@@ -118,6 +118,22 @@ async fn what_nobody_waits_for_any_more_is_kept_because_it_is_paid_for() {
 }
 
 #[tokio::test]
+async fn what_is_asked_while_its_connection_is_forgotten_is_not_kept() {
+    let bench = Bench::new(LONG).await;
+    let turn = Arc::new(Semaphore::new(0));
+    bench.upstream.reply(Reply::Held(turn.clone()));
+    bench.answer();
+    let forgotten = async {
+        bench.until_asked(1).await;
+        bench.desk.forget(Uuid::nil());
+        turn.add_permits(1);
+    };
+    let (answer, ()) = tokio::join!(bench.ask("1", "tent"), forgotten);
+    assert!(answer.is_ok());
+    assert_eq!(bench.desk.cache_use().entries, 0);
+}
+
+#[tokio::test]
 async fn a_failure_is_not_kept_and_a_rate_limit_is_respected() {
     let bench = Bench::new(LONG).await;
     bench.upstream.say(402, refused(40_200));

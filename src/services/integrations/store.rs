@@ -119,15 +119,14 @@ pub(super) async fn note(
     now: chrono::DateTime<chrono::Utc>,
 ) -> Result<(), Error> {
     use provider_connection::Column;
-    let mut noted = provider_connection::ActiveModel { checked_at: Set(now), ..Default::default() };
-    if seen.state != row.state {
-        noted.state = Set(seen.state);
-        noted.state_at = Set(now);
-    }
+    let mut noted =
+        provider_connection::ActiveModel { checked_at: Set(now), state: Set(seen.state), ..Default::default() };
     if let Some(standing) = seen.standing {
         noted.balance_millionths = Set(standing.balance.map(|balance| balance.0));
     }
-    let mut update = provider_connection::Entity::update_many().set(noted);
+    // The state may have changed since the row was read.
+    let state_at = Expr::case(Column::State.ne(seen.state), now).finally(Expr::col(Column::StateAt));
+    let mut update = provider_connection::Entity::update_many().set(noted).col_expr(Column::StateAt, state_at.into());
     if seen.spent > Amount::ZERO {
         // Two answers may be charged at once, so each takes its own charge off.
         update = update.col_expr(Column::BalanceMillionths, Expr::col(Column::BalanceMillionths).sub(seen.spent.0));
