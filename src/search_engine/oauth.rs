@@ -160,7 +160,10 @@ impl Oauth {
         let refusal: Refusal = answer.json().await.unwrap_or_default();
         match (status, refusal.error.as_str()) {
             (400, "invalid_token") => Ok(()),
-            (_, error) => Err(SearchEngineError::unavailable(format!("revocation answered {status} {error}"))),
+            (408 | 429 | 500.., error) => {
+                Err(SearchEngineError::unavailable(format!("revocation answered {status} {error}")))
+            }
+            (_, error) => Err(SearchEngineError::InvalidRequest(format!("revocation answered {status} {error}"))),
         }
     }
 

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     error::Error,
-    search_engine::Oauth,
+    search_engine::{Oauth, SearchEngineError},
     secrets::Secrets,
     store::resealing::{self, Place},
 };
@@ -41,19 +41,23 @@ pub async fn add(
     Entity::insert(row).exec_without_returning(tx).await.map(|_| ())
 }
 
-/// Revokes stored grants, oldest first, and forgets those that are revoked. Ends after some failures, because the search engine is
-/// then away. Returns the number of revoked grants.
+/// Revokes stored grants, oldest first, and forgets those that are revoked. Ends when the search engine has failed to answer some
+/// times. A grant that it refuses, or that no key opens, holds up no other. Returns the number of revoked grants.
 pub async fn revoke(db: &DatabaseConnection, secrets: &Secrets, oauth: &Oauth) -> Result<u64, Error> {
     let (mut revoked, mut failed) = (0, 0);
     for waiting in Entity::find().order_by_asc(Column::Id).limit(ROUND).all(db).await? {
-        match revoke_one(secrets, oauth, &waiting).await {
+        let Some(token) = opened(secrets, &waiting) else {
+            tracing::error!("no key opens a grant of somebody who has left");
+            continue;
+        };
+        match oauth.revoke(&token).await {
             Ok(()) => {
                 Entity::delete_by_id(waiting.id).exec(db).await?;
                 revoked += 1;
             }
             Err(error) => {
                 tracing::warn!(%error, "a grant of somebody who has left could not be revoked; it is tried again");
-                failed += 1;
+                failed += u32::from(matches!(error, SearchEngineError::Unavailable { .. }));
             }
         }
         if failed == MAX_FAILURES {
@@ -63,10 +67,9 @@ pub async fn revoke(db: &DatabaseConnection, secrets: &Secrets, oauth: &Oauth) -
     Ok(revoked)
 }
 
-async fn revoke_one(secrets: &Secrets, oauth: &Oauth, waiting: &Model) -> Result<(), Error> {
-    let token = secrets.open(&waiting.sealed, CONTEXT).map_err(Error::internal)?;
-    let token = String::from_utf8(token).map_err(Error::internal)?;
-    oauth.revoke(&SecretString::from(token)).await.map_err(Error::internal)
+fn opened(secrets: &Secrets, waiting: &Model) -> Option<SecretString> {
+    let token = secrets.open(&waiting.sealed, CONTEXT).ok()?;
+    String::from_utf8(token).ok().map(SecretString::from)
 }
 
 /// Gives up grants that could not be revoked for long. Returns their number.

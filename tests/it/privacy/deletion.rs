@@ -1,11 +1,12 @@
 //! Tests of the deletion of a person: nothing of theirs stays, and nothing of others goes.
 
 use chrono::TimeDelta;
-use entity::{consent, issuer_session};
+use entity::{consent, issuer_session, pending_revocation};
 use poem::http::Method;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
 use sightline::{random::Random, simulator::Endpoint};
+use uuid::Uuid;
 
 use super::{Named, delete, everything_stored};
 use crate::{
@@ -204,6 +205,26 @@ async fn a_grant_that_cannot_be_revoked_waits_until_the_search_engine_answers_ag
     engine.revokes(true);
     app.service.sweep().await;
     assert_eq!((waiting(&app).await, engine.seen("/revoke")), (0, asked + 1));
+}
+
+#[tokio::test]
+async fn grants_that_no_key_opens_hold_up_no_other() {
+    let engine = Engine::start().await;
+    let app = engine.app().await;
+    let browser = support::browser::Browser::signed_in(&app.service.base_url, "viewer").await;
+    engine.connect(&browser).await.account();
+    let unreadable = (1..=5).map(|number| pending_revocation::ActiveModel {
+        id: Set(Uuid::from_u128(number)),
+        sealed: Set(vec![0; 64]),
+        created_at: Set(start_of_test()),
+    });
+    let db = &app.service.db;
+    pending_revocation::Entity::insert_many(unreadable).exec_without_returning(db).await.unwrap();
+    engine.revokes(false);
+    delete(&app.actor("viewer").await).await.expect(204);
+    engine.revokes(true);
+    app.service.sweep().await;
+    assert_eq!(waiting(&app).await, 5);
 }
 
 #[tokio::test]
