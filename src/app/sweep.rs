@@ -13,6 +13,7 @@ use crate::{
     services::{applications::uses, audit, privacy::pending, replays},
 };
 
+/// The time between two sweeps.
 const EVERY: Duration = Duration::from_mins(15);
 
 /// Everything that is swept. docs/PRIVACY.md names what each sweep keeps for how long.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
-use entity::{account, account_link::Purpose};
+use entity::account;
 
 use crate::{
     app,
@@ -122,7 +122,7 @@ async fn invited(base_url: &str, mailer: Option<&Mailer>, invitation: &Invitatio
     let (email, url) = (&invitation.account.email, links::url(base_url, &invitation.token));
     let hand_over = format!("Give this link to {email}. It sets the password, works once, and expires in 24 hours.");
     let Some(mailer) = mailer else { return Said { result: url, note: Some(hand_over) } };
-    let letter = links::letter(base_url, &invitation.token, Purpose::Operator);
+    let letter = links::letter_of_operator(base_url, &invitation.token, invitation.is_new);
     match mailer.send(email, letter.subject, letter.text).await {
         Ok(()) => Said { result: format!("A link was mailed to {email}. It expires in 24 hours."), note: None },
         Err(error) => Said { result: url, note: Some(format!("The link could not be mailed: {error}\n{hand_over}")) },

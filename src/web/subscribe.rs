@@ -45,9 +45,9 @@ enum Way {
     SignIn,
     /// At the page of a payment provider, with the visitor's reference.
     Checkout(Url, String),
-    /// By asking there, with the visitor's reference.
+    /// The visitor asks at this address, with their reference.
     Contact(String, Option<String>),
-    /// By asking whoever runs the service.
+    /// The visitor asks whoever runs the service.
     Unknown,
 }
 

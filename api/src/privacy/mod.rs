@@ -44,7 +44,7 @@ pub trait PrivacyApi: Send + Sync + 'static {
 
     /// Delete the caller's data
     ///
-    /// Removes everything that the export lists, in one transaction, and invalidates every token and session of the caller
+    /// Removes everything of the caller's that the export lists, in one transaction, and invalidates every token and session of the caller
     /// at once. The search-engine grants are revoked afterwards, and again later if the search engine does not answer.
     /// Records that belong to others stay; in them the caller is a former member. No body is needed. It cannot be undone.
     /// A new sign-in afterwards starts afresh.

@@ -30,27 +30,33 @@ pub struct Letter {
     pub text: String,
 }
 
-/// The message with the link of this token.
+/// The message to someone whose account an operator has made or reset.
 #[must_use]
-pub fn letter(base_url: &str, token: &str, purpose: Purpose) -> Letter {
+pub fn letter_of_operator(base_url: &str, token: &str, is_new: bool) -> Letter {
     let url = url(base_url, token);
-    match purpose {
-        Purpose::Operator => Letter {
-            subject: "Set your password for Sightline",
-            text: format!(
-                "The operator of {base_url} has made an account for you, or has taken its password away.\n\n\
-                 Set your password here within 24 hours:\n\n{url}\n\n\
-                 The link works once. Whoever has it can set your password, so do not pass it on.\n"
-            ),
-        },
-        Purpose::Forgotten => Letter {
-            subject: "Set a new password for Sightline",
-            text: format!(
-                "Somebody asked for a new password for your account at {base_url}.\n\n\
-                 If it was you, set it here within an hour:\n\n{url}\n\n\
-                 The link works once. If it was not you, do nothing: your password stays as it is.\n"
-            ),
-        },
+    let done =
+        if is_new { "has made an account for you." } else { "has reset your password. You are signed out everywhere." };
+    Letter {
+        subject: "Set your password for Sightline",
+        text: format!(
+            "The operator of {base_url} {done}\n\n\
+             Set your password here within 24 hours:\n\n{url}\n\n\
+             The link works once. Whoever has it can set your password, so do not pass it on.\n"
+        ),
+    }
+}
+
+/// The message to someone who has forgotten the password.
+#[must_use]
+pub fn letter_with_link(base_url: &str, token: &str) -> Letter {
+    let url = url(base_url, token);
+    Letter {
+        subject: "Set a new password for Sightline",
+        text: format!(
+            "Somebody asked for a new password for your account at {base_url}.\n\n\
+             If it was you, set it here within an hour:\n\n{url}\n\n\
+             The link works once. If it was not you, do nothing: your password stays as it is.\n"
+        ),
     }
 }
 
@@ -61,7 +67,7 @@ pub fn letter_without_link(base_url: &str, provider: &str) -> Letter {
         subject: "Signing in to Sightline",
         text: format!(
             "Somebody asked for a new password for your account at {base_url}.\n\n\
-             Your account has no password: you sign in by way of {provider}. Nothing has changed.\n"
+             Your account has no password: you sign in at {base_url}/account by way of {provider}. Nothing has changed.\n"
         ),
     }
 }

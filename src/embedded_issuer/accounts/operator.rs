@@ -37,6 +37,8 @@ pub struct Invitation {
     pub account: Model,
     /// The token.
     pub token: String,
+    /// True if the account was made with it.
+    pub is_new: bool,
 }
 
 impl Operator {
@@ -77,7 +79,7 @@ impl Operator {
         })?;
         let token = links::make(&tx, &self.random, account.id, Purpose::Operator, self.now).await?;
         tx.commit().await?;
-        Ok(Invitation { account, token })
+        Ok(Invitation { account, token, is_new: true })
     }
 
     /// Every account, by address.
@@ -112,7 +114,7 @@ impl Operator {
         end_everything(&tx, &account.id.to_string(), None, self.now).await?;
         let token = links::make(&tx, &self.random, account.id, Purpose::Operator, self.now).await?;
         tx.commit().await?;
-        Ok(Invitation { account, token })
+        Ok(Invitation { account, token, is_new: false })
     }
 
     /// Deletes an account, ends everything that the person has running, and ends the team grants that the person made. The account may

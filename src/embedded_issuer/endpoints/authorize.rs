@@ -39,7 +39,7 @@ pub(super) async fn decide(
     request: &Request,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let Ok(form) = Parameters::form(request, body).await else { return Ok(page::error("The form cannot be read.")) };
+    let Ok(form) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
     if !provider.is_own_form(request, &form) {
         return Ok(page::expired("Go back to the application and sign in again."));
     }

@@ -37,7 +37,7 @@ pub(super) async fn change(
     request: &Request,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::error("The form cannot be read.")) };
+    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
     if !provider.is_own_form(request, &sent) {
         return Ok(page::expired("Open the page again and repeat the change."));
     }

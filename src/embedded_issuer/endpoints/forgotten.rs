@@ -31,7 +31,7 @@ pub(super) fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -
 /// Sends a link, if there is an account.
 #[handler]
 pub(super) async fn send(Data(provider): Data<&IdentityProvider>, request: &Request, body: Body) -> Response {
-    let Ok(sent) = Parameters::form(request, body).await else { return page::error("The form cannot be read.") };
+    let Ok(sent) = Parameters::form(request, body).await else { return page::unreadable_form() };
     if !provider.is_own_form(request, &sent) {
         return page::expired("Open the page again and repeat the request.");
     }
@@ -67,12 +67,11 @@ impl IdentityProvider {
             let letter = links::letter_without_link(self.issuer(), provider);
             return self.post(mailer, &account, letter).await;
         }
-        let purpose = Purpose::Forgotten;
-        let token = match links::make(&self.db, &self.random, account.id, purpose, self.clock.now()).await {
+        let token = match links::make(&self.db, &self.random, account.id, Purpose::Forgotten, self.clock.now()).await {
             Ok(token) => token,
             Err(error) => return tracing::error!(%error, "a link for a forgotten password was not made"),
         };
-        self.post(mailer, &account, links::letter(self.issuer(), &token, purpose)).await;
+        self.post(mailer, &account, links::letter_with_link(self.issuer(), &token)).await;
     }
 
     async fn post(&self, mailer: &Mailer, account: &account::Model, letter: Letter) {

@@ -5,7 +5,7 @@ use poem::{Response, http::StatusCode};
 
 use crate::{embedded_issuer::accounts::sign_in::Rejected, embedded_issuer::response::OAuthError, web::page::Page};
 
-/// Why a form is shown again.
+/// The reason why a form is shown again.
 pub(super) struct Problem {
     pub status: StatusCode,
     pub text: String,
@@ -70,6 +70,12 @@ pub(super) fn titled(title: &str, problem: Option<&Problem>) -> Page {
 /// The page for a request with an invalid client or redirect URI, which must not be sent on.
 pub(super) fn error(reason: &str) -> Response {
     Page::new("You cannot sign in from here").status(StatusCode::BAD_REQUEST).render(&html! { p { (reason) } })
+}
+
+/// The page for a form that is no form, or too large.
+pub(super) fn unreadable_form() -> Response {
+    let page = Page::new("The form cannot be read").status(StatusCode::BAD_REQUEST);
+    page.render(&html! { p role="alert" { "Go back and send it again." } })
 }
 
 /// The page for a form of another browser, or of another hour.

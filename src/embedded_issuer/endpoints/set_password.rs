@@ -42,7 +42,7 @@ pub(super) async fn set(
     request: &Request,
     body: Body,
 ) -> Result<Response, OAuthError> {
-    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::error("The form cannot be read.")) };
+    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
     if !provider.is_own_form(request, &sent) {
         return Ok(page::expired("Follow the link again."));
     }

@@ -88,8 +88,7 @@ impl IdentityProvider {
         Ok(begun)
     }
 
-    /// Somebody whom the provider's identifier is known of. What the provider now says is stored first, so that everything
-    /// later is judged by it.
+    /// Admits a person whose identifier is known, after storing what the provider now says.
     async fn returning(
         &self,
         tx: &impl ConnectionTrait,
@@ -115,7 +114,7 @@ impl IdentityProvider {
         Ok(Err(turned))
     }
 
-    /// Somebody whom nobody has seen. Only an address that the provider vouches for leads to an account. Whoever used the account
+    /// Ties a person without a known identifier to an account. Only an address that the provider vouches for leads to an account. Whoever used the account
     /// before with a link or a password may have been somebody else, so both end, with everything that they opened.
     async fn newcomer(
         &self,

@@ -2,7 +2,7 @@
 
 use crate::{embedded_issuer::accounts::operator::checked_address, identity::relying_party::StatedAddress};
 
-/// Whom the settings let in. Only addresses count that the provider vouches for.
+/// The addresses that the settings let in. Only those count that the provider vouches for.
 #[derive(Debug, Default)]
 pub struct Rules {
     domains: Vec<String>,

@@ -114,8 +114,9 @@ fn question(account: &Account) -> Response {
         ul {
             li { "your search accounts, with their access at the search engine, and your properties with their notes, segments, topic clusters, branded keywords and share links" }
             li { "your tags, filters and marks, and the access that you gave to others or they gave to you" }
+            li { "your credentials at SEO providers, and your activity" }
             li { "your sign-ins in all browsers and applications"
-                @if account.config.embeds_issuer() { ", and your account here with its password" } }
+                @if account.config.embeds_issuer() { ", and your account here" } }
         }
         p { "What you wrote on properties of others stays with them, without your name. You can "
             a href=(EXPORT) download="sightline-data.json" { "download your data" } " before." }
@@ -153,7 +154,7 @@ pub(super) async fn delete(Data(account): Data<&Account>, request: &Request, bod
 #[handler]
 pub(super) fn deleted(Data(account): Data<&Account>) -> Response {
     Page::new("Your data is deleted").render(&html! {
-        p { "Nothing that names you is stored any more, and nothing can act for you here. The search engine is told to end this service's access." }
+        p { "Nothing that names you is stored any more, and nothing can act for you here. The search engine is told to end this service's access, unless somebody else here has connected the same search account." }
         @if !account.config.embeds_issuer() {
             p.quiet-text { "You may still be signed in at the place where you sign in. Signing in here again starts afresh." }
         }

@@ -16,7 +16,7 @@ const BROWSERS: [(&str, &str); 12] = [
     ("Safari/", "Safari"),
 ];
 
-/// The same for systems.
+/// Parts of the header, each with the system that it means.
 const SYSTEMS: [(&str, &str); 8] = [
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),

@@ -265,7 +265,8 @@ async fn another_account_than_the_one_to_reconnect_is_named_and_not_stored() {
     let id = engine.connect(&browser).await.account();
     engine.script(&[], &[person("220", "other@search.test")]);
     let page = engine.come_back(&browser, &[("account", &id)], "code=4/0A").await;
-    page.expect(409, &["me@search.test", "other@search.test", "Connect it as another account"]);
+    let again = format!("name=\"account\" value=\"{id}\"");
+    page.expect(409, &["me@search.test", "other@search.test", "Connect it as another account", &again]);
     assert_eq!(engine.seen("/revoke"), 1, "the grant of the other account is not kept");
     let page = browser.get("/account").await.expect(200, &["me@search.test"]);
     assert!(!page.html.contains("other@search.test"));

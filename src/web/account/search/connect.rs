@@ -74,7 +74,7 @@ async fn leave(account: &Account, visitor: &Visitor, renewed: Option<Uuid>, roun
     let consent = account.search.connections.consent_page(begun.attempt(), begun.again, hint).await;
     let mut response = match consent {
         Ok(consent) => redirect(consent.as_str()),
-        Err(reason) => return not_connected(account, &reason),
+        Err(reason) => return not_connected(account, &reason, renewed),
     };
     match attempts.remember(&begun, &mut response) {
         Ok(()) => response,
@@ -117,7 +117,7 @@ async fn finish(account: &Account, visitor: &Visitor, answer: Answer, begun: &Be
                 return (leave(account, visitor, begun.account, &Round::Again(email)).await, true);
             }
             Ok(Answered::AskAgain(_)) => no_lasting_access(account, begun.account),
-            Err(reason) => not_connected(account, &reason),
+            Err(reason) => not_connected(account, &reason, begun.account),
         },
         (_, error) => refused_there(account, error.unwrap_or("no code"), begun.account),
     };
@@ -148,7 +148,7 @@ fn no_lasting_access(account: &Account, renewed: Option<Uuid>) -> Response {
     })
 }
 
-fn not_connected(account: &Account, reason: &NotConnected) -> Response {
+fn not_connected(account: &Account, reason: &NotConnected, renewed: Option<Uuid>) -> Response {
     tracing::warn!(reason = %quoted(reason), "a search account was not connected");
     let (status, title, text) = match reason {
         NotConnected::ScopeMissing => (
@@ -191,7 +191,7 @@ fn not_connected(account: &Account, reason: &NotConnected) -> Response {
         ),
         NotConnected::Failed(error) => return failed(error),
     };
-    account.page(title).status(status).render(&html! { div role="alert" { (text) } (try_again(None)) })
+    account.page(title).status(status).render(&html! { div role="alert" { (text) } (try_again(renewed)) })
 }
 
 /// The way on from a failed attempt.
