@@ -38,24 +38,26 @@ pub async fn version<E: Endpoint>(served: Arc<Served>, next: Arc<E>, request: Re
         }
         Asked::Older(at) => {
             let id = request_id::of(&request).cloned();
-            let answer = errors::caught(Box::pin(older(Pin { served, at }, next, request))).await;
-            Ok(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref())))
+            let pin = Pin { served: served.clone(), at };
+            // A transform that panics is a fault of the service.
+            let answer = errors::caught(Box::pin(older(pin, next, request))).await;
+            let mut response = answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()));
+            served.tell(at, response.headers_mut());
+            Ok(response)
         }
     }
 }
 
-/// Answers a client of an older version.
+/// Answers a client of an older version in its shape.
 async fn older<E: Endpoint>(pin: Pin, next: Arc<E>, mut request: Request) -> Result<Response> {
     let operation = operation::of(&request);
     pin.rewrite(&mut request, operation);
     request.set_data(pin.clone());
     let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
-    let mut response = match operation {
-        Some(operation) => response::rewritten(&pin, operation, response).await?,
-        None => response,
-    };
-    pin.served.tell(pin.at, response.headers_mut());
-    Ok(response)
+    match operation {
+        Some(operation) => response::rewritten(&pin, operation, response).await,
+        None => Ok(response),
+    }
 }
 
 /// Names the version of the shape that `response` was stored in.

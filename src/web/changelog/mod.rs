@@ -75,7 +75,7 @@ fn item(change: &Change) -> Markup {
     html! {
         li {
             @for (index, operation) in change.operations.iter().enumerate() { @if index > 0 { ", " } code { (operation) } }
-            ": " (change.text)
+            ": " (notes::inline(change.text))
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
         sunset: None,
         changes: &[Change {
             request: Some(|_| {}),
-            ..Change::of(&["createTag", "updateTag"], "Tags are <called> otherwise.")
+            ..Change::of(&["createTag", "updateTag"], "`label` is <now> `name`.")
         }],
     };
 
@@ -101,7 +101,7 @@ mod tests {
         let text = contents(&Versions::new(&[FIRST, SECOND]).unwrap()).into_string();
         let (newest, first) = (text.find("id=\"2026-11-01\"").unwrap(), text.find("id=\"2026-09-14\"").unwrap());
         assert!(newest < first, "the newest version stands first");
-        let change = "<code>createTag</code>, <code>updateTag</code>: Tags are &lt;called&gt; otherwise.";
+        let change = "<code>createTag</code>, <code>updateTag</code>: <code>label</code> is &lt;now&gt; <code>name</code>.";
         assert!(text[newest..first].contains(change) && text[newest..first].contains("The newest version."));
         let end = "Deprecated since 2026-11-01, when <a href=\"#2026-11-01\">2026-11-01</a> replaced it. It may be refused from 2027-01-30 on.";
         assert!(text[first..].contains(end) && text[first..].contains("The first version."), "{}", &text[first..]);

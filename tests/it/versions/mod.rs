@@ -40,6 +40,10 @@ static BOTH: [Release; 2] = [
                 ..Change::of(&["getPropertyTracking", "replacePropertyTracking"], "`sites` is called `properties`.")
             },
             Change {
+                response: Some(|_| panic!("a mistake in a transform")),
+                ..Change::of(&["listFilterPresets"], "This one is broken.")
+            },
+            Change {
                 query: Some(with_days),
                 refusal: Some(|body| reword(body, "days", "period")),
                 ..Change::of(&["listProperties"], "`period` is called `days`.")

@@ -76,6 +76,17 @@ async fn refusals_are_told_in_the_terms_of_the_clients_version() {
 }
 
 #[tokio::test]
+async fn a_transform_that_fails_is_a_fault_of_the_service() {
+    let app = both().await;
+    let owner = app.actor("owner").await;
+    let (old, new) = clients(&owner);
+    new.get("/api/filter-presets").await.expect(200);
+    let fault = old.get("/api/filter-presets").await.expect(500);
+    assert_eq!((fault.code(), fault.header("x-api-version")), ("internal_error", OLD));
+    assert_eq!(fault.json["correlationId"], fault.header("x-correlation-id"));
+}
+
+#[tokio::test]
 async fn what_no_transform_touches_passes_with_the_headers_only() {
     let app = both().await;
     let owner = app.actor("owner").await;
