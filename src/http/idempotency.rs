@@ -97,8 +97,8 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Returns the hashes of the body's JSON value, and keeps the value in the newest shape for the operation. Returns `None` if the body
-/// is not JSON or is not declared as JSON.
+/// Returns the hashes of the body's JSON value, and keeps the value in the newest shape for the operation. Returns `None` if the
+/// body is not JSON or is not declared as JSON.
 async fn json(request: &mut Request, operation: &Operation) -> Result<Option<BodyHashes>> {
     let bytes = request.take_body().into_bytes().await?;
     let is_json = check_content_type(request.content_type()).is_ok();

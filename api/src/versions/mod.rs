@@ -51,8 +51,8 @@ pub struct Change {
     pub request: Option<Edit>,
     /// Brings the body of a success into the shape of the version before.
     pub response: Option<Edit>,
-    /// Brings the body of a 4xx into the terms of the version before, such as the field that its hint names. It sees every 4xx of the
-    /// operations.
+    /// Brings the body of a 4xx into the terms of the version before, such as the field that its hint names. It sees every 4xx of
+    /// the operations.
     pub refusal: Option<Edit>,
 }
 

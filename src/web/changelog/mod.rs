@@ -5,7 +5,7 @@
 
 mod notes;
 
-use api::versions::{Change, End, Version, Versions};
+use api::versions::{Change, End, NOTICE_DAYS, Version, Versions};
 use maud::{Markup, html};
 use poem::{endpoint::make_sync, get};
 
@@ -39,21 +39,22 @@ impl Changelog {
 fn contents(versions: &Versions) -> Markup {
     html! {
         p {
-            "A version of the API is a date. A client may pin one by sending it as " code { "X-API-Version" } "; without it, the newest answers. "
-            "A breaking change comes with a new version, and the one before is served for at least 90 days more. Additions come without a new version."
+            "A version of the API is a date. A client may pin one by sending it as " code { "X-API-Version" }
+            "; without it, the newest answers. A breaking change comes with a new version, and the one before is served for at least "
+            (NOTICE_DAYS) " days more. Additions come without a new version."
         }
-        @for (index, version) in versions.all().iter().enumerate().rev() { (section(version, index == 0)) }
+        @for (index, version) in versions.all().iter().enumerate().rev() { (section(version, index == 0 && versions.all().len() > 1)) }
         h2 #changes { "All notable changes" }
         (notes::render(NOTES))
     }
 }
 
-fn section(version: &Version, is_first: bool) -> Markup {
+fn section(version: &Version, is_oldest: bool) -> Markup {
     html! {
         section.card aria-labelledby=(version.date) {
             h2 id=(version.date) { (version.date) }
             (state(version.end))
-            @if is_first { p { "The first version." } }
+            @if is_oldest { p { "The oldest version that is served." } }
             @if !version.changes.is_empty() { ul { @for change in version.changes { (item(change)) } } }
         }
     }
@@ -64,8 +65,8 @@ fn state(end: Option<End>) -> Markup {
         @match end {
             None => p.state.good { "The newest version." },
             Some(end) => p.state.warn {
-                "Deprecated since " (end.deprecation) ", when " a href={ "#" (end.successor) } { (end.successor) } " replaced it. It may be refused from "
-                (end.sunset) " on."
+                "Deprecated since " (end.deprecation) ", when " a href={ "#" (end.successor) } { (end.successor) }
+                " replaced it. It may be refused from " (end.sunset) " on."
             },
         }
     }
@@ -101,9 +102,15 @@ mod tests {
         let text = contents(&Versions::new(&[FIRST, SECOND]).unwrap()).into_string();
         let (newest, first) = (text.find("id=\"2026-11-01\"").unwrap(), text.find("id=\"2026-09-14\"").unwrap());
         assert!(newest < first, "the newest version stands first");
-        let change = "<code>createTag</code>, <code>updateTag</code>: <code>label</code> is &lt;now&gt; <code>name</code>.";
+        let change =
+            "<code>createTag</code>, <code>updateTag</code>: <code>label</code> is &lt;now&gt; <code>name</code>.";
         assert!(text[newest..first].contains(change) && text[newest..first].contains("The newest version."));
-        let end = "Deprecated since 2026-11-01, when <a href=\"#2026-11-01\">2026-11-01</a> replaced it. It may be refused from 2027-01-30 on.";
-        assert!(text[first..].contains(end) && text[first..].contains("The first version."), "{}", &text[first..]);
+        for end in [
+            "Deprecated since 2026-11-01, when <a href=\"#2026-11-01\">2026-11-01</a> replaced it.",
+            "It may be refused from 2027-01-30 on.",
+            "The oldest version that is served.",
+        ] {
+            assert!(text[first..].contains(end), "{end}: {}", &text[first..]);
+        }
     }
 }

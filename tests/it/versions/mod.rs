@@ -44,7 +44,7 @@ static BOTH: [Release; 2] = [
                 ..Change::of(&["listFilterPresets"], "This one is broken.")
             },
             Change {
-                query: Some(with_days),
+                query: Some(|query| with_days(query)),
                 refusal: Some(|body| reword(body, "days", "period")),
                 ..Change::of(&["listProperties"], "`period` is called `days`.")
             },
@@ -67,7 +67,7 @@ fn with_labels(tags: &mut Value) {
     }
 }
 
-fn with_days(query: &mut Vec<(String, String)>) {
+fn with_days(query: &mut [(String, String)]) {
     for (name, _) in query.iter_mut().filter(|(name, _)| name == "period") {
         "days".clone_into(name);
     }
