@@ -109,9 +109,6 @@ pub enum Error {
     /// The service is overloaded. Nothing was done.
     #[error("overloaded: {0}")]
     Overloaded(String),
-    /// The operation is not implemented yet.
-    #[error("not implemented")]
-    NotImplemented,
     /// An internal fault. The text goes to the log only.
     #[error("{0}")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -250,7 +247,6 @@ impl Error {
             Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
             Self::PreconditionFailed => Code::PreconditionFailed,
             Self::Overloaded(_) => Code::Unavailable,
-            Self::NotImplemented => Code::NotImplemented,
             Self::Internal(_) => Code::Internal,
         }
     }
@@ -259,7 +255,7 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> Option<Cow<'_, str>> {
         Some(match self {
-            Self::NotFound | Self::Internal(_) | Self::NotImplemented | Self::Overloaded(_) => return None,
+            Self::NotFound | Self::Internal(_) | Self::Overloaded(_) => return None,
             Self::CallerGone => "You have deleted your data here; sign in again to start afresh.".into(),
             Self::SubscriptionRequired { owner_must, lack } => lack.way_out(*owner_must),
             Self::RoleTooLow { needed } => {

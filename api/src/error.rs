@@ -126,8 +126,6 @@ codes! {
     RateLimited TOO_MANY_REQUESTS "rate_limited" "Too many requests";
     /// A fault of the server.
     Internal INTERNAL_SERVER_ERROR "internal_error" "An unexpected error occurred.";
-    /// The operation is declared, but not built.
-    NotImplemented NOT_IMPLEMENTED "not_implemented" "An unexpected error occurred.";
     /// The search engine did not answer in time.
     SearchEngineUnavailable SERVICE_UNAVAILABLE "search_engine_unavailable" "An unexpected error occurred.";
     /// The SEO provider did not answer in time.

@@ -26,6 +26,7 @@ pub mod stream;
 pub mod system;
 pub mod tags;
 pub mod team;
+pub mod versions;
 
 use std::sync::Arc;
 

@@ -109,6 +109,13 @@ impl QueryPairs {
     }
 }
 
+/// Decodes the names and values of a query, in their order. Returns `None` if one is not percent-encoded UTF-8.
+#[must_use]
+pub fn decoded(query: &str) -> Option<Vec<(String, String)>> {
+    let parts = query.split('&').filter(|part| !part.is_empty()).map(|part| part.split_once('=').unwrap_or((part, "")));
+    parts.map(|(name, value)| Some((decode(name)?, decode(value)?))).collect()
+}
+
 /// Decodes `application/x-www-form-urlencoded`. Returns `None` for invalid UTF-8 and broken escapes.
 fn decode(text: &str) -> Option<String> {
     let mut out = Vec::with_capacity(text.len());

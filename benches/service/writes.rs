@@ -120,6 +120,7 @@ async fn insert(
         // About as long as the encrypted answer.
         body: Set(vec![0; 350]),
         size: Set(350),
+        api_version: Set(api::VERSION.to_owned()),
         created_at: Set(now),
         expires_at: Set(now + TimeDelta::hours(24)),
     };

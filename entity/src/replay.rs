@@ -17,7 +17,7 @@ pub struct Model {
     pub path: String,
     /// The key, as it was sent.
     pub idempotency_key: String,
-    /// SHA-256 of the request's JSON value.
+    /// SHA-256 of the request's JSON value, in the shape of `api_version`.
     pub request_hash: Vec<u8>,
     /// HTTP status of the response.
     pub status: i32,
@@ -31,6 +31,8 @@ pub struct Model {
     pub body: Vec<u8>,
     /// Size of the encrypted body, in bytes.
     pub size: i32,
+    /// Version of the API in whose shape the response is.
+    pub api_version: String,
     /// Time of the response.
     pub created_at: DateTimeUtc,
     /// Time from which the key counts as new.

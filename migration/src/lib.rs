@@ -25,6 +25,7 @@ mod m0019_privacy;
 mod m0021_one_table_of_classifications;
 mod m0022_consents_by_address;
 mod m0023_text_on_postgres_again;
+mod m0024_versions_of_replays;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -56,6 +57,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0021_one_table_of_classifications::Migration),
             Box::new(m0022_consents_by_address::Migration),
             Box::new(m0023_text_on_postgres_again::Migration),
+            Box::new(m0024_versions_of_replays::Migration),
         ]
     }
 }

@@ -1,7 +1,9 @@
 //! The settings of the layers, and the paths outside the API.
 
+use std::sync::Arc;
+
 use ::http::HeaderName;
-use api::document::Locations;
+use api::{document::Locations, versions::Versions};
 use poem::{EndpointExt as _, endpoint::BoxEndpoint};
 
 use super::{
@@ -13,13 +15,14 @@ use crate::{
     error::Error,
     http::{
         self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
-        idempotency::Writes, rate_limit::RateLimit,
+        idempotency::Writes, rate_limit::RateLimit, version::Served,
     },
     services::{connections::SearchConnections, replays::KeysInUse},
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
     web::{
         account::{Account, search::SearchPages},
+        changelog::Changelog,
         documentation,
         home::Home,
         page,
@@ -40,6 +43,8 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let failures = Failures(parts.limits.clone());
+    let versions = Served::new(versions(config)?, base_url)?;
+    let newest = versions.versions.newest();
     Ok(Layers {
         clock: app.clock.clone(),
         requests: parts.requests.clone(),
@@ -49,6 +54,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             proxies: config.rate_limit.trusted_proxies.clone(),
             header: client_address_header(config)?,
         },
+        versions: Arc::new(versions),
         other_paths,
         authenticate: Authenticate {
             admissions: parts.admissions.clone(),
@@ -75,6 +81,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             store: config.idempotency.store,
             max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
             secrets: app.search.secrets.clone(),
+            version: newest,
             keys: KeysInUse::default(),
             clock: app.clock.clone(),
             random: app.random.clone(),
@@ -91,7 +98,7 @@ async fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
         mcp: format!("{}/mcp", config.mcp_url(base_url)),
         issuer: app.issuer.url().to_owned(),
     };
-    let mut open = metadata.mount(Paths::default());
+    let mut open = Changelog::new(&versions(config)?).mount(metadata.mount(Paths::default()));
     if let Some(provider) = &parts.provider {
         open = provider.mount(open);
     }
@@ -140,6 +147,10 @@ fn account(parts: &Parts) -> Account {
             &app.base_url,
         ),
     }
+}
+
+fn versions(config: &Config) -> Result<Versions, Error> {
+    Versions::new(config.releases.0).map_err(|error| Error::invalid(format!("releases: {error}")))
 }
 
 fn client_address_header(config: &Config) -> Result<HeaderName, Error> {

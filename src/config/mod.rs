@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use api::versions::{RELEASES, Release};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +83,26 @@ pub struct Config {
     pub billing: Billing,
     /// The terms of each plan.
     pub plans: Plans,
+    /// The versions of the API. Not a setting. Code that starts a service, such as a test, may serve others.
+    #[serde(skip)]
+    pub releases: Releases,
+}
+
+/// The versions of the API, oldest first.
+#[derive(Debug, Clone, Copy)]
+pub struct Releases(pub &'static [Release]);
+
+impl Default for Releases {
+    fn default() -> Self {
+        Self(RELEASES)
+    }
+}
+
+impl PartialEq for Releases {
+    /// Releases are known by their dates.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.iter().map(|release| release.date).eq(other.0.iter().map(|release| release.date))
+    }
 }
 
 /// The service's own database.
@@ -222,6 +243,7 @@ impl Default for Config {
             secrets: Secrets::default(),
             billing: Billing::default(),
             plans: Plans::default(),
+            releases: Releases::default(),
         }
     }
 }

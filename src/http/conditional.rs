@@ -11,6 +11,10 @@ use poem::{
 use super::operation;
 use crate::digest::opaque_tag;
 
+/// The headers of requests that select an answer. The version is among them even where no version changes the body, because an
+/// older one changes the headers.
+const VARIES_BY: &str = "Accept-Encoding, Authorization, Cookie, X-API-Version";
+
 /// The layer for conditional requests. It runs inside compression, so that an `ETag` identifies the answer and not one coding of it.
 ///
 /// # Errors
@@ -30,7 +34,7 @@ pub async fn conditional<E: Endpoint>(next: Arc<E>, mut request: Request) -> Res
     let mut response = tagged(response, operation.etag).await?;
     let headers = response.headers_mut();
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("private"));
-    headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding, Authorization, Cookie"));
+    headers.append(header::VARY, HeaderValue::from_static(VARIES_BY));
     let is_unchanged = headers.get(header::ETAG).is_some_and(|tag| known.iter().any(|list| names(list, tag)));
     if is_unchanged {
         response.set_status(StatusCode::NOT_MODIFIED);
@@ -82,7 +86,7 @@ mod tests {
         for (path, weak) in [("/api/properties", true), ("/api/properties/tracking", false)] {
             let first = client().get(path).send().await.0;
             assert_eq!(first.header("cache-control"), Some("private"));
-            assert_eq!(first.header("vary"), Some("Accept-Encoding, Authorization, Cookie"));
+            assert_eq!(first.header("vary"), Some(VARIES_BY));
             let tag = first.header("etag").unwrap().to_owned();
             assert_eq!(tag.starts_with("W/"), weak);
             let opaque = tag.trim_start_matches("W/").to_owned();

@@ -20,14 +20,16 @@ use crate::{store::rate_limit::Standing, web::paths::Methods};
 pub async fn errors<E: Endpoint>(other: Methods, next: Arc<E>, request: Request) -> Result<Response> {
     let path = request.uri().path().to_owned();
     let id = request_id::of(&request).cloned();
-    let answer = match AssertUnwindSafe(next.call(request)).catch_unwind().await {
-        Ok(answer) => answer.map(IntoResponse::into_response),
-        Err(panic) => {
-            tracing::error!("panic: {}", panic_text(panic.as_ref()));
-            Err(ApiError::new(Code::Internal).into())
-        }
-    };
+    let answer = caught(next.call(request)).await.map(IntoResponse::into_response);
     Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), &other)))
+}
+
+/// Turns a panic of `answer` into an error.
+pub(super) async fn caught<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
+    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|panic| {
+        tracing::error!("panic: {}", panic_text(panic.as_ref()));
+        Err(ApiError::new(Code::Internal).into())
+    })
 }
 
 fn wrap(error: poem::Error, path: &str, id: Option<&RequestId>, other: &Methods) -> Response {
@@ -80,14 +82,19 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
 mod tests {
     use std::sync::Arc;
 
-    use poem::{EndpointExt, Route, error::ReadBodyError, get, handler, test::TestClient};
+    use poem::{EndpointExt, Route, error::ReadBodyError, get, handler, http::HeaderValue, test::TestClient};
 
     use super::*;
     use crate::{
         clock::Clock,
-        http::{headers::headers, request_id::request_id, version::version},
+        http::{
+            headers::headers,
+            request_id::request_id,
+            version::{Served, version},
+        },
         random::Random,
     };
+    use api::versions::{RELEASES, Versions};
 
     #[handler]
     fn panics() -> &'static str {
@@ -123,10 +130,12 @@ mod tests {
             .at("/large", get(too_large))
             .at("/unnamed", get(unnamed))
             .at("/api/properties/tracking", get(refuses));
+        let served = Arc::new(Served::new(Versions::new(RELEASES).unwrap(), "http://127.0.0.1").unwrap());
+        let newest = HeaderValue::from_static(api::VERSION);
         let app = routes
-            .around(version)
             .around(|next, request| errors([("/panics", "GET, HEAD")].into(), next, request))
-            .around(|next, request| headers(false, next, request))
+            .around(move |next, request| version(served.clone(), next, request))
+            .around(move |next, request| headers(false, newest.clone(), next, request))
             .around(move |next, request| request_id(clock.clone(), Random::seeded(1), next, request));
         TestClient::new(Arc::new(app))
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{REPLAYED, errors, operation, request_id};
+use super::{REPLAYED, errors, operation, request_id, version};
 use crate::{
     admission::Admitted,
     clock::Clock,
@@ -14,14 +14,14 @@ use crate::{
     random::Random,
     secrets::Secrets,
     services::change::IfMatch,
-    services::replays::{self, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
+    services::replays::{self, BodyHashes, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
     services::users::Member,
     store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork},
 };
 use api::{
     body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
-    operation::Idempotency,
+    operation::{Idempotency, Operation},
 };
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
@@ -44,6 +44,8 @@ pub struct Writes {
     pub max_bytes_per_user: u64,
     /// Seals stored responses, which may contain secrets.
     pub secrets: Secrets,
+    /// The newest version of the API, in whose shape responses are stored.
+    pub version: &'static str,
     /// The keys in use in this process.
     pub keys: KeysInUse,
     /// The clock.
@@ -57,23 +59,26 @@ pub struct Writes {
 /// # Errors
 /// 400, 409 or 422 for the key, and the errors of the inner layers.
 pub async fn idempotency<E: Endpoint>(settings: Arc<Writes>, next: Arc<E>, mut request: Request) -> Result<Response> {
-    let Some(kind) = operation::of(&request).and_then(|operation| operation.idempotency) else {
+    let write = operation::of(&request).and_then(|operation| Some((operation, operation.idempotency?)));
+    let Some((operation, kind)) = write else {
         return next.call(request).await.map(IntoResponse::into_response);
     };
     let if_match = request.headers().get_all(header::IF_MATCH).iter();
     let if_match = if_match.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
     request.set_data(IfMatch(if_match));
     let key = if kind == Idempotency::Enforced { key(&request)? } else { None };
+    let has_other_shape = version::pin(&request).is_some_and(|pin| pin.changes_body(operation));
+    let hashes = if key.is_some() || has_other_shape { json(&mut request, operation).await? } else { None };
     let Some(key) = key else { return settings.once(&next, request).await };
     if settings.store == ReplayStore::None {
         let id = request_id::of(&request).cloned();
         let answer = settings.once(&next, request).await;
         return Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))));
     }
-    match json(&mut request).await? {
+    match hashes {
         // A body that is not JSON is refused without using the key.
         None => settings.once(&next, request).await,
-        Some(hash) => settings.keyed(&next, request, key, hash).await,
+        Some(hashes) => settings.keyed(&next, request, key, hashes).await,
     }
 }
 
@@ -92,17 +97,20 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Returns the hash of the body's JSON value, and keeps the value for the operation. Returns `None` if the body is not JSON or is
-/// not declared as JSON.
-async fn json(request: &mut Request) -> Result<Option<Vec<u8>>> {
+/// Returns the hashes of the body's JSON value, and keeps the value in the newest shape for the operation. Returns `None` if the
+/// body is not JSON or is not declared as JSON.
+async fn json(request: &mut Request, operation: &Operation) -> Result<Option<BodyHashes>> {
     let bytes = request.take_body().into_bytes().await?;
     let is_json = check_content_type(request.content_type()).is_ok();
     let value: Option<serde_json::Value> = if is_json { serde_json::from_slice(&bytes).ok() } else { None };
     request.set_body(bytes);
-    Ok(value.map(|value| {
-        let hash = replays::hash(&value);
+    Ok(value.map(|mut value| {
+        let mut hashes = BodyHashes::of(&value);
+        if let Some(pin) = version::pin(request) {
+            pin.upgrade(operation, &mut value, |newer| hashes.add(newer));
+        }
         request.set_data(ParsedBody::new(value));
-        hash
+        hashes
     }))
 }
 
@@ -141,13 +149,19 @@ impl Writes {
     }
 
     /// Handles a request with a key: replays the stored response, or runs the operation and stores its response.
-    async fn keyed<E: Endpoint>(&self, next: &E, mut request: Request, key: String, hash: Vec<u8>) -> Result<Response> {
+    async fn keyed<E: Endpoint>(
+        &self,
+        next: &E,
+        mut request: Request,
+        key: String,
+        hashes: BodyHashes,
+    ) -> Result<Response> {
         let Some(member) = request.data::<Arc<Member>>() else { return self.once(next, request).await };
         // Ids are case-insensitive, and no two of these paths differ only in case.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
         let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
-        let unit = match self.start(&scope, &hash, admitted(&request)).await? {
+        let unit = match self.start(&scope, &hashes, admitted(&request)).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
         };
@@ -159,8 +173,8 @@ impl Writes {
                 into_unique(unit)?.roll_back().await.map_err(ApiError::from)?;
                 Err(error)
             }
-            Err(error) => self.settle(into_unique(unit)?, errors::response_of(error, id.as_ref()), scope, hash).await,
-            Ok(response) => self.settle(into_unique(unit)?, response, scope, hash).await,
+            Err(error) => self.settle(into_unique(unit)?, errors::response_of(error, id.as_ref()), scope, hashes).await,
+            Ok(response) => self.settle(into_unique(unit)?, response, scope, hashes).await,
         }
     }
 
@@ -168,22 +182,23 @@ impl Writes {
     async fn start(
         &self,
         scope: &Scope,
-        hash: &[u8],
+        hashes: &BodyHashes,
         admitted: Option<AsOf>,
     ) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
         let unit = UnitOfWork::new(&self.db, admitted);
-        let answer = match replays::start(&unit, &self.db.reader, &self.secrets, scope, hash, self.clock.now()).await? {
-            Start::Free => return Ok(Ok(unit)),
-            Start::Locked => Err(in_progress().into()),
-            Start::Known(known) => answer_to(known),
-        };
+        let answer =
+            match replays::start(&unit, &self.db.reader, &self.secrets, scope, hashes, self.clock.now()).await? {
+                Start::Free => return Ok(Ok(unit)),
+                Start::Locked => Err(in_progress().into()),
+                Start::Known(known) => answer_to(known),
+            };
         // Rolls back before answering. A dropped transaction would hold the key for other processes until its connection is reused.
         unit.roll_back().await?;
         Ok(Err(answer))
     }
 
     /// Commits the writes of a request together with its response. Stores a refusal without the writes of the refused operation.
-    async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hash: Vec<u8>) -> Result<Response> {
+    async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hashes: BodyHashes) -> Result<Response> {
         let status = response.status();
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
             unit.roll_back().await.map_err(ApiError::from)?;
@@ -194,14 +209,14 @@ impl Writes {
         } else {
             unit.roll_back().await.map_err(ApiError::from)?;
             // The key was free for a moment, so another process may have used it.
-            match self.start(&scope, &hash, None).await? {
+            match self.start(&scope, &hashes, None).await? {
                 Ok(unit) => unit,
                 Err(answered) => return answered,
             }
         };
-        let (response, stored) = stored_of(response).await?;
+        let (response, stored) = stored_of(response, self.version).await?;
         let now = self.clock.now();
-        let replay = Replay { id: self.random.id(now), now, scope, request_hash: hash, answer: stored };
+        let replay = Replay { id: self.random.id(now), now, scope, request_hash: hashes.into_newest(), answer: stored };
         let outcome = replays::store(&unit, &self.secrets, replay, self.max_bytes_per_user).await;
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
@@ -241,7 +256,7 @@ fn into_unique(unit: Arc<UnitOfWork>) -> Result<UnitOfWork, ApiError> {
 }
 
 /// Returns the response and its stored form.
-async fn stored_of(mut response: Response) -> Result<(Response, Stored)> {
+async fn stored_of(mut response: Response, version: &str) -> Result<(Response, Stored)> {
     let body = response.take_body().into_vec().await?;
     let text = |name: header::HeaderName| response.headers().get(name)?.to_str().ok().map(str::to_owned);
     let stored = Stored {
@@ -249,6 +264,7 @@ async fn stored_of(mut response: Response) -> Result<(Response, Stored)> {
         content_type: text(header::CONTENT_TYPE),
         location: text(header::LOCATION),
         etag: text(header::ETAG),
+        version: version.to_owned(),
         body: body.clone(),
     };
     response.set_body(body);
@@ -262,7 +278,9 @@ fn response_of(stored: Stored) -> Response {
     for (name, value) in headers.into_iter().filter_map(|(name, value)| Some((name, value?))) {
         response = response.header(name, value);
     }
-    response.body(stored.body)
+    let mut response = response.body(stored.body);
+    version::name(&mut response, &stored.version);
+    response
 }
 
 #[cfg(test)]
@@ -287,6 +305,7 @@ mod tests {
             db: world.store.clone(),
             store: ReplayStore::Database,
             max_bytes_per_user: 1 << 20,
+            version: api::VERSION,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
             keys: KeysInUse::default(),
             clock: Clock::manual(noon()).0,

@@ -1,6 +1,7 @@
 //! The HTTP layers around the operations: one stack of functions.
 //!
-//! A layer refuses with an error, and only [`errors`] writes error bodies. Layers pass data inwards as request data ([`operation`],
+//! A layer refuses with an error, and only [`errors`] writes error bodies. Only [`version`] stands around it and answers itself,
+//! because it brings error bodies into the terms of older versions. Layers pass data inwards as request data ([`operation`],
 //! [`request_id`], [`CountedAs`](rate_limit::CountedAs), the caller and the access). They pass data outwards as error data
 //! ([`Challenge`](authenticate::Challenge), the state of a rate limit) and as headers.
 
@@ -23,11 +24,11 @@ pub mod version;
 
 use std::sync::Arc;
 
-use poem::{Endpoint, EndpointExt as _, Response, Route};
+use poem::{Endpoint, EndpointExt as _, Response, Route, http::HeaderValue};
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, idempotency::Writes,
-    rate_limit::RateLimit,
+    rate_limit::RateLimit, version::Served,
 };
 use crate::{clock::Clock, random::Random, telemetry::requests::RequestMeter, web::paths::Methods};
 
@@ -46,6 +47,8 @@ pub struct Layers {
     pub https: bool,
     /// The trusted proxies.
     pub client: NameClient,
+    /// The versions of the API.
+    pub versions: Arc<Served>,
     /// The paths outside the operation table, with their methods.
     pub other_paths: Methods,
     /// The settings of authentication.
@@ -65,7 +68,8 @@ pub fn stack(
     operations: impl Endpoint<Output = Response> + 'static,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, https, client, other_paths, .. } = layers;
+    let Layers { clock, requests, random, https, client, versions, other_paths, .. } = layers;
+    let newest = HeaderValue::from_static(versions.versions.newest());
     let (authenticate, rate_limit) = (Arc::new(layers.authenticate), Arc::new(layers.rate_limit));
     let (authorize, writes) = (Arc::new(layers.authorize), Arc::new(layers.writes));
     let (client, memory, open_limit) = (Arc::new(client), Arc::new(BodyMemory::default()), rate_limit.clone());
@@ -86,10 +90,10 @@ pub fn stack(
         .nest_no_strip("/api", operations)
         .nest_no_strip("/", open)
         .around(move |next, request| body::read(memory.clone(), next, request))
-        .around(version::version)
         .boxed()
         .around(move |next, request| errors::errors(other_paths.clone(), next, request))
-        .around(move |next, request| headers::headers(https, next, request))
+        .around(move |next, request| version::version(versions.clone(), next, request))
+        .around(move |next, request| headers::headers(https, newest.clone(), next, request))
         .around(compression::compress)
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
         .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub(crate) mod attempts;
+pub mod changelog;
 mod cookie;
 pub mod documentation;
 pub mod home;

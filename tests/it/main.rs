@@ -34,4 +34,5 @@ mod search_accounts;
 mod statements;
 mod support;
 mod system;
+mod versions;
 mod withdrawals;

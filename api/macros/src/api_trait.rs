@@ -53,15 +53,16 @@ struct Argument {
     ty: Box<Type>,
 }
 
-/// Expands the trait into the trait itself, its wrapper and its table of operations.
+/// Expands the trait into the trait itself, its wrapper, its implementation by `Refusing` and its table of operations.
 pub fn expand(arguments: &Arguments, mut item: ItemTrait) -> Result<TokenStream> {
-    let (mut wrappers, mut rows) = (Vec::new(), Vec::new());
+    let (mut wrappers, mut refusals, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for member in &mut item.items {
         let TraitItem::Fn(method) = member else { continue };
         let operation = read_attributes(method)?;
         let method_arguments = arguments_of(method)?;
         wrappers.push(wrapper(arguments, method, &operation, &method_arguments)?);
         rows.push(row(arguments, method, &operation, &method_arguments));
+        refusals.push(refusal(method));
         finish_signature(method)?;
     }
     let (name, routes) = (&item.ident, &arguments.routes);
@@ -77,7 +78,9 @@ pub fn expand(arguments: &Arguments, mut item: ItemTrait) -> Result<TokenStream>
             #(#wrappers)*
         }
 
-        impl #name for crate::document::Stub {}
+        impl #name for crate::document::Refusing {
+            #(#refusals)*
+        }
 
         /// The operations that this trait declares.
         pub const OPERATIONS: &[crate::operation::Operation] = &[#(#rows),*];
@@ -262,8 +265,21 @@ fn etag_of(op: &Operation) -> TokenStream {
     }
 }
 
-/// Makes the method's future `Send`, which the router needs and `async fn` in a public trait does not promise. Adds a
-/// default body that answers `not_implemented`.
+/// The method of `Refusing`, which ignores its arguments.
+fn refusal(method: &TraitItemFn) -> TokenStream {
+    let (name, output) = (&method.sig.ident, &method.sig.output);
+    let ignored = method.sig.inputs.iter().skip(1).filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(&typed.ty),
+        FnArg::Receiver(_) => None,
+    });
+    quote! {
+        async fn #name(&self, #(_: #ignored),*) #output {
+            Err(self.0.clone())
+        }
+    }
+}
+
+/// Makes the method's future `Send`, which the router needs and `async fn` in a public trait does not promise.
 fn finish_signature(method: &mut TraitItemFn) -> Result<()> {
     if method.sig.asyncness.take().is_none() {
         return Err(Error::new_spanned(&method.sig, "an operation is an async fn"));
@@ -271,15 +287,6 @@ fn finish_signature(method: &mut TraitItemFn) -> Result<()> {
     let ReturnType::Type(_, output) = &method.sig.output else { return Ok(()) };
     let future = syn::parse_quote!(-> impl ::std::future::Future<Output = #output> + Send);
     method.sig.output = future;
-    let unused = method.sig.inputs.iter().skip(1).filter_map(|input| match input {
-        FnArg::Typed(typed) => Some(typed.pat.clone()),
-        FnArg::Receiver(_) => None,
-    });
-    method.default = Some(syn::parse_quote!({
-        let _ = (#(#unused,)*);
-        ::std::future::ready(Err(crate::error::ApiError::new(crate::error::Code::NotImplemented)))
-    }));
-    method.semi_token = None;
     Ok(())
 }
 

@@ -6,8 +6,8 @@ mod query_params;
 
 use proc_macro::TokenStream;
 
-/// Expands a trait of operations into the trait itself, a generic poem-openapi wrapper named by `routes`, and a
-/// constant table `OPERATIONS` with every operation's method, path, access, idempotency, role and errors.
+/// Expands a trait of operations into the trait itself, a generic poem-openapi wrapper named by `routes`, an
+/// implementation by `document::Refusing`, and a constant table `OPERATIONS` with every operation's method, path, access, idempotency, role and errors.
 ///
 /// On the trait: `#[api_trait(tag = Tags, routes = TagsRoutes)]`.
 ///
@@ -19,7 +19,7 @@ use proc_macro::TokenStream;
 /// - `#[errors(FilterTooComplex, …)]`: codes beyond those that follow from access, path and idempotency;
 /// - `#[deprecated]`: as in Rust.
 ///
-/// Every method gets a default body that answers `not_implemented`, so an implementation may leave operations out.
+/// No method gets a default body, so an implementation that leaves an operation out does not compile.
 ///
 /// The operation id is the method's name in camelCase; the doc comment's first paragraph is the summary, the rest the
 /// description. A `Path<…>` argument is named like its path parameter, a `Params<T>` argument documents `T`'s parameters.

@@ -20,8 +20,8 @@ use crate::{
     operation::{self, Operation},
 };
 
-/// Implements every trait with its default bodies, so that the document can be printed without a server.
-pub struct Stub;
+/// Implements every operation by one refusal, so that the document can be printed and routes can be tried without a server.
+pub struct Refusing(pub ApiError);
 
 /// Builds the router of an implementation. A path id that is not a UUID answers 404.
 pub fn routes<T: Api>(api: &Arc<T>) -> impl poem::Endpoint + use<T> {
@@ -80,7 +80,8 @@ const PASSES: &[Pass] = &[
 /// Builds the published document.
 #[must_use]
 pub fn document(locations: &Locations) -> Value {
-    let text = OpenApiService::new(all_routes(&Arc::new(Stub)), "Sightline", VERSION).spec();
+    let refusing = Arc::new(Refusing(ApiError::new(Code::Unavailable)));
+    let text = OpenApiService::new(all_routes(&refusing), "Sightline", VERSION).spec();
     let mut document = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     for pass in PASSES {
         pass(&mut document);

@@ -2,9 +2,41 @@
 
 use sha2::{Digest as _, Sha256};
 
+/// The hashes of one body in the shapes of several versions of the API. A client that repeats a request after its version was
+/// replaced sends the shape that the stored hash is of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyHashes {
+    newest: Vec<u8>,
+    older: Vec<Vec<u8>>,
+}
+
+impl BodyHashes {
+    /// The hash of a body as it was sent.
+    #[must_use]
+    pub fn of(sent: &serde_json::Value) -> Self {
+        Self { newest: hash(sent), older: Vec::new() }
+    }
+
+    /// Adds the hash of the body in a newer shape.
+    pub fn add(&mut self, newer: &serde_json::Value) {
+        self.older.push(std::mem::replace(&mut self.newest, hash(newer)));
+    }
+
+    /// Returns whether `stored` is the hash of the body in one of its shapes.
+    #[must_use]
+    pub fn include(&self, stored: &[u8]) -> bool {
+        self.newest == stored || self.older.iter().any(|hash| hash == stored)
+    }
+
+    /// Returns the hash of the newest shape.
+    #[must_use]
+    pub fn into_newest(self) -> Vec<u8> {
+        self.newest
+    }
+}
+
 /// Returns the hash of a JSON value. White space and the order of fields do not change it.
-#[must_use]
-pub fn hash(value: &serde_json::Value) -> Vec<u8> {
+fn hash(value: &serde_json::Value) -> Vec<u8> {
     let mut hash = Sha256::new();
     feed(&mut hash, value);
     hash.finalize().to_vec()
@@ -60,6 +92,16 @@ mod tests {
 
     fn of(text: &str) -> Vec<u8> {
         hash(&serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn a_body_is_the_same_in_each_of_its_shapes() {
+        let (sent, newer, other) = (json!({ "label": "x" }), json!({ "name": "x" }), json!({ "name": "y" }));
+        let mut hashes = BodyHashes::of(&sent);
+        assert!(hashes.include(&hash(&sent)) && !hashes.include(&hash(&newer)));
+        hashes.add(&newer);
+        assert!(hashes.include(&hash(&sent)) && hashes.include(&hash(&newer)) && !hashes.include(&hash(&other)));
+        assert_eq!(hashes.into_newest(), hash(&newer));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod body_hash;
 mod keys;
 
 pub use self::{
-    body_hash::hash,
+    body_hash::BodyHashes,
     keys::{KeyGuard, KeysInUse},
 };
 
@@ -71,6 +71,8 @@ pub struct Stored {
     pub location: Option<String>,
     /// `ETag`.
     pub etag: Option<String>,
+    /// The version of the API in whose shape the body is.
+    pub version: String,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -84,7 +86,7 @@ pub struct Replay {
     pub now: DateTime<Utc>,
     /// The key.
     pub scope: Scope,
-    /// The hash of the request's body.
+    /// The hash of the request's body, in the shape of the response's version.
     pub request_hash: Vec<u8>,
     /// The response.
     pub answer: Stored,
@@ -134,7 +136,8 @@ pub enum Start {
     Known(Known),
 }
 
-/// Locks the key across all processes until the unit of work ends, and looks it up at `now` for a request whose body has this hash.
+/// Locks the key across all processes until the unit of work ends, and looks it up at `now` for a request whose body has one of
+/// these hashes.
 /// An expired response counts as none. `SQLite` serves a single process, so nothing is locked there: `db` is read and no
 /// transaction begins.
 ///
@@ -145,7 +148,7 @@ pub async fn start(
     db: &impl ConnectionTrait,
     secrets: &Secrets,
     scope: &Scope,
-    request_hash: &[u8],
+    hashes: &BodyHashes,
     now: DateTime<Utc>,
 ) -> Result<Start, Error> {
     let row = if unit.backend() == DatabaseBackend::Postgres {
@@ -173,7 +176,7 @@ pub async fn start(
         replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key).one(db).await?
     };
     let Some(row) = row.filter(|row| now < row.expires_at) else { return Ok(Start::Free) };
-    if row.request_hash != request_hash {
+    if !hashes.include(&row.request_hash) {
         return Ok(Start::Known(Known::BodyMismatch));
     }
     let answer = Stored {
@@ -181,6 +184,7 @@ pub async fn start(
         content_type: row.content_type,
         location: row.location,
         etag: row.etag,
+        version: row.api_version,
         body: secrets.open(&row.body, CONTEXT).map_err(Error::internal)?,
     };
     Ok(Start::Known(Known::Answered(answer)))
@@ -206,7 +210,7 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
         Expr::exists(room_of(scope.user_id, now, i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size)))
     };
     let to_key = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key);
-    let row: [(Column, Expr); 14] = [
+    let row: [(Column, Expr); 15] = [
         (Column::Id, id.into()),
         (Column::UserId, scope.user_id.into()),
         (Column::Method, scope.method.into()),
@@ -219,6 +223,7 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
         (Column::Etag, answer.etag.into()),
         (Column::Body, body.into()),
         (Column::Size, size.into()),
+        (Column::ApiVersion, answer.version.into()),
         (Column::CreatedAt, now.into()),
         (Column::ExpiresAt, (now + LIFETIME).into()),
     ];
@@ -293,11 +298,19 @@ mod tests {
     async fn an_answer_that_is_stored_is_not_replaced() {
         let world = World::new().await;
         let scope = Scope { user_id: world.owner, method: "POST".into(), path: "/x".into(), key: "a".into() };
-        let answer = |status| Stored { status, content_type: None, location: None, etag: None, body: Vec::new() };
-        let (secrets, hash) = (Secrets::new([7; 32], Random::seeded(1)), vec![0; 32]);
+        let version = api::VERSION.to_owned();
+        let answer = |status| Stored {
+            status,
+            content_type: None,
+            location: None,
+            etag: None,
+            version: version.clone(),
+            body: Vec::new(),
+        };
+        let (secrets, hashes) = (Secrets::new([7; 32], Random::seeded(1)), BodyHashes::of(&serde_json::Value::Null));
         let store_at = async |now, status| {
             let unit = UnitOfWork::new(&world.store, None);
-            let (id, scope, request_hash) = (world.random.id(now), scope.clone(), hash.clone());
+            let (id, scope, request_hash) = (world.random.id(now), scope.clone(), hashes.clone().into_newest());
             let replay = Replay { id, now, scope, request_hash, answer: answer(status) };
             let stored = store(&unit, &secrets, replay, 1_000).await;
             unit.commit().await.unwrap();
@@ -308,7 +321,7 @@ mod tests {
         }
         let at = async |now| {
             let unit = UnitOfWork::new(&world.store, None);
-            let found = start(&unit, &world.db, &secrets, &scope, &hash, now).await.unwrap();
+            let found = start(&unit, &world.db, &secrets, &scope, &hashes, now).await.unwrap();
             unit.roll_back().await.unwrap();
             found
         };

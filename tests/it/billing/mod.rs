@@ -138,7 +138,7 @@ async fn a_flag_is_true_only_for_what_works() {
     let own = flags(&owner).await;
     assert_eq!((&own["billing"], &own["idempotentWrites"]), (&json!(true), &json!(true)));
     let research = owner.get(&format!("/api/properties/{property}/keyword-research")).await.status.as_u16();
-    assert_eq!(own["seoProviders"], research != 501, "keyword research answers {research}");
+    assert_eq!(own["seoProviders"], research < 500, "keyword research answers {research}");
     let tools = app.anonymous().get("/mcp").await.status.as_u16();
     assert_eq!(own["mcp"], tools != 404, "the tool-protocol endpoint answers {tools}");
     assert_eq!((&own["shareLinks"], &own["team"]), (&json!(true), &json!(true)));

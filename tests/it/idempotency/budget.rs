@@ -77,6 +77,7 @@ async fn a_person_has_at_most_5_000_kept_answers() {
         etag: None,
         body: vec![0],
         size: 1,
+        api_version: api::VERSION.to_owned(),
         created_at: now,
         expires_at: now + TimeDelta::hours(24),
     };
