@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use sea_orm::DatabaseConnection;
 
-use super::http_settings;
+use super::{http_settings, parts::max_token_age};
 use crate::{
     clock::Clock,
     config::{Config, Registration},
@@ -15,7 +15,10 @@ use crate::{
         upstream::Upstream,
     },
     error::Error,
-    identity::{Users, departures::Departures, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
+    identity::{
+        Users, departures::Departures, introspection::Introspection, jwks::Jwks, relying_party::RelyingParty,
+        session::Sessions, token::Verifier,
+    },
     mail::Mailer,
     random::Random,
     secrets::Secrets,
@@ -75,6 +78,16 @@ impl Basis<'_> {
             .with_navigation(navigation(config, base_url))
             .with_upstream(upstream);
         Ok(Some(provider))
+    }
+
+    /// The verifier of access tokens that are signed with `keys`.
+    pub fn verifier(&self, keys: &Jwks) -> Verifier {
+        let client = self.config.identity.introspection.client();
+        let introspection =
+            client.map(|(id, secret)| Introspection::new(keys.issuer().clone(), id, secret, self.clock.clone()));
+        Verifier::new(keys.clone(), self.clock.clone())
+            .with_max_age(max_token_age(self.config))
+            .with_introspection(introspection)
     }
 
     /// Sign-in of browsers, by the service's own client at the issuer of `keys`.

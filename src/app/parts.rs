@@ -17,12 +17,8 @@ use crate::{
     error::Error,
     handlers::{App, discovery::Index},
     identity::{
-        departures::Departures,
-        issuer::Issuer,
-        jwks::Jwks,
-        relying_party::RelyingParty,
-        session::Sessions,
-        token::{MAX_AGE, Verifier},
+        departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions,
+        token::MAX_AGE,
     },
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
@@ -150,7 +146,7 @@ pub async fn build(
     let users = basis.users(&departures);
     let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
-    let verifier = Verifier::new(keys.clone(), clock.clone()).with_max_age(max_token_age(&config));
+    let verifier = basis.verifier(&keys);
     let admissions = Admissions::new(
         verifier.clone(),
         users.clone(),

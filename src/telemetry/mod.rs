@@ -1,6 +1,7 @@
 //! Observability for operators.
 
 pub mod logs;
+pub mod providers;
 pub mod requests;
 pub mod upstream;
 
