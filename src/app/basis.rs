@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use sea_orm::DatabaseConnection;
 
-use super::{http_settings, parts::max_token_age};
+use super::http_settings;
 use crate::{
     clock::Clock,
     config::{Config, Registration},
@@ -16,8 +16,13 @@ use crate::{
     },
     error::Error,
     identity::{
-        Users, departures::Departures, introspection::Introspection, jwks::Jwks, relying_party::RelyingParty,
-        session::Sessions, token::Verifier,
+        Users,
+        departures::Departures,
+        introspection::Introspection,
+        jwks::Jwks,
+        relying_party::RelyingParty,
+        session::Sessions,
+        token::{MAX_AGE, Verifier},
     },
     mail::Mailer,
     random::Random,
@@ -119,6 +124,11 @@ fn issuer_settings(config: &Config, base_url: &str, demo_people: bool) -> Issuer
 /// The navigation of pages for people who are signed in.
 pub fn navigation(config: &Config, base_url: &str) -> Navigation {
     Navigation { plans: config.plans_page(base_url) }
+}
+
+/// The age beyond which access tokens are refused.
+pub fn max_token_age(config: &Config) -> TimeDelta {
+    TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
 }
 
 /// The required audience of access tokens.

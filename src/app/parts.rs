@@ -16,10 +16,7 @@ use crate::{
     },
     error::Error,
     handlers::{App, discovery::Index},
-    identity::{
-        departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions,
-        token::MAX_AGE,
-    },
+    identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
@@ -173,7 +170,6 @@ pub async fn build(
         verifier,
         integrations: integrations.clone(),
         random: random.clone(),
-        embedded: config.embeds_issuer(),
     };
     let app =
         Arc::new(App { config, base_url, index, db, search, integrations, issuer, health, privacy, clock, random });
@@ -223,11 +219,6 @@ pub fn make_data_folder(config: &Config) -> Result<(), Error> {
         key_file::make_private_folder(&config.data_dir).map_err(Error::internal)?;
     }
     Ok(())
-}
-
-/// The age beyond which access tokens are refused.
-pub fn max_token_age(config: &Config) -> TimeDelta {
-    TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
 }
 
 fn search_data(

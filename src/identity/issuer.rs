@@ -87,6 +87,11 @@ impl Issuer {
         }
     }
 
+    /// Returns whether the issuer answers now, whatever is cached.
+    pub async fn is_reachable(&self) -> bool {
+        self.discover().await.is_ok()
+    }
+
     async fn discover(&self) -> Result<Metadata, IssuerUnavailable> {
         let address = format!("{}/.well-known/openid-configuration", self.url.trim_end_matches('/'));
         let document: Metadata = self.get(&address).await?;

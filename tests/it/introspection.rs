@@ -5,13 +5,16 @@ use std::sync::LazyLock;
 use chrono::TimeDelta;
 use poem::http::Method;
 use serde_json::{Value, json};
+use sightline::clock::Clock;
+use tempfile::TempDir;
 
 use crate::{
+    commands::{Running, sightline},
     metrics::in_flight,
     support::{
         actor::{Actor, Answer},
         app::TestApp,
-        issuer::{AUDIENCE, OtherIssuer, Says},
+        issuer::{AUDIENCE, AUTHORIZATION, CLIENT_ID, CLIENT_SECRET, OtherIssuer, Says},
     },
 };
 
@@ -256,4 +259,44 @@ async fn without_a_client_of_its_own_the_service_asks_nobody() {
     .await;
     Actor::with_token(&app.service.base_url, &issuer.token("ann")).get("/api/tags").await.expect(200);
     assert_eq!(issuer.questions(), 0);
+}
+
+// The service asks the issuer while the test waits for its first line.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neither_a_token_nor_a_secret_nor_a_person_is_in_the_log() {
+    let (folder, issuer) = (TempDir::new().unwrap(), OtherIssuer::start().await);
+    let settings = [
+        ("LISTEN", "127.0.0.1:0"),
+        ("DATA_DIR", "data"),
+        ("IDENTITY__ISSUER", &issuer.url),
+        ("IDENTITY__AUDIENCE", AUDIENCE),
+        ("IDENTITY__INTROSPECTION__CLIENT_ID", CLIENT_ID),
+        ("IDENTITY__INTROSPECTION__CLIENT_SECRET", CLIENT_SECRET),
+    ];
+    let mut command = sightline(folder.path(), &["serve"], &settings);
+    command.env("RUST_LOG", "trace");
+    let server = Running::start(command);
+    let (ann, bob) = ("ann@people.test", "bob@people.test");
+    let about_bob = json!({ "active": true, "sub": bob, "username": bob });
+    let answers = [
+        (Says::Body(200, json!({ "active": true, "sub": ann, "username": ann })), 200),
+        (REVOKED.clone(), 401),
+        (Says::Body(200, about_bob.clone()), 401),
+        (Says::Body(200, json!({ "active": true, "sub": { "is": bob } })), 503),
+        (Says::Body(200, json!({ "active": bob })), 503),
+        (Says::Text(200, format!("{bob} is active")), 503),
+        (Says::Body(500, about_bob), 503),
+    ];
+    let mut private = vec![ann.to_owned(), bob.to_owned(), CLIENT_SECRET.to_owned(), AUTHORIZATION.to_owned()];
+    for (number, (answer, status)) in answers.into_iter().enumerate() {
+        issuer.says(answer);
+        let token = issuer.token_from(ann, &number.to_string(), Clock::system().now());
+        Actor::with_token(&server.url, &token).get("/api/tags").await.expect(status);
+        private.push(token);
+    }
+    let (_, _, log) = server.terminate();
+    assert!(log.contains("contradicts a token") && log.contains("does not say whether a token is active"), "{log}");
+    for line in log.lines() {
+        assert!(!private.iter().any(|text| line.contains(text.as_str())), "{line}");
+    }
 }

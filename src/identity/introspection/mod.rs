@@ -131,8 +131,9 @@ impl Introspection {
         if let Some(outcome) = state.under_way.get(&token.digest) {
             return Step::Wait(outcome.clone(), otherwise);
         }
-        let mut failures = [&known.failed, &state.away].into_iter().flatten();
-        if let Some((_, error)) = failures.find(|(at, _)| is_within(now, *at, RETRY_INTERVAL)) {
+        let failed =
+            [&known.failed, &state.away].into_iter().flatten().find(|(at, _)| is_within(now, *at, RETRY_INTERVAL));
+        if let Some((_, error)) = failed {
             return Step::Done(otherwise.ok_or_else(|| error.clone()));
         }
         let outcome = self.start(text, token, now);

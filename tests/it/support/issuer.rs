@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use poem::{
     EndpointExt as _, Request, Response, Route, Server, get, handler,
@@ -28,7 +29,7 @@ const PUBLIC_KEY: &str = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
 pub const CLIENT_ID: &str = "search:service";
 pub const CLIENT_SECRET: &str = "hunter2: 100% ü+/";
 /// The two, form-encoded, joined with a colon and encoded in base64.
-const AUTHORIZATION: &str = "Basic c2VhcmNoJTNBc2VydmljZTpodW50ZXIyJTNBKzEwMCUyNSslQzMlQkMlMkIlMkY=";
+pub const AUTHORIZATION: &str = "Basic c2VhcmNoJTNBc2VydmljZTpodW50ZXIyJTNBKzEwMCUyNSslQzMlQkMlMkIlMkY=";
 
 /// The audience of the tokens.
 pub const AUDIENCE: &str = "https://search.example";
@@ -57,10 +58,14 @@ struct State {
     /// The tokens that were asked about, with the number of questions.
     asked: BTreeMap<String, u64>,
     names_endpoint: bool,
+    is_away: bool,
 }
 
 #[handler]
-fn document(Data(issuer): Data<&OtherIssuer>) -> String {
+fn document(Data(issuer): Data<&OtherIssuer>) -> Response {
+    if issuer.state().is_away {
+        return StatusCode::SERVICE_UNAVAILABLE.into();
+    }
     let base = &issuer.url;
     let mut document = json!({
         "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "jwks_uri": format!("{base}/jwks"),
@@ -70,7 +75,7 @@ fn document(Data(issuer): Data<&OtherIssuer>) -> String {
     if issuer.state().names_endpoint {
         document["introspection_endpoint"] = format!("{base}/introspect").into();
     }
-    document.to_string()
+    Response::builder().content_type("application/json").body(document.to_string())
 }
 
 #[handler]
@@ -115,7 +120,7 @@ impl OtherIssuer {
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
         let url = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
         let says = Says::Body(200, json!({ "active": true }));
-        let state = State { says, asked: BTreeMap::new(), names_endpoint: true };
+        let state = State { says, asked: BTreeMap::new(), names_endpoint: true, is_away: false };
         let issuer = Self { url, state: Arc::new(Mutex::new(state)), held: watch::channel(true).0 };
         let routes = Route::new()
             .at("/.well-known/openid-configuration", get(document))
@@ -130,6 +135,11 @@ impl OtherIssuer {
         let issuer = Self::start().await;
         issuer.state().names_endpoint = false;
         issuer
+    }
+
+    /// From now on its metadata is not there, or is there again.
+    pub fn is_away(&self, is_away: bool) {
+        self.state().is_away = is_away;
     }
 
     /// Makes a service accept the tokens of this issuer, and ask it about them.
@@ -182,7 +192,12 @@ impl OtherIssuer {
 
     /// An access token of a person with an id of its own.
     pub fn token_of(&self, subject: &str, id: &str) -> String {
-        let now = start_of_test().timestamp();
+        self.token_from(subject, id, start_of_test())
+    }
+
+    /// An access token of a person with an id of its own, valid for an hour from `now`.
+    pub fn token_from(&self, subject: &str, id: &str, now: DateTime<Utc>) -> String {
+        let now = now.timestamp();
         let claims = json!({
             "iss": self.url, "sub": subject, "aud": [AUDIENCE, "https://other.example"], "client_id": "probe",
             "jti": format!("{subject}/{id}"), "iat": now, "exp": now + 3_600,
