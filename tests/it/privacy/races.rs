@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Repetitions of a race.
-const ROUNDS: usize = 20;
+const ROUNDS: usize = 5;
 
 #[tokio::test]
 async fn a_grant_that_is_given_while_the_person_leaves_is_revoked() {
