@@ -15,7 +15,15 @@ use crate::{
         upstream::Upstream,
     },
     error::Error,
-    identity::{Users, departures::Departures, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
+    identity::{
+        Users,
+        departures::Departures,
+        introspection::Introspection,
+        jwks::Jwks,
+        relying_party::RelyingParty,
+        session::Sessions,
+        token::{MAX_AGE, Verifier},
+    },
     mail::Mailer,
     random::Random,
     secrets::Secrets,
@@ -77,6 +85,16 @@ impl Basis<'_> {
         Ok(Some(provider))
     }
 
+    /// The verifier of access tokens that are signed with `keys`.
+    pub fn verifier(&self, keys: &Jwks) -> Verifier {
+        let client = self.config.identity.introspection.client();
+        let introspection =
+            client.map(|(id, secret)| Introspection::new(keys.issuer().clone(), id, secret, self.clock.clone()));
+        Verifier::new(keys.clone(), self.clock.clone())
+            .with_max_age(max_token_age(self.config))
+            .with_introspection(introspection)
+    }
+
     /// Sign-in of browsers, by the service's own client at the issuer of `keys`.
     pub fn sign_in(
         &self,
@@ -106,6 +124,11 @@ fn issuer_settings(config: &Config, base_url: &str, demo_people: bool) -> Issuer
 /// The navigation of pages for people who are signed in.
 pub fn navigation(config: &Config, base_url: &str) -> Navigation {
     Navigation { plans: config.plans_page(base_url) }
+}
+
+/// The age beyond which access tokens are refused.
+pub fn max_token_age(config: &Config) -> TimeDelta {
+    TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
 }
 
 /// The required audience of access tokens.

@@ -75,6 +75,7 @@ fn registry(parts: &Parts) -> Registry {
     }
     let app = &parts.app;
     app.search.reader.engine().meter().register(&mut registry);
+    app.integrations.meters.register(&mut registry);
     registry.register_collector(Box::new(State {
         store: parts.store.clone(),
         app: app.clone(),

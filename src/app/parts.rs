@@ -16,14 +16,7 @@ use crate::{
     },
     error::Error,
     handlers::{App, discovery::Index},
-    identity::{
-        departures::Departures,
-        issuer::Issuer,
-        jwks::Jwks,
-        relying_party::RelyingParty,
-        session::Sessions,
-        token::{MAX_AGE, Verifier},
-    },
+    identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
@@ -150,7 +143,7 @@ pub async fn build(
     let users = basis.users(&departures);
     let sessions = Sessions::new(writer.clone(), clock.clone(), random.clone());
     let keys = Jwks::new(issuer.clone(), clock.clone());
-    let verifier = Verifier::new(keys.clone(), clock.clone()).with_max_age(max_token_age(&config));
+    let verifier = basis.verifier(&keys);
     let admissions = Admissions::new(
         verifier.clone(),
         users.clone(),
@@ -177,7 +170,6 @@ pub async fn build(
         verifier,
         integrations: integrations.clone(),
         random: random.clone(),
-        embedded: config.embeds_issuer(),
     };
     let app =
         Arc::new(App { config, base_url, index, db, search, integrations, issuer, health, privacy, clock, random });
@@ -227,11 +219,6 @@ pub fn make_data_folder(config: &Config) -> Result<(), Error> {
         key_file::make_private_folder(&config.data_dir).map_err(Error::internal)?;
     }
     Ok(())
-}
-
-/// The age beyond which access tokens are refused.
-pub fn max_token_age(config: &Config) -> TimeDelta {
-    TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
 }
 
 fn search_data(

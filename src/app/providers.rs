@@ -11,6 +11,7 @@ use crate::{
         analyses::search_data::SearchData,
         integrations::{Books, Integrations},
     },
+    telemetry::providers::ProviderMeters,
 };
 
 /// The divisor of the cache's budget for answers of providers.
@@ -26,17 +27,18 @@ pub fn integrations(
     http: &reqwest::Client,
 ) -> Integrations {
     let patience = config.seo.patience;
-    let wire = |setting: &SeoProvider, path: &str, real: &str| {
-        Wire::new(&root(setting, simulated, path, real), http.clone(), patience)
+    let meters = ProviderMeters::default();
+    let wire = |name, setting: &SeoProvider, path: &str, real: &str| {
+        Wire::new(&root(setting, simulated, path, real), http.clone(), patience, meters.of(name))
     };
-    let a = wire(&config.seo.provider_a, "/provider-a", "https://api.dataforseo.com");
-    let b = wire(&config.seo.provider_b, "/provider-b", "https://api.ahrefs.com");
+    let a = wire("a", &config.seo.provider_a, "/provider-a", "https://api.dataforseo.com");
+    let b = wire("b", &config.seo.provider_b, "/provider-b", "https://api.ahrefs.com");
     let providers: [Arc<dyn Provider>; 2] = [Arc::new(ProviderA(a)), Arc::new(ProviderB(b))];
     let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let budget = (budget(config.cache.max_bytes.0), ttl);
     let desk = Desk::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait);
-    Integrations { desk, search: search.clone() }
+    Integrations { desk, search: search.clone(), meters }
 }
 
 /// The budget for paid answers, of the bytes that all caches may take.

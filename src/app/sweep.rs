@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sea_orm::DatabaseConnection;
 use tokio::task::JoinHandle;
 
-use super::{Parts, parts::max_token_age};
+use super::{Parts, basis::max_token_age};
 use crate::{
     embedded_issuer::IdentityProvider,
     handlers::App,

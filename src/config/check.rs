@@ -21,6 +21,7 @@ impl Config {
         self.check_urls()?;
         self.check_mail()?;
         self.identity.sign_in.check(self.identity.issuer.as_deref())?;
+        self.identity.introspection.check(self.identity.issuer.as_deref())?;
         self.check_numbers()?;
         self.billing.check()?;
         self.plans.check()?;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Seconds, Secret, SignIn};
+use super::{Introspection, Seconds, Secret, SignIn};
 
 /// 90 days.
 const KEY_MAX_AGE: Seconds = Seconds(90 * 24 * 60 * 60);
@@ -27,6 +27,8 @@ pub struct Identity {
     pub demo_sign_in: Option<bool>,
     /// Another provider at which people sign in to the embedded issuer.
     pub sign_in: SignIn,
+    /// The service's client at the issuer's introspection endpoint.
+    pub introspection: Introspection,
     /// Registration of clients at the embedded issuer.
     pub registration: Registration,
     /// Age at which the embedded issuer replaces its signing key. Defaults to 90 days.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use poem::{Endpoint, IntoResponse, Request, Response, Result, http::HeaderName};
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    http::{HeaderName, Method},
+};
 use tracing::Instrument;
 
 use super::operation;
@@ -33,7 +36,7 @@ pub async fn request_id<E: Endpoint>(
 ) -> Result<Response> {
     let start = clock.now();
     let id = given(&request).unwrap_or_else(|| random.id(start).to_string().into());
-    let (method, path) = (request.method().clone(), loggable_path(&request));
+    let (method, path) = (loggable_method(&request), loggable_path(&request));
     let span = tracing::info_span!("request", correlation_id = %id, %method, path);
     request.set_data(RequestId(id));
     let answer = async {
@@ -51,6 +54,20 @@ fn given(request: &Request) -> Option<Arc<str>> {
     let text = request.headers().get(HEADER)?.to_str().ok()?;
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     ((1..=128).contains(&text.len()) && plain).then(|| text.into())
+}
+
+/// Returns the method, if the standard defines it. Anybody can make up others, of any length.
+fn loggable_method(request: &Request) -> &'static str {
+    match *request.method() {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "(another method)",
+    }
 }
 
 /// Returns the pattern of the path, because the path itself may contain a share link's token. Paths outside the API contain no

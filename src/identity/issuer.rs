@@ -3,12 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
-use openidconnect::core::CoreProviderMetadata;
 use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::{
     IssuerUnavailable,
+    metadata::Metadata,
     reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
 };
 use crate::{
@@ -34,7 +34,7 @@ pub struct Issuer {
     url: String,
     people: String,
     http: reqwest::Client,
-    document: Reading<CoreProviderMetadata>,
+    document: Reading<Metadata>,
 }
 
 impl Issuer {
@@ -70,7 +70,7 @@ impl Issuer {
 
     /// Returns the discovery document (`OpenID` Connect Discovery 1.0), cached for an hour. An expired document stays in use
     /// while it is fetched again, because it is better than none while the issuer is down.
-    pub async fn metadata(&self) -> Result<Arc<CoreProviderMetadata>, IssuerUnavailable> {
+    pub async fn metadata(&self) -> Result<Arc<Metadata>, IssuerUnavailable> {
         let issuer = self.clone();
         let begin = |limit| self.document.begin(limit, async move { issuer.discover().await });
         match self.document.kept() {
@@ -87,9 +87,14 @@ impl Issuer {
         }
     }
 
-    async fn discover(&self) -> Result<CoreProviderMetadata, IssuerUnavailable> {
+    /// Returns whether the issuer answers now, whatever is cached.
+    pub async fn is_reachable(&self) -> bool {
+        self.discover().await.is_ok()
+    }
+
+    async fn discover(&self) -> Result<Metadata, IssuerUnavailable> {
         let address = format!("{}/.well-known/openid-configuration", self.url.trim_end_matches('/'));
-        let document: CoreProviderMetadata = self.get(&address).await?;
+        let document: Metadata = self.get(&address).await?;
         if document.issuer().as_str() != self.url {
             return Err(IssuerUnavailable(format!(
                 "its document names another issuer, {}",
@@ -106,21 +111,26 @@ impl Issuer {
             return Err(unavailable("not a secure address".to_owned()));
         }
         let request = self.http.get(address).timeout(TIME_LIMIT);
-        let mut response = request.send().await.map_err(|error| unavailable(error.to_string()))?;
+        let response = request.send().await.map_err(|error| unavailable(error.to_string()))?;
         if response.status() != reqwest::StatusCode::OK {
             return Err(unavailable(format!("status {}", response.status())));
         }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| unavailable(error.to_string()))? {
-            if body.len() + chunk.len() > MAX_DOCUMENT_BYTES {
-                return Err(unavailable("the document is too large".to_owned()));
-            }
-            body.extend_from_slice(&chunk);
-        }
-        serde_json::from_slice(&body).map_err(|error| unavailable(error.to_string()))
+        json(response, MAX_DOCUMENT_BYTES).await.map_err(unavailable)
     }
 
     pub(super) fn http(&self) -> &reqwest::Client {
         &self.http
     }
+}
+
+/// Reads a JSON document of at most `max_bytes`. An error says why it cannot be read.
+pub(super) async fn json<T: DeserializeOwned>(mut response: reqwest::Response, max_bytes: usize) -> Result<T, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| error.without_url().to_string())? {
+        if body.len() + chunk.len() > max_bytes {
+            return Err("the document is too large".to_owned());
+        }
+        body.extend_from_slice(&chunk);
+    }
+    serde_json::from_slice(&body).map_err(|error| error.to_string())
 }

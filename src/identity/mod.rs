@@ -3,14 +3,17 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, both reached over HTTP). This
 //! module verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
+mod audience;
 pub mod clients;
 pub mod credentials;
 pub mod departures;
 pub mod grants;
+pub mod introspection;
 pub mod issuer;
 pub mod issuer_session;
 pub mod jwks;
 pub mod local;
+pub mod metadata;
 mod reading;
 pub mod relying_party;
 pub mod revocation;

@@ -21,7 +21,7 @@ pub(super) const SHORT_WAIT: Duration = Duration::from_secs(3);
 /// Timeout of a fetch that no caller waits for.
 pub(super) const LONG_WAIT: Duration = Duration::from_secs(10);
 /// Time to cache a failure. A 503 asks callers to wait as long.
-const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
+pub(super) const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
 /// The shared result of a fetch.
 pub(super) type Outcome<T> = Shared<BoxFuture<'static, Result<Arc<T>, IssuerUnavailable>>>;

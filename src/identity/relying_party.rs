@@ -10,7 +10,7 @@ use openidconnect::{
     UserInfoUrl,
     core::{
         CoreAuthPrompt, CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenClaims,
-        CoreJsonWebKeySet, CoreProviderMetadata, CoreUserInfoClaims,
+        CoreJsonWebKeySet, CoreUserInfoClaims,
     },
 };
 use sea_orm::DbErr;
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use url::Url;
 use uuid::Uuid;
 
-use super::{Claims, Email, IssuerUnavailable, issuer::Issuer, jwks::Jwks, token::LEEWAY};
+use super::{Claims, Email, IssuerUnavailable, issuer::Issuer, jwks::Jwks, metadata::Metadata, token::LEEWAY};
 use crate::{clock::Clock, urls::is_secure};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -145,7 +145,7 @@ impl RelyingParty {
 
     /// Exchanges the code and verifies the ID token in the response. An invalid code costs one request to the issuer.
     pub(crate) async fn redeem(&self, code: String, attempt: Attempt) -> Result<Redeemed, SignInError> {
-        let metadata: CoreProviderMetadata = (*self.issuer().metadata().await?).clone();
+        let metadata: Metadata = (*self.issuer().metadata().await?).clone();
         check_endpoints(&metadata)?;
         let (id, secret) = (self.client_id.clone(), self.client_secret.clone());
         let client = CoreClient::from_provider_metadata(metadata.clone(), id.clone(), secret.clone())
@@ -203,7 +203,7 @@ fn stated(address: &EndUserEmail, verified: Option<bool>) -> StatedAddress {
 }
 
 /// The way in which the client proves its identity: HTTP Basic (the standard's default), unless the issuer accepts only the form.
-fn authentication(metadata: &CoreProviderMetadata) -> AuthType {
+fn authentication(metadata: &Metadata) -> AuthType {
     match metadata.token_endpoint_auth_methods_supported() {
         Some(methods)
             if !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
@@ -216,7 +216,7 @@ fn authentication(metadata: &CoreProviderMetadata) -> AuthType {
 }
 
 /// Refuses endpoints to which the code, the secret or a token would travel unencrypted.
-fn check_endpoints(metadata: &CoreProviderMetadata) -> Result<(), SignInError> {
+fn check_endpoints(metadata: &Metadata) -> Result<(), SignInError> {
     let token = metadata.token_endpoint().map(TokenUrl::url);
     let userinfo = metadata.userinfo_endpoint().map(UserInfoUrl::url);
     match [token, userinfo].into_iter().flatten().find(|url| !is_secure(url)) {

@@ -12,6 +12,8 @@ use uuid::Uuid;
 
 use super::{
     AccessToken, Claims, Email, IssuerUnavailable,
+    audience::Audience,
+    introspection::Introspection,
     jwks::{Jwks, KeyError, PublicKey},
 };
 use crate::clock::Clock;
@@ -31,7 +33,7 @@ pub enum TokenError {
     /// The token is invalid. The reason is for the log. Callers only get `invalid_token` (RFC 6750).
     #[error("invalid token: {0}")]
     Invalid(&'static str),
-    /// The token cannot be verified now because the issuer's keys are unavailable.
+    /// The token cannot be verified now because the issuer's keys, or its word on the token, are unavailable.
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
 }
@@ -44,6 +46,7 @@ pub struct Verifier {
     keys: Jwks,
     clock: Clock,
     max_age: TimeDelta,
+    introspection: Option<Introspection>,
     /// By the digest of the token.
     verified: Arc<Mutex<LruCache<[u8; 32], Arc<Verified>>>>,
 }
@@ -86,13 +89,6 @@ struct Body {
     idtyp: Option<serde_json::Value>,
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(untagged)]
-enum Audience {
-    One(String),
-    Many(Vec<String>),
-}
-
 /// A token with a valid signature, and the claims that are checked at each request.
 struct Verified {
     token: Arc<AccessToken>,
@@ -108,7 +104,7 @@ impl Verifier {
     pub fn new(keys: Jwks, clock: Clock) -> Self {
         let verified = Mutex::new(LruCache::new(MAX_VERIFIED));
         let (issuer, people) = (keys.issuer().url().to_owned(), keys.issuer().people().to_owned());
-        Self { issuer, people, keys, clock, max_age: MAX_AGE, verified: Arc::new(verified) }
+        Self { issuer, people, keys, clock, max_age: MAX_AGE, introspection: None, verified: Arc::new(verified) }
     }
 
     /// Returns the verifier with another age beyond which a token is refused.
@@ -117,14 +113,20 @@ impl Verifier {
         Self { max_age, ..self }
     }
 
+    /// Returns the verifier with questions to the issuer about tokens that are otherwise valid.
+    #[must_use]
+    pub fn with_introspection(self, introspection: Option<Introspection>) -> Self {
+        Self { introspection, ..self }
+    }
+
     /// Forgets the tokens of a person.
     pub fn forget(&self, issuer: &str, subject: &str) {
         let is_theirs = |known: &Verified| known.token.claims.issuer == issuer && known.token.claims.subject == subject;
         self.verified().retain(|_, known| !is_theirs(known));
     }
 
-    /// Verifies `token` for the resource with the identifier `audience`. Revocations are checked elsewhere. A signature is
-    /// verified once, as long as the token's key stays in the issuer's key set.
+    /// Verifies `token` for the resource with the identifier `audience`. Revocations here are checked elsewhere, those
+    /// at the issuer if it is asked. A signature is verified once, as long as the token's key stays in the issuer's key set.
     pub async fn verify(&self, token: &str, audience: &str) -> Result<Arc<AccessToken>, TokenError> {
         let digest = Sha256::digest(token).into();
         let known = self.verified().cache_get(&digest).cloned();
@@ -137,6 +139,11 @@ impl Verifier {
             }
         };
         self.judge(&verified, audience)?;
+        if let Some(introspection) = &self.introspection
+            && let Some(reason) = introspection.refusal(token, &verified.token, audience).await?
+        {
+            return Err(TokenError::Invalid(reason));
+        }
         Ok(verified.token.clone())
     }
 
@@ -174,11 +181,7 @@ impl Verifier {
 
     /// Checks audience and time.
     fn judge(&self, verified: &Verified, audience: &str) -> Result<(), TokenError> {
-        let addressed = match &verified.audience {
-            Audience::One(one) => one == audience,
-            Audience::Many(many) => many.iter().any(|one| one == audience),
-        };
-        if !addressed {
+        if !verified.audience.names(audience) {
             return Err(TokenError::Invalid("another audience"));
         }
         let now = self.clock.now();

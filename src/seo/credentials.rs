@@ -4,6 +4,8 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
+use crate::telemetry::without_addresses;
+
 /// The maximum length of a provider's text in the log, in characters.
 const LONGEST_TEXT: usize = 300;
 
@@ -57,19 +59,21 @@ impl Credentials {
         }
     }
 
-    /// The beginning of `text` without the secret, should a provider repeat it as it is or as it was sent.
+    /// The beginning of `text` without the secret, should a provider repeat it as it is or as it was sent, and without the login, which
+    /// is mostly a person's address.
     #[must_use]
     pub fn redacted(&self, text: &str) -> String {
-        let (secret, sent) = match self {
+        let (login, secret, sent) = match self {
             Self::Login { login, password } => {
-                (password.expose_secret(), BASE64_STANDARD.encode(format!("{login}:{}", password.expose_secret())))
+                let secret = password.expose_secret();
+                (login.as_str(), secret, BASE64_STANDARD.encode(format!("{login}:{secret}")))
             }
-            Self::Key(key) => (key.expose_secret(), BASE64_STANDARD.encode(key.expose_secret())),
+            Self::Key(key) => ("", key.expose_secret(), BASE64_STANDARD.encode(key.expose_secret())),
         };
-        let spellings = [secret.to_owned(), sent, BASE64_STANDARD.encode(secret)];
+        let spellings = [secret.to_owned(), sent, BASE64_STANDARD.encode(secret), login.to_owned()];
         let known = spellings.iter().filter(|spelling| !spelling.is_empty());
         let text = known.fold(text.to_owned(), |text, spelling| text.replace(spelling.as_str(), "…"));
-        text.chars().take(LONGEST_TEXT).collect()
+        without_addresses(&text).chars().take(LONGEST_TEXT).collect()
     }
 }
 
@@ -94,6 +98,7 @@ mod tests {
         }
         assert_eq!(login.redacted("no pass:wörd here"), "no … here");
         assert_eq!(login.redacted("Basic YW5uQGEudGVzdDpwYXNzOnfDtnJk!"), "Basic …!");
+        assert_eq!(login.redacted("no ann@a.test, Ann@A.test or <bob@b.test>"), "no …, (an address) or <(an address)>");
         let cut = login.redacted(&format!("{}pass:wörd", "x".repeat(LONGEST_TEXT - 3)));
         assert!(cut.ends_with("x…"), "what is cut holds no part of the secret: {cut}");
         assert_eq!(Credentials::Key("abc".to_owned().into()).account(), "…c");

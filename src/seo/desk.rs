@@ -74,6 +74,8 @@ pub struct Desk {
     ledger: Arc<dyn Ledger>,
     cache: Arc<ByteCache<Arc<Reading>>>,
     in_flight: Arc<Mutex<HashMap<String, Running>>>,
+    /// The number of times that the answers of each connection were dropped.
+    drops: Arc<Mutex<HashMap<Uuid, u64>>>,
     /// Holders whose requests a provider refused for their rate, until when.
     paused: Arc<Mutex<HashMap<String, DateTime<Utc>>>>,
     clock: Clock,
@@ -108,7 +110,8 @@ impl Desk {
         wait: Duration,
     ) -> Self {
         let cache = Arc::new(ByteCache::new(max_bytes));
-        Self { a, b, ledger, cache, in_flight: Arc::default(), paused: Arc::default(), clock, ttl, wait }
+        let (in_flight, drops, paused) = (Arc::default(), Arc::default(), Arc::default());
+        Self { a, b, ledger, cache, in_flight, drops, paused, clock, ttl, wait }
     }
 
     /// A provider.
@@ -126,14 +129,16 @@ impl Desk {
         self.cache.usage()
     }
 
-    /// Drops all answers given to a connection. What is asked at the moment is not kept either.
+    /// Drops all answers given to a connection, also those under way when they arrive.
     pub fn forget(&self, connection: Uuid) {
+        *lock(&self.drops).entry(connection).or_default() += 1;
         let start = format!("{connection} ");
-        let mut in_flight = lock(&self.in_flight);
-        in_flight.retain(|key, _| !key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
-        drop(in_flight);
         lock(&self.paused).retain(|key, _| !key.starts_with(&start));
+    }
+
+    fn drops_of(&self, connection: Uuid) -> u64 {
+        lock(&self.drops).get(&connection).copied().unwrap_or_default()
     }
 
     /// Returns the answer from the cache, from an identical question in flight, or from the provider. The question runs in a task
@@ -176,10 +181,11 @@ impl Desk {
     ) -> Running {
         let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
         let landing = Landing { key: key.to_owned(), in_flight: self.in_flight.clone() };
+        let drops = self.drops_of(holder.connection);
         let task = tokio::spawn(async move {
             let landing = landing;
             let answer = desk.provider(provider).answer(&credentials, &question).await;
-            desk.settle(&holder, &landing.key, answer).await
+            desk.settle(&holder, &landing.key, drops, answer).await
         });
         let joined = |outcome: Result<_, tokio::task::JoinError>| {
             outcome.unwrap_or_else(|error| Err(SeoError::Unavailable(format!("a question died: {error}"))))
@@ -187,11 +193,12 @@ impl Desk {
         task.map(joined).boxed().shared()
     }
 
-    /// Keeps an answer, and account of what it cost.
+    /// Keeps an answer, unless the connection's answers were dropped since there were `drops`, and account of what it cost.
     async fn settle(
         &self,
         holder: &Holder,
         key: &str,
+        drops: u64,
         answer: Result<Paid, SeoError>,
     ) -> Result<Arc<Reading>, SeoError> {
         let now = self.clock.now();
@@ -200,11 +207,9 @@ impl Desk {
             Ok(Paid { found, cost }) => {
                 let bytes = found.bytes();
                 let reading = Arc::new(Reading { found, cost, read_at: now });
-                let in_flight = lock(&self.in_flight);
-                if in_flight.contains_key(key) {
+                if self.drops_of(holder.connection) == drops {
                     self.cache.put(key.to_owned(), reading.clone(), bytes, now + self.ttl);
                 }
-                drop(in_flight);
                 Ok(reading)
             }
             Err(error) => {

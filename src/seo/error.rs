@@ -1,5 +1,7 @@
 //! Errors of the providers, grouped by meaning.
 
+use crate::telemetry::upstream::UpstreamOutcome;
+
 /// The reason why a provider did not answer a question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SeoError {
@@ -59,6 +61,17 @@ pub enum Field {
     Keywords,
     /// The number of rows to skip.
     Offset,
+}
+
+impl SeoError {
+    /// The outcome of an attempt, for metrics.
+    pub(super) fn outcome(&self) -> UpstreamOutcome {
+        match self {
+            Self::OutOfCredit(_) | Self::RateLimited { .. } => UpstreamOutcome::Quota,
+            Self::Refused(_) | Self::NotAccepted(_) | Self::Fault(_) => UpstreamOutcome::Refused,
+            Self::Unavailable(_) => UpstreamOutcome::Failed,
+        }
+    }
 }
 
 impl Refusal {

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use reqwest::{RequestBuilder, header::HeaderMap};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::error::SeoError;
+use crate::telemetry::{providers::ProviderMeter, upstream::UpstreamOutcome};
 
 /// The number of times that a request is sent at most.
 const ATTEMPTS: u32 = 3;
@@ -44,6 +46,7 @@ pub struct Wire {
     pub root: String,
     http: reqwest::Client,
     patience: Patience,
+    meter: ProviderMeter,
 }
 
 /// The possible cost of a request.
@@ -89,8 +92,8 @@ pub(super) struct Failure {
 impl Wire {
     /// Requests to the provider below `root`.
     #[must_use]
-    pub fn new(root: &str, http: reqwest::Client, patience: Patience) -> Self {
-        Self { root: root.trim_end_matches('/').to_owned(), http, patience }
+    pub fn new(root: &str, http: reqwest::Client, patience: Patience, meter: ProviderMeter) -> Self {
+        Self { root: root.trim_end_matches('/').to_owned(), http, patience, meter }
     }
 
     /// The client of requests.
@@ -108,10 +111,13 @@ impl Wire {
     ) -> Result<T, SeoError> {
         let mut backoff = self.patience.backoff;
         for attempt in 1.. {
-            let outcome = match self.send(price, request()).await {
-                Ok(reply) => read(&reply),
-                Err(failure) => Err(failure),
-            };
+            let start = Instant::now();
+            let reply = self.send(price, request()).await;
+            let took = start.elapsed();
+            // What happened stands in the body, since a provider may refuse with status 200.
+            let outcome = reply.and_then(|reply| read(&reply));
+            let meant = outcome.as_ref().map_or_else(|failure| failure.error.outcome(), |_| UpstreamOutcome::Ok);
+            self.meter.note(meant, took);
             let Failure { error, unpaid } = match outcome {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,

@@ -167,7 +167,8 @@ mod tests {
         let (listener, limits) = (Exhausted::default(), limits());
         let accepting = accept_all(&listener, &limits, |_, _, _| {});
         assert!(tokio::time::timeout(PAUSE * 3, accepting).await.is_err());
-        assert!((1..=3).contains(&listener.0.load(Ordering::Relaxed)));
+        // Without a pause there would be thousands.
+        assert!((1..=10).contains(&listener.0.load(Ordering::Relaxed)));
     }
 
     #[test]

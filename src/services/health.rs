@@ -66,8 +66,7 @@ impl HealthCheck {
         let engine = search.reader.engine();
         let database = async { db.ping().await.is_ok() };
         let database = self.probe(DependencyName::Database, HealthStatus::Down, database);
-        let issuer = async { issuer.metadata().await.is_ok() };
-        let issuer = self.probe(DependencyName::IdentityProvider, HealthStatus::Degraded, issuer);
+        let issuer = self.probe(DependencyName::IdentityProvider, HealthStatus::Degraded, issuer.is_reachable());
         let engine = self.probe(DependencyName::SearchEngine, HealthStatus::Degraded, engine.is_reachable());
         tokio::join!(database, issuer, engine);
         *checked_at = Some(self.search.clock.now());

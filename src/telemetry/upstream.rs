@@ -24,7 +24,7 @@ pub enum UpstreamOutcome {
 }
 
 impl UpstreamOutcome {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Quota => "quota",

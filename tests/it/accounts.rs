@@ -4,17 +4,22 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 use entity::account;
+use poem::http::Method;
 use sea_orm::EntityTrait as _;
 use serde_json::{Value, json};
 use sightline::{
     app::http_client,
+    digest::pkce_challenge,
     embedded_issuer::accounts::{links, operator::Operator},
     random::Random,
 };
 
 use crate::{
     privacy::Named,
-    support::app::{TestApp, start_of_test},
+    support::{
+        actor::Actor,
+        app::{TestApp, start_of_test},
+    },
 };
 
 const PASSWORD: &str = "tin can river 9";
@@ -121,6 +126,57 @@ async fn an_account_goes_with_its_person_and_is_in_their_export_before() {
     assert_eq!(ann.places(db).await, Vec::<String>::new());
     app.hand.advance(TimeDelta::seconds(1));
     assert_eq!(browser.enter(PASSWORD).await.0, 400, "there is no such account any more");
+}
+
+/// Signs in for an application that asks for nobody's address, and returns its access token.
+async fn signed_in_without_address(app: &TestApp) -> String {
+    let ((path, token), mut browser) = (invited(app).await, Browser::new(app));
+    assert_eq!(browser.get(&path).await.0, 200);
+    let form = [("token", token.as_str()), ("new", PASSWORD), ("repeated", PASSWORD)];
+    assert_eq!(browser.post("/account/password/set", &form).await.0, 200);
+    let (verifier, back) = ("v".repeat(64), "http://127.0.0.1/callback");
+    let question = [
+        ("response_type", "code"),
+        ("client_id", "sightline-cli"),
+        ("redirect_uri", back),
+        ("code_challenge", &pkce_challenge(&verifier)),
+        ("code_challenge_method", "S256"),
+        ("scope", "openid"),
+    ];
+    let question = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(question).finish();
+    let path = format!("/oauth/authorize?{question}");
+    assert_eq!(browser.get(&path).await.0, 200);
+    let form = [("decision", "enter"), ("email", "ann@corp.test"), ("password", PASSWORD)];
+    let consent = browser.post(&path, &form).await.1;
+    let page = browser.get(&consent).await.2;
+    let session = page.split_once("name=\"session\" value=\"").unwrap().1.split('"').next().unwrap();
+    let to = browser.post(&consent, &[("decision", "allow"), ("session", session)]).await.1;
+    let code = to.split_once("code=").unwrap().1.split('&').next().unwrap().to_owned();
+    let form = [
+        ("grant_type", "authorization_code"),
+        ("code", &code),
+        ("redirect_uri", back),
+        ("client_id", "sightline-cli"),
+        ("code_verifier", &verifier),
+    ];
+    let tokens = http_client().unwrap().post(browser.at("/oauth/token")).form(&form).send().await.unwrap();
+    tokens.json::<Value>().await.unwrap()["access_token"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn an_address_that_only_the_account_knows_goes_with_its_person() {
+    let app = TestApp::start(|_| {}).await;
+    let ann = Actor::with_token(&app.service.base_url, &signed_in_without_address(&app).await);
+    ann.get("/api/tags").await.expect(200);
+    let owner = app.actor("owner").await;
+    owner.made("/api/team", &json!({ "email": "Ann@corp.test", "role": "viewer", "allProperties": true })).await;
+    let to_ann =
+        async || owner.listed("/api/team").await.iter().filter(|grant| grant["email"] == "Ann@corp.test").count();
+    assert_eq!(to_ann().await, 1);
+    ann.send(Method::POST, "/api/privacy/delete", None, &[]).await.expect(204);
+    assert_eq!(to_ann().await, 0, "the grant to the person has ended");
+    let export = owner.get("/api/privacy/access").await.expect(200).json.to_string();
+    assert!(!export.to_lowercase().contains("ann@corp.test") && export.contains("a former member"), "{export}");
 }
 
 #[tokio::test]

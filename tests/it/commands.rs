@@ -56,10 +56,11 @@ impl Running {
     pub fn terminate(mut self) -> (Option<i32>, String, String) {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(asked.success());
-        let status = self.child.wait().unwrap();
         let (mut out, mut err) = (String::new(), String::new());
-        self.stdout.read_to_string(&mut out).unwrap();
+        // A process with much to say ends when its lines have been read.
         self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        self.stdout.read_to_string(&mut out).unwrap();
+        let status = self.child.wait().unwrap();
         (status.code(), out, err)
     }
 }

@@ -1,6 +1,9 @@
 //! Tests of the metrics.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use poem::http::Method;
 use serde_json::json;
@@ -29,13 +32,49 @@ fn value(scrape: &Scrape, series: &str) -> f64 {
     scrape.get(series).copied().unwrap_or_default()
 }
 
+/// The number of requests that are not answered yet.
+pub async fn in_flight(app: &TestApp) -> f64 {
+    value(&scrape(app).await, "sightline_http_requests_in_flight")
+}
+
 /// Settings under which everything is counted.
 fn counted(config: &mut Config) {
     config.metrics.listen = Some(([127, 0, 0, 1], 0).into());
     config.rate_limit.enabled = true;
+    config.seo.patience.backoff = Duration::ZERO;
 }
 
-async fn use_everything(owner: &Actor, anonymous: &Actor) {
+/// Stores credentials that work and some that do not, and asks a question that is paid for.
+async fn use_providers(app: &TestApp, owner: &Actor) {
+    let login = async |name: &str| {
+        let credentials = json!({ "login": name, "password": "demo" });
+        owner.put("/api/integrations/provider-a", &credentials).await.status.as_u16()
+    };
+    assert_eq!(login("good@demo.test").await, 200);
+    assert_eq!(login("unverified@demo.test").await, 409);
+    assert_eq!(login("limited@demo.test").await, 503);
+    app.simulator().controls().set_faults(vec!["error500:1".parse().unwrap()]);
+    assert_eq!(login("good@demo.test").await, 503);
+    app.simulator().controls().set_faults(Vec::new());
+    owner.put("/api/integrations/provider-b", &json!({ "apiKey": "good-key" })).await.expect(200);
+    let property = owner.property("northmoor").await;
+    owner.get(&format!("/api/properties/{property}/keyword-research?keywords=tent&provider=a")).await.expect(200);
+}
+
+/// The series that [`use_providers`] moves.
+const OF_PROVIDERS: [(&str, f64); 7] = [
+    (r#"sightline_seo_provider_requests_total{provider="a",outcome="ok"}"#, 2.0),
+    (r#"sightline_seo_provider_requests_total{provider="a",outcome="refused"}"#, 1.0),
+    (r#"sightline_seo_provider_requests_total{provider="a",outcome="quota"}"#, 1.0),
+    // A free question is sent three times.
+    (r#"sightline_seo_provider_requests_total{provider="a",outcome="failed"}"#, 3.0),
+    (r#"sightline_seo_provider_requests_total{provider="b",outcome="ok"}"#, 1.0),
+    (r#"sightline_seo_provider_request_duration_seconds_count{provider="a"}"#, 7.0),
+    (r#"sightline_seo_provider_request_duration_seconds_count{provider="b"}"#, 1.0),
+];
+
+async fn use_everything(app: &TestApp, owner: &Actor, anonymous: &Actor) {
+    use_providers(app, owner).await;
     let property = owner.property("northmoor").await;
     for _ in 0..2 {
         owner.get(&format!("/api/properties/{property}/performance")).await.expect(200);
@@ -60,7 +99,7 @@ async fn every_documented_metric_is_there_and_moves_when_it_should() {
     let app = TestApp::start(counted).await;
     let (owner, anonymous) = (app.actor("owner").await, app.anonymous());
     let before = scrape(&app).await;
-    use_everything(&owner, &anonymous).await;
+    use_everything(&app, &owner, &anonymous).await;
     let after = scrape(&app).await;
 
     let series_of = |scrape: &Scrape, name: &str| -> Vec<String> {
@@ -81,7 +120,7 @@ async fn every_documented_metric_is_there_and_moves_when_it_should() {
 
     let on_sqlite = app.beside().await.is_none();
     let moved = |series: &str| value(&after, series) - value(&before, series);
-    for (series, by) in [
+    for (series, by) in OF_PROVIDERS.into_iter().chain([
         (r#"sightline_http_requests_total{operation="getPropertyPerformance",status="200"}"#, 2.0),
         (r#"sightline_http_request_duration_seconds_count{operation="getPropertyPerformance"}"#, 2.0),
         (r#"sightline_http_requests_total{operation="createTag",status="201"}"#, 2.0),
@@ -89,7 +128,7 @@ async fn every_documented_metric_is_there_and_moves_when_it_should() {
         (r#"sightline_idempotent_writes_total{outcome="first"}"#, 1.0),
         (r#"sightline_idempotent_writes_total{outcome="replayed"}"#, 1.0),
         ("sightline_rate_limit_refusals_total", 1.0),
-    ] {
+    ]) {
         assert!((moved(series) - by).abs() < 0.1, "{series} moved by {}", moved(series));
     }
     for series in [
@@ -123,16 +162,16 @@ async fn a_request_that_is_not_answered_yet_is_in_flight() {
     app.simulator().controls().set_faults(vec!["slow:1".parse().unwrap()]);
     let path = format!("/api/properties/{property}/query-count");
     let asked = tokio::spawn(async move { owner.get(&path).await });
-    while value(&scrape(&app).await, "sightline_http_requests_in_flight") < 1.0 {}
+    while in_flight(&app).await < 1.0 {}
     asked.abort();
-    while value(&scrape(&app).await, "sightline_http_requests_in_flight") > 0.0 {}
+    while in_flight(&app).await > 0.0 {}
 }
 
 #[tokio::test]
 async fn metrics_name_nobody_and_are_served_at_their_own_address_alone() {
     let app = TestApp::start(counted).await;
     let (owner, anonymous) = (app.actor("owner").await, app.anonymous());
-    use_everything(&owner, &anonymous).await;
+    use_everything(&app, &owner, &anonymous).await;
     let text = text(&app).await;
     for private in ["northmoor", "demo.test", "127.0.0.1", &owner.property("northmoor").await] {
         assert!(!text.contains(private), "{private}");

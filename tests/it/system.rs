@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     faults::impatient,
-    support::{actor::Actor, app::TestApp, relay::Relay},
+    support::{actor::Actor, app::TestApp, issuer::OtherIssuer, relay::Relay},
 };
 
 fn dependency(health: &Value, name: &str) -> Value {
@@ -56,6 +56,19 @@ async fn health_says_which_part_is_away() {
         let answer = anonymous.get(path).await;
         assert_eq!(answer.status.as_u16(), if path.ends_with("live") { 200 } else { 503 });
         assert_eq!(answer.json["data"], down.json["data"]);
+    }
+}
+
+#[tokio::test]
+async fn health_says_that_another_issuer_is_away_although_its_metadata_is_known() {
+    let issuer = OtherIssuer::start().await;
+    let app = TestApp::start(|config| issuer.trusted_by(config)).await;
+    let anonymous = app.anonymous();
+    for (is_away, status) in [(false, "ok"), (true, "degraded"), (false, "ok")] {
+        issuer.is_away(is_away);
+        app.hand.advance(TimeDelta::seconds(2));
+        let found = dependency(&health(&anonymous, 200).await, "identityProvider");
+        assert_eq!(found["status"], status, "{found}");
     }
 }
 

@@ -118,22 +118,6 @@ async fn what_nobody_waits_for_any_more_is_kept_because_it_is_paid_for() {
 }
 
 #[tokio::test]
-async fn what_is_asked_while_its_connection_is_forgotten_is_not_kept() {
-    let bench = Bench::new(LONG).await;
-    let turn = Arc::new(Semaphore::new(0));
-    bench.upstream.reply(Reply::Held(turn.clone()));
-    bench.answer();
-    let forgotten = async {
-        bench.until_asked(1).await;
-        bench.desk.forget(Uuid::nil());
-        turn.add_permits(1);
-    };
-    let (answer, ()) = tokio::join!(bench.ask("1", "tent"), forgotten);
-    assert!(answer.is_ok());
-    assert_eq!(bench.desk.cache_use().entries, 0);
-}
-
-#[tokio::test]
 async fn a_failure_is_not_kept_and_a_rate_limit_is_respected() {
     let bench = Bench::new(LONG).await;
     bench.upstream.say(402, refused(40_200));
@@ -154,4 +138,23 @@ async fn a_failure_is_not_kept_and_a_rate_limit_is_respected() {
     assert_eq!(noted[..2], [Err(broke), Err(limited(60))]);
     assert_eq!(noted.len(), 4);
     assert_eq!(bench.upstream.arrived()[0].body[0]["language_code"], Value::from("en"));
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_after_its_credentials_are_gone_is_not_kept() {
+    let bench = Bench::new(LONG).await;
+    let turn = Arc::new(Semaphore::new(0));
+    bench.upstream.reply(Reply::Held(turn.clone()));
+    bench.answer();
+    let gone = async {
+        bench.until_asked(1).await;
+        bench.desk.forget(Uuid::nil());
+        turn.add_permits(1);
+    };
+    let (answer, ()) = tokio::join!(bench.ask("1", "tent"), gone);
+    assert!(answer.is_ok(), "whoever asked still gets it");
+    assert_eq!(bench.desk.cache_use().entries, 0);
+    bench.answer();
+    assert!(bench.ask("1", "tent").await.unwrap().is_fresh);
+    assert_eq!(bench.desk.cache_use().entries, 1);
 }

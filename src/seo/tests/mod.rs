@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::*;
+use crate::telemetry::providers::ProviderMeters;
 
 /// A scripted response.
 enum Reply {
@@ -113,7 +114,10 @@ async fn providers() -> (Upstream, ProviderA, ProviderB) {
     let acceptor = poem::listener::TcpAcceptor::from_tokio(socket).unwrap();
     assert_eq!(acceptor.local_addr().len(), 1);
     tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(upstream.clone()));
-    let wire = |path: &str| Wire::new(&format!("{root}{path}/"), crate::app::http_client().unwrap(), quick());
+    let meters = ProviderMeters::default();
+    let wire = |path: &'static str| {
+        Wire::new(&format!("{root}{path}/"), crate::app::http_client().unwrap(), quick(), meters.of(path))
+    };
     (upstream.clone(), ProviderA(wire("/a")), ProviderB(wire("/b")))
 }
 
@@ -172,7 +176,8 @@ async fn a_free_question_is_repeated_and_a_paid_one_only_if_nothing_was_charged(
 
 #[tokio::test]
 async fn a_provider_that_cannot_be_reached_is_unavailable() {
-    let wire = Wire::new("http://127.0.0.1:1", crate::app::http_client().unwrap(), quick());
+    let meter = ProviderMeters::default().of("a");
+    let wire = Wire::new("http://127.0.0.1:1", crate::app::http_client().unwrap(), quick(), meter);
     let (a, b) = (ProviderA(wire.clone()), ProviderB(wire));
     assert!(matches!(a.answer(&login(), &figures(&["x"])).await, Err(SeoError::Unavailable(_))));
     assert!(matches!(b.account(&key()).await, Err(SeoError::Unavailable(_))));

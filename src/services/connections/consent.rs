@@ -112,12 +112,19 @@ impl SearchConnections {
         if refresh_token.is_none() && !self.has_grant(attempt.user_id, &who.sub).await? {
             return Ok(Answered::AskAgain(who.email));
         }
-        let connection = Connection { subject: who.sub, email: who.email, refresh_token };
+        let connection = Connection { subject: who.sub.clone(), email: who.email.clone(), refresh_token };
         let search = &self.search;
         let now = search.clock.now();
         let stored =
             search_accounts::connect(&search.writer, &search.secrets, &self.random, now, attempt.user_id, &connection);
-        let account = stored.await?;
+        let account = match stored.await {
+            Ok(account) => account,
+            Err(error) => {
+                // The person may have left meanwhile. Nobody could revoke the grant later.
+                self.discard(&tokens, Some(&who)).await;
+                return Err(error.into());
+            }
+        };
         // Data of a former grant, such as refused sites, says nothing about this one.
         search.reader.engine().forget_account(account.id);
         let id = account.id;

@@ -19,6 +19,7 @@ use super::{analyses::search_data::SearchData, users::Member};
 use crate::{
     error::Error,
     seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError},
+    telemetry::providers::ProviderMeters,
 };
 
 /// Seconds to wait after a provider did not answer.
@@ -33,6 +34,8 @@ pub struct Integrations {
     pub desk: Desk,
     /// Search data, the database, and the key of stored secrets.
     pub search: SearchData,
+    /// Counts what the desk sends.
+    pub meters: ProviderMeters,
 }
 
 /// A person's connection, opened for questions.

@@ -1,7 +1,7 @@
 //! The deletion of a person, in one transaction: everything that is theirs, and every mention of them in what stays.
 
 use chrono::{DateTime, Utc};
-use entity::{property, provider_connection, search_account, team_grant, user};
+use entity::{account, property, provider_connection, search_account, team_grant, user};
 use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, DatabaseTransaction, DbBackend, EntityTrait as _, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, sea_query::LockType,
@@ -36,7 +36,9 @@ impl Privacy {
             Err(Error::NotFound) => return Ok(None),
             user => user?,
         };
-        let person = Person::new(&user, self.embedded, now);
+        let person = Person::new(&user, now);
+        let account = account::Entity::find_by_id(person.account()).one(&tx).await?;
+        let person = person.with_account(account);
         let properties = lock_what_others_use(&tx, &person).await?;
         let accounts = self.keep_grants(&tx, &user, now).await?;
         self.end_received_grants(&tx, &person, now).await?;
@@ -91,9 +93,10 @@ impl Privacy {
         person: &Person,
         now: DateTime<Utc>,
     ) -> Result<(), Error> {
-        let Some(email_key) = person.email_key() else { return Ok(()) };
-        for grant in team_grant::Entity::to_email(email_key).all(tx).await? {
-            Event::left(grant.owner_id).note(tx, self.random.id(now), now).await?;
+        for email_key in person.email_keys() {
+            for grant in team_grant::Entity::to_email(email_key).all(tx).await? {
+                Event::left(grant.owner_id).note(tx, self.random.id(now), now).await?;
+            }
         }
         Ok(())
     }
@@ -107,7 +110,8 @@ impl Privacy {
 async fn lock_what_others_use(tx: &DatabaseTransaction, person: &Person) -> Result<Vec<Uuid>, Error> {
     let own = property::Entity::find().filter(property::Column::UserId.eq(person.id));
     let own = own.order_by_asc(property::Column::Id).lock(LockType::NoKeyUpdate).all(tx).await?;
-    let grants = "SELECT id FROM team_grant WHERE owner_id = :user OR email_key = :email ORDER BY id FOR UPDATE";
+    let grants =
+        "SELECT id FROM team_grant WHERE owner_id = :user OR email_key IN (:email, :address) ORDER BY id FOR UPDATE";
     if tx.get_database_backend() == DbBackend::Postgres {
         tx.execute_raw(person.fill(DbBackend::Postgres, grants)).await?;
     }

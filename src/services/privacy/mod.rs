@@ -35,8 +35,6 @@ pub struct Privacy {
     pub integrations: Integrations,
     /// The source of ids.
     pub random: Random,
-    /// True if people sign in at the embedded issuer.
-    pub embedded: bool,
 }
 
 impl Privacy {

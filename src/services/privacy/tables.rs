@@ -2,11 +2,11 @@
 //! them. A test holds the list against the database, so that no table is forgotten.
 
 use chrono::{DateTime, Utc};
-use entity::user;
+use entity::{account, user};
 use sea_orm::{DbBackend, Statement, Value};
 use uuid::Uuid;
 
-use crate::identity::{local::local_subject, revocation};
+use crate::identity::{issuer::EMBEDDED, revocation};
 
 /// A table.
 #[derive(Debug, Clone, Copy)]
@@ -99,17 +99,17 @@ pub const TABLES: &[Table] = &[
     }]),
     deleted(
         "team_grant_property",
-        "grant_id IN (SELECT id FROM team_grant WHERE owner_id = :user OR email_key = :email)",
+        "grant_id IN (SELECT id FROM team_grant WHERE owner_id = :user OR email_key IN (:email, :address))",
         &["grantsMade", "grantsReceived"],
     ),
-    deleted("team_grant", "owner_id = :user OR email_key = :email", &["grantsMade", "grantsReceived"]),
+    deleted("team_grant", "owner_id = :user OR email_key IN (:email, :address)", &["grantsMade", "grantsReceived"]),
     deleted("property_account", OF_PROPERTY, &["propertyListings"]),
     deleted("property", "user_id = :user", &["properties"]),
     deleted("search_account", "user_id = :user", &["searchAccounts"]),
     deleted("provider_connection", "user_id = :user", &["providers"]),
     deleted("audit_event", "owner_id = :user", &["auditTrail"]).mentioning(&[
         Mention { of: "actor_id = :user", set: "actor_id = NULL", shown: "auditTrail" },
-        Mention { of: "whom_key = :email", set: "whom = :former, whom_key = NULL", shown: "auditTrail" },
+        Mention { of: "whom_key IN (:email, :address)", set: "whom = :former, whom_key = NULL", shown: "auditTrail" },
     ]),
     deleted("users", "id = :user", &["profile", "subscription"]),
     nobodys("oauth_client", "a client is an application's, and nobody is known to have registered it"),
@@ -130,6 +130,8 @@ pub struct Person {
     account: Uuid,
     /// `:email`: the address, if the issuer has verified it. Otherwise it may be another person's.
     email_key: Option<String>,
+    /// `:address`: the address of the person's account, if it is verified.
+    account_key: Option<String>,
     /// `:revoked`: the key of what was revoked of the person.
     revoked: String,
     /// `:now`.
@@ -137,24 +139,32 @@ pub struct Person {
 }
 
 impl Person {
-    /// Names `user`. `embedded` tells whether the service embeds its issuer.
+    /// Names `user`. What they have at the embedded issuer is theirs if it signed them in, whichever issuer is configured now.
     #[must_use]
-    pub fn new(user: &user::Model, embedded: bool, now: DateTime<Utc>) -> Self {
-        let subject = local_subject(embedded, user).unwrap_or_default().to_owned();
+    pub fn new(user: &user::Model, now: DateTime<Utc>) -> Self {
+        let subject = if user.issuer == EMBEDDED { user.subject.clone() } else { String::new() };
         Self {
             id: user.id,
             account: Uuid::try_parse(&subject).unwrap_or_default(),
             subject,
             email_key: user.email_key.clone().filter(|_| user.email_verified),
+            account_key: None,
             revoked: revocation::subject_key(&user.issuer, &user.subject),
             now,
         }
     }
 
-    /// The verified address.
+    /// Adds the verified address of the person's account, which tokens may never have stated.
     #[must_use]
-    pub fn email_key(&self) -> Option<&str> {
-        self.email_key.as_deref()
+    pub fn with_account(self, account: Option<account::Model>) -> Self {
+        let verified = account.filter(|account| account.email_verified_at.is_some());
+        Self { account_key: verified.map(|account| account.email_key), ..self }
+    }
+
+    /// The verified addresses.
+    pub fn email_keys(&self) -> impl Iterator<Item = &str> {
+        let other = self.account_key.as_ref().filter(|key| self.email_key.as_ref() != Some(key));
+        self.email_key.iter().chain(other).map(String::as_str)
     }
 
     /// The account at the embedded issuer.
@@ -190,6 +200,7 @@ impl Person {
             "subject" => self.subject.clone().into(),
             "account" => self.account.into(),
             "email" => self.email_key.clone().into(),
+            "address" => self.account_key.clone().into(),
             "revoked" => self.revoked.clone().into(),
             "former" => crate::services::audit::FORMER_MEMBER.into(),
             "now" => self.now.into(),
@@ -242,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn every_condition_and_assignment_is_valid() {
         let db = for_a_test().await;
-        let person = Person::new(&person("ann"), true, noon());
+        let person = Person::new(&person("ann"), noon());
         for table in TABLES {
             if let Rows::Deleted { of, .. } = table.rows {
                 let sql = format!("DELETE FROM {} WHERE {of}", table.name);
@@ -273,12 +284,22 @@ mod tests {
         }
     }
 
+    /// People who signed in here before another issuer was configured still have an account and sessions.
+    #[test]
+    fn what_a_person_has_at_the_embedded_issuer_depends_on_their_issuer_alone() {
+        let of = |issuer: &str| {
+            let subject = Uuid::from_u128(7).to_string();
+            let user = user::Model { issuer: issuer.to_owned(), subject, ..person("ann") };
+            Person::new(&user, noon()).account()
+        };
+        assert_eq!(of(EMBEDDED), Uuid::from_u128(7));
+        assert_eq!(of("https://id.example"), Uuid::nil(), "a subject of another issuer names nobody here");
+    }
+
     #[test]
     fn an_address_that_nobody_verified_and_a_foreign_subject_name_nothing() {
         let user = user::Model { email_verified: false, ..person("ann") };
-        for embedded in [false, true] {
-            let outside = Person::new(&user, embedded, noon());
-            assert_eq!((outside.email_key(), outside.subject(), outside.account()), (None, "", Uuid::nil()));
-        }
+        let outside = Person::new(&user, noon());
+        assert_eq!((outside.email_keys().next(), outside.subject(), outside.account()), (None, "", Uuid::nil()));
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 pub fn impatient(config: &mut Config) {
     config.search_engine.patience = Patience {
         attempt: Duration::from_secs(5),
-        deadline: Duration::from_secs(3),
+        deadline: Duration::from_secs(5),
         first_backoff: Duration::from_millis(1),
         longest_backoff: Duration::from_millis(20),
     };

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 use super::{A, B};
 use crate::{commands::sightline, support::actor::Actor};
 
+const LOGIN: &str = "ann@a.test";
 const PASSWORD: &str = "planted-password-71c0";
 const WRONG_PASSWORD: &str = "planted-wrong-password-a93e";
 const KEY: &str = "planted-key-5d2b-0f8e";
@@ -103,7 +104,7 @@ fn spellings() -> Vec<String> {
     let mut found = Vec::new();
     for secret in [PASSWORD, WRONG_PASSWORD, KEY, WRONG_KEY] {
         let hex = secret.bytes().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
-        let basic = BASE64_STANDARD.encode(format!("ann@a.test:{secret}"));
+        let basic = BASE64_STANDARD.encode(format!("{LOGIN}:{secret}"));
         found.extend([secret.to_owned(), hex, basic, BASE64_STANDARD.encode(secret)]);
     }
     found
@@ -137,11 +138,7 @@ async fn planted_credentials_appear_in_no_log_no_answer_and_no_file() {
         write!(said, "{:?}", answer.headers).unwrap();
     };
     let bodies = [
-        (
-            A,
-            json!({ "login": "ann@a.test", "password": PASSWORD }),
-            json!({ "login": "ann@a.test", "password": WRONG_PASSWORD }),
-        ),
+        (A, json!({ "login": LOGIN, "password": PASSWORD }), json!({ "login": LOGIN, "password": WRONG_PASSWORD })),
         (B, json!({ "apiKey": KEY }), json!({ "apiKey": WRONG_KEY })),
     ];
     for (path, good, wrong) in &bodies {
@@ -171,5 +168,7 @@ async fn planted_credentials_appear_in_no_log_no_answer_and_no_file() {
     assert!(texts.iter().all(|text| !said.contains(text.as_str())), "{said}");
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("TRACE") && log.contains("a question was not answered"), "the log is talkative");
+    let named = log.lines().find(|line| line.contains(LOGIN));
+    assert_eq!(named, None, "a login is a person's address");
     assert!(folder.path().join("data/sightline.db").exists());
 }

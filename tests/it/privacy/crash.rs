@@ -87,7 +87,7 @@ async fn round(name: &str, random: &Random) -> bool {
     }
     let db = service.database().await;
     let named = Named::find(&db, &format!("demo-{name}")).await;
-    let person = Person::new(&named.user, true, start_of_test());
+    let person = Person::new(&named.user, start_of_test());
     let before = rows(&db, &person).await;
     assert_eq!(before["tag"], i64::try_from(TAGS).unwrap());
 

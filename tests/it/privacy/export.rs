@@ -135,7 +135,7 @@ async fn the_export_of_every_demo_person_holds_every_row_of_theirs() {
         let answer = actor.get("/api/privacy/access").await.expect(200);
         let (data, text) = (&answer.json["data"], answer.json.to_string());
         let user = Named::find(db, &format!("demo-{name}")).await.user;
-        let person = Person::new(&user, true, start_of_test());
+        let person = Person::new(&user, start_of_test());
         for table in TABLES {
             let Rows::Deleted { of, shown: sections } = table.rows else { continue };
             if sections.is_empty() {

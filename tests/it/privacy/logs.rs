@@ -1,6 +1,8 @@
 //! Test that no line of the log names a person.
 
+use poem::http::Method;
 use serde_json::json;
+use sightline::app::http_client;
 use tempfile::TempDir;
 
 use super::{Named, delete};
@@ -40,5 +42,20 @@ async fn no_line_of_the_log_names_a_person() {
     for line in log.lines() {
         let named = people.iter().find(|person| person.is_in(line.as_bytes()));
         assert!(named.is_none(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_method_that_a_stranger_made_up_is_not_in_the_log() {
+    let folder = TempDir::new().unwrap();
+    let settings = [("LISTEN", "127.0.0.1:0"), ("DATA_DIR", "data")];
+    let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+    let made_up = Method::from_bytes("ANN.LEE".repeat(1_000).as_bytes()).unwrap();
+    let answer = http_client().unwrap().request(made_up, format!("{}/api/tags", server.url)).send().await.unwrap();
+    assert!(answer.status().is_client_error(), "{}", answer.status());
+    let (_, _, log) = server.terminate();
+    assert!(log.contains("(another method)"), "{log}");
+    for line in log.lines() {
+        assert!(!line.contains("ANN.LEE") && line.len() < 2_000, "{line}");
     }
 }

@@ -7,6 +7,7 @@ mod export;
 mod load;
 mod logs;
 mod page;
+mod races;
 mod retention;
 
 use std::collections::BTreeSet;

@@ -8,6 +8,7 @@ use std::{
 use poem::{Endpoint, Request, Response, listener::TcpAcceptor};
 use serde_json::{Value, json};
 use sightline::config::Secret;
+use tokio::sync::watch;
 
 use super::{browser, impatient};
 use crate::support::{
@@ -35,6 +36,8 @@ struct Script {
 #[derive(Clone, Default)]
 pub struct Engine {
     script: Arc<Mutex<Script>>,
+    /// True while questions about a person are held back.
+    holds: watch::Sender<bool>,
     root: String,
 }
 
@@ -59,8 +62,11 @@ impl Endpoint for Engine {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let path = request.uri().path().to_owned();
+        self.script.lock().unwrap().seen.push(path.clone());
+        if path == "/userinfo" {
+            self.holds.subscribe().wait_for(|holds| !holds).await.unwrap();
+        }
         let mut script = self.script.lock().unwrap();
-        script.seen.push(path.clone());
         let (status, body) = match path.as_str() {
             "/token" => script.tokens.pop_front().unwrap_or_else(|| grant(SCOPE, Some("1//0first"))),
             "/userinfo" => script.people.pop_front().unwrap_or_else(|| person("110", "me@search.test")),
@@ -112,6 +118,11 @@ impl Engine {
     /// From now on the API refuses grants for their scope.
     pub fn lacks_scope(&self) {
         self.script.lock().unwrap().lacks_scope = true;
+    }
+
+    /// From now on questions about a person are held back, or answered.
+    pub fn holds(&self, holds: bool) {
+        self.holds.send_replace(holds);
     }
 
     /// From now on revocations are answered, or not.

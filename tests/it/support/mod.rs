@@ -5,6 +5,7 @@ pub mod app;
 pub mod browser;
 pub mod class;
 pub mod contract;
+pub mod issuer;
 pub mod oracle;
 pub mod postgres;
 pub mod relay;

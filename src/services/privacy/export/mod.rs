@@ -62,7 +62,7 @@ pub(super) async fn export(
     let mut export = Export {
         db: privacy.search.db.clone(),
         member: member.clone(),
-        person: Person::new(&member.user, privacy.embedded, now),
+        person: Person::new(&member.user, now),
         email_key: verified_email_key(&member.user, now).map(str::to_owned),
         now,
         out: JsonWriter::default(),

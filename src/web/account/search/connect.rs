@@ -132,7 +132,7 @@ fn cancelled(account: &Account, renewed: Option<Uuid>) -> Response {
 }
 
 fn refused_there(account: &Account, error: &str, renewed: Option<Uuid>) -> Response {
-    tracing::warn!(error, "the search engine refused to connect an account");
+    tracing::warn!(error = %quoted(&error), "the search engine refused to connect an account");
     account.page("The search engine refused").status(StatusCode::BAD_GATEWAY).render(&html! {
         p { "The search engine did not let you connect the account, and gave the reason " code { (error) } ". Nothing was stored." }
         p { "If an organisation manages the account, its administrator may have to allow this service first." }

@@ -1,0 +1,179 @@
+//! Asks the issuer whether a token is still active (RFC 7662), so that a revocation there is felt here.
+//!
+//! A verdict counts for seconds. Requests with one token share one question. If the endpoint does not answer, the last verdict about
+//! a token counts for a minute, and after that nothing is known of it.
+
+mod endpoint;
+mod statement;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use cached::{Cached as _, stores::LruCache};
+use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, Shared},
+};
+
+use self::{
+    endpoint::{Endpoint, Failure},
+    statement::Verdict,
+};
+use super::{AccessToken, IssuerUnavailable, issuer::Issuer, reading::RETRY_INTERVAL};
+use crate::clock::Clock;
+
+/// Age up to which a verdict counts without a question.
+const FRESH_FOR: TimeDelta = TimeDelta::seconds(10);
+/// Age up to which a verdict counts while the endpoint does not answer.
+const KEPT_FOR: TimeDelta = TimeDelta::seconds(60);
+/// Maximum number of tokens with a verdict. The least recently used is dropped first.
+const MAX_KNOWN: usize = 4_096;
+
+/// The key of a token: the SHA-256 of its text.
+type Digest = [u8; 32];
+
+/// The shared result of a question.
+type Outcome = Shared<BoxFuture<'static, Result<Verdict, IssuerUnavailable>>>;
+
+/// The introspection of the tokens of one issuer.
+#[derive(Clone)]
+pub struct Introspection {
+    endpoint: Arc<Endpoint>,
+    clock: Clock,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    known: LruCache<Digest, Known>,
+    under_way: HashMap<Digest, Outcome>,
+    /// The last time at which the endpoint was away.
+    away: Option<Failed>,
+}
+
+/// The last verdict about a token, and the last failure to get one.
+#[derive(Clone, Default)]
+struct Known {
+    /// The time is that of the question, because a revocation may come between question and answer.
+    verdict: Option<(DateTime<Utc>, Verdict)>,
+    failed: Option<Failed>,
+}
+
+/// The time at which a question failed, and the reason.
+type Failed = (DateTime<Utc>, IssuerUnavailable);
+
+/// The next step for a token.
+enum Step {
+    /// This is known.
+    Done(Result<Verdict, IssuerUnavailable>),
+    /// The answer is under way. The verdict counts if there is none.
+    Wait(Outcome, Option<Verdict>),
+}
+
+/// Removes a question from those under way when it ends, whatever its end.
+struct Landing {
+    digest: Digest,
+    state: Arc<Mutex<State>>,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        lock(&self.state).under_way.remove(&self.digest);
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether `time` is at most `age` ago. A time in the future is not: the clock was set back.
+fn is_within(now: DateTime<Utc>, time: DateTime<Utc>, age: TimeDelta) -> bool {
+    (TimeDelta::zero()..age).contains(&(now - time))
+}
+
+impl Introspection {
+    /// Asks `issuer` as its client `client_id`. Sends no request.
+    #[must_use]
+    pub fn new(issuer: Issuer, client_id: &str, client_secret: &str, clock: Clock) -> Self {
+        let state = State { known: LruCache::new(MAX_KNOWN), under_way: HashMap::new(), away: None };
+        let endpoint = Arc::new(Endpoint::new(issuer, client_id, client_secret));
+        Self { endpoint, clock, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Returns why the issuer does not accept `text` at the resource `audience`, or `None` if it does. `token` is the verified
+    /// content of `text`.
+    pub async fn refusal(
+        &self,
+        text: &str,
+        token: &Arc<AccessToken>,
+        audience: &str,
+    ) -> Result<Option<&'static str>, IssuerUnavailable> {
+        let verdict = match self.step(text, token) {
+            Step::Done(outcome) => outcome?,
+            Step::Wait(outcome, otherwise) => match (outcome.await, otherwise) {
+                (Ok(verdict), _) | (Err(_), Some(verdict)) => verdict,
+                (Err(error), None) => return Err(error),
+            },
+        };
+        Ok(verdict.refusal(audience))
+    }
+
+    fn step(&self, text: &str, token: &Arc<AccessToken>) -> Step {
+        let (mut state, now) = (lock(&self.state), self.clock.now());
+        let known = state.known.cache_get(&token.digest).cloned().unwrap_or_default();
+        let of_age = |age| known.verdict.as_ref().filter(|(asked_at, _)| is_within(now, *asked_at, age));
+        if let Some((_, verdict)) = of_age(FRESH_FOR) {
+            return Step::Done(Ok(verdict.clone()));
+        }
+        let otherwise = of_age(KEPT_FOR).map(|(_, verdict)| verdict.clone());
+        if let Some(outcome) = state.under_way.get(&token.digest) {
+            return Step::Wait(outcome.clone(), otherwise);
+        }
+        let failed =
+            [&known.failed, &state.away].into_iter().flatten().find(|(at, _)| is_within(now, *at, RETRY_INTERVAL));
+        if let Some((_, error)) = failed {
+            return Step::Done(otherwise.ok_or_else(|| error.clone()));
+        }
+        let outcome = self.start(text, token, now);
+        state.under_way.insert(token.digest, outcome.clone());
+        Step::Wait(outcome, otherwise)
+    }
+
+    /// Asks in a task of its own, so that a client that disconnects does not end the question for others.
+    fn start(&self, text: &str, token: &Arc<AccessToken>, now: DateTime<Utc>) -> Outcome {
+        let (this, text, token) = (self.clone(), text.to_owned(), token.clone());
+        let landing = Landing { digest: token.digest, state: self.state.clone() };
+        let task = tokio::spawn(async move {
+            let landing = landing;
+            let answer = this.endpoint.ask(&text, &token).await;
+            this.keep(landing.digest, now, &answer);
+            answer.map_err(Failure::into_error)
+        });
+        let died = |error: tokio::task::JoinError| Err(IssuerUnavailable(error.to_string()));
+        async move { task.await.unwrap_or_else(died) }.boxed().shared()
+    }
+
+    fn keep(&self, digest: Digest, asked_at: DateTime<Utc>, answer: &Result<Verdict, Failure>) {
+        let (mut state, now) = (lock(&self.state), self.clock.now());
+        match answer {
+            Ok(verdict) => {
+                if let Verdict::Contradicted(claim) = verdict {
+                    tracing::warn!(claim, "the issuer's introspection contradicts a token");
+                }
+                state.away = None;
+                state.known.cache_set(digest, Known { verdict: Some((asked_at, verdict.clone())), failed: None });
+            }
+            Err(Failure::Away(error)) => {
+                tracing::warn!(%error, "the issuer does not say whether tokens are active");
+                state.away = Some((now, error.clone()));
+            }
+            Err(Failure::Unreadable(error)) => {
+                tracing::warn!(%error, "the issuer does not say whether a token is active");
+                let known = state.known.cache_get(&digest).cloned().unwrap_or_default();
+                state.known.cache_set(digest, Known { failed: Some((now, error.clone())), ..known });
+            }
+        }
+    }
+}
