@@ -3,6 +3,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use macros::api_trait;
 use poem_openapi::{Enum, Object, param::Path};
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
@@ -112,8 +113,9 @@ pub struct Annotation {
 }
 
 /// Author of an annotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum AnnotationSource {
     /// A user with at least the role editor.
     User,

@@ -48,8 +48,8 @@ pub trait SharingApi: Send + Sync + 'static {
 
     /// Read-only shared dashboard
     ///
-    /// Returns the performance of the link's property, with the same parameters as the private operation. No sign-in is
-    /// needed. A link that is unknown, revoked or expired answers 404. So does a link whose property is no longer
+    /// Returns the performance of the link's property, with the same parameters as the private operation except `explain`. No
+    /// sign-in is needed. A link that is unknown, revoked or expired answers 404. So does a link whose property is no longer
     /// tracked, or no longer covered by its owner's plan.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]

@@ -6,6 +6,7 @@ pub mod change;
 pub mod country_trends;
 pub mod ctr_curve;
 pub mod daily_queries;
+pub mod explanation;
 pub mod growth;
 pub mod metrics;
 pub mod movers;

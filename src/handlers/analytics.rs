@@ -4,7 +4,7 @@ use api::{
     analytics::{
         AnalyticsApi, BrandedTrafficAnswer, BrandedTrafficParams, CannibalizationAnswer, CannibalizationParams,
         CountriesAnswer, CountriesParams, CountriesTimeseriesAnswer, CountriesTimeseriesParams, ExportParams,
-        GrowthAnswer, GrowthParams, PerformanceAnswer, PerformanceParams, QueryCountAnswer, QueryCountParams,
+        GrowthAnswer, GrowthParams, PerformanceAnswer, PropertyPerformanceParams, QueryCountAnswer, QueryCountParams,
         QueryInsightsAnswer, QueryInsightsParams, SparklinesAnswer, SparklinesParams,
     },
     answer::{Answered, Csv, Rendered},
@@ -24,9 +24,9 @@ impl AnalyticsApi for App {
     async fn get_property_performance(
         &self,
         caller: Caller,
-        Params(params): Params<PerformanceParams>,
+        Params(params): Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        Ok(sent(&*analyses::performance::performance(&self.search, &*caller.access()?, &params).await?))
+        Ok(sent(&*analyses::performance::explained(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_cannibalization(

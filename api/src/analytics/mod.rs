@@ -3,6 +3,7 @@
 mod branded;
 mod cannibalization;
 mod countries;
+mod explanation;
 mod export;
 mod growth;
 mod performance;
@@ -14,6 +15,7 @@ mod sparklines;
 pub use branded::*;
 pub use cannibalization::*;
 pub use countries::*;
+pub use explanation::*;
 pub use export::*;
 pub use growth::*;
 pub use performance::*;
@@ -36,7 +38,9 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Time series and breakdown tables
     ///
     /// Returns totals for every scope; `scope` adds a daily series, five breakdown tables or both. Totals never come
-    /// from query or page rows. With a comparison window, totals and rows also carry its metrics and the change.
+    /// from query or page rows. With a comparison window, totals and rows also carry its metrics and the change, and
+    /// `explain=true` adds the parts of the change in clicks: demand, position and CTR; brand, queries, pages, countries
+    /// and devices that carry it; and the annotations of that time.
     #[get("/api/properties/{id}/performance")]
     #[etag(Weak)]
     #[errors(
@@ -49,7 +53,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     async fn get_property_performance(
         &self,
         caller: Caller,
-        params: Params<PerformanceParams>,
+        params: Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>>;
 
     /// Pages that compete for the same query

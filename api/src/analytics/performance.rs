@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-use super::AnswerMeta;
+use super::{AnswerMeta, Explanation};
 use crate::{
     models::{Change, Metrics, Presence, Question, RowLimit, TableCoverage},
     params::QueryParams,
@@ -69,6 +69,9 @@ pub struct Performance {
     /// The breakdown tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<Tables>,
+    /// The parts of the change in clicks; absent unless `explain` is true, and on share links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
 }
 
 /// Metrics over the whole window and slice.

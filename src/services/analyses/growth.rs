@@ -63,7 +63,7 @@ pub async fn growth(
 }
 
 /// Returns the plan for the site's own curve: the question's conditions without those on queries, and no branded queries.
-async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Result<Plan, Error> {
+pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Result<Plan, Error> {
     match predicate::brand(&asked.search.db, access).await? {
         Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)).await,
         None => asked.settled.plan_without_queries().await,

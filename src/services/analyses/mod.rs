@@ -8,6 +8,7 @@ pub mod cannibalization;
 pub mod countries;
 pub mod csv;
 mod daily;
+pub mod explanation;
 pub mod export;
 pub mod growth;
 pub mod own_queries;

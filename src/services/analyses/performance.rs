@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
     analytics::{
-        AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams, Scope,
-        SeriesPoint, Tables,
+        AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
+        PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
     models::{AnalysisStatus, TableCoverage, Window},
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
@@ -14,7 +14,7 @@ use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, join_all, try_join};
 
 use super::{
-    Listed, WHOLE,
+    Listed, WHOLE, explanation,
     question::{self, Settled, freshness, lacks},
     rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
@@ -30,7 +30,7 @@ use crate::{
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
     services::{
-        access::{ReadableProperty, SharedProperty},
+        access::{PropertyAccess, ReadableProperty, SharedProperty},
         properties::display_name,
     },
 };
@@ -83,6 +83,36 @@ pub async fn performance(
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let params = params.clone();
     search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
+}
+
+/// Computes the performance of a property, with the explanation of its change if the caller wants it.
+pub async fn explained(
+    search: &SearchData,
+    access: &PropertyAccess,
+    params: &PropertyPerformanceParams,
+) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
+    if !params.explain {
+        return performance(search, access, &params.performance).await;
+    }
+    let asked = &params.performance.question;
+    let (reasons, (settled, material)) =
+        tokio::try_join!(explanation::read(search, access, asked, params.explain_limit), async {
+            let settled = question::settle(search, access, &asked.window, &asked.comparison, &asked.slice).await?;
+            let material = read(search, &settled, params.performance.scope).await?;
+            Ok((settled, material))
+        })?;
+    // Annotations change without any reading.
+    let key = key("explained performance", access.property().id, &(params, reasons.events.digest()?))?;
+    let made_of = MadeOf::new(material.readings().chain(reasons.readings()), material.freshness);
+    let params = params.performance.clone();
+    let answer = move || {
+        let mut answer = answer(&settled, &params, &material);
+        let cached_at = &mut answer.meta.answer.cached_at;
+        *cached_at = reasons.readings().map(|reading| reading.read_at).fold(*cached_at, Ord::min);
+        answer.data.explanation = Some(reasons.explanation());
+        answer
+    };
+    search.answers.rendered(key, made_of, answer).await
 }
 
 /// Computes the performance for the reader of a share link.
@@ -197,6 +227,7 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> P
             series: wants_series.then(|| daily(asked.window, &material.current)),
             previous_series: previous.filter(|_| wants_series).map(|(readings, window)| daily(window, readings)),
             tables,
+            explanation: None,
         },
         meta: PerformanceMeta {
             answer: AnswerMeta {

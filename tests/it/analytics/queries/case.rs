@@ -14,7 +14,7 @@ use crate::{
     support::{
         actor::Answer,
         class::Class,
-        oracle::{Count, Counted, Sum, Truth, Wish, by_query, counts, day, holds},
+        oracle::{Count, Counted, Keys, Sum, Truth, Wish, by_query, counts, day, holds},
     },
 };
 
@@ -203,9 +203,15 @@ impl Case {
 
     /// The query rows of the slice.
     pub fn rows(&self, window: Window) -> Rows {
+        self.rows_by(window, self.counts(), &by_query)
+    }
+
+    /// The rows of the slice by `keys`, counted by `count`.
+    pub fn rows_by(&self, window: Window, count: Count, keys: Keys<'_>) -> Rows {
+        let wanted = |counted: Counted<'_>| self.wants(counted);
         let mut rows = Rows::new();
-        for (query, sum) in self.daily_rows(window).into_values().flatten() {
-            let row = rows.entry(query).or_default();
+        for (key, sum) in self.days(window).flat_map(|(_, truth)| truth.by(count, &wanted, keys)) {
+            let row = rows.entry(key).or_default();
             *row = row.plus(sum);
         }
         rows

@@ -1,7 +1,7 @@
 //! The CTR curve and the position buckets, computed directly from their definitions.
 
 use super::{
-    case::{Case, Rows},
+    case::{Case, Rows, Window},
     checks::position,
 };
 use crate::support::oracle::Sum;
@@ -26,8 +26,15 @@ impl Curve {
 
     /// The curve of the case's property, from its rows of this window, independent of the selected queries.
     pub fn of(case: &Case) -> Self {
-        let mut rows = case.without_query_conditions().rows(case.window);
-        rows.retain(|query, _| !case.keywords || !case.branded(query));
+        Self::over(case, &[case.window])
+    }
+
+    /// The same curve from the rows of several windows.
+    pub fn over(case: &Case, windows: &[Window]) -> Self {
+        let all = case.without_query_conditions();
+        let rows = windows.iter().flat_map(|window| all.rows(*window));
+        let rows: Vec<Sum> =
+            rows.filter(|(query, _)| !case.keywords || !case.branded(query)).map(|(_, sum)| sum).collect();
         let qualifying = qualifying(&rows);
         if qualifying.iter().take(10).flatten().count() < 5 {
             return Self::published();
@@ -68,9 +75,9 @@ impl Curve {
 }
 
 /// The CTR of each rank with enough impressions.
-fn qualifying(rows: &Rows) -> Vec<Option<f64>> {
+fn qualifying(rows: &[Sum]) -> Vec<Option<f64>> {
     let mut ranks = vec![Sum::default(); 20];
-    for sum in rows.values() {
+    for sum in rows {
         // Rounds half up, in whole numbers: the average is positions ÷ impressions.
         let rank = usize::try_from((2 * sum.positions + sum.impressions) / (2 * sum.impressions)).unwrap();
         if (1..=20).contains(&rank) {

@@ -5,6 +5,7 @@ mod cannibalization;
 mod case;
 mod checks;
 mod curve;
+mod explanation;
 mod growth;
 mod honesty;
 mod insights;

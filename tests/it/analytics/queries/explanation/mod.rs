@@ -1,0 +1,276 @@
+//! Tests of the explanation of a change in clicks: every part of every sum is compared with the generator's cells.
+
+mod expected;
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
+use self::expected::{Both, Partition, check_brand, check_effects, close};
+use super::{
+    case::{Case, LAST_FINAL, Window},
+    checks::coverage,
+    curve::Curve,
+    each, each_in,
+    places::{BEFORE, DAY, DAY_BEFORE, GARDEN, MONTH, PAPER, SOFTWARE, TAIL, UNBORN, WEEK, YOUNG, slices, windows},
+};
+use crate::{
+    analytics::performance::Asker,
+    support::{
+        app::{TestApp, shared},
+        class::Class,
+        oracle::{Count, Keys, by_country, by_device, by_page, by_query, day},
+    },
+};
+
+const OPERATION: &str = "performance";
+
+/// Checks that each partition of `found` adds up to the change by itself, from nothing but the answer.
+fn check_sums(found: &Value) {
+    let change = found["clicksChange"].as_i64().unwrap();
+    let number = |value: &Value| value.as_i64().unwrap();
+    for name in ["queries", "pages", "countries", "devices"] {
+        let Some(table) = found.get(name) else { continue };
+        let parts = ["gains", "losses", "remainder"].map(|part| number(&table[part]["clicksChange"]));
+        let difference = table.get("countingDifference").map_or(0, number);
+        assert_eq!(parts.iter().sum::<i64>() + difference, change, "{name}");
+        assert_eq!(table.get("countingDifference").is_some(), name == "pages");
+    }
+    if let Some(brand) = found.get("brand") {
+        let parts = ["branded", "nonBranded", "remainder"].map(|part| number(&brand[part]["clicksChange"]));
+        assert_eq!(parts.iter().sum::<i64>(), change);
+    }
+    let effect = |name: &str| found["effects"][name].as_f64();
+    close(&json!(effect("demand").unwrap() + effect("rate").unwrap()), change as f64);
+    if let Some((position, ctr)) = effect("position").zip(effect("ctr")) {
+        close(&json!(position + ctr), effect("rate").unwrap());
+    }
+}
+
+fn check_days(found: &Value, (start, end): Window) {
+    let all = (day(end) - day(start)).num_days() + 1;
+    let open = (day(end) - day(LAST_FINAL)).num_days().max(0);
+    assert_eq!(*found, json!({ "counted": all - open, "notFinal": open }));
+}
+
+/// The largest effects seen, so that a test of nothing fails.
+type Seen = Cell<[f64; 5]>;
+
+fn check(case: &Case, json: &Value, seen: &Seen) {
+    let found = &json["data"]["explanation"];
+    let (count, limit) = (case.counts(), usize::try_from(case.count("explainLimit", "10")).unwrap());
+    let (whole, by_page_whole) = (Both::of(case, count), Both::of(case, Count::ByPage));
+    let curve = Curve::over(case, &[case.window, case.compare.unwrap()]);
+    assert_eq!(found["clicksChange"], whole.change());
+    assert_eq!(found["clicksChange"], json["data"]["totals"]["change"]["clicks"]["absolute"]);
+    assert_eq!(found["curve"], curve.name());
+    check_sums(found);
+    let rows = |count, keys: Keys<'_>| Partition {
+        now: case.rows_by(case.window, count, keys),
+        before: case.rows_by(case.compare.unwrap(), count, keys),
+    };
+    let queries = rows(count, &by_query);
+    let position = queries.check(&found["queries"], whole, limit, &curve, true);
+    let [demand, rate, ..] = whole.effects(&curve);
+    check_effects(&found["effects"], [demand, rate, position, rate - position], true);
+    let pages = rows(Count::ByPage, &by_page);
+    pages.check(&found["pages"], by_page_whole, limit, &curve, false);
+    assert_eq!(found["pages"]["countingDifference"], whole.change() - by_page_whole.change());
+    let (countries, devices) = (rows(count, &by_country), rows(count, &by_device));
+    countries.check(&found["countries"], whole, limit, &curve, false);
+    devices.check(&found["devices"], whole, limit, &curve, false);
+    match case.keywords {
+        true => check_brand(case, &found["brand"], whole, &queries, &curve),
+        false => assert!(found.get("brand").is_none(), "nothing is branded or not"),
+    }
+    check_days(&found["days"]["current"], case.window);
+    check_days(&found["days"]["previous"], case.compare.unwrap());
+    let partitions = [("queries", count, &queries), ("pages", Count::ByPage, &pages)];
+    for (name, count, rows) in
+        partitions.into_iter().chain([("countries", count, &countries), ("devices", count, &devices)])
+    {
+        let all = case.without_query_conditions().total(case.window, count);
+        let clicks = rows.now.values().map(|row| row.clicks).sum();
+        coverage(&found["coverage"][name], count, rows.now.len(), clicks, all.clicks);
+    }
+    let remainder = found["queries"]["remainder"]["clicksChange"].as_f64().unwrap();
+    let mut most = seen.get();
+    most.iter_mut()
+        .zip([demand, rate, position, remainder, found["queries"]["gains"]["leftOut"].as_f64().unwrap()])
+        .for_each(|(most, found)| *most = most.max(found.abs()));
+    seen.set(most);
+}
+
+pub fn check_case(case: &Case, json: &Value) {
+    check(case, json, &Cell::default());
+}
+
+fn explained(case: Case) -> Case {
+    case.with("explain", "true")
+}
+
+#[tokio::test]
+async fn every_partition_is_that_of_the_cells_and_adds_up_in_every_window() {
+    let seen = Seen::default();
+    let cases = windows().into_iter().filter(|case| case.compare.is_some()).map(explained);
+    let more = [Case::of(SOFTWARE, WEEK).compared(MONTH).with("explainLimit", "3")].map(explained);
+    each(OPERATION, &cases.chain(more).collect::<Vec<_>>(), |case, json| check(case, json, &seen)).await;
+    assert!(seen.get().iter().all(|most| *most > 3.0), "{:?}", seen.get());
+}
+
+#[tokio::test]
+async fn every_partition_is_that_of_the_cells_and_adds_up_in_every_slice() {
+    let seen = Seen::default();
+    let cases: Vec<Case> = slices().into_iter().filter(|case| case.compare.is_some()).map(explained).collect();
+    each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
+    assert!(seen.get().iter().all(|most| *most > 0.5), "{:?}", seen.get());
+}
+
+#[tokio::test]
+async fn the_same_window_twice_has_nothing_to_explain() {
+    each(OPERATION, &[explained(Case::of(GARDEN, WEEK).compared(WEEK))], |case, json| {
+        check_case(case, json);
+        let found = &json["data"]["explanation"];
+        assert_eq!(found["effects"], json!({ "demand": 0.0, "rate": 0.0, "position": 0.0, "ctr": 0.0 }));
+        assert_eq!((&found["queries"]["gains"]["rows"], &found["queries"]["losses"]["rows"]), (&json!([]), &json!([])));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn days_that_are_not_final_are_named() {
+    let case = explained(Case::of(GARDEN, TAIL).compared(("2026-11-04", "2026-11-12")));
+    each(OPERATION, &[case], |case, json| {
+        check_case(case, json);
+        assert_eq!(json["data"]["explanation"]["days"]["current"], json!({ "counted": 6, "notFinal": 3 }));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_window_without_impressions_makes_the_whole_change_demand() {
+    each(OPERATION, &[explained(Case::of(YOUNG, WEEK).compared(UNBORN))], |case, json| {
+        check_case(case, json);
+        let found = &json["data"]["explanation"];
+        let change = found["clicksChange"].as_f64().unwrap();
+        assert!(change > 0.0);
+        assert_eq!(found["effects"], json!({ "demand": change, "rate": 0.0, "position": 0.0, "ctr": 0.0 }));
+        assert_eq!(found["queries"]["new"]["clicksChange"], found["queries"]["gains"]["clicksChange"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_explanation_needs_a_comparison() {
+    let asker = Asker::small().await;
+    let refused = asker.ask(&[("explain", "true")]).await.expect(400);
+    assert_eq!(refused.code(), "invalid_request");
+    assert!(refused.hint().starts_with("explain: ") && refused.hint().contains("compareStart"), "{}", refused.hint());
+    let json = asker.window(WEEK.0, WEEK.1, &[("compareStart", BEFORE.0), ("compareEnd", BEFORE.1)]).await;
+    assert!(json["data"].get("explanation").is_none(), "only if asked for");
+    for limit in ["0", "101", "all"] {
+        let refused = asker.ask(&[("explainLimit", limit)]).await.expect(400);
+        assert!(refused.hint().contains("explainLimit"), "{}", refused.hint());
+    }
+}
+
+#[tokio::test]
+async fn feeds_are_explained_without_queries_and_positions() {
+    let asker = Asker::of(shared(), PAPER.who, PAPER.url).await;
+    let question = [("compareStart", DAY_BEFORE.0), ("compareEnd", DAY_BEFORE.1), ("explain", "true")];
+    for (search_type, lacking) in [("discover", &["queries", "devices"][..]), ("googleNews", &["queries"])] {
+        let json = asker.window(DAY.0, DAY.1, &[&question[..], &[("searchType", search_type)]].concat()).await;
+        let found = &json["data"]["explanation"];
+        check_sums(found);
+        assert_eq!(found["clicksChange"], json["data"]["totals"]["change"]["clicks"]["absolute"]);
+        assert_eq!((&found["effects"]["position"], found.get("brand"), found.get("curve")), (&Value::Null, None, None));
+        for name in ["queries", "pages", "countries", "devices"] {
+            let available = !lacking.contains(&name);
+            assert_eq!(found.get(name).is_some(), available, "{search_type} {name}");
+            assert_eq!(found["coverage"][name]["available"], available, "{search_type} {name}");
+        }
+    }
+}
+
+/// The texts of the events, each with the windows that it overlaps.
+fn events(found: &Value) -> Vec<(&str, &str)> {
+    let events = found["events"].as_array().unwrap();
+    events.iter().map(|event| (event["text"].as_str().unwrap(), event["overlaps"].as_str().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn annotations_of_both_windows_are_listed_as_events() {
+    let app = TestApp::start(|_| {}).await;
+    let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
+    let case = explained(Case::of(GARDEN, WEEK).compared(BEFORE));
+    let ask = async |case: &Case| case.ask(&asker, OPERATION).await.expect(200).json["data"]["explanation"].clone();
+    let path = format!("/api/properties/{}/annotations", asker.property);
+    for note in asker.actor.listed(&path).await {
+        asker.actor.delete(&format!("{path}/{}", note["id"].as_str().unwrap())).await.expect(204);
+    }
+    assert_eq!(events(&ask(&case).await), []);
+    let notes = [
+        ("Redesign", "2026-10-06", None),
+        ("Sale", "2026-10-01", Some("2026-10-06")),
+        ("Outage", "2026-09-20", Some("2026-09-28")),
+        ("In between", "2026-10-03", Some("2026-10-04")),
+        ("Afterwards", "2026-10-12", None),
+    ];
+    for (text, date, end) in notes {
+        let mut note = json!({ "date": date, "text": text });
+        if let Some(end) = end {
+            note["endDate"] = end.into();
+        }
+        asker.actor.made(&path, &note).await;
+    }
+    let found = ask(&case).await;
+    assert_eq!(events(&found), [("Redesign", "current"), ("Sale", "both"), ("Outage", "previous")]);
+    assert_eq!((&found["eventsLeftOut"], &found["events"][0]["source"]), (&0.into(), &"user".into()));
+    let short = ask(&case.clone().with("explainLimit", "2")).await;
+    assert_eq!((events(&short).len(), &short["eventsLeftOut"]), (2, &1.into()));
+    let anomaly =
+        ask(&explained(Case::of(GARDEN, ("2025-09-09", "2025-09-12")).compared(("2025-09-01", "2025-09-05")))).await;
+    assert_eq!(anomaly["events"].as_array().unwrap().iter().filter(|event| event["source"] == "system").count(), 2);
+}
+
+#[tokio::test]
+async fn without_branded_keywords_no_query_is_called_branded() {
+    let app = TestApp::start(|_| {}).await;
+    let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
+    let path = format!("/api/properties/{}/branded-keywords", asker.property);
+    for keyword in asker.actor.get(&path).await.expect(200).json["data"].as_array().unwrap() {
+        let keyword = keyword["keyword"].as_str().unwrap().replace(' ', "%20");
+        asker.actor.delete(&format!("{path}?keyword={keyword}")).await;
+    }
+    let case = explained(Case::of(GARDEN, WEEK).compared(BEFORE)).without_keywords();
+    each_in(&app, OPERATION, &[case], check_case).await;
+}
+
+#[tokio::test]
+async fn readers_of_a_share_link_get_no_explanation() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let property = owner.property("northmoor").await;
+    let link =
+        owner.post(&format!("/api/properties/{property}/share-links"), &json!({ "name": "Board" })).await.expect(201);
+    let path = format!("/api/share/{}/performance", link.json["data"]["token"].as_str().unwrap());
+    let question = [("compareStart", "2026-11-09"), ("compareEnd", "2026-11-10"), ("explain", "true")];
+    let question = [&question[..], &[("startDate", "2026-11-11"), ("endDate", "2026-11-12")]].concat();
+    let shared = app.anonymous().ask(&path, &question).await.expect(200);
+    assert!(shared.json["data"].get("explanation").is_none(), "{}", shared.json["data"]);
+    assert!(shared.json["data"]["totals"]["change"].is_object());
+}
+
+#[tokio::test]
+async fn explained_classes_keep_their_own_totals() {
+    let case =
+        |class| explained(Case::of(SOFTWARE, DAY).compared(DAY_BEFORE).of_class(class)).with("explainLimit", "100");
+    each(OPERATION, &[case(Class::Branded), case(Class::NonBranded)], |case, json| {
+        check_case(case, json);
+        let found = &json["data"]["explanation"];
+        let other = if case.class == Some(Class::Branded) { "nonBranded" } else { "branded" };
+        assert_eq!(found["brand"][other]["current"]["impressions"], 0, "the question excludes them");
+        assert_eq!(found["queries"]["remainder"]["impressions"], 0, "anonymised queries match no condition");
+    })
+    .await;
+}
