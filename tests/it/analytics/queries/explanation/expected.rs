@@ -127,7 +127,9 @@ impl Partition {
         let rows = found["rows"].as_array().unwrap();
         let keys: Vec<&str> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
         assert_eq!(keys, moved.iter().take(limit).map(|(key, _)| key.as_str()).collect::<Vec<_>>());
-        rows.iter().for_each(|row| self.check_row(row, curve, of_queries));
+        for row in rows {
+            self.check_row(row, curve, of_queries);
+        }
     }
 
     /// Checks the table of the partition, and returns the position effect of its rows.

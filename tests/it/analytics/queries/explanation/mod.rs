@@ -79,9 +79,10 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     let (countries, devices) = (rows(count, &by_country), rows(count, &by_device));
     countries.check(&found["countries"], whole, limit, &curve, false);
     devices.check(&found["devices"], whole, limit, &curve, false);
-    match case.keywords {
-        true => check_brand(case, &found["brand"], whole, &queries, &curve),
-        false => assert!(found.get("brand").is_none(), "nothing is branded or not"),
+    if case.keywords {
+        check_brand(case, &found["brand"], whole, &queries, &curve);
+    } else {
+        assert!(found.get("brand").is_none(), "nothing is branded or not");
     }
     check_days(&found["days"]["current"], case.window);
     check_days(&found["days"]["previous"], case.compare.unwrap());
