@@ -23,6 +23,7 @@ use crate::{
     store::rate_limit::RateLimits,
     web::{
         page::Navigation,
+        paths,
         sign_in::{self, BrowserSignIn},
     },
 };
@@ -97,7 +98,7 @@ impl Basis<'_> {
 fn issuer_settings(config: &Config, base_url: &str, demo_people: bool) -> IssuerSettings {
     IssuerSettings {
         base_url: base_url.to_owned(),
-        audiences: vec![audience(config, base_url), format!("{}/mcp", config.mcp_url(base_url))],
+        audiences: vec![audience(config, base_url), mcp_audience(config, base_url)],
         demo_people,
         demo_sign_in: config.demo_sign_in(),
     }
@@ -108,7 +109,17 @@ pub fn navigation(config: &Config, base_url: &str) -> Navigation {
     Navigation { plans: config.plans_page(base_url) }
 }
 
-/// The required audience of access tokens.
+/// The URL of the tool endpoint.
+pub fn mcp_endpoint(config: &Config, base_url: &str) -> String {
+    format!("{}{}", config.mcp_url(base_url), paths::TOOLS)
+}
+
+/// The audience that the tool endpoint requires of access tokens.
+pub fn mcp_audience(config: &Config, base_url: &str) -> String {
+    config.identity.mcp_audience.clone().unwrap_or_else(|| mcp_endpoint(config, base_url))
+}
+
+/// The audience that the API requires of access tokens.
 pub fn audience(config: &Config, base_url: &str) -> String {
     config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
 }

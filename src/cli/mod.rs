@@ -154,7 +154,7 @@ fn check_embedded(config: &Config) -> Result<(), Error> {
 
 /// Serves until interrupted or terminated.
 async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
-    let service = app::start(config, clock, Random::system()).await?;
+    let service = Box::pin(app::start(config, clock, Random::system())).await?;
     tracing::info!(address = %service.address, "accepting requests");
     let stop = told_to_stop()?;
     println!("listening on {}", service.base_url);

@@ -6,7 +6,7 @@ use poem::{Endpoint, IntoResponse, Request, Response, Result, http::HeaderName};
 use tracing::Instrument;
 
 use super::operation;
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, random::Random, web::paths::TOOLS};
 
 /// The header of the id, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
@@ -59,6 +59,7 @@ fn loggable_path(request: &Request) -> &'static str {
     match operation::of(request) {
         Some(operation) => operation.path,
         None if request.uri().path().starts_with("/api") => "/api/…",
+        None if request.uri().path() == TOOLS => TOOLS,
         None => "(not an operation)",
     }
 }

@@ -21,6 +21,7 @@ mod faults;
 mod headers;
 mod idempotency;
 mod integrations;
+mod mcp;
 mod metrics;
 mod module_graph;
 mod operators;
