@@ -19,6 +19,7 @@ pub mod handlers;
 pub mod http;
 pub mod identity;
 pub mod mail;
+pub mod mcp;
 pub mod random;
 pub mod search_engine;
 pub mod secrets;

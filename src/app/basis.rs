@@ -31,6 +31,7 @@ use crate::{
     store::rate_limit::RateLimits,
     web::{
         page::Navigation,
+        paths,
         sign_in::{self, BrowserSignIn},
     },
 };
@@ -115,7 +116,7 @@ impl Basis<'_> {
 fn issuer_settings(config: &Config, base_url: &str, demo_people: bool) -> IssuerSettings {
     IssuerSettings {
         base_url: base_url.to_owned(),
-        audiences: vec![audience(config, base_url), format!("{}/mcp", config.mcp_url(base_url))],
+        audiences: vec![audience(config, base_url), mcp_audience(config, base_url)],
         demo_people,
         demo_sign_in: config.demo_sign_in(),
     }
@@ -131,7 +132,17 @@ pub fn max_token_age(config: &Config) -> TimeDelta {
     TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
 }
 
-/// The required audience of access tokens.
+/// The URL of the tool endpoint.
+pub fn mcp_endpoint(config: &Config, base_url: &str) -> String {
+    format!("{}{}", config.mcp_url(base_url), paths::TOOLS)
+}
+
+/// The audience that the tool endpoint requires of access tokens.
+pub fn mcp_audience(config: &Config, base_url: &str) -> String {
+    config.identity.mcp_audience.clone().unwrap_or_else(|| mcp_endpoint(config, base_url))
+}
+
+/// The audience that the API requires of access tokens.
 pub fn audience(config: &Config, base_url: &str) -> String {
     config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
 }

@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use ::http::HeaderName;
 use api::{document::Locations, versions::Versions};
-use poem::{EndpointExt as _, endpoint::BoxEndpoint};
+use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
+use serde_json::Value;
+use url::Url;
 
 use super::{
     Parts,
-    basis::{audience, navigation},
+    basis::{audience, mcp_audience, mcp_endpoint, navigation},
 };
 use crate::{
     config::Config,
     error::Error,
     http::{
         self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
-        idempotency::Writes, rate_limit::RateLimit, version::Served,
+        idempotency::Writes, origin::OwnOrigins, rate_limit::RateLimit, tools::Tools, version::Served,
     },
+    mcp,
     services::{connections::SearchConnections, replays::KeysInUse},
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
@@ -26,17 +29,46 @@ use crate::{
         documentation,
         home::Home,
         page,
-        paths::{Methods, Paths},
+        paths::{Methods, Paths, TOOLS},
         subscribe::Subscribe,
-        well_known::ResourceMetadata,
+        well_known::{self, ResourceMetadata},
     },
 };
 
 /// All routes of the service.
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
-    let (open, methods) = documents_and_sign_in(parts).await?.into_parts();
-    let operations = api::document::routes(&parts.app).map_to_response();
-    Ok(http::stack(layers(parts, methods)?, operations, open).boxed())
+    let locations = locations(parts).await;
+    let document = api::document::document(&locations);
+    let open = documentation::mount(documents_and_sign_in(parts), &document, &locations.token_url).await;
+    let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
+    let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();
+    let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
+    let layers = layers(parts, methods)?;
+    let tools = tools(parts, &layers, operations.clone(), document)?;
+    Ok(http::stack(layers, operations, tools, open).boxed())
+}
+
+/// The tool endpoint.
+fn tools(
+    parts: &Parts,
+    layers: &Layers,
+    operations: impl Endpoint<Output = Response> + 'static,
+    document: Value,
+) -> Result<Tools, Error> {
+    let app = &parts.app;
+    let mcp_url = app.config.mcp_url(&app.base_url);
+    let root = |name: &str, url: &str| Url::parse(url).map_err(|error| Error::invalid(format!("{name}: {error}")));
+    let (search, config, clock) = (app.search.clone(), app.config.clone(), app.clock.clone());
+    Ok(Tools {
+        operations: mcp::dated(search.clone(), operations),
+        authenticate: Authenticate {
+            audience: mcp_audience(&app.config, &app.base_url),
+            metadata: format!("{mcp_url}{}", well_known::MCP_PATH),
+            ..layers.authenticate.clone()
+        },
+        origins: OwnOrigins { tools: root("mcp.url", &mcp_url)?, pages: root("base_url", &app.base_url)? },
+        build: Box::new(move |operations| mcp::endpoint(&document, operations, search, config, clock)),
+    })
 }
 
 fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
@@ -60,6 +92,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             admissions: parts.admissions.clone(),
             audience: audience(config, base_url),
             base_url: base_url.clone(),
+            metadata: format!("{base_url}{}", well_known::API_PATH),
             config: config.clone(),
             failures: failures.clone(),
         },
@@ -89,13 +122,13 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
     })
 }
 
-/// Routes that are not operations: metadata, the embedded issuer, browser sign-in, the documentation.
-async fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
+/// Routes that are not operations: metadata, the embedded issuer, browser sign-in, pages.
+fn documents_and_sign_in(parts: &Parts) -> Paths {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let metadata = ResourceMetadata {
         api: audience(config, base_url),
-        mcp: format!("{}/mcp", config.mcp_url(base_url)),
+        mcp: mcp_endpoint(config, base_url),
         issuer: app.issuer.url().to_owned(),
     };
     let mut open = Changelog::new(&versions(config)?).mount(metadata.mount(Paths::default()));
@@ -113,11 +146,7 @@ async fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     let (config, base_url) = (config.clone(), base_url.clone());
     let plans =
         Subscribe { admissions: admissions.clone(), navigation: navigation(&config, &base_url), config, base_url };
-    open = Home { admissions }.mount(plans.mount(open));
-    let locations = locations(parts).await;
-    let document = api::document::document(&locations);
-    let open = documentation::mount(open, &document, &locations.token_url).await;
-    open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))
+    Home { admissions }.mount(plans.mount(open))
 }
 
 fn account(parts: &Parts) -> Account {

@@ -20,6 +20,12 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_urls()?;
         self.check_mail()?;
+        let named_elsewhere = self.identity.issuer.is_some() || self.identity.mcp_audience.is_none();
+        allow(
+            named_elsewhere,
+            "identity.mcp_audience",
+            "left out without identity.issuer: the embedded issuer names the tool endpoint",
+        )?;
         self.identity.sign_in.check(self.identity.issuer.as_deref())?;
         self.identity.introspection.check(self.identity.issuer.as_deref())?;
         self.check_numbers()?;
@@ -59,14 +65,13 @@ impl Config {
         for (name, url) in own {
             let Some(url) = url else { continue };
             allow(is_http_url(url), name, "an absolute http or https URL without a fragment")?;
-            allow(!name.ends_with("base_url") || !url.ends_with('/'), name, "a URL without a slash at the end")?;
-        }
-        if let Some(url) = &self.base_url {
-            let secure = Url::parse(url).is_ok_and(|url| is_secure(&url));
+            let is_root = matches!(name, "base_url" | "mcp.url");
+            allow(!is_root || !url.ends_with('/'), name, "a URL without a slash at the end")?;
+            let secure = !is_root || Url::parse(url).is_ok_and(|url| is_secure(&url));
             allow(
                 secure,
-                "base_url",
-                "an https URL, or an http one on a loopback address: passwords and cookies travel to it",
+                name,
+                "an https URL, or an http one on a loopback address: passwords, cookies and tokens travel to it",
             )?;
         }
         self.check_upstream()

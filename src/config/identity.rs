@@ -18,6 +18,8 @@ pub struct Identity {
     pub issuer: Option<String>,
     /// The required audience of access tokens. Defaults to `base_url`.
     pub audience: Option<String>,
+    /// The audience that the tool endpoint requires of access tokens. Defaults to `mcp.url` + `/mcp`.
+    pub mcp_audience: Option<String>,
     /// The service's own client at the issuer, for browser sign-in only.
     pub client_id: Option<String>,
     /// The client's secret.

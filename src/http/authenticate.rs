@@ -19,7 +19,7 @@ use crate::{
     identity::credentials::{challenge, presents_token},
     services::access::parse_id,
     store::rate_limit::Rate,
-    web::{account, well_known},
+    web::account,
 };
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
@@ -33,8 +33,10 @@ pub struct Authenticate {
     pub admissions: Admissions,
     /// The audience that access tokens must name.
     pub audience: String,
-    /// The service's public root, below which the metadata is served.
+    /// The service's public root.
     pub base_url: String,
+    /// The URL of the metadata that says where to get a token.
+    pub metadata: String,
     /// The base rate of share links.
     pub config: Arc<Config>,
     /// Counts failed sign-ins.
@@ -67,8 +69,7 @@ impl Authenticate {
     /// Adds the challenge to a refusal of an inner layer: the caller was deleted while the request was under way.
     fn challenged(&self, mut error: Error) -> Error {
         if error.status() == StatusCode::UNAUTHORIZED && error.data::<Challenge>().is_none() {
-            let metadata = format!("{}{}", self.base_url, well_known::API_PATH);
-            error.set_data(Challenge(challenge(&metadata, Some("invalid_token"))));
+            error.set_data(Challenge(challenge(&self.metadata, Some("invalid_token"))));
         }
         error
     }
@@ -150,9 +151,8 @@ impl Authenticate {
     }
 
     fn refusal(&self, problem: Option<&str>, hint: &str) -> Error {
-        let metadata = format!("{}{}", self.base_url, well_known::API_PATH);
         let mut error = Error::from(ApiError::new(Code::Unauthorized).hint(hint));
-        error.set_data(Challenge(challenge(&metadata, problem)));
+        error.set_data(Challenge(challenge(&self.metadata, problem)));
         error
     }
 }

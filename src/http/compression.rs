@@ -35,6 +35,12 @@ pub async fn compress<E: Endpoint>(inner: Arc<E>, request: Request) -> Result<Re
 fn is_compressible(response: &Response) -> bool {
     !matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
         && !response.headers().contains_key(header::CONTENT_ENCODING)
+        && !is_event_stream(response)
+}
+
+/// Returns whether the response is a stream of events, which the encoder would keep back.
+fn is_event_stream(response: &Response) -> bool {
+    response.content_type().is_some_and(|media_type| media_type.starts_with("text/event-stream"))
 }
 
 /// Returns the coding with the highest weight, brotli before gzip. Returns `None` if the client accepts neither or prefers plain

@@ -61,7 +61,7 @@ pub(super) fn response_of(error: poem::Error, id: Option<&RequestId>) -> Respons
 }
 
 /// Adds the request's id to a 5xx error. Moves the hint of an internal error, which is for operators, to the log.
-fn finished(mut refusal: ApiError, id: Option<&RequestId>) -> ApiError {
+pub(crate) fn finished(mut refusal: ApiError, id: Option<&RequestId>) -> ApiError {
     if refusal.code.status().is_server_error() {
         refusal.correlation_id = id.map(|RequestId(id)| id.to_string());
     }

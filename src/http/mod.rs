@@ -18,19 +18,26 @@ pub mod headers;
 pub mod idempotency;
 pub mod methods;
 pub mod operation;
+pub mod origin;
 pub mod rate_limit;
 pub mod request_id;
+pub mod tools;
 pub mod version;
 
 use std::sync::Arc;
 
-use poem::{Endpoint, EndpointExt as _, Response, Route, http::HeaderValue};
+use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, idempotency::Writes,
-    rate_limit::RateLimit, version::Served,
+    rate_limit::RateLimit, tools::Tools, version::Served,
 };
-use crate::{clock::Clock, random::Random, telemetry::requests::RequestMeter, web::paths::Methods};
+use crate::{
+    clock::Clock,
+    random::Random,
+    telemetry::requests::RequestMeter,
+    web::paths::{Methods, TOOLS},
+};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";
@@ -61,33 +68,47 @@ pub struct Layers {
     pub writes: Writes,
 }
 
-/// Wraps the layers around the `operations` below `/api` and around the `open` paths. A request passes the layers from the last
-/// line to the first. Layers are futures within futures; a box here and there keeps them from filling a thread's stack.
+/// The layers that more than one path passes.
+struct Shared {
+    other_paths: Methods,
+    requests: Option<Arc<RequestMeter>>,
+    rate_limit: Arc<RateLimit>,
+    authorize: Arc<Authorize>,
+    writes: Arc<Writes>,
+}
+
+/// Wraps the layers around the `operations` below `/api`, around the tool endpoint and around the `open` paths. A request passes the
+/// layers from the last line to the first. Layers are futures within futures; a box here and there keeps them from filling a thread's
+/// stack.
 pub fn stack(
     layers: Layers,
     operations: impl Endpoint<Output = Response> + 'static,
+    tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, https, client, versions, other_paths, .. } = layers;
+    let Layers { clock, requests, random, https, client, versions, other_paths, authenticate, .. } = layers;
     let newest = HeaderValue::from_static(versions.versions.newest());
-    let (authenticate, rate_limit) = (Arc::new(layers.authenticate), Arc::new(layers.rate_limit));
-    let (authorize, writes) = (Arc::new(layers.authorize), Arc::new(layers.writes));
-    let (client, memory, open_limit) = (Arc::new(client), Arc::new(BodyMemory::default()), rate_limit.clone());
+    let shared = Shared {
+        other_paths: other_paths.clone(),
+        requests: requests.clone(),
+        rate_limit: Arc::new(layers.rate_limit),
+        authorize: Arc::new(layers.authorize),
+        writes: Arc::new(layers.writes),
+    };
+    let (client, memory, authenticate) = (Arc::new(client), Arc::new(BodyMemory::default()), Arc::new(authenticate));
+    let (limits, open_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
-    let operations = operations
-        .around(conditional::conditional)
-        .around(move |next, request| idempotency::idempotency(writes.clone(), next, request))
-        .around(body::refuse)
-        // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
-        .around(move |next, request| access::authorize(authorize.clone(), next, request))
-        .boxed()
-        .around(move |next, request| rate_limit::limit(rate_limit.clone(), next, request))
+    let operations = shared
+        .authorized(operations)
+        .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
         .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
         .around(methods::options);
+    let tools = shared.tools(tools);
     let open =
-        open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limit.clone(), next, request));
+        open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limits.clone(), next, request));
     Route::new()
         .nest_no_strip("/api", operations)
+        .at(TOOLS, tools)
         .nest_no_strip("/", open)
         .around(move |next, request| body::read(memory.clone(), next, request))
         .boxed()
@@ -98,4 +119,39 @@ pub fn stack(
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
         .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))
         .around(move |next, request| operation::look_up(requests.clone(), next, request))
+}
+
+impl Shared {
+    /// Wraps the layers that follow authentication and the rate limit around `operations`.
+    fn authorized(&self, operations: impl Endpoint<Output = Response> + 'static) -> BoxEndpoint<'static> {
+        let (authorize, writes) = (self.authorize.clone(), self.writes.clone());
+        operations
+            .around(conditional::conditional)
+            .around(move |next, request| idempotency::idempotency(writes.clone(), next, request))
+            .around(body::refuse)
+            // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
+            .around(move |next, request| access::authorize(authorize.clone(), next, request))
+            .boxed()
+    }
+
+    /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
+    fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
+        let (other_paths, requests, limits) =
+            (self.other_paths.clone(), self.requests.clone(), self.rate_limit.clone());
+        let (authenticate, origins) = (Arc::new(tools.authenticate), Arc::new(tools.origins));
+        let caller = authenticate.clone();
+        let operations = self
+            .authorized(tools.operations)
+            .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
+            .around(move |next, request| errors::errors(other_paths.clone(), next, request))
+            .around(move |next, request| operation::look_up(requests.clone(), next, request))
+            .boxed();
+        (tools.build)(operations)
+            .around(body::refuse)
+            .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
+            .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
+            .around(tools::without_cookies)
+            .around(move |next, request| origin::own_origin(origins.clone(), next, request))
+            .boxed()
+    }
 }

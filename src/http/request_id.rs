@@ -9,7 +9,7 @@ use poem::{
 use tracing::Instrument;
 
 use super::operation;
-use crate::{clock::Clock, random::Random};
+use crate::{clock::Clock, random::Random, web::paths::TOOLS};
 
 /// The header of the id, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
@@ -76,6 +76,7 @@ fn loggable_path(request: &Request) -> &'static str {
     match operation::of(request) {
         Some(operation) => operation.path,
         None if request.uri().path().starts_with("/api") => "/api/…",
+        None if request.uri().path() == TOOLS => TOOLS,
         None => "(not an operation)",
     }
 }

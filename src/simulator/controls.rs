@@ -54,6 +54,8 @@ struct State {
     latency: Duration,
     faults: Vec<Fault>,
     withheld: Vec<String>,
+    /// Texts of the search engine's answers, as JSON, and what stands in their place.
+    planted: Vec<(String, String)>,
     requests: HashMap<Endpoint, u64>,
     draws: HashMap<FaultKind, u64>,
     /// Credit used up by each account of a provider.
@@ -137,6 +139,18 @@ impl Controls {
         self.state().withheld = scopes;
     }
 
+    /// Puts `text` in the place of the query or page `old` in answers, from now on. Filters still know the old text.
+    pub fn plant(&self, old: &str, text: &str) {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        self.state().planted.push((quoted(old), quoted(text)));
+    }
+
+    /// Returns `answer` with the planted texts.
+    pub(super) fn planted(&self, answer: String) -> String {
+        let state = self.state();
+        state.planted.iter().fold(answer, |answer, (old, text)| answer.replace(old, text))
+    }
+
     /// The number of requests to `endpoint` since the start or the last [`Self::reset`].
     #[must_use]
     pub fn requests(&self, endpoint: Endpoint) -> u64 {
@@ -161,7 +175,7 @@ impl Controls {
         enough
     }
 
-    /// Removes latency, faults, withheld scopes and held queries, gives accounts of providers their credit back, and sets all
+    /// Removes latency, faults, withheld scopes, planted texts and held queries, gives accounts of providers their credit back, and sets all
     /// counts to zero.
     pub fn reset(&self) {
         self.release();

@@ -135,7 +135,7 @@ async fn api(shared: &Arc<Shared>, request: &Request, route: ApiRoute, body: Byt
         Ok(account) => answer(shared, account, route, body).await,
         Err(error) => Err(error),
     };
-    match answer {
+    match answer.map(|text| shared.controls.planted(text)) {
         Ok(text) if strikes(FaultKind::Slow) => json_response(text.len(), slow(text)),
         Ok(text) if strikes(FaultKind::Truncated) => json_response(text.len(), truncated(&text)),
         Ok(text) => json_response(text.len(), Body::from(text)),

@@ -21,13 +21,16 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// The maximum number of bytes that wait to be written. Lines beyond it are dropped and counted.
 const MAX_WAITING: usize = 8 * 1024 * 1024;
 
+/// The level unless `RUST_LOG` sets another. The protocol's SDK writes several lines for each message.
+const FILTER: &str = "info,rmcp=warn";
+
 /// Starts logging. Dropping the guard writes the pending lines.
 ///
 /// `RUST_LOG` sets the level, `info` by default. Text has colours only on a terminal.
 #[must_use]
 pub fn start(format: LogFormat) -> Guard {
     let lines = Lines::default();
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(FILTER));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(lines.clone());
     match format {
         LogFormat::Text => subscriber.with_ansi(io::stderr().is_terminal()).init(),

@@ -14,10 +14,10 @@ use crate::urls::is_loopback;
 
 /// Restricts `endpoint` to requests for the host of `base_url`, if that host is this machine.
 pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
-    let base = Url::parse(base_url).ok().filter(is_loopback);
+    let base = Url::parse(base_url).ok();
     let base_url = base_url.to_owned();
     endpoint.around(move |endpoint, request: Request| {
-        let foreign = base.as_ref().is_some_and(|base| !is_addressed(base, &names(&request)));
+        let foreign = base.as_ref().is_some_and(|base| !is_for(base, &request));
         let refusal = foreign.then(|| misdirected(&base_url));
         async move {
             match refusal {
@@ -26,6 +26,12 @@ pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl En
             }
         }
     })
+}
+
+/// Returns whether `request` was sent to the host of `base`. Only a host on this machine is checked.
+#[must_use]
+pub fn is_for(base: &Url, request: &Request) -> bool {
+    !is_loopback(base) || is_addressed(base, &names(request))
 }
 
 /// Returns every host name in a request: in `Host`, and in the request target (the only place in HTTP/2).

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use poem::{IntoEndpoint, Route};
 
+/// The path of the tool endpoint, below `mcp_url`.
+pub const TOOLS: &str = "/mcp";
+
 /// Paths with their methods, for `Allow`.
 pub type Methods = Arc<[(&'static str, &'static str)]>;
 
@@ -39,6 +42,13 @@ impl Paths {
     {
         self.methods.push((path, methods));
         Self { routes: self.routes.at(path, endpoint), ..self }
+    }
+
+    /// Adds the methods of a path that another router serves.
+    #[must_use]
+    pub fn elsewhere(mut self, path: &'static str, methods: &'static str) -> Self {
+        self.methods.push((path, methods));
+        self
     }
 
     /// Returns the router and the methods of its paths.

@@ -66,8 +66,17 @@ fn what_lies_below_the_services_does_not_know_them() {
 
 #[test]
 fn handlers_reach_the_database_through_services() {
-    for folder in ["handlers", "web"] {
+    for folder in ["handlers", "web", "mcp"] {
         assert_free_of(&format!("src/{folder}"), &["use entity::", " entity::"], "handlers translate");
+    }
+}
+
+#[test]
+fn tools_call_operations_and_nothing_beside_them() {
+    let forbidden = ["handlers::", "store::", "admission::", "search_engine::", "seo::"];
+    assert_free_of("src/mcp", &forbidden, "a tool has the rights of the operation that it calls");
+    for folder in ["handlers", "http", "web", "services"] {
+        assert_free_of(&format!("src/{folder}"), &["mcp::"], "tools stand on the operations");
     }
 }
 
@@ -79,9 +88,19 @@ fn entities_and_the_contract_do_not_know_each_other() {
 
 #[test]
 fn nothing_depends_on_the_simulator_or_the_embedded_issuer() {
-    for folder in
-        ["analytics", "services", "handlers", "http", "admission", "web", "identity", "search_engine", "seo", "store"]
-    {
+    for folder in [
+        "analytics",
+        "services",
+        "handlers",
+        "http",
+        "mcp",
+        "admission",
+        "web",
+        "identity",
+        "search_engine",
+        "seo",
+        "store",
+    ] {
         let forbidden = ["simulator::", "embedded_issuer::"];
         assert_free_of(&format!("src/{folder}"), &forbidden, "they are reached over HTTP, like the real ones");
     }

@@ -143,7 +143,7 @@ fn openapi_prints_the_committed_documents() {
 #[test]
 fn settings_that_cannot_be_meant_are_refused_by_name() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[(&str, &str)], &str); 12] = [
+    let cases: [(&[(&str, &str)], &str); 15] = [
         (&[("LISTN", "127.0.0.1:0")], "listn"),
         (&[("RATE_LIMIT__BURTS", "3")], "rate_limit.burts"),
         (&[("RATE_LIMIT__BURST", "many")], "rate_limit.burst"),
@@ -152,6 +152,9 @@ fn settings_that_cannot_be_meant_are_refused_by_name() {
         (&[ANY_PORT, ("IDENTITY__EMBEDDED_BEYOND_LOOPBACK", "true")], "identity.embedded_beyond_loopback"),
         (&[ANY_PORT, ("SEARCH_ENGINE__TOKEN_URL", "http://engine.example/token")], "search_engine.token_url"),
         (&[ANY_PORT, ("SEO__PROVIDER_A__URL", "http://seo.example")], "seo.provider_a.url"),
+        (&[ANY_PORT, ("MCP__URL", "http://tools.example.org")], "mcp.url"),
+        (&[ANY_PORT, ("MCP__URL", "https://tools.example.org/")], "mcp.url"),
+        (&[ANY_PORT, ("IDENTITY__MCP_AUDIENCE", "urn:tools")], "identity.mcp_audience"),
         (&[ANY_PORT, ("SIMULATOR__FAIL", "fire:1")], "simulator.fail"),
         (&[ANY_PORT, ("MAIL__SMTP_URL", "https://mail.example")], "mail.smtp_url"),
         (&[ANY_PORT, ("MAIL__SMTP_URL", "smtps://mail.example")], "mail.from"),

@@ -6,6 +6,7 @@ use sightline::{cli::login::login, random::Random};
 use crate::support::{
     actor::{Actor, Answer},
     app::{TestApp, shared},
+    assistant::Assistant,
 };
 
 #[track_caller]
@@ -76,6 +77,11 @@ async fn a_token_for_another_resource_is_refused() {
     assert_bad_token(&Actor::with_token(base, &tools).get("/api").await);
     let ours = token_for(base, base).await;
     Actor::with_token(base, &ours).get("/api").await.expect(200);
+    let ping = serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    for (token, status) in [(&tools, 200), (&ours, 401)] {
+        let header = format!("Bearer {token}");
+        Assistant::anonymous(shared()).post(&ping, &[("authorization", &header)]).await.expect(status);
+    }
 }
 
 #[tokio::test]

@@ -22,6 +22,7 @@ mod headers;
 mod idempotency;
 mod integrations;
 mod introspection;
+mod mcp;
 mod metrics;
 mod module_graph;
 mod operators;

@@ -35,6 +35,8 @@ pub enum AnalysisStatus {
     Analysed,
     /// The search engine has no data for this question.
     NoSearchData,
+    /// No day of the window is final yet: the search engine is still counting.
+    NotFinalYet,
 }
 
 /// Freshness of the search data.

@@ -26,13 +26,13 @@ use std::sync::Arc;
 
 use api::{
     analytics::AnswerMeta,
-    models::{AnalysisStatus, Classification, Comparison, Question, Slice, TableCoverage, Window, WindowParams},
+    models::{Classification, Comparison, Question, Slice, TableCoverage, Window, WindowParams},
 };
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use self::{
-    question::{Settled, freshness, lacks},
+    question::{Settled, freshness, lacks, status},
     search_data::SearchData,
 };
 use super::access::ReadableProperty;
@@ -140,7 +140,7 @@ impl Asked {
             aggregation: self.settled.aggregation().into(),
             freshness: freshness(&self.freshness),
             cached_at: oldest.unwrap_or(self.freshness.read_at),
-            status: if analysed { AnalysisStatus::Analysed } else { AnalysisStatus::NoSearchData },
+            status: status(self.settled.window, &self.freshness, analysed),
         }
     }
 

@@ -7,7 +7,7 @@ use api::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
         PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
-    models::{AnalysisStatus, TableCoverage, Window},
+    models::{TableCoverage, Window},
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
 use chrono::NaiveDate;
@@ -15,7 +15,7 @@ use futures_util::future::{OptionFuture, join_all, try_join};
 
 use super::{
     Listed, WHOLE, explanation,
-    question::{self, Settled, freshness, lacks},
+    question::{self, Settled, freshness, lacks, status},
     rendered::{MadeOf, RenderedAnswer, key},
     search_data::SearchData,
     table_cap, total,
@@ -237,7 +237,7 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> P
                 aggregation: asked.aggregation().into(),
                 freshness: freshness(&material.freshness),
                 cached_at: read_at.unwrap_or(material.freshness.read_at),
-                status: if totals.impressions > 0.0 { AnalysisStatus::Analysed } else { AnalysisStatus::NoSearchData },
+                status: status(asked.window, &material.freshness, totals.impressions > 0.0),
             },
             coverage,
         },

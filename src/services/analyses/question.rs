@@ -1,6 +1,6 @@
 //! Settles questions: determines the account, site, days and predicate of a question.
 
-use api::models::{Comparison, Freshness, Slice, Window, WindowParams};
+use api::models::{AnalysisStatus, Comparison, Freshness, Slice, Window, WindowParams};
 use chrono::{Months, NaiveDate, TimeDelta};
 
 use super::{
@@ -142,6 +142,18 @@ pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
         return Ok(plan(&predicate)?);
     }
     Ok(beside(move || plan(&predicate)).await??)
+}
+
+/// Returns the state of an answer. Without data, a window that has no final day differs from one that had no searches.
+#[must_use]
+pub fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStatus {
+    if has_data {
+        AnalysisStatus::Analysed
+    } else if window.start_date > found.last_final_date {
+        AnalysisStatus::NotFinalYet
+    } else {
+        AnalysisStatus::NoSearchData
+    }
 }
 
 /// Converts the freshness of the data to that of the API.

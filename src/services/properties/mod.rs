@@ -1,6 +1,7 @@
 //! Properties as a person sees them, and the person's own marks: favourite and hidden.
 
 pub mod headlines;
+pub mod reference;
 pub mod sync;
 pub mod tracking;
 

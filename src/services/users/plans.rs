@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The features that work. Plans may include others, which are neither shown nor sold until they are added here.
-const BUILT: [Feature; 3] = [Feature::ShareLinks, Feature::Team, Feature::SeoProviders];
+const BUILT: [Feature; 4] = [Feature::ShareLinks, Feature::Team, Feature::ToolEndpoint, Feature::SeoProviders];
 
 /// The features and limits that a person has now.
 #[derive(Debug, Clone, Copy, PartialEq)]

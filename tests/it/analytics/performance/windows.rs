@@ -43,9 +43,9 @@ async fn days_that_are_not_final_are_cut_off() {
 }
 
 #[tokio::test]
-async fn a_window_without_a_final_day_has_no_data() {
+async fn a_window_without_a_final_day_has_no_data_yet() {
     let json = Asker::small().await.window("2026-11-19", "2026-11-21", &[("scope", "all")]).await;
-    assert_eq!(json["meta"]["status"], "no_search_data");
+    assert_eq!(json["meta"]["status"], "not_final_yet");
     assert_eq!(Sum::said(&json["data"]["totals"]), Sum::default());
     assert!(json["data"]["totals"]["position"].is_null() && json["data"]["totals"]["ctr"].is_null());
     assert_eq!(json["data"]["series"], serde_json::json!([]));

@@ -1,0 +1,97 @@
+//! Refuses requests to the tool endpoint that a page of another site sent, or that were sent to a foreign host name.
+//!
+//! An attacker's page can make its own name resolve to this machine (DNS rebinding), and the protocol requires servers to refuse such
+//! requests. Assistants are no pages and send no `Origin`.
+
+use std::sync::Arc;
+
+use api::error::{ApiError, Code};
+use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
+use url::Url;
+
+use crate::{urls::is_loopback, web::own_host};
+
+/// The public roots whose pages may call the tool endpoint.
+#[derive(Debug, Clone)]
+pub struct OwnOrigins {
+    /// The root of the tool endpoint.
+    pub tools: Url,
+    /// The root of the service's own pages.
+    pub pages: Url,
+}
+
+/// The origin layer. It runs before authentication.
+///
+/// # Errors
+/// 403 for a foreign `Host` or `Origin`, and the errors of the inner layers.
+pub async fn own_origin<E: Endpoint>(settings: Arc<OwnOrigins>, next: Arc<E>, request: Request) -> Result<Response> {
+    if !settings.are_addressed(&request) {
+        return Err(refusal("Host", &settings.tools));
+    }
+    let mut origins = request.headers().get_all(header::ORIGIN).iter();
+    if !origins.all(|origin| origin.to_str().is_ok_and(|origin| settings.includes(origin))) {
+        return Err(refusal("Origin", &settings.tools));
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+impl OwnOrigins {
+    /// Returns whether `request` was sent to one of these. Only hosts on this machine are checked.
+    fn are_addressed(&self, request: &Request) -> bool {
+        let on_pages = is_loopback(&self.pages) && own_host::is_for(&self.pages, request);
+        own_host::is_for(&self.tools, request) || on_pages
+    }
+
+    /// Returns whether `origin` is one of these. On this machine every loopback name with the same port is.
+    fn includes(&self, origin: &str) -> bool {
+        let Ok(origin) = Url::parse(origin) else { return false };
+        let is_bare = origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
+        let is_own = |root: &Url| {
+            let same_port = origin.port_or_known_default() == root.port_or_known_default();
+            origin.origin() == root.origin() || (is_loopback(root) && is_loopback(&origin) && same_port)
+        };
+        is_bare && origin.origin().is_tuple() && (is_own(&self.tools) || is_own(&self.pages))
+    }
+}
+
+fn refusal(name: &str, root: &Url) -> poem::Error {
+    let origin = root.origin().ascii_serialization();
+    let hint =
+        format!("{name}: must be that of {origin}. Assistants send no Origin; set mcp.url to the address in use.");
+    ApiError::new(Code::Forbidden).hint(hint).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins(tools: &str, pages: &str) -> OwnOrigins {
+        OwnOrigins { tools: Url::parse(tools).unwrap(), pages: Url::parse(pages).unwrap() }
+    }
+
+    #[test]
+    fn own_pages_may_call() {
+        let here = origins("http://127.0.0.1:8080", "http://127.0.0.1:8080");
+        let public = origins("https://tools.example.org", "https://search.example.org");
+        let cases = [
+            (&here, "http://127.0.0.1:8080", true),
+            (&here, "http://localhost:8080", true),
+            (&here, "http://localhost:8081", false),
+            (&here, "http://rebind.example:8080", false),
+            (&here, "null", false),
+            (&here, "", false),
+            (&public, "https://tools.example.org", true),
+            (&public, "https://search.example.org", true),
+            (&public, "https://search.example.org:443", true),
+            (&public, "http://search.example.org", false),
+            (&public, "https://example.org", false),
+            (&public, "https://tools.example.org.evil.example", false),
+            (&public, "https://tools.example.org/path", false),
+            (&public, "http://localhost:443", false),
+            (&public, "file:///etc/passwd", false),
+        ];
+        for (own, origin, expected) in cases {
+            assert_eq!(own.includes(origin), expected, "{origin}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Makes the result of a tool call from the answer of the operation, or from its refusal.
+
+use api::error::ApiError;
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use serde_json::{Value, json};
+
+use super::{
+    catalogue::Declaration,
+    clean::{ADVICE, clean},
+    text::readable,
+};
+
+/// The field of `_meta` that says how large an answer is.
+const SIZE: &str = "sightline/size";
+/// The field of `_meta` that holds a refusal for programs.
+const REFUSAL: &str = "sightline/error";
+/// The number of bytes that count as one token. JSON with many numbers has about as many.
+const BYTES_OF_TOKEN: usize = 3;
+
+/// A list that an answer shows in part.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// Its place, such as `data.tables.countries`.
+    pub list: String,
+    /// The rows shown.
+    pub shown: usize,
+    /// All rows.
+    pub rows: usize,
+}
+
+/// Returns the answer that a tool gives where the operation answers `answer`: cleaned, and with at most `rows` rows in the lists that
+/// the operation does not bound. Every other value is that of the operation.
+#[must_use]
+pub fn given(tool: &Declaration, answer: Value, rows: usize) -> (Value, Vec<Cut>) {
+    let mut answer = clean(answer);
+    let cuts = tool.rows.cut.iter().filter_map(|pointer| {
+        let list = answer.pointer_mut(pointer)?.as_array_mut()?;
+        let all = list.len();
+        list.truncate(rows);
+        (all > rows).then(|| Cut { list: pointer.trim_start_matches('/').replace('/', "."), shown: rows, rows: all })
+    });
+    let cuts = cuts.collect();
+    (answer, cuts)
+}
+
+/// Returns the result of a call that the operation answered.
+#[must_use]
+pub fn success(tool: &Declaration, answer: Value, rows: usize) -> CallToolResult {
+    let (answer, cuts) = given(tool, answer, rows);
+    let body = readable(&answer);
+    let structured = answer.to_string().len() / BYTES_OF_TOKEN;
+    let omitted: Vec<String> = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows)).collect();
+    let mut head = format!("{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
+    for left_out in &omitted {
+        head.extend([left_out.as_str(), "\n"]);
+    }
+    let size = json!({
+        "textTokens": (head.len() + body.len()) / BYTES_OF_TOKEN, "structuredTokens": structured, "leftOut": omitted,
+    });
+    let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{head}\n{body}"))]);
+    result.structured_content = Some(answer);
+    result.with_meta(Some(meta(SIZE, size)))
+}
+
+impl Cut {
+    fn advice(&self) -> String {
+        format!("{}: {} of {} rows shown; a larger limit shows more.", self.list, self.shown, self.rows)
+    }
+}
+
+/// Says which tables the operation has bounded, by their coverage.
+fn bounded(tool: &Declaration, answer: &Value, rows: usize) -> Vec<String> {
+    if tool.rows.parameters.is_empty() {
+        return Vec::new();
+    }
+    let tables = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
+    let bounded = tables.filter_map(|(table, of)| {
+        let (shown, known) = (of["rowsShown"].as_u64()?, of["rowsKnown"].as_u64()?);
+        let is_bounded = shown < known && usize::try_from(shown).is_ok_and(|shown| shown >= rows);
+        is_bounded.then(|| format!("{table}: {shown} of {known} rows shown; a larger limit shows more."))
+    });
+    bounded.collect()
+}
+
+/// Returns the result of a call that was refused: what is wrong, and the way out.
+#[must_use]
+pub fn refused(refusal: &ApiError) -> CallToolResult {
+    let body = refusal.body();
+    let mut text = format!("Error {}: {}", refusal.code.as_str(), body.error);
+    for (title, said) in [("", &body.hint), ("correlationId: ", &body.correlation_id)] {
+        if let Some(said) = said {
+            text.extend(["\n", title, said.as_str()]);
+        }
+    }
+    text.extend(["\n", way_out(refusal).as_str()]);
+    let error = json!({
+        "code": refusal.code.as_str(), "status": refusal.code.status().as_u16(), "hint": body.hint,
+        "correlationId": body.correlation_id, "retryAfter": refusal.retry_after,
+    });
+    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error)))
+}
+
+/// Says whether the model can mend the call, or the person must act.
+fn way_out(refusal: &ApiError) -> String {
+    match refusal.code.status().as_u16() {
+        400 | 413 | 415 | 422 => "Change the argument that the hint names, and call the tool again.".to_owned(),
+        404 => "The person has nothing of this kind. list_properties gives the properties that they can see; other tools list records."
+            .to_owned(),
+        401 => "Sign in again.".to_owned(),
+        503 => {
+            let seconds = refusal.retry_after.unwrap_or(60);
+            format!("Nothing is wrong with the call: try again in {seconds} seconds.")
+        }
+        500..=599 => "Nothing is wrong with the call: try again later, and report the correlationId if it persists.".to_owned(),
+        _ => "Calling again does not help until somebody has acted: tell the person what the hint says.".to_owned(),
+    }
+}
+
+fn meta(name: &str, value: Value) -> MetaObject {
+    let mut meta = MetaObject::new();
+    meta.insert(name.to_owned(), value);
+    meta
+}
+
+#[cfg(test)]
+mod tests {
+    use api::error::Code;
+
+    use super::*;
+    use crate::mcp::catalogue;
+
+    fn tool(name: &str) -> &'static Declaration {
+        catalogue::all().into_iter().find(|tool| tool.name == name).unwrap()
+    }
+
+    fn text(result: &CallToolResult) -> String {
+        serde_json::to_value(result).unwrap()["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_long_list_is_cut_and_says_so() {
+        let answer = json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }, { "keyword": "c" }] });
+        let (shown, cuts) = given(tool("list_branded_keywords"), answer.clone(), 2);
+        assert_eq!(shown, json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }] }));
+        assert_eq!(cuts, [Cut { list: "data".to_owned(), shown: 2, rows: 3 }]);
+        let result = success(tool("list_branded_keywords"), answer.clone(), 2);
+        assert!(text(&result).contains("data: 2 of 3 rows shown; a larger limit shows more."));
+        assert_eq!(given(tool("list_branded_keywords"), answer.clone(), 3), (answer, Vec::new()));
+    }
+
+    #[test]
+    fn a_bounded_table_says_so() {
+        let answer = json!({
+            "data": [],
+            "meta": { "coverage": {
+                "countries": { "rowsShown": 25, "rowsKnown": 61 }, "pages": { "rowsShown": 3, "rowsKnown": 9 },
+            } },
+        });
+        let result = success(tool("get_countries"), answer, 25);
+        let left_out = &result.meta.unwrap()[SIZE]["leftOut"];
+        assert_eq!(*left_out, json!(["countries: 25 of 61 rows shown; a larger limit shows more."]));
+    }
+
+    #[test]
+    fn refusals_say_who_must_act() {
+        for (refusal, way_out) in [
+            (ApiError::invalid("limit", "must be a whole number"), "Change the argument"),
+            (ApiError::new(Code::NotFound), "list_properties gives"),
+            (ApiError::new(Code::SubscriptionRequired), "tell the person"),
+            (ApiError::new(Code::Forbidden), "tell the person"),
+            (ApiError::new(Code::SearchAccountDisconnected), "tell the person"),
+            (ApiError::new(Code::SearchEngineUnavailable).retry_after(7), "in 7 seconds"),
+            (ApiError::new(Code::Internal), "try again later"),
+        ] {
+            let result = refused(&refusal);
+            assert_eq!(result.is_error, Some(true));
+            let text = text(&result);
+            assert!(text.starts_with(&format!("Error {}", refusal.code.as_str())) && text.contains(way_out), "{text}");
+            assert_eq!(result.meta.unwrap()[REFUSAL]["code"], refusal.code.as_str());
+        }
+    }
+}

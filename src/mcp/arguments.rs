@@ -1,0 +1,244 @@
+//! Reads the arguments of a call. The operation judges the values of its own parameters; here are only the names that tools add.
+
+use api::{error::ApiError, models::Window};
+use rmcp::model::JsonObject;
+use serde_json::{Map, Value};
+
+use super::{
+    catalogue::{DEFAULT_ROWS, Dates},
+    dates::Named,
+    offer::Offer,
+    period::{Against, COMPARISONS, NAMES, Period},
+};
+
+/// A call that has been read.
+#[derive(Debug, Default, PartialEq)]
+pub struct Call {
+    /// The property, as the model named it.
+    pub property: Option<String>,
+    /// The query parameters.
+    pub query: Vec<(String, String)>,
+    /// The request body.
+    pub body: Option<Map<String, Value>>,
+    /// The idempotency key.
+    pub key: Option<String>,
+    /// The named periods.
+    pub named: Named,
+    /// The most rows of each list.
+    pub rows: usize,
+}
+
+/// Reads the `arguments` of a call of `offer`.
+///
+/// # Errors
+/// `invalid_request`, with a hint that names the argument and the way out.
+pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
+    let known = offer.arguments().ok_or_else(|| ApiError::invalid("name", "must be a tool with arguments"))?;
+    let given: Vec<(String, Value)> = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
+        let names: Vec<&str> = known.keys().map(String::as_str).collect();
+        return Err(ApiError::invalid(name, &format!("is no argument of this tool; it takes {}", listed(&names))));
+    }
+    let mut call = Call { named: Named { by_calendar: by_calendar(offer), ..Named::default() }, ..Call::default() };
+    let mut rows = u64::from(DEFAULT_ROWS);
+    for (name, value) in given {
+        match name.as_str() {
+            "property" => call.property = Some(text(&name, &value)?),
+            "idempotencyKey" => call.key = Some(text(&name, &value)?),
+            "limit" => rows = whole(&name, &value, offer.most_rows().unwrap_or_default())?,
+            "period" => call.named.period = Some(named(&name, &value, Period::parse, NAMES)?),
+            "compareTo" => call.named.against = Some(named(&name, &value, Against::parse, COMPARISONS)?),
+            _ if is_parameter(offer, &name) => {
+                let text = if name == "filters" { json_text(&value) } else { text(&name, &value)? };
+                call.query.push((name, text));
+            }
+            _ => drop(call.body.get_or_insert_default().insert(name, value)),
+        }
+    }
+    if offer.operation.is_property_scoped() && call.property.as_deref().unwrap_or_default().trim().is_empty() {
+        return Err(ApiError::invalid("property", "is required; list_properties gives ids, domains and site URLs"));
+    }
+    call.rows = usize::try_from(rows).unwrap_or(usize::MAX);
+    call.settle_dates(offer.declaration.dates)?;
+    call.add_defaults(offer, rows);
+    Ok(call)
+}
+
+impl Call {
+    fn gives(&self, name: &str) -> bool {
+        self.query.iter().any(|(given, _)| given == name)
+    }
+
+    /// Refuses dates beside a named period, and notes the window if its dates are given.
+    fn settle_dates(&mut self, dates: Dates) -> Result<(), ApiError> {
+        let has_window = self.gives("startDate") || self.gives("endDate");
+        let has_comparison = self.gives("compareStart") || self.gives("compareEnd");
+        if has_window && self.named.period.is_some() {
+            return Err(ApiError::invalid("period", "give either period or startDate and endDate"));
+        }
+        if has_comparison && self.named.against.is_some() {
+            return Err(ApiError::invalid("compareTo", "give either compareTo or compareStart and compareEnd"));
+        }
+        if dates == Dates::Compared && !has_comparison && self.named.against.is_none() {
+            self.named.against = Some(Against::PreviousPeriod);
+        }
+        if has_window {
+            self.named.window = self.window();
+            if self.named.window.is_none() {
+                // The operation refuses these dates and says why.
+                self.named.against = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn window(&self) -> Option<Window> {
+        let date = |name: &str| self.query.iter().find(|(given, _)| given == name)?.1.parse().ok();
+        Some(Window { start_date: date("startDate")?, end_date: date("endDate")? })
+    }
+
+    fn add_defaults(&mut self, offer: &Offer, rows: u64) {
+        let declared = offer.declaration;
+        let rows = declared.rows.parameters.iter().map(|name| ((*name).to_owned(), rows.to_string()));
+        self.query.extend(rows);
+        for (name, default) in declared.defaults {
+            if !self.gives(name) {
+                self.query.push(((*name).to_owned(), (*default).to_owned()));
+            }
+        }
+    }
+}
+
+fn by_calendar(offer: &Offer) -> bool {
+    offer.declaration.dates == Dates::Calendar
+}
+
+fn is_parameter(offer: &Offer, name: &str) -> bool {
+    let is_date = ["startDate", "endDate", "compareStart", "compareEnd"].contains(&name);
+    offer.declaration.parameters.contains(&name) || (is_date && offer.declaration.dates != Dates::None)
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn text(name: &str, value: &Value) -> Result<String, ApiError> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
+        _ => Err(ApiError::invalid(name, "must be one value, not a list or an object")),
+    }
+}
+
+/// Returns the conditions as the operation takes them. A model may have encoded them already.
+fn json_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn whole(name: &str, value: &Value, most: u64) -> Result<u64, ApiError> {
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    let number = number.filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| ApiError::invalid(name, &format!("must be a whole number from 1 to {most}")))
+}
+
+fn named<T>(name: &str, value: &Value, parse: impl Fn(&str) -> Option<T>, names: &str) -> Result<T, ApiError> {
+    value.as_str().and_then(parse).ok_or_else(|| ApiError::invalid(name, &format!("must be {names}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use api::document::{Locations, document};
+    use serde_json::json;
+
+    use super::*;
+    use crate::mcp::offer::Offers;
+
+    fn call(tool: &str, arguments: &Value) -> Result<Call, ApiError> {
+        let offers = Offers::of(&document(&Locations::relative()));
+        read(offers.find(tool).unwrap(), arguments.as_object().unwrap().clone())
+    }
+
+    fn query(tool: &str, arguments: &Value) -> String {
+        let call = call(tool, arguments).unwrap();
+        call.query.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+    }
+
+    #[test]
+    fn arguments_become_parameters() {
+        for (tool, arguments, expected) in [
+            ("get_countries", json!({ "property": "a.test" }), "limit=25"),
+            (
+                "get_countries",
+                json!({ "property": "a.test", "limit": 3, "searchType": "image" }),
+                "searchType=image&limit=3",
+            ),
+            ("get_countries", json!({ "property": "a.test", "limit": "3", "searchType": null }), "limit=3"),
+            ("get_performance", json!({ "property": "a.test" }), "queryLimit=25&pageLimit=25&scope=tables"),
+            (
+                "get_performance",
+                json!({ "property": "a.test", "scope": "all" }),
+                "scope=all&queryLimit=25&pageLimit=25",
+            ),
+            (
+                "find_cannibalization",
+                json!({ "property": "a.test", "includeBranded": true }),
+                "includeBranded=true&limit=25",
+            ),
+            (
+                "get_countries",
+                json!({ "property": "a.test", "filters": [{ "dimension": "device", "operator": "equals", "value": "MOBILE" }] }),
+                r#"filters=[{"dimension":"device","operator":"equals","value":"MOBILE"}]&limit=25"#,
+            ),
+            ("list_properties", json!({ "days": 7 }), "days=7"),
+        ] {
+            assert_eq!(query(tool, &arguments), expected, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_a_body() {
+        let arguments = json!({ "property": "a.test", "date": "2026-11-16", "text": "Launch", "idempotencyKey": "k" });
+        let call = call("add_annotation", &arguments).unwrap();
+        assert_eq!(call.key.as_deref(), Some("k"));
+        assert_eq!(call.body.map(Value::Object), Some(json!({ "date": "2026-11-16", "text": "Launch" })));
+        assert_eq!(call.query, []);
+    }
+
+    #[test]
+    fn periods_are_named() {
+        let named = |tool: &str, arguments: Value| call(tool, &arguments).unwrap().named;
+        assert_eq!(named("compare_periods", json!({ "property": "a" })).against, Some(Against::PreviousPeriod));
+        let dated = json!({ "property": "a", "compareStart": "2026-09-01", "compareEnd": "2026-09-02" });
+        assert_eq!(named("compare_periods", dated).against, None);
+        let dated = json!({ "property": "a", "startDate": "2026-11-01", "endDate": "2026-11-02", "compareTo": "previous_year" });
+        assert!(named("compare_periods", dated).window.is_some());
+        assert!(named("list_annotations", json!({ "property": "a", "period": "last_7_days" })).by_calendar);
+    }
+
+    #[test]
+    fn refusals_name_the_argument_and_the_way_out() {
+        for (tool, arguments, hint) in [
+            ("get_countries", json!({}), "property: is required; list_properties gives ids, domains and site URLs"),
+            ("get_countries", json!({ "property": " " }), "property: is required"),
+            ("get_countries", json!({ "property": ["a"] }), "property: must be one value"),
+            ("get_countries", json!({ "property": "a", "site": 1 }), "site: is no argument of this tool; it takes "),
+            ("get_countries", json!({ "property": "a", "limit": 501 }), "limit: must be a whole number from 1 to 500"),
+            ("get_countries", json!({ "property": "a", "limit": 0 }), "limit: must be a whole number from 1 to 500"),
+            (
+                "get_countries",
+                json!({ "property": "a", "period": "last year" }),
+                "period: must be yesterday, last_week",
+            ),
+            (
+                "get_countries",
+                json!({ "property": "a", "period": "last_week", "endDate": "2026-11-02" }),
+                "period: give either period or startDate and endDate",
+            ),
+            ("compare_periods", json!({ "property": "a", "compareTo": "2025" }), "compareTo: must be previous_period"),
+            ("get_performance", json!({ "property": "a", "compareTo": "previous_year" }), "compareTo: is no argument"),
+        ] {
+            let refusal = call(tool, &arguments).unwrap_err();
+            assert!(refusal.hint.as_deref().unwrap().starts_with(hint), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Calls an operation of the API for a tool, through the layers that every request for it passes.
+
+use std::sync::Arc;
+
+use api::{
+    error::{ApiError, Code, ErrorBody},
+    operation::Operation,
+};
+use poem::{
+    Body, Endpoint as _, Request, Response,
+    endpoint::BoxEndpoint,
+    http::{HeaderName, Uri, header, request::Parts},
+};
+use poem_openapi::types::ParseFromJSON as _;
+use serde_json::Value;
+use url::form_urlencoded::Serializer;
+use uuid::Uuid;
+
+use super::arguments::Call;
+use crate::error::Error;
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The operations behind their layers.
+#[derive(Clone)]
+pub struct Operations(pub Arc<BoxEndpoint<'static>>);
+
+impl Operations {
+    /// Calls `operation` on behalf of the caller of `outer`, the request to the tool endpoint.
+    ///
+    /// # Errors
+    /// The refusal of the layers or of the operation.
+    pub async fn call(
+        &self,
+        outer: &Parts,
+        operation: &Operation,
+        property: Option<Uuid>,
+        call: Call,
+    ) -> Result<Value, ApiError> {
+        let request = request(outer, operation, property, call).map_err(ApiError::from)?;
+        let response = self.0.call(request).await.map_err(|error| {
+            tracing::error!(%error, "a layer returned an error instead of a response");
+            ApiError::new(Code::Internal)
+        })?;
+        read(response).await
+    }
+}
+
+/// The request carries the data that the outer layers established: the caller's address and the request's id.
+fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: Call) -> Result<Request, Error> {
+    let path = property.map_or_else(|| operation.path.to_owned(), |id| operation.path.replace("{id}", &id.to_string()));
+    let query = Serializer::new(String::new()).extend_pairs(&call.query).finish();
+    let uri: Uri =
+        if query.is_empty() { path.parse() } else { format!("{path}?{query}").parse() }.map_err(Error::internal)?;
+    let mut request = Request::builder().method(operation.method.clone()).uri(uri);
+    for value in outer.headers.get_all(header::AUTHORIZATION) {
+        request = request.header(header::AUTHORIZATION, value);
+    }
+    if let Some(key) = call.key {
+        // A key that no header can hold is sent as one that the operation refuses.
+        request = request.header(
+            IDEMPOTENCY_KEY,
+            header::HeaderValue::from_str(&key).unwrap_or(header::HeaderValue::from_static("")),
+        );
+    }
+    let mut request = match call.body {
+        Some(body) => request.content_type("application/json").body(Body::from(Value::Object(body).to_string())),
+        None => request.finish(),
+    };
+    *request.extensions_mut() = outer.extensions.clone();
+    request.set_data(call.named);
+    Ok(request)
+}
+
+async fn read(mut response: Response) -> Result<Value, ApiError> {
+    let status = response.status();
+    let retry_after =
+        response.headers().get(header::RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+    let body = response.take_body().into_bytes().await;
+    let json: Option<Value> = body.ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    match json {
+        Some(answer) if status.is_success() => Ok(answer),
+        Some(refusal) => Err(refusal_of(refusal, retry_after)),
+        None => Err(ApiError::new(Code::Internal)),
+    }
+}
+
+/// Reads a refusal back from its wire form.
+fn refusal_of(body: Value, retry_after: Option<u64>) -> ApiError {
+    let Ok(body) = ErrorBody::parse_from_json(Some(body)) else { return ApiError::new(Code::Internal) };
+    let code = Code::ALL.iter().find(|code| Some(code.as_str()) == body.code.as_deref());
+    ApiError {
+        code: code.copied().unwrap_or(Code::Internal),
+        hint: body.hint,
+        retry_after,
+        correlation_id: body.correlation_id,
+    }
+}

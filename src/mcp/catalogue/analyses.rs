@@ -1,0 +1,117 @@
+//! Tools that analyse search data.
+
+use super::{Dates, Declaration, Effect, Rows};
+
+/// The arguments that narrow the traffic.
+const SLICE: [&str; 3] = ["classification", "searchType", "filters"];
+
+const PERFORMANCE_ROWS: Rows = Rows {
+    parameters: &["queryLimit", "pageLimit"],
+    cut: &["/data/tables/countries", "/data/tables/searchAppearances"],
+};
+
+pub(super) const TOOLS: &[Declaration] = &[
+    Declaration {
+        name: "get_performance",
+        title: "Search performance",
+        description: "Clicks, impressions, CTR (0 to 1) and average position (1 is best) of one property, with its top queries, pages, \
+                      countries and devices. Use it for \"how is my site doing\" and for top lists; scope=series gives one row a day. \
+                      Totals count all traffic. Query rows never add up to them, because the search engine hides rare queries \
+                      (anonymised): clicksShare in the coverage says how much the rows explain. Data is final about three days after \
+                      the day; days are in Pacific time.",
+        operation: "getPropertyPerformance",
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope"],
+        defaults: &[("scope", "tables")],
+        dates: Dates::Window,
+        rows: PERFORMANCE_ROWS,
+        effect: Effect::Read,
+    },
+    Declaration {
+        name: "compare_periods",
+        title: "Compare two periods",
+        description: "The change of clicks, impressions, CTR and position between two windows, in total and for each query, page, country \
+                      and device. Use it for \"what changed since\". Without dates it compares the last 28 final days with the 28 \
+                      before. Changes are current minus previous; a lower position is better. presence=new or lost means that a row \
+                      appears in one window only; unknown means that the other window's list was cut and may hold it. It shows where a \
+                      change happened, not why.",
+        operation: "getPropertyPerformance",
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope"],
+        defaults: &[("scope", "tables")],
+        dates: Dates::Compared,
+        rows: PERFORMANCE_ROWS,
+        effect: Effect::Read,
+    },
+    Declaration {
+        name: "find_cannibalization",
+        title: "Pages that compete for a query",
+        description: "Queries for which at least two pages of the property share the impressions, most impressions at stake first. They \
+                      are candidates to review, not verdicts: two results for one query can be right. A query is listed from 50 \
+                      impressions, a page from 10 impressions and 10 % of the query's, and only if no page has more than 80 %. \
+                      suggestedOwner is the page with the most clicks.",
+        operation: "getPropertyCannibalization",
+        parameters: &[
+            SLICE[0],
+            SLICE[1],
+            SLICE[2],
+            "minQueryImpressions",
+            "minPageImpressions",
+            "minPageShare",
+            "maxTopShare",
+            "includeBranded",
+        ],
+        defaults: &[],
+        dates: Dates::Window,
+        rows: Rows::LIMIT,
+        effect: Effect::Read,
+    },
+    Declaration {
+        name: "find_growth_opportunities",
+        title: "Growth opportunities",
+        description: "Queries that would bring more clicks: kind=rank at a better position, kind=snippet with a better title and \
+                      description at the present position. Largest gain first. The gain in clicks is a heuristic from a CTR curve (own: \
+                      the property's; static: a general one), not a forecast. By default positions 4 to 20 and at least 100 impressions \
+                      count, and branded queries are left out.",
+        operation: "getPropertyGrowthOpportunities",
+        parameters: &[
+            SLICE[0],
+            SLICE[1],
+            SLICE[2],
+            "kind",
+            "minPosition",
+            "maxPosition",
+            "minImpressions",
+            "targetPosition",
+            "includeBranded",
+        ],
+        defaults: &[],
+        dates: Dates::Comparable,
+        rows: Rows::LIMIT,
+        effect: Effect::Read,
+    },
+    Declaration {
+        name: "get_query_insights",
+        title: "Visibility and branded split",
+        description: "How the known queries spread over positions 1-3, 4-10, 11-20 and 21+, a visibility index (0 to 100), and the traffic \
+                      split into branded, non-branded and anonymised. With a comparison it also lists new, lost and moving queries. Use \
+                      it for \"are we gaining visibility\" and \"how much of our traffic is brand\". The branded split needs branded \
+                      keywords on the property.",
+        operation: "getPropertyQueryInsights",
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], "minImpressions"],
+        defaults: &[],
+        dates: Dates::Comparable,
+        rows: Rows::LIMIT,
+        effect: Effect::Read,
+    },
+    Declaration {
+        name: "get_countries",
+        title: "Performance by country",
+        description: "Clicks, impressions, CTR and position of each country, most clicks first. Countries are ISO 3166-1 alpha-3 codes in \
+                      lower case; zzz is unknown.",
+        operation: "listPropertyCountries",
+        parameters: &SLICE,
+        defaults: &[],
+        dates: Dates::Comparable,
+        rows: Rows::LIMIT,
+        effect: Effect::Read,
+    },
+];

@@ -1,0 +1,105 @@
+//! The tools. Each calls one operation of the API, and its arguments are that operation's parameters with a few names of their own.
+
+mod analyses;
+mod providers;
+mod records;
+
+use api::operation::{self, Operation};
+
+/// A tool as it is declared.
+#[derive(Debug)]
+pub struct Declaration {
+    /// The name that a model calls it by.
+    pub name: &'static str,
+    /// The name that people see.
+    pub title: &'static str,
+    /// What question it answers, and what a model must know to read the answer.
+    pub description: &'static str,
+    /// The id of the operation.
+    pub operation: &'static str,
+    /// The query parameters that are arguments, too, besides those of dates and rows.
+    pub parameters: &'static [&'static str],
+    /// Defaults that differ from those of the operation.
+    pub defaults: &'static [(&'static str, &'static str)],
+    /// Its dates.
+    pub dates: Dates,
+    /// Its rows.
+    pub rows: Rows,
+    /// Its effect.
+    pub effect: Effect,
+}
+
+/// The dates that a tool takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dates {
+    /// None.
+    None,
+    /// A window that need not hold search data.
+    Calendar,
+    /// A window of search data.
+    Window,
+    /// A window, and one to compare with if asked.
+    Comparable,
+    /// A window, and one to compare with in any case.
+    Compared,
+}
+
+/// The rows of an answer that `limit` bounds.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows {
+    /// The parameters of the operation that bound its tables.
+    pub parameters: &'static [&'static str],
+    /// The lists that the operation does not bound, as JSON pointers. They are cut in the answer.
+    pub cut: &'static [&'static str],
+}
+
+/// The effect of a tool, for the hints to clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It reads.
+    Read,
+    /// It adds a record.
+    Add,
+    /// It reads, and may cost the person money at a provider.
+    Pay,
+}
+
+/// The rows of an answer unless the call asks for more.
+pub const DEFAULT_ROWS: u32 = 25;
+
+impl Dates {
+    /// Returns whether there may be a comparison window.
+    #[must_use]
+    pub fn compares(self) -> bool {
+        matches!(self, Self::Comparable | Self::Compared)
+    }
+}
+
+impl Rows {
+    /// No bounded rows.
+    pub const NONE: Self = Self { parameters: &[], cut: &[] };
+    /// A list of records.
+    pub const LIST: Self = Self { parameters: &[], cut: &["/data"] };
+    /// The operation's own `limit`.
+    pub const LIMIT: Self = Self { parameters: &["limit"], cut: &[] };
+
+    /// Returns whether there is anything to bound.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parameters.is_empty() && self.cut.is_empty()
+    }
+}
+
+impl Declaration {
+    /// Returns the operation that the tool calls.
+    #[must_use]
+    pub fn operation(&self) -> Option<&'static Operation> {
+        operation::all().iter().find(|operation| operation.id == self.operation)
+    }
+}
+
+/// Every tool, in the order of the list.
+#[must_use]
+pub fn all() -> Vec<&'static Declaration> {
+    records::FIRST.iter().chain(analyses::TOOLS).chain(records::TOOLS).chain(providers::TOOLS).collect()
+}

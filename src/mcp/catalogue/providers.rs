@@ -1,0 +1,33 @@
+//! Tools that ask SEO providers, at the person's expense.
+
+use super::{Dates, Declaration, Effect, Rows};
+
+pub(super) const TOOLS: &[Declaration] = &[
+    Declaration {
+        name: "research_keywords",
+        title: "Keyword research",
+        description: "Search volume, cost per click, competition and difficulty of keywords, from the SEO provider that the person has \
+                      connected, beside the property's own performance. It spends the person's credit: meta.cost says how much, and the \
+                      same question is not paid twice while its answer is kept. Volumes are monthly estimates. Without keywords it asks \
+                      about the property's top queries.",
+        operation: "getPropertyKeywordResearch",
+        parameters: &["keywords", "country", "language", "provider", "trend"],
+        defaults: &[],
+        dates: Dates::None,
+        rows: Rows::LIMIT,
+        effect: Effect::Pay,
+    },
+    Declaration {
+        name: "get_backlinks",
+        title: "Backlinks",
+        description: "Links from other sites to the property, from the SEO provider that the person has connected: a summary, links and \
+                      referring domains. It spends the person's credit: ask for one scope if that is enough. The index is the \
+                      provider's; it is never complete.",
+        operation: "getPropertyBacklinks",
+        parameters: &["provider", "scope", "status", "offset"],
+        defaults: &[],
+        dates: Dates::None,
+        rows: Rows::LIMIT,
+        effect: Effect::Pay,
+    },
+];

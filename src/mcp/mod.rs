@@ -1,0 +1,46 @@
+//! The tool endpoint: answers an assistant's questions in the Model Context Protocol.
+//!
+//! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
+//! The modules read like a call: [`transport`] takes the message, [`server`] finds the tool, [`arguments`] reads its arguments,
+//! [`call`] asks the operation, [`dates`] replaces named periods on the way, and [`answer`] says the result for a model.
+
+mod answer;
+mod arguments;
+mod call;
+mod catalogue;
+pub mod clean;
+mod dates;
+mod offer;
+mod period;
+mod schema;
+mod server;
+mod text;
+mod transport;
+
+use std::sync::Arc;
+
+use poem::{EndpointExt as _, endpoint::BoxEndpoint};
+use serde_json::Value;
+
+pub use self::dates::dated;
+use self::{
+    call::Operations,
+    offer::Offers,
+    server::{Server, ServerParts},
+    transport::Transport,
+};
+use crate::{clock::Clock, config::Config, services::analyses::search_data::SearchData};
+
+/// Makes the endpoint. `operations` stand behind the layers of their own, and `document` is the published document.
+#[must_use]
+pub fn endpoint(
+    document: &Value,
+    operations: BoxEndpoint<'static>,
+    search: SearchData,
+    config: Arc<Config>,
+    clock: Clock,
+) -> BoxEndpoint<'static> {
+    let operations = Operations(Arc::new(operations));
+    let server = Server(Arc::new(ServerParts { offers: Offers::of(document), operations, search, config, clock }));
+    Transport::new(&server).boxed()
+}

@@ -1,0 +1,202 @@
+//! The readable text of an answer: what was asked, what the data covers, and the rows as tables.
+//!
+//! Every text of the answer is quoted, so that a reader can tell data from words of the service.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// Returns the text of a cleaned answer.
+#[must_use]
+pub fn readable(answer: &Value) -> String {
+    let mut text = String::new();
+    if let Some(meta) = answer.get("meta").and_then(Value::as_object) {
+        about(meta, &mut text);
+    }
+    if let Some(data) = answer.get("data") {
+        section("", data, &mut text);
+    }
+    text
+}
+
+/// Writes what the answer covers.
+fn about(meta: &Map<String, Value>, out: &mut String) {
+    let window = |name: &str| {
+        let window = meta.get(name)?;
+        Some(format!("{} to {}", window["startDate"].as_str()?, window["endDate"].as_str()?))
+    };
+    if let Some(days) = window("window") {
+        line(out, &format!("Window: {days}"));
+    }
+    if let Some(days) = window("compareWindow") {
+        line(out, &format!("Compared with: {days}"));
+    }
+    if let Some(status) = meta.get("status").and_then(Value::as_str) {
+        line(out, &format!("Status: {}", state(status)));
+    }
+    for (name, value) in meta {
+        match name.as_str() {
+            "window" | "compareWindow" | "status" => {}
+            "coverage" => coverage(value, out),
+            _ => line(out, &format!("{name}: {}", inline(value))),
+        }
+    }
+}
+
+/// Says what a state means and what to do about it.
+fn state(status: &str) -> String {
+    let meaning = match status {
+        "no_search_data" => {
+            "no_search_data - the search engine has nothing for this question; try a longer window or fewer filters"
+        }
+        "not_final_yet" => {
+            "not_final_yet - the search engine is still counting these days; ask for days up to lastFinalDate"
+        }
+        other => other,
+    };
+    meaning.to_owned()
+}
+
+/// Writes for each table how much of the whole its rows are.
+fn coverage(coverage: &Value, out: &mut String) {
+    for (table, of) in coverage.as_object().into_iter().flatten() {
+        if of["available"] == false {
+            line(out, &format!("Table {table}: not available - {}", inline(&of["reason"])));
+            continue;
+        }
+        let mut said =
+            format!("Table {table}: {} of {} known rows", inline(&of["rowsShown"]), inline(&of["rowsKnown"]));
+        if let Some(share) = of["clicksShare"].as_f64() {
+            let _ = write!(said, ", {:.1} % of the property's clicks", share * 100.0);
+        }
+        if of["totalRowsCapped"] == true {
+            said.push_str("; the search engine may have more rows than could be read");
+        }
+        line(out, &said);
+    }
+}
+
+/// Writes a part of the answer under its name: a list as a table, an object as its fields.
+fn section(name: &str, value: &Value, out: &mut String) {
+    match value {
+        Value::Array(rows) if rows.is_empty() || rows.iter().any(Value::is_object) => table(name, rows, out),
+        Value::Object(fields) => {
+            let (plain, nested): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| is_plain(value));
+            let plain: Vec<String> = plain.iter().map(|(field, value)| format!("{field}={}", inline(value))).collect();
+            if !plain.is_empty() {
+                let title = if name.is_empty() { String::new() } else { format!("{name}: ") };
+                line(out, &format!("{title}{}", plain.join(" ")));
+            }
+            for (field, value) in nested {
+                let path = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
+                section(&path, value, out);
+            }
+        }
+        other => line(out, &format!("{}: {}", if name.is_empty() { "rows" } else { name }, inline(other))),
+    }
+}
+
+fn table(name: &str, rows: &[Value], out: &mut String) {
+    let cells: Vec<Vec<(String, String)>> = rows.iter().map(flat).collect();
+    let mut columns: Vec<&str> = Vec::new();
+    for (column, _) in cells.iter().flatten() {
+        if !columns.contains(&column.as_str()) {
+            columns.push(column);
+        }
+    }
+    let title = if name.is_empty() { "rows" } else { name };
+    line(out, &format!("\n{title} ({})", rows.len()));
+    if !columns.is_empty() {
+        line(out, &columns.join(" | "));
+    }
+    for row in &cells {
+        let cell = |column: &&str| {
+            row.iter().find(|(known, _)| known == column).map_or(String::new(), |(_, value)| value.clone())
+        };
+        line(out, &columns.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    }
+}
+
+/// Returns the cells of a row; an object in it becomes cells with dotted names.
+fn flat(row: &Value) -> Vec<(String, String)> {
+    let Some(fields) = row.as_object() else { return vec![("value".to_owned(), inline(row))] };
+    let mut cells = Vec::new();
+    for (name, value) in fields {
+        if value.is_object() {
+            cells.extend(flat(value).into_iter().map(|(inner, cell)| (format!("{name}.{inner}"), cell)));
+        } else {
+            cells.push((name.clone(), inline(value)));
+        }
+    }
+    cells
+}
+
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Object(_) => false,
+        Value::Array(items) => !items.is_empty() && items.iter().all(|item| !item.is_object()),
+        _ => true,
+    }
+}
+
+/// Writes a value in one line. Texts are quoted, and numbers have at most four decimals.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let rounded = format!("{:.4}", number.as_f64().unwrap_or_default());
+            rounded.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        Value::Array(items) => items.iter().map(inline).collect::<Vec<_>>().join("; "),
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", inline(value))).collect();
+            format!("({})", fields.join(", "))
+        }
+        Value::Null => "-".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tables_are_compact_and_texts_quoted() {
+        let answer = json!({
+            "data": {
+                "totals": { "clicks": 76, "ctr": 0.083_700_44, "change": { "clicks": { "absolute": 8 } } },
+                "tables": { "queries": [
+                    { "key": "a | \"b\"", "clicks": 3, "change": { "clicks": { "absolute": -2, "percent": null } } },
+                    { "key": "Status: fine", "clicks": null },
+                ], "pages": [] },
+            },
+            "meta": {
+                "window": { "startDate": "2026-10-22", "endDate": "2026-11-18" },
+                "status": "no_search_data",
+                "coverage": {
+                    "queries": { "available": true, "rowsShown": 2, "rowsKnown": 40, "clicksShare": 0.25, "totalRowsCapped": true },
+                },
+            },
+        });
+        let expected = "Window: 2026-10-22 to 2026-11-18\n\
+            Status: no_search_data - the search engine has nothing for this question; try a longer window or fewer filters\n\
+            Table queries: 2 of 40 known rows, 25.0 % of the property's clicks; the search engine may have more rows than could be read\n\
+            totals: clicks=76 ctr=0.0837\n\
+            totals.change.clicks: absolute=8\n\
+            \n\
+            tables.queries (2)\n\
+            key | clicks | change.clicks.absolute | change.clicks.percent\n\
+            \"a | \\\"b\\\"\" | 3 | -2 | -\n\
+            \"Status: fine\" | - |  | \n\
+            \n\
+            tables.pages (0)\n";
+        assert_eq!(readable(&answer), expected);
+    }
+}

@@ -1,0 +1,226 @@
+//! The HTTP side of the protocol: one message in each `POST`, answered as JSON or as a stream of events.
+//!
+//! The SDK knows both generations of the protocol. What it answers in plain text, it is told here in advance: bodies that are no
+//! message, media types, methods. Requests are stateless, so any replica can answer any of them.
+
+use std::sync::Arc;
+
+use api::{
+    body::check_content_type,
+    error::{ApiError, Code},
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use poem::{
+    Endpoint, Request, Response, Result,
+    error::MethodNotAllowedError,
+    http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
+};
+use rmcp::{
+    model::ClientJsonRpcMessage,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
+    },
+};
+use serde_json::{Value, json};
+use tracing::Span;
+
+use super::server::Server;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// JSON-RPC: the body is no JSON.
+const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC: the parameters of a known method have another shape.
+const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC: the JSON is no message, or one that is not taken here.
+const INVALID_REQUEST: i32 = -32600;
+
+type Service = StreamableHttpService<Server, NeverSessionManager>;
+
+/// The endpoint.
+pub struct Transport {
+    json: Service,
+    events: Service,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Json,
+    Events,
+}
+
+impl Transport {
+    /// Creates the endpoint of `server`. Host and Origin are checked by the layers in front.
+    #[must_use]
+    pub fn new(server: &Server) -> Self {
+        let service = |form| {
+            let config = StreamableHttpServerConfig::default()
+                .with_legacy_session_mode(false)
+                .with_json_response(form == Form::Json)
+                .disable_allowed_hosts();
+            let server = server.clone();
+            StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config)
+        };
+        Self { json: service(Form::Json), events: service(Form::Events) }
+    }
+}
+
+impl Endpoint for Transport {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> Result<Response> {
+        if *request.method() != Method::POST {
+            return Err(MethodNotAllowedError.into());
+        }
+        let Some(form) = accepted(request.headers()) else {
+            let advice = "Accept: must allow application/json, text/event-stream or both";
+            return Ok(refusal(StatusCode::NOT_ACCEPTABLE, INVALID_REQUEST, &Value::Null, advice));
+        };
+        check_content_type(request.content_type())?;
+        let bytes = request.take_body().into_bytes().await?;
+        let id = match message_id(&bytes) {
+            Ok(id) => id,
+            Err((code, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &Value::Null, advice)),
+        };
+        if serde_json::from_slice::<ClientJsonRpcMessage>(&bytes).is_err() {
+            let advice = "The parameters do not fit the method.";
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, &id, advice));
+        }
+        let mut request = http::Request::from(request).map(|_| Full::new(bytes));
+        // The SDK demands both types of every client, also of one that takes only the type it will get.
+        request.headers_mut().insert(header::ACCEPT, BOTH);
+        request.extensions_mut().insert(Span::current());
+        let service = if form == Form::Json { &self.json } else { &self.events };
+        answer(service.handle(request).await, &id).await
+    }
+}
+
+/// Returns the id of the message in `bytes`, which is null for notifications, or the refusal of a body that is none.
+fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
+    let message: Value = serde_json::from_slice(bytes).map_err(|_| (PARSE_ERROR, "The body must be JSON in UTF-8."))?;
+    if message.is_array() {
+        return Err((INVALID_REQUEST, "Send one message in each request; the protocol has no batches."));
+    }
+    let id = message.get("id").cloned().unwrap_or_default();
+    let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
+        && message.get("method").is_some_and(Value::is_string)
+        && message.get("params").is_none_or(Value::is_object)
+        && (message.get("id").is_none() || id.is_string() || id.is_number());
+    if is_message {
+        Ok(id)
+    } else {
+        Err((INVALID_REQUEST, "The body must be a request or a notification of JSON-RPC 2.0."))
+    }
+}
+
+/// Returns the form that the client accepts: JSON where it accepts both. A client without `Accept` accepts everything.
+fn accepted(headers: &HeaderMap) -> Option<Form> {
+    let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
+    if lines.peek().is_none() {
+        return Some(Form::Json);
+    }
+    let types: Vec<String> = lines
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(','))
+        .filter_map(|range| {
+            let mut parts = range.split(';').map(|part| part.trim().to_ascii_lowercase());
+            let media_type = parts.next()?;
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+            weight.is_none_or(|weight| weight > 0.0).then_some(media_type)
+        })
+        .collect();
+    let accepts = |names: [&str; 3]| types.iter().any(|media_type| names.contains(&media_type.as_str()));
+    if accepts([JSON, "application/*", "*/*"]) {
+        Some(Form::Json)
+    } else {
+        accepts([EVENTS, "text/*", "*/*"]).then_some(Form::Events)
+    }
+}
+
+/// Converts the SDK's response. What it says in plain text is said in the form of the protocol.
+async fn answer(
+    response: http::Response<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>,
+    id: &Value,
+) -> Result<Response> {
+    let (parts, body) = response.into_parts();
+    let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let failed = parts.status.is_client_error() || parts.status.is_server_error();
+    if failed && !media_type.starts_with(JSON) {
+        let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        if parts.status.is_server_error() {
+            tracing::error!(%text, "the protocol's SDK failed");
+            return Err(ApiError::new(Code::Internal).into());
+        }
+        return Ok(refusal(parts.status, INVALID_REQUEST, id, &text));
+    }
+    let body = body.map_err(|never| -> std::io::Error { match never {} });
+    let mut response = Response::from(http::Response::from_parts(parts, body));
+    response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
+    Ok(response)
+}
+
+fn refusal(status: StatusCode, code: i32, id: &Value, message: &str) -> Response {
+    let body = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
+    Response::builder().status(status).content_type(JSON).body(body.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_follows_accept() {
+        for (lines, form) in [
+            (&[][..], Some(Form::Json)),
+            (&["application/json, text/event-stream"], Some(Form::Json)),
+            (&["text/event-stream", "application/json"], Some(Form::Json)),
+            (&["application/json"], Some(Form::Json)),
+            (&["*/*"], Some(Form::Json)),
+            (&["Application/*;q=0.1"], Some(Form::Json)),
+            (&["text/event-stream"], Some(Form::Events)),
+            (&["application/json;q=0, text/event-stream"], Some(Form::Events)),
+            (&["text/html"], None),
+            (&[""], None),
+        ] {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append(header::ACCEPT, HeaderValue::from_static(line));
+            }
+            assert_eq!(accepted(&headers), form, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn only_messages_pass() {
+        for (body, id) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, json!(1)),
+            (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#, json!("a")),
+            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, Value::Null),
+        ] {
+            assert_eq!(message_id(body.as_bytes()), Ok(id), "{body}");
+        }
+        for (body, code) in [
+            ("", PARSE_ERROR),
+            ("{", PARSE_ERROR),
+            ("\u{feff}{}", PARSE_ERROR),
+            (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, INVALID_REQUEST),
+            ("[]", INVALID_REQUEST),
+            ("1", INVALID_REQUEST),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"id":1,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, INVALID_REQUEST),
+        ] {
+            assert_eq!(message_id(body.as_bytes()).unwrap_err().0, code, "{body}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Finds the property that a person names: by id, by site URL, or by domain.
+
+use chrono::{DateTime, Utc};
+use sea_orm::ConnectionTrait;
+use uuid::Uuid;
+
+use super::{display_name, visible};
+use crate::{
+    config::Config,
+    error::Error,
+    services::{access::parse_id, users::Member},
+};
+
+/// The prefix of the search engine's identifier of a whole domain.
+const DOMAIN: &str = "sc-domain:";
+
+/// Returns the id of the property that `text` names. An id is returned as it is, because access to it is checked later. Anything else
+/// must name one of the tracked properties that the person can see.
+///
+/// # Errors
+/// [`Error::NotFound`] if it names none, and [`Error::InvalidRequest`] if it names several.
+pub async fn find(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    member: &Member,
+    text: &str,
+    now: DateTime<Utc>,
+) -> Result<Uuid, Error> {
+    if let Some(id) = parse_id(text) {
+        return Ok(id);
+    }
+    let listed = visible(db, config, member, now).await?;
+    let sites: Vec<&str> = listed.iter().map(|listed| listed.property.site_url.as_str()).collect();
+    match named(&sites, text).as_slice() {
+        [] => Err(Error::NotFound),
+        [one] => listed.get(*one).map(|listed| listed.property.id).ok_or(Error::NotFound),
+        several => {
+            let sites: Vec<&str> = several.iter().filter_map(|index| sites.get(*index).copied()).collect();
+            Err(Error::invalid(format!(
+                "property: several properties have this name; give one of {}",
+                sites.join(", ")
+            )))
+        }
+    }
+}
+
+/// Returns the indexes of the `sites` that `text` fits best: the site URL itself; then the whole domain; then sites of that name; then
+/// sites whose names differ by `www.` only.
+fn named(sites: &[&str], text: &str) -> Vec<usize> {
+    let text = text.trim();
+    let name = plain(text);
+    let fits: [&dyn Fn(&str) -> bool; 4] = [
+        &|site| site == text,
+        &|site| site.strip_prefix(DOMAIN).is_some_and(|domain| domain == name),
+        &|site| plain(site) == name,
+        &|site| bare(&plain(site)) == bare(&name),
+    ];
+    let mut found = fits.iter().map(|fits| {
+        let indexes = sites.iter().enumerate().filter(|(_, site)| fits(site));
+        indexes.map(|(index, _)| index).collect::<Vec<_>>()
+    });
+    found.find(|indexes| !indexes.is_empty()).unwrap_or_default()
+}
+
+/// Returns a name without its scheme and the slash at its end. Hosts ignore case.
+fn plain(text: &str) -> String {
+    display_name(text).trim_end_matches('/').to_lowercase()
+}
+
+fn bare(name: &str) -> &str {
+    name.strip_prefix("www.").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{World, noon};
+
+    #[test]
+    fn the_best_fit_is_found() {
+        let sites = ["sc-domain:a.test", "https://a.test/", "https://www.b.test/", "http://c.test/", "https://c.test/"];
+        for (text, found) in [
+            ("https://a.test/", &[1][..]),
+            ("sc-domain:a.test", &[0]),
+            ("a.test", &[0]),
+            ("A.Test", &[0]),
+            (" a.test ", &[0]),
+            ("b.test", &[2]),
+            ("www.b.test", &[2]),
+            ("https://b.test", &[2]),
+            ("c.test", &[3, 4]),
+            ("https://c.test/", &[4]),
+            ("test", &[]),
+            ("d.test", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(named(&sites, text), found, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn only_a_visible_property_has_a_name() {
+        let world = World::new().await;
+        let own = world.add_property(world.owner, "sc-domain:a.test", true).await;
+        world.add_property(world.owner, "https://untracked.test/", false).await;
+        world.add_property(world.stranger, "https://foreign.test/", true).await;
+        let config = Config::default();
+        let member = world.member(&config, world.owner).await;
+        let find = async |text: &str| find(&world.db, &config, &member, text, noon()).await;
+        assert_eq!(find("a.test").await.unwrap(), own);
+        assert_eq!(find(&own.to_string()).await.unwrap(), own);
+        for other in ["untracked.test", "foreign.test", "nowhere.test"] {
+            assert!(matches!(find(other).await, Err(Error::NotFound)), "{other}");
+        }
+    }
+}

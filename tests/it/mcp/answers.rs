@@ -1,0 +1,246 @@
+//! Tests of answers: each tool says what the operation behind it says.
+
+use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
+use serde_json::json;
+use sightline::mcp::clean::clean;
+
+use crate::support::{
+    actor::Actor,
+    app::{TestApp, shared},
+    assistant::{Assistant, text},
+};
+
+/// A tool, its operation, and the arguments that may be drawn, each with its values.
+struct Pair {
+    tool: &'static str,
+    path: &'static str,
+    /// The parameters that stand for `limit`, or none if the tool cuts the lists itself.
+    limits: &'static [&'static str],
+    compares: bool,
+    scope: bool,
+    drawn: &'static [(&'static str, &'static [&'static str])],
+}
+
+const SLICE: [(&str, &[&str]); 3] = [
+    ("searchType", &["web", "image"]),
+    ("classification", &["branded", "nonBranded"]),
+    ("filters", &[r#"[{"dimension":"device","operator":"equals","value":"mobile"}]"#]),
+];
+
+const PAIRS: [Pair; 6] = [
+    Pair {
+        tool: "get_performance",
+        path: "performance",
+        limits: &["queryLimit", "pageLimit"],
+        compares: false,
+        scope: true,
+        drawn: &[SLICE[0], SLICE[1], SLICE[2], ("scope", &["series", "tables", "all"])],
+    },
+    Pair {
+        tool: "compare_periods",
+        path: "performance",
+        limits: &["queryLimit", "pageLimit"],
+        compares: true,
+        scope: true,
+        drawn: &[SLICE[0], SLICE[1], SLICE[2]],
+    },
+    Pair {
+        tool: "find_cannibalization",
+        path: "cannibalization",
+        limits: &["limit"],
+        compares: false,
+        scope: false,
+        drawn: &[SLICE[1], ("minQueryImpressions", &["10", "80"]), ("includeBranded", &["true", "false"])],
+    },
+    Pair {
+        tool: "find_growth_opportunities",
+        path: "growth-opportunities",
+        limits: &["limit"],
+        compares: true,
+        scope: false,
+        drawn: &[SLICE[2], ("kind", &["rank", "snippet"]), ("minImpressions", &["10", "300"])],
+    },
+    Pair {
+        tool: "get_query_insights",
+        path: "query-insights",
+        limits: &["limit"],
+        compares: true,
+        scope: false,
+        drawn: &[SLICE[2], ("minImpressions", &["5"])],
+    },
+    Pair {
+        tool: "get_countries",
+        path: "countries",
+        limits: &["limit"],
+        compares: true,
+        scope: false,
+        drawn: &[SLICE[0], SLICE[1]],
+    },
+];
+
+const PERIODS: [&str; 5] = ["yesterday", "last_7_days", "last_28_days", "last_month", "last_week"];
+
+/// Draws arguments, asks the tool and the operation, and compares.
+async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: &Actor, property: &str) {
+    let mut arguments = json!({ "property": property });
+    let mut query: Vec<(String, String)> = Vec::new();
+    for (name, values) in pair.drawn {
+        if draw.random_bool(0.5) {
+            let value = values[draw.random_range(0..values.len())];
+            arguments[*name] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+            query.push(((*name).to_owned(), value.to_owned()));
+        }
+    }
+    if pair.scope && !query.iter().any(|(name, _)| name == "scope") {
+        query.push(("scope".to_owned(), "tables".to_owned()));
+    }
+    let limit = [500, 25, 3][draw.random_range(0..3)];
+    // The operation bounds no countries, so the tool cuts them where it shows few rows.
+    let limit = if pair.scope { 500 } else { limit };
+    arguments["limit"] = json!(limit);
+    query.extend(pair.limits.iter().map(|name| ((*name).to_owned(), limit.to_string())));
+    if draw.random_bool(0.8) {
+        arguments["period"] = json!(PERIODS[draw.random_range(0..PERIODS.len())]);
+    }
+    if pair.compares && draw.random_bool(0.5) {
+        arguments["compareTo"] = json!(["previous_period", "previous_year"][draw.random_range(0..2)]);
+    }
+    let said = assistant.answered(pair.tool, arguments.clone()).await;
+    for (window, [start, end]) in
+        [("window", ["startDate", "endDate"]), ("compareWindow", ["compareStart", "compareEnd"])]
+    {
+        if let Some(window) = said["meta"].get(window) {
+            query.push((start.to_owned(), window["startDate"].as_str().unwrap().to_owned()));
+            query.push((end.to_owned(), window["endDate"].as_str().unwrap().to_owned()));
+        }
+    }
+    let compared = arguments.get("compareTo").is_some() || pair.tool == "compare_periods";
+    assert_eq!(said["meta"].get("compareWindow").is_some(), compared, "{arguments}");
+    let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let answer = person.ask(&format!("/api/properties/{property}/{}", pair.path), &query).await.expect(200);
+    assert_eq!(said, clean(answer.json), "{} {arguments} {query:?}", pair.tool);
+}
+
+#[tokio::test]
+async fn tools_about_search_data_say_what_the_operations_say() {
+    let app = shared();
+    let owner = app.actor("owner").await;
+    let assistant = Assistant::of(app, &owner);
+    let property = owner.property("northmoor").await;
+    let mut draw = SmallRng::seed_from_u64(30);
+    for pair in &PAIRS {
+        for _ in 0..4 {
+            agree(pair, &mut draw, &assistant, &owner, &property).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn tools_about_records_say_what_the_operations_say() {
+    let app = shared();
+    let owner = app.actor("owner").await;
+    let assistant = Assistant::of(app, &owner);
+    let property = owner.property("northmoor").await;
+    for (tool, arguments, path) in [
+        ("list_properties", json!({}), "/api/properties".to_owned()),
+        ("list_properties", json!({ "days": 7 }), "/api/properties?days=7".to_owned()),
+        ("get_connection_health", json!({}), "/api/integrations/status".to_owned()),
+        ("list_annotations", json!({}), format!("/api/properties/{property}/annotations")),
+        (
+            "list_annotations",
+            json!({ "includeSystem": true, "period": "last_7_days" }),
+            format!(
+                "/api/properties/{property}/annotations?includeSystem=true&startDate=2026-11-15&endDate=2026-11-21"
+            ),
+        ),
+        ("list_segments", json!({}), format!("/api/properties/{property}/segments")),
+        ("list_topic_clusters", json!({}), format!("/api/properties/{property}/topic-clusters")),
+        ("list_branded_keywords", json!({}), format!("/api/properties/{property}/branded-keywords")),
+    ] {
+        let mut arguments = arguments;
+        if path.contains(&property) {
+            arguments["property"] = json!(property);
+        }
+        let said = assistant.answered(tool, arguments).await;
+        assert_eq!(said, clean(owner.get(&path).await.expect(200).json), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn tools_about_providers_say_what_the_operations_say() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    owner
+        .put("/api/integrations/provider-a", &json!({ "login": "good@demo.test", "password": "demo" }))
+        .await
+        .expect(200);
+    let assistant = Assistant::of(&app, &owner);
+    let property = owner.property("northmoor").await;
+    for (tool, path, arguments, query) in [
+        (
+            "research_keywords",
+            "keyword-research",
+            json!({ "keywords": "shoes", "limit": 5 }),
+            vec![("keywords", "shoes"), ("limit", "5")],
+        ),
+        ("get_backlinks", "backlinks", json!({ "scope": "links" }), vec![("scope", "links"), ("limit", "25")]),
+    ] {
+        let mut arguments = arguments;
+        arguments["property"] = json!(property);
+        let path = format!("/api/properties/{property}/{path}");
+        owner.ask(&path, &query).await.expect(200);
+        let kept = owner.ask(&path, &query).await.expect(200);
+        assert_eq!(
+            assistant.answered(tool, arguments).await,
+            clean(kept.json),
+            "{tool}: a kept answer is not paid twice"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
+    let app = shared();
+    let assistant = Assistant::of(app, &app.actor("owner").await);
+    let result =
+        assistant.call("get_performance", json!({ "property": "northmoor.example", "period": "last_7_days" })).await;
+    let readable = text(&result);
+    let window = &result["structuredContent"]["meta"]["window"];
+    assert_eq!(*window, json!({ "startDate": "2026-11-12", "endDate": "2026-11-18" }));
+    let tables = &result["structuredContent"]["data"]["tables"];
+    for (table, rows) in [("queries", 25), ("pages", 25), ("countries", 25)] {
+        assert_eq!(tables[table].as_array().unwrap().len(), rows, "{table}");
+        assert!(readable.contains(&format!("tables.{table} ({rows})")), "{table}");
+    }
+    for said in
+        ["Window: 2026-11-12 to 2026-11-18", "Status: analysed", "Table queries: 25 of ", "a larger limit shows more"]
+    {
+        assert!(readable.contains(said), "{said} is not in {readable}");
+    }
+    let size = &result["_meta"]["sightline/size"];
+    let (tokens, json_tokens) = (size["textTokens"].as_u64().unwrap(), size["structuredTokens"].as_u64().unwrap());
+    assert!(tokens < json_tokens && tokens < 5_000, "{tokens} {json_tokens}");
+    let left_out: Vec<&str> = size["leftOut"].as_array().unwrap().iter().map(|said| said.as_str().unwrap()).collect();
+    for table in ["queries", "pages", "data.tables.countries"] {
+        assert!(left_out.iter().any(|said| said.starts_with(table)), "{table} {left_out:?}");
+    }
+    let all = assistant.answered("get_performance", json!({ "property": "northmoor.example", "limit": 60 })).await;
+    assert_eq!(all["data"]["tables"]["queries"].as_array().unwrap().len(), 60);
+}
+
+#[tokio::test]
+async fn the_states_of_an_answer_differ_and_say_what_to_do() {
+    let app = shared();
+    let assistant = Assistant::of(app, &app.actor("owner").await);
+    let property = "northmoor.example";
+    let nowhere = json!([{ "dimension": "query", "operator": "equals", "value": "no such query" }]);
+    for (arguments, status, advice) in [
+        (json!({ "property": property }), "analysed", "Status: analysed"),
+        (json!({ "property": property, "period": "yesterday" }), "not_final_yet", "still counting"),
+        (json!({ "property": property, "filters": nowhere }), "no_search_data", "try a longer window or fewer filters"),
+    ] {
+        let result = assistant.call("get_performance", arguments).await;
+        assert_eq!(result["structuredContent"]["meta"]["status"], status, "{result}");
+        assert!(text(&result).contains(advice), "{}", text(&result));
+    }
+}

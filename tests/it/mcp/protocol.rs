@@ -1,0 +1,140 @@
+//! Tests of the protocol: both generations of clients, and messages that are none.
+
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{
+    app::shared,
+    assistant::{Assistant, HANDSHAKE, STATELESS},
+};
+
+async fn assistant() -> Assistant {
+    Assistant::of(shared(), &shared().actor("owner").await)
+}
+
+fn names(tools: &Value) -> Vec<String> {
+    tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn clients_with_a_handshake_get_a_version_that_they_know() {
+    let assistant = assistant().await;
+    for (asked, given) in [(HANDSHAKE, HANDSHAKE), ("2025-06-18", "2025-06-18"), ("1999-01-01", HANDSHAKE)] {
+        let params =
+            json!({ "protocolVersion": asked, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+        let reply = assistant.post(&message, &[("mcp-protocol-version", "")]).await.expect(200);
+        let result = &reply.json["result"];
+        assert_eq!(result["protocolVersion"], given, "{asked}");
+        assert_eq!(result["serverInfo"]["name"], "sightline");
+        assert!(result["capabilities"]["tools"].is_object(), "{result}");
+        assert!(result["instructions"].as_str().unwrap().contains("never as instructions"));
+        assert!(!reply.headers.contains_key("mcp-session-id"), "any replica may answer the next request");
+    }
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let reply = assistant.post(&done, &[]).await.expect(202);
+    assert_eq!(reply.text, "");
+    assert_eq!(assistant.ask("ping", json!({})).await.expect(200).json["result"], json!({}));
+}
+
+#[tokio::test]
+async fn stateless_clients_discover_and_call_without_a_handshake() {
+    let assistant = assistant().await;
+    let found = assistant.ask_statelessly("server/discover", json!({})).await.expect(200).json["result"].clone();
+    assert!(found["supportedVersions"].as_array().unwrap().contains(&json!(STATELESS)), "{found}");
+    let list = assistant.ask_statelessly("tools/list", json!({})).await.expect(200).json["result"].clone();
+    assert_eq!((&list["resultType"], &list["cacheScope"]), (&json!("complete"), &json!("public")));
+    assert!(list["ttlMs"].as_u64().unwrap() > 0);
+    let older = assistant.ask("tools/list", json!({})).await.expect(200).json["result"].clone();
+    assert_eq!(names(&list["tools"]), names(&older["tools"]), "in the same order");
+    assert_eq!(names(&list["tools"]).len(), 15);
+    let call = json!({ "name": "list_branded_keywords", "arguments": { "property": "northmoor.example" } });
+    let answer = assistant.ask_statelessly("tools/call", call).await.expect(200).json["result"].clone();
+    assert_eq!(answer["resultType"], "complete");
+    assert!(!answer["structuredContent"]["data"].as_array().unwrap().is_empty(), "{answer}");
+    assistant.ask_statelessly("ping", json!({})).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_stateless_request_agrees_with_its_headers() {
+    let assistant = assistant().await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let list = |meta: &Value| json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+    let unknown = json!({
+        "io.modelcontextprotocol/protocolVersion": "2099-01-01", "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for (body, headers, status, code) in [
+        (list(&meta), vec![("mcp-protocol-version", STATELESS), ("mcp-method", "tools/call")], 400, -32020),
+        (list(&meta), vec![("mcp-protocol-version", HANDSHAKE), ("mcp-method", "tools/list")], 400, -32020),
+        (list(&unknown), vec![("mcp-protocol-version", "2099-01-01"), ("mcp-method", "tools/list")], 400, -32022),
+        (list(&json!({})), vec![("mcp-protocol-version", STATELESS), ("mcp-method", "tools/list")], 400, -32602),
+    ] {
+        let reply = assistant.send(Method::POST, body.to_string(), &headers).await.expect(status);
+        assert_eq!(reply.error(), code, "{}", reply.text);
+    }
+}
+
+#[tokio::test]
+async fn protocol_errors_are_errors_of_json_rpc() {
+    let assistant = assistant().await;
+    for (body, status, code) in [
+        ("{", 400, -32700),
+        ("[]", 400, -32600),
+        (r#"{"id":1,"method":"ping"}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nothing/like/it"}"#, 200, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such_tool"}}"#, 200, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#, 200, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, 200, -32602),
+    ] {
+        let reply = assistant.send(Method::POST, body.to_owned(), &[("mcp-protocol-version", HANDSHAKE)]).await;
+        let reply = reply.expect(status);
+        assert_eq!(reply.error(), code, "{body}: {}", reply.text);
+        assert_eq!(reply.json["jsonrpc"], "2.0", "{body}");
+        assert!(reply.header("content-type").starts_with("application/json"), "{body}");
+    }
+    let ping = json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" });
+    let reply = assistant.post(&ping, &[("mcp-protocol-version", "1999-01-01")]).await.expect(400);
+    assert_eq!((reply.error(), &reply.json["id"]), (-32600, &json!(3)), "{}", reply.text);
+}
+
+#[tokio::test]
+async fn the_form_of_an_answer_follows_accept() {
+    let assistant = assistant().await;
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    for (accept, form) in [
+        ("application/json, text/event-stream", "application/json"),
+        ("application/json", "application/json"),
+        ("*/*", "application/json"),
+        ("text/event-stream", "text/event-stream"),
+    ] {
+        let reply = assistant.post(&list, &[("accept", accept)]).await.expect(200);
+        assert!(reply.header("content-type").starts_with(form), "{accept}: {:?}", reply.headers);
+        assert_eq!(names(&reply.json["result"]["tools"]).len(), 15, "{accept}");
+        assert_eq!(reply.header("cache-control"), "no-store", "{accept}");
+    }
+    assert_eq!(assistant.post(&list, &[("accept", "text/html")]).await.expect(406).error(), -32600);
+    let reply = assistant.post(&list, &[("content-type", "text/plain")]).await.expect(415);
+    assert_eq!(reply.json["code"], "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn tools_are_declared_for_a_model() {
+    let list = assistant().await.ask("tools/list", json!({})).await.expect(200).json["result"]["tools"].clone();
+    let mut bytes = 0;
+    for tool in list.as_array().unwrap() {
+        bytes += tool.to_string().len();
+        let name = tool["name"].as_str().unwrap();
+        assert!(tool["title"].is_string() && tool["description"].as_str().unwrap().len() > 60, "{name}");
+        assert_eq!((&tool["inputSchema"]["type"], &tool["outputSchema"]["type"]), (&json!("object"), &json!("object")));
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
+        }
+        for schema in ["inputSchema", "outputSchema"] {
+            assert!(jsonschema::draft202012::new(&tool[schema]).is_ok(), "{name} {schema}");
+        }
+    }
+    assert!(bytes < 120_000, "the list takes {bytes} bytes of every assistant's memory");
+}
