@@ -39,7 +39,7 @@ use crate::{
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let locations = locations(parts).await;
     let document = api::document::document(&locations);
-    let open = documentation::mount(documents_and_sign_in(parts), &document, &locations.token_url).await;
+    let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url).await;
     let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
     let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();
     let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
@@ -123,7 +123,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
 }
 
 /// Routes that are not operations: metadata, the embedded issuer, browser sign-in, pages.
-fn documents_and_sign_in(parts: &Parts) -> Paths {
+fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     let app = &parts.app;
     let (config, base_url) = (&app.config, &app.base_url);
     let metadata = ResourceMetadata {
@@ -146,7 +146,7 @@ fn documents_and_sign_in(parts: &Parts) -> Paths {
     let (config, base_url) = (config.clone(), base_url.clone());
     let plans =
         Subscribe { admissions: admissions.clone(), navigation: navigation(&config, &base_url), config, base_url };
-    Home { admissions }.mount(plans.mount(open))
+    Ok(Home { admissions }.mount(plans.mount(open)))
 }
 
 fn account(parts: &Parts) -> Account {
