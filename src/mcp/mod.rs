@@ -1,8 +1,8 @@
 //! The tool endpoint: answers an assistant's questions in the Model Context Protocol.
 //!
 //! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
-//! The modules read like a call: [`transport`] takes the message, [`server`] finds the tool, [`arguments`] reads its arguments,
-//! [`call`] asks the operation, [`dates`] replaces named periods on the way, and [`answer`] says the result for a model.
+//! The modules read like a call: `transport` takes the message, `server` finds the tool, `arguments` reads its arguments,
+//! `call` asks the operation, `dates` replaces named periods on the way, and `answer` says the result for a model.
 
 mod answer;
 mod arguments;
