@@ -25,7 +25,7 @@ use super::{errors, operation, request_id};
 pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
 
 /// The version layer. A request that pins no version passes after one look at its headers. The layer stands around
-/// [`errors`](super::errors), so that refusals are in the terms of the client's version, too.
+/// [`errors`], so that refusals are in the terms of the client's version, too.
 ///
 /// # Errors
 /// The errors of the inner layers.

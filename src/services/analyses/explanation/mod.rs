@@ -54,7 +54,7 @@ pub async fn explain(
 /// Makes all readings of an explanation.
 ///
 /// # Errors
-/// [`Error::Invalid`] if the question has no comparison window.
+/// [`Error::InvalidRequest`] if the question has no comparison window.
 pub async fn read(
     search: &SearchData,
     access: &PropertyAccess,
