@@ -46,6 +46,8 @@ async fn read_performance(signed_in: &Configuration, id: &str, window: &DateRang
         scope: Some("all".to_owned()),
         query_limit: Some(10),
         page_limit: None,
+        explain: None,
+        explain_limit: None,
         x_api_version: None,
         if_none_match: None,
     };
