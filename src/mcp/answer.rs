@@ -29,18 +29,41 @@ pub struct Cut {
 }
 
 /// Returns the answer that a tool gives where the operation answers `answer`: cleaned, and with at most `rows` rows in the lists that
-/// the operation does not bound. Every other value is that of the operation.
+/// the operation does not bound. The coverage of a list that is cut tells of the rows shown. Every other value is that of the operation.
 #[must_use]
 pub fn given(tool: &Declaration, answer: Value, rows: usize) -> (Value, Vec<Cut>) {
     let mut answer = clean(answer);
     let cuts = tool.rows.cut.iter().filter_map(|pointer| {
         let list = answer.pointer_mut(pointer)?.as_array_mut()?;
         let all = list.len();
+        if all <= rows {
+            return None;
+        }
         list.truncate(rows);
-        (all > rows).then(|| Cut { list: pointer.trim_start_matches('/').replace('/', "."), shown: rows, rows: all })
+        let clicks: f64 = list.iter().filter_map(|row| row["clicks"].as_f64()).sum();
+        let name = pointer.rsplit('/').next().unwrap_or_default();
+        if let Some(coverage) = answer.pointer_mut(&format!("/meta/coverage/{name}")) {
+            narrow(coverage, rows, clicks);
+        }
+        Some(Cut { list: pointer.trim_start_matches('/').replace('/', "."), shown: rows, rows: all })
     });
     let cuts = cuts.collect();
     (answer, cuts)
+}
+
+/// Makes the coverage of a table that of its first `rows` rows, which have so many `clicks`.
+fn narrow(coverage: &mut Value, rows: usize, clicks: f64) {
+    let share = match (coverage["clicksShare"].as_f64(), coverage["clicks"].as_f64()) {
+        (Some(share), Some(all)) if all > 0.0 => Some(share * clicks / all),
+        _ => None,
+    };
+    let Some(fields) = coverage.as_object_mut() else { return };
+    fields.insert("rowsShown".to_owned(), json!(rows));
+    if let (Some(share), true) = (share, clicks.fract() == 0.0) {
+        fields.insert("clicksShare".to_owned(), json!(share));
+        #[expect(clippy::cast_possible_truncation, reason = "a sum of whole numbers below 2^53")]
+        fields.insert("clicks".to_owned(), json!(clicks as i64));
+    }
 }
 
 /// Returns the result of a call that the operation answered.
@@ -146,6 +169,18 @@ mod tests {
         let result = success(tool("list_branded_keywords"), answer.clone(), 2);
         assert!(text(&result).contains("data: 2 of 3 rows shown; a larger limit shows more."));
         assert_eq!(given(tool("list_branded_keywords"), answer.clone(), 3), (answer, Vec::new()));
+    }
+
+    #[test]
+    fn the_coverage_of_a_list_that_is_cut_tells_of_the_rows_shown() {
+        let country = |key: &str, clicks: u32| json!({ "key": key, "clicks": clicks });
+        let answer = json!({
+            "data": { "tables": { "countries": [country("usa", 60), country("gbr", 20), country("deu", 20)] } },
+            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsKnown": 3, "clicks": 100, "clicksShare": 0.5 } } },
+        });
+        let (shown, _) = given(tool("get_performance"), answer, 2);
+        let expected = json!({ "rowsShown": 2, "rowsKnown": 3, "clicks": 80, "clicksShare": 0.4 });
+        assert_eq!(shown["meta"]["coverage"]["countries"], expected);
     }
 
     #[test]

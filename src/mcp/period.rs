@@ -5,12 +5,12 @@ use chrono::{Datelike as _, Days, Months, NaiveDate};
 
 /// The most days that `last_N_days` may have. The search engine keeps 16 months.
 const MOST_DAYS: u64 = 480;
-/// The most months that `last_N_months` may have.
-const MOST_MONTHS: u32 = 16;
+/// The most whole months that `last_N_months` may have. A sixteenth would begin before what the search engine keeps.
+const MOST_MONTHS: u32 = 15;
 
 /// The names, for descriptions and refusals.
-pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, this_year, last_N_days (such as last_28_days) or \
-                         last_N_months (such as last_3_months)";
+pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, this_year, last_N_days (such as last_28_days; at most \
+                         480) or last_N_months (such as last_3_months; at most 15)";
 /// The names of comparisons, for descriptions and refusals.
 pub const COMPARISONS: &str = "previous_period or previous_year";
 

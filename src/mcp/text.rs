@@ -50,7 +50,8 @@ fn state(status: &str) -> String {
             "no_search_data - the search engine has nothing for this question; try a longer window or fewer filters"
         }
         "not_final_yet" => {
-            "not_final_yet - the search engine is still counting these days; ask for days up to lastFinalDate"
+            "not_final_yet - the search engine is still counting these days, so zeros below are not traffic; ask for days up to \
+             lastFinalDate"
         }
         other => other,
     };
@@ -67,7 +68,8 @@ fn coverage(coverage: &Value, out: &mut String) {
         let mut said =
             format!("Table {table}: {} of {} known rows", inline(&of["rowsShown"]), inline(&of["rowsKnown"]));
         if let Some(share) = of["clicksShare"].as_f64() {
-            let _ = write!(said, ", {:.1} % of the property's clicks", share * 100.0);
+            let whole = if of["aggregation"] == "byPage" { "clicks counted by page" } else { "property's clicks" };
+            let _ = write!(said, ", {:.1} % of the {whole}", share * 100.0);
         }
         if of["totalRowsCapped"] == true {
             said.push_str("; the search engine may have more rows than could be read");
