@@ -1,8 +1,10 @@
 //! Reads the arguments of a call. The operation judges the values of its own parameters; here are only the names that tools add.
 
-use api::{error::ApiError, models::Window};
+use api::{error::ApiError, models::Window, params::ParamValue as _};
+use chrono::{Datelike as _, NaiveDate};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
+use url::form_urlencoded::Serializer;
 
 use super::{
     catalogue::{DEFAULT_ROWS, Dates},
@@ -10,6 +12,11 @@ use super::{
     offer::Offer,
     period::{Against, COMPARISONS, NAMES, Period},
 };
+
+/// The most bytes of a query, percent-encoded. An address holds 65,534; the dates of named periods need some of them.
+const MOST_QUERY_BYTES: usize = 64_000;
+/// The first year that a window may name here. The operation refuses dates long after it.
+const FIRST_YEAR: i32 = 1000;
 
 /// A call that has been read.
 #[derive(Debug, Default, PartialEq)]
@@ -61,6 +68,7 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     call.rows = usize::try_from(rows).unwrap_or(usize::MAX);
     call.settle_dates(offer.declaration.dates)?;
     call.add_defaults(offer, rows);
+    call.check_length()?;
     Ok(call)
 }
 
@@ -93,8 +101,20 @@ impl Call {
     }
 
     fn window(&self) -> Option<Window> {
-        let date = |name: &str| self.query.iter().find(|(given, _)| given == name)?.1.parse().ok();
+        let date = |name: &str| {
+            let (_, text) = self.query.iter().find(|(given, _)| given == name)?;
+            NaiveDate::parse(text).ok().filter(|date| date.year() >= FIRST_YEAR)
+        };
         Some(Window { start_date: date("startDate")?, end_date: date("endDate")? })
+    }
+
+    fn check_length(&self) -> Result<(), ApiError> {
+        if Serializer::new(String::new()).extend_pairs(&self.query).finish().len() <= MOST_QUERY_BYTES {
+            return Ok(());
+        }
+        let longest = self.query.iter().max_by_key(|(_, value)| value.len());
+        let name = longest.map_or("arguments", |(name, _)| name);
+        Err(ApiError::invalid(name, "is too long; all arguments together may take 64,000 bytes, percent-encoded"))
     }
 
     fn add_defaults(&mut self, offer: &Offer, rows: u64) {
@@ -213,6 +233,10 @@ mod tests {
         let dated = json!({ "property": "a", "startDate": "2026-11-01", "endDate": "2026-11-02", "compareTo": "previous_year" });
         assert!(named("compare_periods", dated).window.is_some());
         assert!(named("list_annotations", json!({ "property": "a", "period": "last_7_days" })).by_calendar);
+        for start in ["-262143-01-01", "0000-01-01", " 2026-11-01", "+2026-11-01"] {
+            let odd = named("compare_periods", json!({ "property": "a", "startDate": start, "endDate": "2026-11-02" }));
+            assert_eq!((odd.window, odd.against), (None, None), "{start}: the operation refuses it");
+        }
     }
 
     #[test]
@@ -236,6 +260,8 @@ mod tests {
             ),
             ("compare_periods", json!({ "property": "a", "compareTo": "2025" }), "compareTo: must be previous_period"),
             ("get_performance", json!({ "property": "a", "compareTo": "previous_year" }), "compareTo: is no argument"),
+            ("get_performance", json!({ "property": "a", "filters": "x".repeat(65_000) }), "filters: is too long"),
+            ("list_annotations", json!({ "property": "a", "startDate": "é".repeat(12_000) }), "startDate: is too long"),
         ] {
             let refusal = call(tool, &arguments).unwrap_err();
             assert!(refusal.hint.as_deref().unwrap().starts_with(hint), "{refusal}");

@@ -39,19 +39,24 @@ pub fn clean_text(text: &str) -> String {
 }
 
 /// Returns the character that stands for `letter`, or `None` if it is removed. The joiners of U+200C and U+200D stay, because many
-/// scripts need them.
+/// scripts need them, and so does U+FE0F of emoji.
 fn visible(letter: char) -> Option<char> {
     match letter {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
         '\u{00ad}'
         | '\u{034f}'
         | '\u{061c}'
-        | '\u{180e}'
+        | '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
         | '\u{200b}'
         | '\u{200e}'..='\u{200f}'
         | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0e}'
         | '\u{feff}'
+        | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}'
         | '\u{e0000}'..='\u{e0fff}' => None,
         letter if letter.is_control() => None,
@@ -75,6 +80,7 @@ mod tests {
             ("abc\u{202e}dcba\u{202c} \u{2066}x\u{2069}\u{200f}", "abcdcba x"),
             ("shoes\u{e0069}\u{e0067}\u{e006e}", "shoes"),
             ("s\u{200b}h\u{2060}o\u{feff}e\u{ad}s", "shoes"),
+            ("\u{fe01}s\u{fe02}h\u{3164}o\u{115f}e\u{ffa0}s\u{e0100}", "shoes"),
             ("می\u{200c}خواهم", "می\u{200c}خواهم"),
             ("👩\u{200d}👩", "👩\u{200d}👩"),
             ("", ""),
