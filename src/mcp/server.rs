@@ -1,4 +1,4 @@
-//! What the endpoint answers to each message of the protocol.
+//! The answer of the endpoint to each message of the protocol.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -35,7 +35,7 @@ const VERSIONS: [ProtocolVersion; 3] =
 /// The methods that are answered.
 const METHODS: [&str; 5] = ["initialize", "server/discover", "ping", "tools/list", "tools/call"];
 
-/// How long clients may keep the list of tools, in milliseconds. It changes with the service's version only.
+/// The time for which clients may keep the list of tools, in milliseconds. It changes with the service's version only.
 const TTL: u64 = 60 * 60 * 1000;
 
 const INSTRUCTIONS: &str = "Sightline answers questions about how websites perform in web search: clicks, impressions, CTR and position. \
@@ -48,7 +48,7 @@ const INSTRUCTIONS: &str = "Sightline answers questions about how websites perfo
 #[derive(Clone)]
 pub struct Server(pub Arc<ServerParts>);
 
-/// What the server needs.
+/// The parts that the server calls.
 pub struct ServerParts {
     /// The tools.
     pub offers: Offers,

@@ -114,7 +114,7 @@ impl Wire {
             let start = Instant::now();
             let reply = self.send(price, request()).await;
             let took = start.elapsed();
-            // What happened stands in the body, since a provider may refuse with status 200.
+            // The body says what happened, since a provider may refuse with status 200.
             let outcome = reply.and_then(|reply| read(&reply));
             let meant = outcome.as_ref().map_or_else(|failure| failure.error.outcome(), |_| UpstreamOutcome::Ok);
             self.meter.note(meant, took);

@@ -13,7 +13,7 @@ pub struct Declaration {
     pub name: &'static str,
     /// The name that people see.
     pub title: &'static str,
-    /// What question it answers, and what a model must know to read the answer.
+    /// The question that it answers, and facts that a model needs to read the answer.
     pub description: &'static str,
     /// The id of the operation.
     pub operation: &'static str,
