@@ -3,7 +3,7 @@
 use maud::html;
 use poem::{Request, Response, handler, web::Data};
 
-use super::{failed, named, path};
+use super::{failed, own, path};
 use crate::{
     services::connections::Ended,
     web::account::{Account, redirect},
@@ -12,12 +12,8 @@ use crate::{
 /// Asks whether to disconnect.
 #[handler]
 pub(super) async fn ask(Data(account): Data<&Account>, request: &Request) -> Response {
-    let visitor = match account.visitor(request).await {
-        Ok(visitor) => visitor,
-        Err(answer) => return answer,
-    };
-    let shown = match named(account, &visitor, request).await {
-        Ok(shown) => shown,
+    let (_, shown) = match own(account, request).await {
+        Ok(own) => own,
         Err(answer) => return answer,
     };
     account.page(format!("Disconnect {}?", shown.name)).render(&html! {
@@ -36,12 +32,8 @@ pub(super) async fn ask(Data(account): Data<&Account>, request: &Request) -> Res
 /// Disconnects the account.
 #[handler]
 pub(super) async fn end(Data(account): Data<&Account>, request: &Request) -> Response {
-    let visitor = match account.visitor(request).await {
-        Ok(visitor) => visitor,
-        Err(answer) => return answer,
-    };
-    let shown = match named(account, &visitor, request).await {
-        Ok(shown) => shown,
+    let (visitor, shown) = match own(account, request).await {
+        Ok(own) => own,
         Err(answer) => return answer,
     };
     match account.search.connections.disconnect(visitor.member.user.id, shown.id).await {

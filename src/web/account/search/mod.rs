@@ -131,6 +131,13 @@ fn path(account: &AccountView) -> String {
     format!("/account/search/{}", account.id)
 }
 
+/// Returns the visitor and the account that the path names, or the answer to anybody who has no such account.
+async fn own(account: &Account, request: &Request) -> Result<(Visitor, AccountView), Response> {
+    let visitor = account.visitor(request).await?;
+    let shown = named(account, &visitor, request).await?;
+    Ok((visitor, shown))
+}
+
 /// Returns the account that the path names, if it is the visitor's.
 async fn named(account: &Account, visitor: &Visitor, request: &Request) -> Result<AccountView, Response> {
     let id = request.raw_path_param("id").and_then(parse_id).ok_or_else(not_found)?;

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use uuid::Uuid;
 
-use super::{back, failed, form, named, not_found, path, reconnect, words};
+use super::{back, failed, form, named, not_found, own, path, reconnect, words};
 use crate::{
     error::Error,
     services::{
@@ -50,12 +50,8 @@ pub(super) async fn show(Data(account): Data<&Account>, request: &Request) -> Re
 /// Reads the sites again.
 #[handler]
 pub(super) async fn sync(Data(account): Data<&Account>, request: &Request) -> Response {
-    let visitor = match account.visitor(request).await {
-        Ok(visitor) => visitor,
-        Err(answer) => return answer,
-    };
-    let shown = match named(account, &visitor, request).await {
-        Ok(shown) => shown,
+    let (visitor, shown) = match own(account, request).await {
+        Ok(own) => own,
         Err(answer) => return answer,
     };
     match account.search.connections.sync(visitor.member.user.id, shown.id).await {
@@ -67,12 +63,8 @@ pub(super) async fn sync(Data(account): Data<&Account>, request: &Request) -> Re
 /// Tracks exactly the ticked properties of the account. Beyond the plan nothing is changed, and the ticks stay.
 #[handler]
 pub(super) async fn choose(Data(account): Data<&Account>, request: &Request, body: Body) -> Response {
-    let visitor = match account.visitor(request).await {
-        Ok(visitor) => visitor,
-        Err(answer) => return answer,
-    };
-    let shown = match named(account, &visitor, request).await {
-        Ok(shown) => shown,
+    let (visitor, shown) = match own(account, request).await {
+        Ok(own) => own,
         Err(answer) => return answer,
     };
     let form = match form(request, body).await {
