@@ -27,6 +27,8 @@ start_server() {
         shift
     done
     data=$(mktemp -d)
+    # Emptied before the server starts in the background, so that the loop below never reads the address of an earlier run.
+    : >"$work/server.out"
     (cd "$data" && exec env -i PATH="$PATH" HOME="$data" RUST_LOG=warn "${settings[@]}" "$server" "$@") \
         >"$work/server.out" 2>"$work/server.log" &
     server_id=$!
