@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser google-check openapi baseline examples bench
+.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser google-check test-mcp openapi baseline examples bench
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,9 @@ fuzz: ## Schemathesis over every built operation of a running server (needs Pyth
 
 google-check: ## Google's own client libraries work against the simulator (needs Python 3.11)
 	tools/google/run.sh
+
+test-mcp: ## The tool endpoint with the official clients and the conformance runner of its protocol (needs Node 20 and Python 3.11)
+	tools/mcp/run.sh
 
 test-browser: ## The pages in headless Chromium, also with a certified OpenID provider (needs Node 20; installs Debian's Chromium)
 	tools/browser/run.sh

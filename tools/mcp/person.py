@@ -1,0 +1,74 @@
+"""A person at the pages of sign-in and consent.
+
+usage: person.py ADDRESS
+Opens ADDRESS, which a client would open in a browser. Signs in as the demo owner and allows what is asked. Prints the address that leads
+back to the client, and does not open it.
+"""
+
+import html.parser
+import http.cookiejar
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+
+# The buttons that the person presses, where a page has them.
+PRESSED = [("person", "owner"), ("decision", "allow")]
+MAX_PAGES = 10
+
+
+class Forms(html.parser.HTMLParser):
+    """The forms of a page: where each leads, its hidden fields and its buttons."""
+
+    def __init__(self):
+        super().__init__()
+        self.forms = []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "form":
+            self.forms.append({"action": attributes.get("action", ""), "fields": [], "buttons": []})
+        elif tag == "input" and self.forms and attributes.get("type") == "hidden":
+            self.forms[-1]["fields"].append((attributes["name"], attributes["value"]))
+        elif tag == "button" and self.forms:
+            self.forms[-1]["buttons"].append((attributes.get("name"), attributes.get("value")))
+
+
+class KeepRedirects(urllib.request.HTTPRedirectHandler):
+    """Hands redirects out instead of following them."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+def press(page, address):
+    """Returns the address of the form with a button that the person presses, and what the form sends."""
+    reader = Forms()
+    reader.feed(page)
+    for button in PRESSED:
+        for form in reader.forms:
+            if button in form["buttons"]:
+                sent = urllib.parse.urlencode([*form["fields"], button]).encode()
+                return urllib.parse.urljoin(address, form["action"]), sent
+    sys.exit(f"person: {address} shows no button to sign in or to allow:\n{page}")
+
+
+def walk(address):
+    """Goes from page to page until one leads to another server. Returns that address."""
+    cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
+    browser = urllib.request.build_opener(cookies, KeepRedirects)
+    server, sent = urllib.parse.urlsplit(address).netloc, None
+    for _ in range(MAX_PAGES):
+        try:
+            with browser.open(address, sent, timeout=30) as answer:
+                address, sent = press(answer.read().decode(), address)
+        except urllib.error.HTTPError as answer:
+            if not 300 <= answer.code < 400:
+                sys.exit(f"person: {address} answered {answer.code}:\n{answer.read().decode()}")
+            address, sent = urllib.parse.urljoin(address, answer.headers["location"]), None
+            if urllib.parse.urlsplit(address).netloc != server:
+                return address
+    sys.exit(f"person: still at {address} after {MAX_PAGES} pages")
+
+
+print(walk(sys.argv[1]))
