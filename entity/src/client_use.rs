@@ -19,6 +19,8 @@ pub struct Model {
     pub first_used_at: DateTimeUtc,
     /// Time of the last recorded use.
     pub last_used_at: DateTimeUtc,
+    /// Time of the last recorded use of the tool endpoint. A client with one is an assistant.
+    pub tools_used_at: Option<DateTimeUtc>,
 }
 
 /// No declared relations: finders select by id.

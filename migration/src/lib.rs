@@ -26,6 +26,7 @@ mod m0021_one_table_of_classifications;
 mod m0022_consents_by_address;
 mod m0023_text_on_postgres_again;
 mod m0024_versions_of_replays;
+mod m0025_uses_of_tools;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -58,6 +59,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0022_consents_by_address::Migration),
             Box::new(m0023_text_on_postgres_again::Migration),
             Box::new(m0024_versions_of_replays::Migration),
+            Box::new(m0025_uses_of_tools::Migration),
         ]
     }
 }

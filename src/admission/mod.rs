@@ -37,7 +37,7 @@ use crate::{
             PropertyAccess, SharedProperty,
             facts::{self, Caller, Facts, LinkFacts, PropertyFacts, Revoked},
         },
-        applications::uses::Uses,
+        applications::uses::{SurfaceKind, Uses},
         users::Member,
     },
     store::{commits::AsOf, database::Opened},
@@ -63,6 +63,15 @@ struct Inner {
 
 /// The digest of a credential and the property requested with it.
 type CallerKey = ([u8; 32], Option<Uuid>);
+
+/// A place that takes access tokens, and the audience that they must name.
+#[derive(Debug, Clone)]
+pub struct Surface {
+    /// The place.
+    pub kind: SurfaceKind,
+    /// The audience.
+    pub audience: String,
+}
 
 /// A request with valid credentials.
 #[derive(Debug, Clone)]
@@ -164,17 +173,17 @@ impl Admissions {
         }
     }
 
-    /// Admits a request to the surface `audience`, and to `property` if its path names one. Returns `None` if the request has no
-    /// credential, or only an expired cookie.
+    /// Admits a request to `surface`, and to `property` if its path names one. Pages are on no surface and take sessions only.
+    /// Returns `None` if the request has no credential, or only an expired cookie.
     pub async fn admit(
         &self,
         method: &Method,
         headers: &HeaderMap,
-        audience: &str,
+        surface: Option<&Surface>,
         property: Option<Uuid>,
     ) -> Result<Option<Admitted>, AdmissionError> {
         match credentials::presented(headers, &self.0.session_cookie) {
-            Ok(Presented::Bearer(token)) => self.bearer(&token, audience, property).await.map(Some),
+            Ok(Presented::Bearer(token)) => self.bearer(&token, surface, property).await.map(Some),
             Ok(Presented::Session(value)) => self.session(&value, method, headers, property).await,
             Ok(Presented::Nothing) => Ok(None),
             Err(CredentialsError::Repeated) => Err(AdmissionError::InvalidRequest),
@@ -182,15 +191,16 @@ impl Admissions {
         }
     }
 
-    /// Admits the holder of a bearer token, also for surfaces that accept no cookies.
-    pub async fn bearer(
+    /// Admits the holder of a bearer token.
+    async fn bearer(
         &self,
         token: &str,
-        audience: &str,
+        surface: Option<&Surface>,
         property: Option<Uuid>,
     ) -> Result<Admitted, AdmissionError> {
         let inner = &self.0;
-        let token = inner.verifier.verify(token, audience).await.map_err(|error| match error {
+        let surface = surface.ok_or(AdmissionError::InvalidToken("pages take no tokens"))?;
+        let token = inner.verifier.verify(token, &surface.audience).await.map_err(|error| match error {
             TokenError::Invalid(reason) => AdmissionError::InvalidToken(reason),
             TokenError::IssuerUnavailable(error) => error.into(),
         })?;
@@ -200,7 +210,7 @@ impl Admissions {
         if facts.value.revoked.client {
             return Err(AdmissionError::ClientRefused);
         }
-        inner.uses.note(facts.value.user.id, &token.client_id, &token.scopes, inner.clock.now());
+        inner.uses.note(facts.value.user.id, &token.client_id, surface.kind, &token.scopes, inner.clock.now());
         let credential = Credential::AccessToken {
             token_id: token.id.clone(),
             client_id: token.client_id.clone(),

@@ -13,6 +13,7 @@ use super::{
     basis::{audience, mcp_audience, mcp_endpoint, navigation},
 };
 use crate::{
+    admission::Surface,
     config::Config,
     error::Error,
     http::{
@@ -20,7 +21,7 @@ use crate::{
         idempotency::Writes, origin::OwnOrigins, rate_limit::RateLimit, tools::Tools, version::Served,
     },
     mcp,
-    services::{connections::SearchConnections, replays::KeysInUse},
+    services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
     store::{in_flight::InFlight, rate_limit::Rate},
     urls::is_https,
     web::{
@@ -62,7 +63,7 @@ fn tools(
     Ok(Tools {
         operations: mcp::dated(search.clone(), operations),
         authenticate: Authenticate {
-            audience: mcp_audience(&app.config, &app.base_url),
+            surface: Surface { kind: SurfaceKind::Tools, audience: mcp_audience(&app.config, &app.base_url) },
             metadata: format!("{mcp_url}{}", well_known::MCP_PATH),
             ..layers.authenticate.clone()
         },
@@ -90,7 +91,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         other_paths,
         authenticate: Authenticate {
             admissions: parts.admissions.clone(),
-            audience: audience(config, base_url),
+            surface: Surface { kind: SurfaceKind::Api, audience: audience(config, base_url) },
             base_url: base_url.clone(),
             metadata: format!("{base_url}{}", well_known::API_PATH),
             config: config.clone(),
@@ -155,6 +156,7 @@ fn account(parts: &Parts) -> Account {
         admissions: parts.admissions.clone(),
         config: app.config.clone(),
         base_url: app.base_url.clone(),
+        tools: mcp_endpoint(&app.config, &app.base_url),
         clock: app.clock.clone(),
         sessions: parts.sessions.clone(),
         reader: app.db.clone(),

@@ -13,7 +13,7 @@ use poem::{Endpoint, Error, IntoResponse, Request, Response, Result, http::Statu
 
 use super::{client_address, failures::Failures, operation, rate_limit::CountedAs};
 use crate::{
-    admission::{AdmissionError, Admissions},
+    admission::{AdmissionError, Admissions, Surface},
     config::Config,
     digest::sha256_hex,
     identity::credentials::{challenge, presents_token},
@@ -31,8 +31,8 @@ const BAD_TOKEN: &str = "The access token is expired, revoked or not for this se
 pub struct Authenticate {
     /// Admits callers.
     pub admissions: Admissions,
-    /// The audience that access tokens must name.
-    pub audience: String,
+    /// The surface, with the audience that access tokens must name.
+    pub surface: Surface,
     /// The service's public root.
     pub base_url: String,
     /// The URL of the metadata that says where to get a token.
@@ -77,7 +77,7 @@ impl Authenticate {
     async fn admit(&self, request: &mut Request) -> Result<()> {
         let property = operation::of(request).filter(|operation| operation.is_property_scoped());
         let property = property.and_then(|operation| parse_id(operation.value("id", request.uri().path())?));
-        let admitted = self.admissions.admit(request.method(), request.headers(), &self.audience, property).await;
+        let admitted = self.admissions.admit(request.method(), request.headers(), Some(&self.surface), property).await;
         let admitted = match admitted {
             Ok(Some(admitted)) => admitted,
             Ok(None) => return Err(self.failures.counted(request, self.refusal(None, NO_TOKEN))),

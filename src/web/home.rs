@@ -34,7 +34,7 @@ impl Home {
 async fn lead(Data(home): Data<&Home>, request: &Request) -> Response {
     let mut response = match &home.admissions {
         Some(admissions) if wants_page(request.headers()) => {
-            let admitted = admissions.admit(request.method(), request.headers(), "", None).await;
+            let admitted = admissions.admit(request.method(), request.headers(), None, None).await;
             match admitted {
                 Ok(Some(admitted)) if matches!(admitted.credential, Credential::Session { .. }) => {
                     redirect(account::PATH)

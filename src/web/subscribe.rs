@@ -62,7 +62,7 @@ impl Subscribe {
     /// Returns the person whose session the request carries.
     async fn visitor(&self, request: &Request) -> Result<Option<Arc<Member>>, AdmissionError> {
         let Some(admissions) = &self.admissions else { return Ok(None) };
-        match admissions.admit(request.method(), request.headers(), "", None).await {
+        match admissions.admit(request.method(), request.headers(), None, None).await {
             Ok(admitted) => {
                 let admitted = admitted.filter(|one| matches!(one.credential, Credential::Session { .. }));
                 Ok(admitted.map(|admitted| admitted.member))

@@ -148,7 +148,7 @@ pub enum ApplicationTokenKind {
 
 /// The use of an application, which is recorded at most once an hour.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ApplicationUse {
     /// Id of the application.
     #[oai(validator(max_length = 2048))]
@@ -160,6 +160,8 @@ pub struct ApplicationUse {
     pub first_used_at: DateTime<Utc>,
     /// Time of the last recorded use.
     pub last_used_at: DateTime<Utc>,
+    /// Time of the last recorded use of the tool endpoint.
+    pub tools_used_at: Option<DateTime<Utc>>,
 }
 
 /// An application that the user refuses.

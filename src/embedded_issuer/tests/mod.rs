@@ -40,7 +40,7 @@ use super::{
     client_documents::{ClientDocuments, reach::SystemNames},
 };
 use crate::{
-    admission::{AdmissionError, Admissions},
+    admission::{AdmissionError, Admissions, Surface},
     clock::{Clock, Hand},
     config::Config,
     digest::pkce_challenge,
@@ -50,7 +50,7 @@ use crate::{
     },
     random::Random,
     secrets::Secrets,
-    services::users::StoredUsers,
+    services::{applications::uses::SurfaceKind, users::StoredUsers},
     store::database::opened_for_a_test,
     web::{paths::Paths, sign_in::BrowserSignIn, well_known::ResourceMetadata},
 };
@@ -61,16 +61,16 @@ pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:7777/cb";
 #[derive(Clone)]
 struct Api {
     admissions: Admissions,
-    audience: String,
+    surface: Surface,
 }
 
 #[handler]
 async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
-    let metadata = format!("{}/.well-known/oauth-protected-resource", api.audience);
+    let metadata = format!("{}/.well-known/oauth-protected-resource", api.surface.audience);
     let refuse = |status: StatusCode, error| {
         Response::builder().status(status).header("WWW-Authenticate", challenge(&metadata, error)).finish()
     };
-    match api.admissions.admit(request.method(), request.headers(), &api.audience, None).await {
+    match api.admissions.admit(request.method(), request.headers(), Some(&api.surface), None).await {
         Ok(Some(admitted)) => {
             let user = &admitted.member.user;
             let email = user.email.as_ref().filter(|_| user.email_verified);
@@ -177,7 +177,10 @@ impl TestIssuer {
             RelyingParty::new(keys, super::clients::WEB, None, format!("{base}/auth/callback"), clock.clone()).unwrap();
         let sign_in = BrowserSignIn::new(party, sessions, users, secrets, clock.clone(), random.clone(), &base);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
-        let on = |audience: &str| Api { admissions: admissions.clone(), audience: audience.to_owned() };
+        let on = |audience: &str| Api {
+            admissions: admissions.clone(),
+            surface: Surface { kind: SurfaceKind::Api, audience: audience.to_owned() },
+        };
         let paths = Paths::default().at("/api", "GET, POST", get(api).post(api).data(on(&base)));
         let paths = paths.at("/mcp", "GET", get(api).data(on(&format!("{base}/mcp"))));
         let (routes, _) = sign_in.mount(metadata.mount(provider.mount(paths))).into_parts();

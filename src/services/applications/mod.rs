@@ -48,6 +48,8 @@ pub struct Application {
     pub remembered_only: bool,
     /// The times of its first and last recorded use.
     pub used: Option<(DateTime<Utc>, DateTime<Utc>)>,
+    /// The time of its last recorded use of the tool endpoint. An application with one is an assistant.
+    pub tools_used_at: Option<DateTime<Utc>>,
     /// The time since which it is refused.
     pub refused_at: Option<DateTime<Utc>>,
 }
@@ -63,6 +65,7 @@ impl Application {
             allowed_at: None,
             remembered_only: false,
             used: None,
+            tools_used_at: None,
             refused_at: None,
         }
     }
@@ -99,6 +102,7 @@ pub async fn list(
     for used in &recorded {
         if let Some(application) = found.get_mut(&used.client_id) {
             application.used = Some((used.first_used_at, used.last_used_at));
+            application.tools_used_at = used.tools_used_at;
         }
     }
     let mut applications: Vec<_> = found.into_values().collect();

@@ -1,7 +1,7 @@
 //! Records which clients act for which people, beside the requests: a request only looks into memory.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -9,8 +9,9 @@ use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::client_use::{ActiveModel, Column, Entity};
 use sea_orm::{
-    ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter,
-    sea_query::OnConflict,
+    ActiveValue::Set,
+    ColumnTrait, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter,
+    sea_query::{Expr, OnConflict},
 };
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use uuid::Uuid;
@@ -21,8 +22,8 @@ const EVERY: TimeDelta = TimeDelta::hours(1);
 const KEEP: TimeDelta = TimeDelta::days(180);
 /// The people whose clients are remembered. The least recently seen is dropped first.
 const MAX_PEOPLE: usize = 4_096;
-/// The clients that are remembered of one person. The one noted first is dropped first.
-const MAX_CLIENTS: usize = 32;
+/// The notes that are remembered of one person. The oldest is dropped first.
+const MAX_NOTES: usize = 32;
 /// Uses that wait to be written. Beyond that number a use is noted by a later request.
 const MAX_WAITING: usize = 1_024;
 /// Uses that one statement writes, so that after a restart they do not delay other writes one by one.
@@ -35,8 +36,30 @@ pub struct Uses {
     waiting: Sender<Use>,
 }
 
-/// The clients noted of each person, each with the time of the note.
-type ByPerson = LruCache<Uuid, Vec<(String, DateTime<Utc>)>>;
+/// The place at which a client acts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SurfaceKind {
+    /// The REST API.
+    Api,
+    /// The tool endpoint, which assistants use.
+    Tools,
+}
+
+/// The clients noted of each person.
+type ByPerson = LruCache<Uuid, Vec<Note>>;
+
+/// A client at a surface, and the time of its use.
+struct Note {
+    client_id: String,
+    surface: SurfaceKind,
+    at: DateTime<Utc>,
+}
+
+impl Note {
+    fn is_of(&self, client_id: &str, surface: SurfaceKind) -> bool {
+        self.client_id == client_id && self.surface == surface
+    }
+}
 
 /// The pairs that were noted.
 #[derive(Clone)]
@@ -48,6 +71,15 @@ struct Use {
     client_id: String,
     scopes: String,
     at: DateTime<Utc>,
+    tools_at: Option<DateTime<Utc>>,
+}
+
+impl Use {
+    /// Adds a later use of the same client.
+    fn followed_by(&mut self, later: Self) {
+        let tools_at = later.tools_at.or(self.tools_at);
+        *self = Self { tools_at, ..later };
+    }
 }
 
 impl Uses {
@@ -60,21 +92,24 @@ impl Uses {
         Self { noted, waiting }
     }
 
-    /// Notes that a client acts for a person, with a token of these scopes.
-    pub fn note(&self, user_id: Uuid, client_id: &str, scopes: &[String], now: DateTime<Utc>) {
+    /// Notes that a client acts for a person at `surface`, with a token of these scopes.
+    pub fn note(&self, user_id: Uuid, client_id: &str, surface: SurfaceKind, scopes: &[String], now: DateTime<Utc>) {
         let mut noted = self.noted.lock();
-        if noted.cache_get(&user_id).is_some_and(|clients| is_recent(clients, client_id, now)) {
+        let is_recent = |note: &Note| note.is_of(client_id, surface) && now - note.at < EVERY;
+        if noted.cache_get(&user_id).is_some_and(|notes| notes.iter().any(is_recent)) {
             return;
         }
         let Ok(place) = self.waiting.try_reserve() else { return };
-        place.send(Use { user_id, client_id: client_id.to_owned(), scopes: scopes.join(" "), at: now });
-        let mut clients = noted.cache_remove(&user_id).unwrap_or_default();
-        clients.retain(|(known, _)| known != client_id);
-        if clients.len() == MAX_CLIENTS {
-            clients.remove(0);
+        let client_id = client_id.to_owned();
+        let tools_at = (surface == SurfaceKind::Tools).then_some(now);
+        place.send(Use { user_id, client_id: client_id.clone(), scopes: scopes.join(" "), at: now, tools_at });
+        let mut of_person = noted.cache_remove(&user_id).unwrap_or_default();
+        of_person.retain(|note| !note.is_of(&client_id, surface));
+        if of_person.len() == MAX_NOTES {
+            of_person.remove(0);
         }
-        clients.push((client_id.to_owned(), now));
-        noted.cache_set(user_id, clients);
+        of_person.push(Note { client_id, surface, at: now });
+        noted.cache_set(user_id, of_person);
     }
 }
 
@@ -86,22 +121,16 @@ impl Noted {
     /// Forgets a use that was not written, so that the next request notes it again.
     fn forget(&self, unwritten: &Use) {
         let mut noted = self.lock();
-        let mut clients = noted.cache_remove(&unwritten.user_id).unwrap_or_default();
-        clients.retain(|(known, _)| *known != unwritten.client_id);
-        noted.cache_set(unwritten.user_id, clients);
+        let mut of_person = noted.cache_remove(&unwritten.user_id).unwrap_or_default();
+        of_person.retain(|note| note.client_id != unwritten.client_id);
+        noted.cache_set(unwritten.user_id, of_person);
     }
-}
-
-fn is_recent(clients: &[(String, DateTime<Utc>)], client_id: &str, now: DateTime<Utc>) -> bool {
-    clients.iter().any(|(known, at)| known == client_id && now - *at < EVERY)
 }
 
 async fn write(writer: DatabaseConnection, mut queue: Receiver<Use>, noted: Noted) {
     let mut batch = Vec::new();
     while queue.recv_many(&mut batch, BATCH).await > 0 {
-        // One statement must not name a pair twice.
-        let uses = batch.drain(..).map(|one: Use| ((one.user_id, one.client_id.clone()), one));
-        let uses: Vec<Use> = uses.collect::<HashMap<_, _>>().into_values().collect();
+        let uses = merged(&mut batch);
         if store(&writer, &uses).await.is_ok() {
             continue;
         }
@@ -115,6 +144,18 @@ async fn write(writer: DatabaseConnection, mut queue: Receiver<Use>, noted: Note
     }
 }
 
+/// Merges the uses of a pair, because one statement must not name it twice.
+fn merged(batch: &mut Vec<Use>) -> Vec<Use> {
+    let mut uses: HashMap<(Uuid, String), Use> = HashMap::new();
+    for one in batch.drain(..) {
+        match uses.entry((one.user_id, one.client_id.clone())) {
+            Entry::Occupied(mut earlier) => earlier.get_mut().followed_by(one),
+            Entry::Vacant(place) => drop(place.insert(one)),
+        }
+    }
+    uses.into_values().collect()
+}
+
 async fn store(writer: &DatabaseConnection, uses: &[Use]) -> Result<(), DbErr> {
     let rows = uses.iter().map(|one| ActiveModel {
         user_id: Set(one.user_id),
@@ -122,9 +163,12 @@ async fn store(writer: &DatabaseConnection, uses: &[Use]) -> Result<(), DbErr> {
         scopes: Set(one.scopes.clone()),
         first_used_at: Set(one.at),
         last_used_at: Set(one.at),
+        tools_used_at: Set(one.tools_at),
     });
     let again = OnConflict::columns([Column::UserId, Column::ClientId])
         .update_columns([Column::Scopes, Column::LastUsedAt])
+        // A use of the API keeps the time at which the client last used the tools.
+        .value(Column::ToolsUsedAt, Expr::cust("COALESCE(excluded.tools_used_at, client_use.tools_used_at)"))
         .to_owned();
     Entity::insert_many(rows).on_conflict(again).exec_without_returning(writer).await.map(|_| ())
 }
@@ -156,17 +200,17 @@ mod tests {
         let uses = Uses::start(world.db.clone());
         let scopes = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let minutes = |minutes: i64| noon() + TimeDelta::minutes(minutes);
-        uses.note(world.owner, "a", &scopes("openid"), noon());
-        uses.note(world.owner, "a", &scopes("openid email"), minutes(59));
-        uses.note(world.owner, "b", &scopes("openid"), minutes(59));
+        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid"), noon());
+        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid email"), minutes(59));
+        uses.note(world.owner, "b", SurfaceKind::Tools, &scopes("openid"), minutes(59));
         let of_a = |rows: Vec<entity::client_use::Model>| rows.into_iter().find(|row| row.client_id == "a").unwrap();
         let first = of_a(recorded(&world, world.owner, 2).await);
         assert_eq!((first.first_used_at, first.last_used_at, first.scopes.as_str()), (noon(), noon(), "openid"));
-        uses.note(world.owner, "a", &scopes("openid email"), minutes(60));
-        uses.note(world.owner, "c", &[], minutes(60));
+        uses.note(world.owner, "a", SurfaceKind::Api, &scopes("openid email"), minutes(60));
+        uses.note(world.owner, "c", SurfaceKind::Api, &[], minutes(60));
         let later = of_a(recorded(&world, world.owner, 3).await);
         assert_eq!((later.first_used_at, later.last_used_at), (noon(), minutes(60)));
-        assert_eq!(later.scopes, "openid email");
+        assert_eq!((later.scopes.as_str(), later.tools_used_at), ("openid email", None));
         assert!(recorded(&world, world.stranger, 0).await.is_empty());
 
         assert_eq!(sweep(&world.db, noon() + KEEP).await.unwrap(), 0);
@@ -174,11 +218,24 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_assistant_stays_one_when_it_uses_the_api() {
+        let world = World::new().await;
+        let uses = Uses::start(world.db.clone());
+        let hour = noon() + TimeDelta::hours(1);
+        uses.note(world.owner, "a", SurfaceKind::Tools, &[], noon());
+        uses.note(world.owner, "a", SurfaceKind::Api, &[], hour);
+        uses.note(world.owner, "last", SurfaceKind::Api, &[], hour);
+        let rows = recorded(&world, world.owner, 2).await;
+        let row = rows.iter().find(|row| row.client_id == "a").unwrap();
+        assert_eq!((row.tools_used_at, row.last_used_at), (Some(noon()), hour));
+    }
+
+    #[tokio::test]
     async fn a_use_by_nobody_known_keeps_no_other_from_being_recorded() {
         let world = World::new().await;
         let uses = Uses::start(world.db.clone());
         for user in [Uuid::nil(), world.owner] {
-            uses.note(user, "a", &[], noon());
+            uses.note(user, "a", SurfaceKind::Api, &[], noon());
         }
         recorded(&world, world.owner, 1).await;
         while uses.noted.lock().cache_get(&Uuid::nil()).is_none_or(|clients| !clients.is_empty()) {
@@ -190,9 +247,9 @@ mod tests {
     async fn a_person_with_many_clients_fills_no_memory() {
         let world = World::new().await;
         let uses = Uses::start(world.db.clone());
-        for number in 0..5 * MAX_CLIENTS {
-            uses.note(world.owner, &number.to_string(), &[], noon());
+        for number in 0..5 * MAX_NOTES {
+            uses.note(world.owner, &number.to_string(), SurfaceKind::Api, &[], noon());
         }
-        assert_eq!(uses.noted.lock().cache_get(&world.owner).unwrap().len(), MAX_CLIENTS);
+        assert_eq!(uses.noted.lock().cache_get(&world.owner).unwrap().len(), MAX_NOTES);
     }
 }

@@ -26,6 +26,7 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Mark
                 p.quiet-text { "They act for you with access that you gave them. Uses are recorded once an hour." }
                 ul.plain { @for (number, one) in found.iter().enumerate() { li.card { (card(account, one, number)) } } }
             }
+            p.quiet-text { "To connect an assistant, give it the address " code { (account.tools) } "." }
         }
     })
 }
@@ -35,6 +36,7 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
     let name = one.name.as_deref().unwrap_or(&one.client_id);
     html! {
         h3 id=(heading) { (name) }
+        @if one.tools_used_at.is_some() { p.state { "Assistant" } }
         @if one.refused_at.is_some() { p.state.bad { "Refused: it cannot act for you" } }
         @if one.remembered_only {
             p.state { "It has no access now. It gets it again without a question while you are signed in." }
@@ -50,6 +52,7 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
             dt { "First used" }
             dd { @if let Some((first, _)) = one.used { (time(first)) } @else { "Not yet" } }
             @if let Some((_, last)) = one.used { dt { "Last used" } dd { (time(last)) } }
+            @if let Some(at) = one.tools_used_at { dt { "Last used as an assistant" } dd { (time(at)) } }
             @if let Some(at) = one.refused_at { dt { "Refused since" } dd { (time(at)) } }
         }
         @if one.refused_at.is_some() {

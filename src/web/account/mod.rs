@@ -57,6 +57,8 @@ pub struct Account {
     pub config: Arc<Config>,
     /// The service's public root.
     pub base_url: String,
+    /// The URL of the tool endpoint.
+    pub tools: String,
     /// The clock.
     pub clock: Clock,
     /// The sessions of browsers.
@@ -108,7 +110,7 @@ impl Account {
     /// Returns the person whose session the request carries, or the answer that leads to sign-in. A write must come from a page
     /// of this service.
     async fn visitor(&self, request: &Request) -> Result<Visitor, Response> {
-        let admitted = self.admissions.admit(request.method(), request.headers(), "", None).await;
+        let admitted = self.admissions.admit(request.method(), request.headers(), None, None).await;
         match admitted {
             Ok(Some(admitted)) => match admitted.credential {
                 Credential::Session { id } => {

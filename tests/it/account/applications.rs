@@ -7,6 +7,7 @@ use sightline::{app::http_client, digest::pkce_challenge};
 use crate::support::{
     actor::Actor,
     app::TestApp,
+    assistant::Assistant,
     signed_in::{Browser, Page},
 };
 
@@ -96,6 +97,29 @@ async fn a_person_sees_which_applications_act_for_them_and_how() {
 
     let stranger = Browser::signed_in(&app, "stranger").await;
     section_with(&stranger, "No application acts for you.").await;
+}
+
+#[tokio::test]
+async fn an_application_that_used_the_tools_is_an_assistant_and_is_revoked_like_any_other() {
+    let app = TestApp::start(|_| {}).await;
+    let base = &app.service.base_url;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let section = section_with(&browser, "No application acts for you.").await;
+    assert!(section.contains(&format!("<code>{base}/mcp</code>")), "{section}");
+    let clients = [registered(base, "Dashboard").await, registered(base, "Helper").await];
+    let dashboard = acting(base, &connected(base, &clients[0], "owner").await);
+    dashboard.get("/api/tags").await.expect(200);
+    let helper = acting(base, &connected(base, &clients[1], "owner").await);
+    Assistant::of(&app, &helper).call("list_properties", json!({})).await;
+    let section = section_with(&browser, "Last used as an assistant").await;
+    let cards: Vec<&str> =
+        section.split("<h3").filter(|card| card.contains("<p class=\"state\">Assistant</p>")).collect();
+    assert!(cards.len() == 1 && cards[0].contains("Helper"), "{section}");
+
+    let form = [("client_id", clients[1].as_str())];
+    browser.post("/account/applications/revoke", &form).await.leads_to("/account?done=application-revoked");
+    Assistant::of(&app, &helper).ask("tools/list", json!({})).await.expect(401);
+    dashboard.get("/api/tags").await.expect(200);
 }
 
 #[tokio::test]

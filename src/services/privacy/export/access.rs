@@ -61,6 +61,7 @@ impl Export {
             scopes: words(&row.scopes),
             first_used_at: row.first_used_at,
             last_used_at: row.last_used_at,
+            tools_used_at: row.tools_used_at,
         };
         self.list("applicationUses", uses.into_iter().map(shown)).await?;
         let refusals = client_refusal::Entity::of_user(person).order_by_asc(client_refusal::Column::ClientId);
