@@ -5,17 +5,15 @@ usage: client.py URL CERTIFICATE, with the address of the tool endpoint, and a c
 """
 
 import asyncio
-import http.server
 import json
 import pathlib
 import re
-import ssl
 import subprocess
 import sys
-import threading
 import traceback
 import urllib.parse
 
+import documents
 import httpx2
 from mcp import Client
 from mcp.client.auth import OAuthClientProvider
@@ -42,30 +40,6 @@ exchanges = []
 async def record(answer):
     await answer.aread()
     exchanges.append(answer)
-
-
-def serve_document():
-    """Serves the client's metadata document. Returns its address, which is the client's id."""
-
-    class Document(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            body = json.dumps({"client_id": address, **METADATA}).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Document)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(CERTIFICATE)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    address = f"https://127.0.0.1:{server.server_port}/client.json"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return address
 
 
 class Memory:
@@ -211,7 +185,8 @@ async def use_prompts(client):
 
 
 async def main():
-    document, memory, person = serve_document(), Memory(), Person()
+    document = documents.serve(CERTIFICATE, {"client": METADATA})["client"]
+    memory, person = Memory(), Person()
     for mode, version in [("legacy", "2025-11-25"), ("auto", "2026-07-28")]:
         sign_in = OAuthClientProvider(
             ENDPOINT,

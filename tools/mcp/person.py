@@ -17,15 +17,23 @@ PRESSED = [("person", "owner"), ("decision", "allow")]
 MAX_PAGES = 10
 
 
-class Forms(html.parser.HTMLParser):
-    """The forms of a page: where each leads, its hidden fields and its buttons."""
+class Page(html.parser.HTMLParser):
+    """The text of a page, and its forms: where each leads, its hidden fields and its buttons."""
 
-    def __init__(self):
+    def __init__(self, text):
         super().__init__()
-        self.forms = []
+        self.forms, self.words, self.tag = [], [], ""
+        self.feed(text)
+
+    def __str__(self):
+        return " ".join(self.words)
+
+    def handle_data(self, data):
+        if self.tag not in ("style", "script"):
+            self.words += data.split()
 
     def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
+        self.tag, attributes = tag, dict(attributes)
         if tag == "form":
             self.forms.append({"action": attributes.get("action", ""), "fields": [], "buttons": []})
         elif tag == "input" and self.forms and attributes.get("type") == "hidden":
@@ -43,14 +51,12 @@ class KeepRedirects(urllib.request.HTTPRedirectHandler):
 
 def press(page, address):
     """Returns the address of the form with a button that the person presses, and what the form sends."""
-    reader = Forms()
-    reader.feed(page)
     for button in PRESSED:
-        for form in reader.forms:
+        for form in page.forms:
             if button in form["buttons"]:
                 sent = urllib.parse.urlencode([*form["fields"], button]).encode()
                 return urllib.parse.urljoin(address, form["action"]), sent
-    sys.exit(f"person: {address} shows no button to sign in or to allow:\n{page}")
+    sys.exit(f"person: {address} shows no button to sign in or to allow: {page}")
 
 
 def walk(address):
@@ -61,10 +67,10 @@ def walk(address):
     for _ in range(MAX_PAGES):
         try:
             with browser.open(address, sent, timeout=30) as answer:
-                address, sent = press(answer.read().decode(), address)
+                address, sent = press(Page(answer.read().decode()), address)
         except urllib.error.HTTPError as answer:
             if not 300 <= answer.code < 400:
-                sys.exit(f"person: {address} answered {answer.code}:\n{answer.read().decode()}")
+                sys.exit(f"person: {address} answered {answer.code}: {Page(answer.read().decode())}")
             address, sent = urllib.parse.urljoin(address, answer.headers["location"]), None
             if urllib.parse.urlsplit(address).netloc != server:
                 return address

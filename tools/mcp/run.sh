@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Uses the tool endpoint with the official clients of the Model Context Protocol in TypeScript and Python, from sign-in to the last tool,
 # and with the protocol's conformance runner.
+# Before that, signs in with the metadata of common assistants.
 # usage: tools/mcp/run.sh
 # Everything is installed and kept below target/mcp. SERVER names a built `sightline` to use instead of building one. Needs Rust, Node 20
 # and Python 3.11.
@@ -23,7 +24,7 @@ if ! cmp -s "$here/package-lock.json" "$work/node/node_modules/installed.json"; 
 fi
 # Node looks for packages beside a module.
 rm -rf "$work/node/not-applicable"
-cp -R "$here"/*.mjs "$here"/*.py "$here/calls.json" "$here/not-applicable" "$work/node/"
+cp -R "$here"/*.mjs "$here"/*.py "$here"/*.json "$here/not-applicable" "$work/node/"
 
 export PYTHON=$work/venv/bin/python TOKEN RESULTS=$work/results
 "$PYTHON" "$here/certificate.py" "$work/certificate.pem"
@@ -34,6 +35,7 @@ start_server SSL_CERT_FILE="$work/certificate.pem" SIGHTLINE_LISTEN=127.0.0.1:0 
 sign_in
 
 cd "$work/node"
+"$PYTHON" assistants.py "$url" "$work/certificate.pem"
 # Two of the tools ask an SEO provider.
 node connect-provider.mjs "$url"
 node client.mjs "$url/mcp"
