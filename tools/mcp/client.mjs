@@ -91,6 +91,20 @@ function checkSignIn(provider) {
   assert.ok(provider.saved.refresh_token, 'no refresh token');
 }
 
+/** Replaces the access token by one that is not valid, so that the client has to use its refresh token. */
+function spoil(provider) {
+  provider.saved = { ...provider.saved, access_token: 'spoiled' };
+  return { ...provider.saved, asked: provider.asked };
+}
+
+/** Checks that the client was given new tokens for its refresh token, and that nobody was asked. */
+function checkRefresh(provider, before) {
+  const refreshed = exchanges.find((one) => new URLSearchParams(one.sent).get('grant_type') === 'refresh_token');
+  assert.equal(refreshed?.status, 200);
+  assert.notEqual(provider.saved.refresh_token, before.refresh_token);
+  assert.equal(provider.asked, before.asked);
+}
+
 async function useTools(client) {
   const { tools } = await client.listTools();
   const names = tools.map((tool) => tool.name);
@@ -163,16 +177,23 @@ async function usePrompts(client) {
   return `${prompts.length} prompts`;
 }
 
+/** Uses the server in one generation of the protocol, which the client has to negotiate by itself. */
+async function useAll(mode, version) {
+  const client = await connect(mode, provider);
+  assert.equal(client.getNegotiatedProtocolVersion(), version);
+  const used = [await useTools(client), await useResources(client), await usePrompts(client)];
+  await client.close();
+  console.log(`test-mcp: TypeScript client, ${version}: used ${used.join(', ')}`);
+}
+
 const provider = new Registered();
 try {
-  for (const [mode, version] of [['legacy', '2025-11-25'], ['auto', '2026-07-28']]) {
-    const client = await connect(mode, provider);
-    if (mode === 'legacy') checkSignIn(provider);
-    assert.equal(client.getNegotiatedProtocolVersion(), version);
-    const used = [await useTools(client), await useResources(client), await usePrompts(client)];
-    await client.close();
-    console.log(`test-mcp: TypeScript client, ${version}: signed in by registration, used ${used.join(', ')}`);
-  }
+  await useAll('legacy', '2025-11-25');
+  checkSignIn(provider);
+  const before = spoil(provider);
+  await useAll('auto', '2026-07-28');
+  checkRefresh(provider, before);
+  console.log('test-mcp: TypeScript client: signed in by registration, then by its refresh token');
 } catch (error) {
   console.error(error);
   for (const { method, url, sent, status, said } of exchanges.slice(-2)) {

@@ -202,7 +202,8 @@ async def main():
                     check_sign_in(person, memory, document)
                 assert client.protocol_version == version, client.protocol_version
                 used = [await use_tools(client), await use_resources(client), await use_prompts(client)]
-        print(f"test-mcp: Python client, {version}: signed in by its metadata document, used {', '.join(used)}", flush=True)
+        print(f"test-mcp: Python client, {version}: used {', '.join(used)}", flush=True)
+    print("test-mcp: Python client: signed in by its metadata document", flush=True)
 
 
 try:

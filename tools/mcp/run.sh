@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Uses the tool endpoint with the official clients of the Model Context Protocol in TypeScript and Python, from sign-in to the last tool,
-# and with the protocol's conformance runner.
-# Before that, signs in with the metadata of common assistants.
+# Signs in with the metadata of common assistants, then uses the tool endpoint with the official clients of the Model Context Protocol in
+# TypeScript and Python, from sign-in to the last tool, and with the protocol's conformance runner.
 # usage: tools/mcp/run.sh
 # Everything is installed and kept below target/mcp. SERVER names a built `sightline` to use instead of building one. Needs Rust, Node 20
 # and Python 3.11.
@@ -13,7 +12,11 @@ work=$root/target/mcp
 mkdir -p "$work/node"
 
 . "$root/tools/common.sh"
-trap stop_server EXIT
+finish() {
+    if [ $? -ne 0 ] && [ -n "${server_id:-}" ]; then cat "$work/server.log" >&2; fi
+    stop_server
+}
+trap finish EXIT
 
 install_python "$here/requirements.txt"
 # The installation is made anew when the list of what it holds has changed.
