@@ -5,8 +5,9 @@
 // the runner writes.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import http from 'node:http';
+import { createInterface } from 'node:readline';
 import { startProxy } from './bearer-proxy.mjs';
 
 const here = import.meta.dirname;
@@ -14,21 +15,27 @@ const [service] = process.argv.slice(2);
 const { TOKEN, PYTHON, RESULTS } = process.env;
 const REVISIONS = ['2025-11-25', '2026-07-28'];
 
-/** Runs the runner. Returns whether it is content, with what it printed, and with its checks by scenario. */
-async function run(folder, options, onLine = () => {}) {
+/** Runs the runner. Returns whether it is content, with what it printed, and with its checks by scenario. `onLine` gets each line. */
+async function run(folder, options, onLine = async () => {}) {
   const results = `${RESULTS}/${folder}`;
   rmSync(results, { recursive: true, force: true });
+  mkdirSync(results, { recursive: true });
   const program = [`--import=${here}/fs-of-node-22.mjs`, `${here}/node_modules/.bin/conformance`];
   const child = spawn(process.execPath, [...program, ...options, '--output-dir', results], { stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      printed += text;
-      text.split('\n').forEach(onLine);
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on('line', (line) => {
+      printed += `${line}\n`;
+      onLine(line).catch((error) => {
+        printed += `${error}\n`;
+        child.kill();
+      });
     });
   }
   const [code] = await once(child, 'close');
-  const scenarios = readdirSync(results).sort().map((name) => ({
+  // A scenario that was cut short has a folder without checks.
+  const names = readdirSync(results).filter((name) => existsSync(`${results}/${name}/checks.json`));
+  const scenarios = names.sort().map((name) => ({
     // KIND-NAME-TIME
     name: name.replace(/^(server|authorization-server)-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, ''),
     checks: JSON.parse(readFileSync(`${results}/${name}/checks.json`)),
@@ -89,6 +96,7 @@ async function authorizationServer() {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ client_name: 'Conformance runner', redirect_uris: [`http://127.0.0.1:${port}/callback`] }),
   });
+  if (!registered.ok) throw new Error(`registration answered ${registered.status} ${await registered.text()}`);
   const { client_id } = await registered.json();
   const options = ['--url', service, '--client-id', client_id, '--resource', `${service}/mcp`, '--port', `${port}`];
   // The runner prints the address that a person has to open, and waits.
