@@ -83,6 +83,8 @@ pub struct Operation {
     pub errors: &'static [Code],
     /// Functions that document the query parameters.
     pub params: &'static [fn(&mut Vec<ParameterDoc>)],
+    /// The name of the schema of `meta.question`, if the answer echoes its parameters there.
+    pub question: Option<&'static str>,
     /// The doc comment.
     pub docs: &'static str,
 }

@@ -7,10 +7,10 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    analytics::{Performance, PerformanceMeta, PerformanceParams},
+    analytics::{AnswerMeta, Performance, PerformanceCoverage, PerformanceParams},
     answer::{Answer, Answered, Created, NoContent, Rendered},
     body::Body,
-    params::Params,
+    params::{Echo, Params},
     security::Caller,
 };
 
@@ -116,10 +116,15 @@ pub struct SharedPerformanceAnswer {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedPerformanceMeta {
-    /// Metadata of the private answer.
+    /// Metadata that all analytics answers share, without `labels`.
     #[oai(flatten)]
     #[serde(flatten)]
-    pub performance: PerformanceMeta,
+    pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<PerformanceParams>,
+    /// Coverage of each table; absent without tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<PerformanceCoverage>,
     /// Short name of the site.
     #[oai(validator(max_length = 2048))]
     pub site: String,

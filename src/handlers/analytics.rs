@@ -5,7 +5,7 @@ use api::{
         AnalyticsApi, BrandedTrafficAnswer, BrandedTrafficParams, CannibalizationAnswer, CannibalizationParams,
         CountriesAnswer, CountriesParams, CountriesTimeseriesAnswer, CountriesTimeseriesParams, ExportParams,
         GrowthAnswer, GrowthParams, PerformanceAnswer, PropertyPerformanceParams, QueryCountAnswer, QueryCountParams,
-        QueryInsightsAnswer, QueryInsightsParams, SparklinesAnswer, SparklinesParams,
+        QueryCountRowsParams, QueryInsightsAnswer, QueryInsightsParams, SparklinesAnswer, SparklinesParams,
     },
     answer::{Answered, Csv, Rendered},
     params::Params,
@@ -26,7 +26,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
-        Ok(sent(&*analyses::performance::explained(&self.search, &*caller.access()?, &params).await?))
+        Ok(sent(&*analyses::performance::performance(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_cannibalization(
@@ -64,7 +64,7 @@ impl AnalyticsApi for App {
     async fn export_property_query_count_raw(
         &self,
         caller: Caller,
-        Params(params): Params<QueryCountParams>,
+        Params(params): Params<QueryCountRowsParams>,
     ) -> Answered<Csv> {
         Ok(streamed(analyses::export::query_count_rows(&self.search, &*caller.access()?, &params).await?))
     }

@@ -19,6 +19,7 @@ pub mod idempotency;
 pub mod methods;
 pub mod operation;
 pub mod origin;
+pub mod parameters;
 pub mod rate_limit;
 pub mod request_id;
 pub mod tools;
@@ -126,6 +127,7 @@ impl Shared {
     fn authorized(&self, operations: impl Endpoint<Output = Response> + 'static) -> BoxEndpoint<'static> {
         let (authorize, writes) = (self.authorize.clone(), self.writes.clone());
         operations
+            .around(parameters::judge)
             .around(conditional::conditional)
             .around(move |next, request| idempotency::idempotency(writes.clone(), next, request))
             .around(body::refuse)

@@ -26,6 +26,7 @@ mod mcp;
 mod metrics;
 mod module_graph;
 mod operators;
+mod parameters;
 mod people;
 mod privacy;
 mod properties;

@@ -233,10 +233,10 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     let verb = format_ident!("{}", op.verb.to_uppercase());
     let idempotency =
         op.idempotency.as_ref().map_or_else(|| quote!(None), |mark| quote!(Some(crate::operation::Idempotency::#mark)));
-    let params = arguments.iter().filter(|a| last_segment(&a.ty).is_some_and(|s| s == "Params")).map(|a| {
-        let ty = &a.ty;
-        quote!(<#ty as crate::params::Documented>::document)
-    });
+    let structs = || arguments.iter().map(|a| &a.ty).filter(|ty| last_segment(ty).is_some_and(|s| s == "Params"));
+    let params = structs().map(|ty| quote!(<#ty as crate::params::Documented>::document));
+    let question =
+        structs().next().map_or_else(|| quote!(None), |ty| quote!(<#ty as crate::params::Documented>::QUESTION));
     let summary = docs(&method.attrs);
     let feature = op.plan.as_ref().map_or_else(|| quote!(None), |plan| quote!(Some(crate::models::Feature::#plan)));
     let (etag, paid) = (etag_of(op), op.paid);
@@ -250,7 +250,8 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
             access: crate::operation::Access::#access, idempotency: #idempotency, role: crate::models::Role::#role,
             feature: #feature, etag: #etag, is_paid: #paid, id_of: #id_of,
-            errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], docs: #summary,
+            errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], question: #question,
+            docs: #summary,
         }
     }
 }

@@ -36,6 +36,10 @@ pub fn api_trait(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// the camelCase name; `#[param(default = "…")]` is the value of an absent parameter, as text; `#[param(flatten)]`
 /// includes the fields of another such struct. `Option<T>` is optional without a default. On the struct,
 /// `#[params(check = path)]` names a `fn(&Self) -> Result<(), ApiError>` for rules that span fields.
+///
+/// `#[params(question = "CountriesQuestion")]` on the struct says that the answer echoes the parameters in `meta.question`, and
+/// names the schema. Every field stands there under its name, an optional one if it has a value. `#[param(resolved)]` marks an
+/// optional one that the service always fills in; `#[param(shorthand)]` one that stands for others and is left out.
 #[proc_macro_derive(QueryParams, attributes(param, params))]
 pub fn query_params(item: TokenStream) -> TokenStream {
     let item = syn::parse_macro_input!(item as syn::DeriveInput);

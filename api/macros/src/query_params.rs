@@ -12,6 +12,15 @@ struct Attributes {
     example: Option<String>,
     default: Option<String>,
     flatten: bool,
+    resolved: bool,
+    shorthand: bool,
+}
+
+/// The code that one field adds to the methods of the struct.
+struct Expanded {
+    read: TokenStream,
+    document: TokenStream,
+    echo: TokenStream,
 }
 
 /// Generates the `QueryParams` implementation of one struct.
@@ -22,16 +31,15 @@ pub fn expand(item: &DeriveInput) -> Result<TokenStream> {
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new_spanned(item, "QueryParams needs named fields"));
     };
-    let (mut reads, mut documents) = (Vec::new(), Vec::new());
-    for field in &fields.named {
-        let (read, document) = expand_field(field)?;
-        reads.push(read);
-        documents.push(document);
-    }
+    let fields = fields.named.iter().map(expand_field).collect::<Result<Vec<_>>>()?;
+    let reads = fields.iter().map(|field| &field.read);
+    let documents = fields.iter().map(|field| &field.document);
+    let echoes = fields.iter().map(|field| &field.echo);
     let ident = &item.ident;
-    let check = struct_check(item)?;
+    let (check, question) = struct_attributes(item)?;
     Ok(quote! {
         impl crate::params::QueryParams for #ident {
+            #question
             fn read(query: &crate::params::QueryPairs) -> ::std::result::Result<Self, crate::error::ApiError> {
                 let params = Self { #(#reads),* };
                 #check
@@ -40,31 +48,45 @@ pub fn expand(item: &DeriveInput) -> Result<TokenStream> {
             fn document(out: &mut ::std::vec::Vec<crate::params::ParameterDoc>) {
                 #(#documents)*
             }
+            fn echo(&self, out: &mut ::std::vec::Vec<(&'static str, ::serde_json::Value)>) {
+                #(#echoes)*
+            }
         }
     })
 }
 
-fn struct_check(item: &DeriveInput) -> Result<TokenStream> {
-    let mut check = quote!();
+/// Returns the call of `check`, and the constant of `question`.
+fn struct_attributes(item: &DeriveInput) -> Result<(TokenStream, TokenStream)> {
+    let (mut check, mut question) = (quote!(), quote!());
     for attribute in item.attrs.iter().filter(|a| a.path().is_ident("params")) {
         attribute.parse_nested_meta(|meta| {
-            let path: syn::Path = meta.value()?.parse()?;
-            check = quote!(#path(&params)?;);
+            match meta.path.get_ident().map(ToString::to_string).as_deref() {
+                Some("check") => {
+                    let path: syn::Path = meta.value()?.parse()?;
+                    check = quote!(#path(&params)?;);
+                }
+                Some("question") => {
+                    let name: LitStr = meta.value()?.parse()?;
+                    question = quote!(const QUESTION: ::std::option::Option<&'static str> = Some(#name););
+                }
+                _ => return Err(meta.error("check or question")),
+            }
             Ok(())
         })?;
     }
-    Ok(check)
+    Ok((check, question))
 }
 
-fn expand_field(field: &Field) -> Result<(TokenStream, TokenStream)> {
+fn expand_field(field: &Field) -> Result<Expanded> {
     let ident = field.ident.as_ref().ok_or_else(|| Error::new_spanned(field, "a named field"))?;
     let ty = &field.ty;
     let attributes = attributes(field)?;
     if attributes.flatten {
-        return Ok((
-            quote!(#ident: <#ty as crate::params::QueryParams>::read(query)?),
-            quote!(<#ty as crate::params::QueryParams>::document(out);),
-        ));
+        return Ok(Expanded {
+            read: quote!(#ident: <#ty as crate::params::QueryParams>::read(query)?),
+            document: quote!(<#ty as crate::params::QueryParams>::document(out);),
+            echo: quote!(<#ty as crate::params::QueryParams>::echo(&self.#ident, out);),
+        });
     }
     let name = attributes.name.unwrap_or_else(|| camel_case(&ident.to_string()));
     let description = docs(&field.attrs);
@@ -79,32 +101,47 @@ fn expand_field(field: &Field) -> Result<(TokenStream, TokenStream)> {
         (None, Some(default)) => (ty, quote!(query.or_default::<#ty>(#name, #default)?), false),
         (None, None) => (ty, quote!(query.required::<#ty>(#name)?), true),
     };
+    let is_optional = optional_of(ty).is_some();
+    let in_question = match (attributes.shorthand, is_optional && !attributes.resolved) {
+        (true, _) => quote!(Never),
+        (false, true) => quote!(IfGiven),
+        (false, false) => quote!(Always),
+    };
+    let say = quote!(out.push((#name, crate::params::ParamValue::to_value(value))));
+    let echo = match (attributes.shorthand, is_optional) {
+        (true, _) => quote!(),
+        (false, true) => quote!(if let Some(value) = &self.#ident { #say; }),
+        (false, false) => quote!({ let value = &self.#ident; #say; }),
+    };
     let default = attributes.default.map_or_else(|| quote!(None), |text| quote!(Some(#text)));
-    Ok((
-        quote!(#ident: #read),
-        quote! {
-            out.push(crate::params::ParameterDoc {
-                name: #name, description: #description, example: #example, default: #default, required: #required,
-                schema: <#value_type as crate::params::ParamValue>::schema,
-            });
-        },
-    ))
+    let document = quote! {
+        out.push(crate::params::ParameterDoc {
+            name: #name, description: #description, example: #example, default: #default, required: #required,
+            schema: <#value_type as crate::params::ParamValue>::schema,
+            in_question: crate::params::InQuestion::#in_question,
+        });
+    };
+    Ok(Expanded { read: quote!(#ident: #read), document, echo })
 }
 
 fn attributes(field: &Field) -> Result<Attributes> {
     let mut out = Attributes::default();
     for attribute in field.attrs.iter().filter(|a| a.path().is_ident("param")) {
         attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("flatten") {
-                out.flatten = true;
-                return Ok(());
+            for (word, mark) in
+                [("flatten", &mut out.flatten), ("resolved", &mut out.resolved), ("shorthand", &mut out.shorthand)]
+            {
+                if meta.path.is_ident(word) {
+                    *mark = true;
+                    return Ok(());
+                }
             }
             let text = meta.value()?.parse::<LitStr>()?.value();
             match meta.path.get_ident().map(ToString::to_string).as_deref() {
                 Some("name") => out.name = Some(text),
                 Some("example") => out.example = Some(text),
                 Some("default") => out.default = Some(text),
-                _ => return Err(meta.error("name, example, default or flatten")),
+                _ => return Err(meta.error("name, example, default, flatten, resolved or shorthand")),
             }
             Ok(())
         })?;

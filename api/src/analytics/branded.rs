@@ -7,11 +7,12 @@ use serde::Serialize;
 use super::{AnswerMeta, Counts, Totals};
 use crate::{
     models::{Change, Metrics, Question},
-    params::QueryParams,
+    params::{Echo, QueryParams},
 };
 
 /// Parameters of the branded traffic.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "BrandedTrafficQuestion")]
 pub struct BrandedTrafficParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -121,6 +122,8 @@ pub struct BrandedTrafficMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<BrandedTrafficParams>,
     /// Coverage: the part of the traffic with a known query.
     pub coverage: IdentifiedCoverage,
 }

@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::AnswerMeta;
 use crate::{
     models::{RowLimit, Slice, TableCoverage, WindowParams},
-    params::{Decimal, QueryParams, Whole},
+    params::{Decimal, Echo, Ignored, QueryParams, Whole},
 };
 
 /// Parameters of the cannibalization analysis.
 #[derive(Debug, Clone, PartialEq, QueryParams, Serialize)]
+#[params(question = "CannibalizationQuestion")]
 pub struct CannibalizationParams {
     /// The window.
     #[param(flatten)]
@@ -18,6 +19,9 @@ pub struct CannibalizationParams {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
+    /// The parameters that mean nothing to the operation.
+    #[param(flatten)]
+    pub ignored: Ignored,
     /// Minimum impressions of a query, counted `byProperty`.
     #[param(default = "50", example = "50")]
     pub min_query_impressions: Whole<1, 1_000_000>,
@@ -160,6 +164,8 @@ pub struct CannibalizationMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<CannibalizationParams>,
     /// Coverage: the part of the data that was analysed.
     pub coverage: CannibalizationCoverage,
     /// The thresholds used.

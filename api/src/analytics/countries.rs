@@ -6,11 +6,12 @@ use serde::Serialize;
 use super::{AnswerMeta, SeriesPoint, TableRow, Totals};
 use crate::{
     models::{Question, TableCoverage},
-    params::{QueryParams, Whole},
+    params::{Echo, QueryParams, Whole},
 };
 
 /// Parameters of the breakdown by country.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "CountriesQuestion")]
 pub struct CountriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -22,6 +23,7 @@ pub struct CountriesParams {
 
 /// Parameters of the daily trends.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "CountriesTimeseriesQuestion")]
 pub struct CountriesTimeseriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -47,7 +49,7 @@ pub struct CountriesTimeseriesAnswer {
     /// The trends.
     pub data: CountryTrends,
     /// Metadata of the answer.
-    pub meta: CountriesMeta,
+    pub meta: CountriesTimeseriesMeta,
 }
 
 /// The trends. Countries partition the traffic: together with `other`, they sum to the property's totals.
@@ -93,7 +95,22 @@ pub struct OtherTrend {
     pub previous_series: Option<Vec<SeriesPoint>>,
 }
 
-/// Metadata of the answer.
+/// Metadata of the trends.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct CountriesTimeseriesMeta {
+    /// Metadata that all analytics answers share.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<CountriesTimeseriesParams>,
+    /// Coverage: the part of the data that the answer shows.
+    pub coverage: CountriesCoverage,
+}
+
+/// Metadata of the breakdown.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
@@ -102,6 +119,8 @@ pub struct CountriesMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<CountriesParams>,
     /// Coverage: the part of the data that the answer shows.
     pub coverage: CountriesCoverage,
 }

@@ -17,6 +17,7 @@ pub type ExplainLimit = Whole<1, 100>;
 
 /// Parameters of the performance of a property.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "PerformanceQuestion")]
 pub struct PropertyPerformanceParams {
     /// The question, and the parts to return.
     #[param(flatten)]

@@ -7,12 +7,12 @@ use super::{AnswerMeta, CtrCurve, CurveSource, QueryCoverage};
 use crate::{
     error::ApiError,
     models::{Change, Metrics, Presence, Question, RowLimit},
-    params::{Decimal, QueryParams, Whole},
+    params::{Decimal, Echo, QueryParams, Whole},
 };
 
 /// Parameters of the growth analysis.
 #[derive(Debug, Clone, PartialEq, QueryParams, Serialize)]
-#[params(check = GrowthParams::check)]
+#[params(check = GrowthParams::check, question = "GrowthQuestion")]
 pub struct GrowthParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -143,6 +143,8 @@ pub struct GrowthMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<GrowthParams>,
     /// Coverage: the part of the data that was analysed.
     pub coverage: QueryCoverage,
     /// The thresholds used.

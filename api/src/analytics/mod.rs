@@ -150,7 +150,11 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
-    async fn export_property_query_count_raw(&self, caller: Caller, params: Params<QueryCountParams>) -> Answered<Csv>;
+    async fn export_property_query_count_raw(
+        &self,
+        caller: Caller,
+        params: Params<QueryCountRowsParams>,
+    ) -> Answered<Csv>;
 
     /// Breakdown by country
     ///

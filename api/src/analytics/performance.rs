@@ -4,10 +4,10 @@ use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-use super::{AnswerMeta, Explanation};
+use super::{AnswerMeta, Explanation, PropertyPerformanceParams};
 use crate::{
     models::{Change, Metrics, Presence, Question, RowLimit, TableCoverage},
-    params::QueryParams,
+    params::{Echo, QueryParams},
 };
 
 /// Parts of the performance answer to return besides the totals.
@@ -27,6 +27,7 @@ crate::enum_param!(Scope);
 
 /// Parameters of a performance question.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "SharedPerformanceQuestion")]
 pub struct PerformanceParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -175,6 +176,8 @@ pub struct PerformanceMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<PropertyPerformanceParams>,
     /// Coverage of each table; absent without tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<PerformanceCoverage>,

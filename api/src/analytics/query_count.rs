@@ -7,12 +7,27 @@ use serde::Serialize;
 use super::{AnswerMeta, PositionBucket};
 use crate::{
     models::{Slice, WindowParams},
-    params::QueryParams,
+    params::{Echo, Ignored, QueryParams},
 };
 
-/// Parameters of the query count and of the rows behind it.
+/// Parameters of the query count.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "QueryCountQuestion")]
 pub struct QueryCountParams {
+    /// The window.
+    #[param(flatten)]
+    pub window: WindowParams,
+    /// The slice.
+    #[param(flatten)]
+    pub slice: Slice,
+    /// The parameters that mean nothing to the operation.
+    #[param(flatten)]
+    pub ignored: Ignored,
+}
+
+/// Parameters of the rows behind the query count.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct QueryCountRowsParams {
     /// The window.
     #[param(flatten)]
     pub window: WindowParams,
@@ -73,6 +88,8 @@ pub struct QueryCountMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<QueryCountParams>,
     /// Days counted, and the capped ones among them.
     pub coverage: QueryCountCoverage,
 }

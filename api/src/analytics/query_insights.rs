@@ -7,11 +7,12 @@ use serde::Serialize;
 use super::{AnswerMeta, BrandedSplit, CurveSource, PositionBucket, QueryCoverage, TableRow};
 use crate::{
     models::Question,
-    params::{QueryParams, Whole},
+    params::{Echo, QueryParams, Whole},
 };
 
 /// Parameters of the query insights.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "QueryInsightsQuestion")]
 pub struct QueryInsightsParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -158,6 +159,8 @@ pub struct QueryInsightsMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<QueryInsightsParams>,
     /// Coverage: the part of the data that was analysed.
     pub coverage: QueryCoverage,
     /// The thresholds used.

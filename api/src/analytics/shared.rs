@@ -16,6 +16,13 @@ pub struct AnswerMeta {
     /// The comparison window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare_window: Option<DateRange>,
+    /// Names of what the question refers to by id; absent without any, and on share links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<Labels>,
+    /// Parameters that were sent and mean nothing to this operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_items = 10))]
+    pub ignored: Option<Vec<String>>,
     /// The kind of search.
     pub search_type: SearchType,
     /// Counting method of the answer; a table with another method names it in `coverage`.
@@ -27,6 +34,16 @@ pub struct AnswerMeta {
     pub cached_at: DateTime<Utc>,
     /// Shows if there was data to analyse.
     pub status: AnalysisStatus,
+}
+
+/// Names of what a question refers to by id.
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
+#[oai(skip_serializing_if_is_none)]
+pub struct Labels {
+    /// Name of the segment or topic cluster.
+    #[oai(validator(max_length = 100))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classification: Option<String>,
 }
 
 /// Serialises a timestamp in the format that poem-openapi uses in all other answers.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{AnswerMeta, SeriesPoint};
 use crate::{
     models::{Slice, TableCoverage, WindowParams},
-    params::{ParamValue, QueryParams, Whole},
+    params::{Echo, Ignored, ParamValue, QueryParams, Whole},
 };
 
 /// A table whose rows have daily series. Search appearances have none: the search engine does not report them by day.
@@ -57,10 +57,15 @@ impl ParamValue for Keys {
         let distinct: std::collections::BTreeSet<&String> = keys.iter().collect();
         if distinct.len() < keys.len() { Err("must not hold a key twice".to_owned()) } else { Ok(Self(keys)) }
     }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
 }
 
 /// Parameters of the sparklines.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
+#[params(question = "SparklinesQuestion")]
 pub struct SparklinesParams {
     /// The window.
     #[param(flatten)]
@@ -68,6 +73,9 @@ pub struct SparklinesParams {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
+    /// The parameters that mean nothing to the operation.
+    #[param(flatten)]
+    pub ignored: Ignored,
     /// The table that the rows belong to.
     #[param(default = "queries", example = "queries")]
     pub table: SparklineTable,
@@ -117,6 +125,8 @@ pub struct SparklinesMeta {
     #[oai(flatten)]
     #[serde(flatten)]
     pub answer: AnswerMeta,
+    /// The question as it was understood.
+    pub question: Echo<SparklinesParams>,
     /// Coverage: the part of the data that the answer shows.
     pub coverage: SparklinesCoverage,
 }

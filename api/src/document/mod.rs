@@ -2,6 +2,7 @@
 
 mod examples;
 mod parameters;
+mod questions;
 mod responses;
 mod schemas;
 mod security;
@@ -67,6 +68,7 @@ const PASSES: &[Pass] = &[
     schemas::name_ranges,
     schemas::require_nullable_properties,
     parameters::document_all,
+    questions::describe,
     responses::strip_media_type_parameters,
     responses::document_headers,
     responses::document_errors,

@@ -123,7 +123,8 @@ fn shared_name(operation: &Operation, codes: &[Code]) -> String {
 
 /// Every code that `operation` may return.
 pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
-    let mut codes = vec![Code::UnsupportedApiVersion, Code::RateLimited, Code::Internal];
+    // Every operation refuses query parameters that it does not take.
+    let mut codes = vec![Code::UnsupportedApiVersion, Code::InvalidRequest, Code::RateLimited, Code::Internal];
     if operation.access == Access::SessionOrOauth {
         codes.extend([Code::Unauthorized, Code::Unavailable]);
     }
@@ -141,9 +142,6 @@ pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     }
     if operation.idempotency == Some(Idempotency::Enforced) {
         codes.extend([Code::InvalidIdempotencyKey, Code::IdempotencyInProgress, Code::IdempotencyKeyReused]);
-    }
-    if !operation.params.is_empty() || has_body {
-        codes.push(Code::InvalidRequest);
     }
     if has_body {
         codes.extend([Code::PayloadTooLarge, Code::UnsupportedMediaType]);

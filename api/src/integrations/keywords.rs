@@ -29,6 +29,10 @@ impl ParamValue for CountryCode {
         let shaped = text.len() == 3 && text.bytes().all(|b| b.is_ascii_alphabetic());
         shaped.then(|| Self(text.to_ascii_lowercase())).ok_or_else(|| "must be an ISO 3166-1 alpha-3 code".to_owned())
     }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
 }
 
 /// A language, ISO 639-1.
@@ -43,6 +47,10 @@ impl ParamValue for LanguageCode {
     fn parse(text: &str) -> Result<Self, String> {
         let shaped = text.len() == 2 && text.bytes().all(|b| b.is_ascii_lowercase());
         shaped.then(|| Self(text.to_owned())).ok_or_else(|| "must be an ISO 639-1 code".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
     }
 }
 
@@ -74,6 +82,10 @@ impl ParamValue for Seeds {
         }
         let fits = (1..=MAX_SEEDS).contains(&seeds.len());
         fits.then_some(Self(seeds)).ok_or_else(|| format!("must be 1 to {MAX_SEEDS} keywords, separated by commas"))
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0.join(","))
     }
 }
 

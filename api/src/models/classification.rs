@@ -36,4 +36,13 @@ impl ParamValue for Classification {
         };
         found.ok_or_else(|| "must be branded, nonBranded, segment:<uuid> or topicCluster:<uuid>".to_owned())
     }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Branded => json!("branded"),
+            Self::NonBranded => json!("nonBranded"),
+            Self::Segment(id) => json!(format!("segment:{id}")),
+            Self::TopicCluster(id) => json!(format!("topicCluster:{id}")),
+        }
+    }
 }

@@ -111,4 +111,8 @@ impl ParamValue for Filters {
         // Parses the text again, because a parsed `Value` has lost duplicate fields.
         serde_json::from_str(text).map(Self).map_err(|error| format!("{array}, each field once: {error}"))
     }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Classification, DateRange, Filters, SearchType};
 use crate::{
     error::ApiError,
-    params::{QueryParams, Whole},
+    params::{Ignored, QueryParams, Whole},
 };
 
 /// Rows of a breakdown table, 1 to 5,000.
@@ -21,11 +21,17 @@ pub type Window = DateRange;
 pub struct WindowParams {
     /// First day, in the search engine's time zone (`America/Los_Angeles`), at most 16 months back. Requires `endDate`.
     /// Without both: the 28 days that end on the last final day.
-    #[param(example = "2026-10-22")]
+    #[param(example = "2026-10-22", resolved)]
     pub start_date: Option<NaiveDate>,
     /// Last day, inclusive; not after today. Days that are not final yet hold no data. Without both: the last final day.
-    #[param(example = "2026-11-18")]
+    #[param(example = "2026-11-18", resolved)]
     pub end_date: Option<NaiveDate>,
+}
+
+impl From<Window> for WindowParams {
+    fn from(window: Window) -> Self {
+        Self { start_date: Some(window.start_date), end_date: Some(window.end_date) }
+    }
 }
 
 impl WindowParams {
@@ -53,6 +59,12 @@ pub struct Comparison {
     /// no comparison.
     #[param(example = "2026-10-21")]
     pub compare_end: Option<NaiveDate>,
+}
+
+impl From<Window> for Comparison {
+    fn from(window: Window) -> Self {
+        Self { compare_start: Some(window.start_date), compare_end: Some(window.end_date) }
+    }
 }
 
 impl Comparison {
@@ -97,6 +109,14 @@ pub struct Slice {
     pub filters: Option<Filters>,
 }
 
+impl Question {
+    /// A question without a comparison.
+    #[must_use]
+    pub fn alone(window: WindowParams, slice: Slice, ignored: Ignored) -> Self {
+        Self { window, comparison: Comparison::default(), slice, ignored }
+    }
+}
+
 /// Window, comparison and slice: the parameters of most analytics operations.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 pub struct Question {
@@ -109,4 +129,7 @@ pub struct Question {
     /// The slice.
     #[param(flatten)]
     pub slice: Slice,
+    /// The parameters that mean nothing to the operation.
+    #[param(flatten)]
+    pub ignored: Ignored,
 }

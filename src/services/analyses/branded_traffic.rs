@@ -5,12 +5,13 @@ use std::sync::Arc;
 use api::{
     analytics::{BrandedSplit, BrandedTrafficAnswer, BrandedTrafficMeta, BrandedTrafficParams, IdentifiedCoverage},
     models::Window,
+    params::Echo,
 };
 use futures_util::future::OptionFuture;
 
 use super::{
     Asked, WHOLE, check_has_queries, plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
@@ -62,13 +63,15 @@ pub async fn branded_traffic(
     let brand = predicate::needed_brand(&search.db, access).await?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read_split(&asked, &split_plans(&asked, &brand).await?).await?;
-    let key = key("branded traffic", access.property().id, params)?;
+    let params = BrandedTrafficParams { question: asked.settled.question.clone() };
+    let key = asked.settled.key("branded traffic", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
         let data = readings.split();
         BrandedTrafficAnswer {
             meta: BrandedTrafficMeta {
                 answer: asked.meta(readings.all().map(|reading| reading.read_at), data.total.impressions > 0),
+                question: Echo::of(&params),
                 coverage: IdentifiedCoverage { identified: branded::identified(&readings.current.traffic()) },
             },
             data,

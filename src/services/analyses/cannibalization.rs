@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use api::analytics::{
-    Cannibalization, CannibalizationAnswer, CannibalizationCoverage, CannibalizationMeta, CannibalizationParams,
-    CannibalizationThresholds,
+use api::{
+    analytics::{
+        Cannibalization, CannibalizationAnswer, CannibalizationCoverage, CannibalizationMeta, CannibalizationParams,
+        CannibalizationThresholds,
+    },
+    models::Question,
+    params::Echo,
 };
 
 use super::{
     Asked, Listed, check_has_queries, leave_brand_out,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
@@ -40,10 +44,12 @@ pub async fn cannibalization(
     params: &CannibalizationParams,
 ) -> Result<Arc<RenderedAnswer<CannibalizationAnswer>>, Error> {
     check_has_queries(&params.slice)?;
-    let mut asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let question = Question::alone(params.window, params.slice.clone(), params.ignored.clone());
+    let mut asked = Asked::settle(search, access, &question).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;
     let readings = read(&asked).await?;
-    let key = key("cannibalization", access.property().id, params)?;
+    let params = CannibalizationParams { window: asked.settled.question.window, ..params.clone() };
+    let key = asked.settled.key("cannibalization", access, &params)?;
     let thresholds = CannibalizationThresholds {
         min_query_impressions: params.min_query_impressions.0.into(),
         min_page_impressions: params.min_page_impressions.0.into(),
@@ -51,8 +57,8 @@ pub async fn cannibalization(
         max_top_share: params.max_top_share.0,
         branded_excluded,
     };
-    let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, thresholds, limit)).await
+    let made_of = MadeOf::new(readings.all(), asked.freshness);
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, thresholds)).await
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {
@@ -69,12 +75,12 @@ async fn read(asked: &Asked) -> Result<Readings, Error> {
 fn answer(
     asked: &Asked,
     readings: &Readings,
+    params: &CannibalizationParams,
     thresholds: CannibalizationThresholds,
-    limit: usize,
 ) -> CannibalizationAnswer {
     let queries = Listed::of(&readings.queries);
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], row.metrics));
-    let found = candidates(queries.rows.iter().copied(), pages, &thresholds, limit);
+    let found = candidates(queries.rows.iter().copied(), pages, &thresholds, params.limit.0 as usize);
     CannibalizationAnswer {
         data: Cannibalization {
             queries_analysed: found.analysed as u64,
@@ -83,6 +89,7 @@ fn answer(
         },
         meta: CannibalizationMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
+            question: Echo::of(params),
             coverage: CannibalizationCoverage {
                 queries: asked.coverage(&queries, false, &readings.whole),
                 query_pages: asked.coverage(&Listed::of(&readings.pages), true, &readings.whole_by_page),

@@ -5,15 +5,17 @@ use std::{collections::BTreeMap, sync::Arc};
 use api::{
     analytics::{
         CountriesAnswer, CountriesCoverage, CountriesMeta, CountriesParams, CountriesTimeseriesAnswer,
-        CountriesTimeseriesParams,
+        CountriesTimeseriesMeta, CountriesTimeseriesParams,
     },
     models::Window,
+    params::Echo,
 };
+use chrono::{DateTime, Utc};
 use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, total,
 };
@@ -38,6 +40,10 @@ impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
         [&self.current, &self.whole].into_iter().chain(&self.previous)
     }
+
+    fn read_at(&self) -> impl Iterator<Item = DateTime<Utc>> {
+        self.all().map(|reading| reading.read_at)
+    }
 }
 
 async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> usize) -> Result<Readings, Error> {
@@ -57,13 +63,18 @@ pub async fn breakdown(
 ) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
-    let key = key("countries", access.property().id, params)?;
+    let params = CountriesParams { question: asked.settled.question.clone(), ..*params };
+    let key = asked.settled.key("countries", access, &params)?;
     let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
     let answer = move || {
         let (current, previous) = (Listed::of(&readings.current), readings.previous.as_deref().map(Listed::of));
         CountriesAnswer {
             data: table::rows(current.listing(), previous.as_ref().map(Listed::listing), limit),
-            meta: meta(&asked, &readings, current.listing(), limit),
+            meta: CountriesMeta {
+                answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
+                question: Echo::of(&params),
+                coverage: coverage(&asked, &readings, current.listing(), limit),
+            },
         }
     };
     search.answers.rendered(key, made_of, answer).await
@@ -77,7 +88,8 @@ pub async fn timeseries(
 ) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
-    let key = key("countries timeseries", access.property().id, params)?;
+    let params = CountriesTimeseriesParams { question: asked.settled.question.clone(), ..*params };
+    let key = asked.settled.key("countries timeseries", access, &params)?;
     let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);
     let answer = move || {
         let current = by_country(&readings.current, asked.final_days(asked.settled.window));
@@ -86,7 +98,11 @@ pub async fn timeseries(
         let listing = Listing { rows: &current.largest(), capped: readings.current.capped };
         CountriesTimeseriesAnswer {
             data: trends(&current, previous.as_ref(), top),
-            meta: meta(&asked, &readings, listing, top),
+            meta: CountriesTimeseriesMeta {
+                answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
+                question: Echo::of(&params),
+                coverage: coverage(&asked, &readings, listing, top),
+            },
         }
     };
     search.answers.rendered(key, made_of, answer).await
@@ -108,11 +124,8 @@ fn by_country(reading: &Reading, window: Window) -> Countries<'_> {
     Countries { window, days }
 }
 
-fn meta(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesMeta {
+fn coverage(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesCoverage {
     let whole = total(&readings.whole);
     let aggregation = asked.settled.aggregation().into();
-    CountriesMeta {
-        answer: asked.meta(readings.all().map(|reading| reading.read_at), !countries.rows.is_empty()),
-        coverage: CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole.clicks)) },
-    }
+    CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole.clicks)) }
 }

@@ -3,8 +3,9 @@
 use std::{io, sync::Arc};
 
 use api::{
-    analytics::{ExportParams, ExportTable, PositionBucket, QueryCountParams},
-    models::{Classification, Presence, Slice, Window},
+    analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
+    models::{Classification, Presence, Question, Slice, Window},
+    params::Ignored,
 };
 use bytes::Bytes;
 use futures_util::{
@@ -135,10 +136,11 @@ const AHEAD: usize = 2;
 pub async fn query_count_rows(
     search: &SearchData,
     access: &ReadableProperty,
-    params: &QueryCountParams,
+    params: &QueryCountRowsParams,
 ) -> Result<CsvFile, Error> {
     check_has_queries(&params.slice)?;
-    let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let question = Question::alone(params.window, params.slice.clone(), Ignored::default());
+    let asked = Asked::settle(search, access, &question).await?;
     let plan = asked.settled.plan().await?;
     let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
     let header = Rows::header(&DAILY)?;

@@ -2,14 +2,17 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use api::analytics::{
-    Growth, GrowthAnswer, GrowthMeta, GrowthOpportunity, GrowthParams, GrowthThresholds, Movement, QueryCoverage,
+use api::{
+    analytics::{
+        Growth, GrowthAnswer, GrowthMeta, GrowthOpportunity, GrowthParams, GrowthThresholds, Movement, QueryCoverage,
+    },
+    params::Echo,
 };
 use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed, check_has_queries, leave_brand_out, plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
@@ -57,8 +60,9 @@ pub async fn growth(
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked, &curve_plan).await?;
-    let key = key("growth", access.property().id, params)?;
-    let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
+    let params = GrowthParams { question: asked.settled.question.clone(), ..params.clone() };
+    let key = asked.settled.key("growth", access, &params)?;
+    let made_of = MadeOf::new(readings.all(), asked.freshness);
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, branded_excluded)).await
 }
 
@@ -124,6 +128,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
         },
         meta: GrowthMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
+            question: Echo::of(params),
             coverage: QueryCoverage { queries: asked.coverage(&queries, false, &readings.whole) },
             thresholds,
         },

@@ -26,13 +26,13 @@ use std::sync::Arc;
 
 use api::{
     analytics::AnswerMeta,
-    models::{Classification, Comparison, Question, Slice, TableCoverage, Window, WindowParams},
+    models::{Classification, Question, Slice, TableCoverage, Window},
 };
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use self::{
-    question::{Settled, freshness, lacks, status},
+    question::{Settled, lacks},
     search_data::SearchData,
 };
 use super::access::ReadableProperty;
@@ -70,29 +70,9 @@ struct Asked {
 }
 
 impl Asked {
-    /// Settles a question with a comparison.
+    /// Settles a question.
     async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Question) -> Result<Self, Error> {
-        Self::settle_parts(search, access, &asked.window, &asked.comparison, &asked.slice).await
-    }
-
-    /// Settles a question without a comparison.
-    async fn settle_alone(
-        search: &SearchData,
-        access: &ReadableProperty,
-        window: &WindowParams,
-        slice: &Slice,
-    ) -> Result<Self, Error> {
-        Self::settle_parts(search, access, window, &Comparison::default(), slice).await
-    }
-
-    async fn settle_parts(
-        search: &SearchData,
-        access: &ReadableProperty,
-        window: &WindowParams,
-        comparison: &Comparison,
-        slice: &Slice,
-    ) -> Result<Self, Error> {
-        let settled = question::settle(search, access, window, comparison, slice).await?;
+        let settled = question::settle(search, access, asked).await?;
         let freshness = search.last_final(&settled.site).await?;
         // All readers of a share link count as one person.
         let person = access.reader().unwrap_or(access.property().id);
@@ -133,15 +113,7 @@ impl Asked {
     /// Returns the metadata that every answer has. `read_at` are the times of its readings.
     fn meta(&self, read_at: impl IntoIterator<Item = DateTime<Utc>>, analysed: bool) -> AnswerMeta {
         let oldest = read_at.into_iter().min();
-        AnswerMeta {
-            window: self.settled.window,
-            compare_window: self.settled.compare,
-            search_type: self.settled.search_type.into(),
-            aggregation: self.settled.aggregation().into(),
-            freshness: freshness(&self.freshness),
-            cached_at: oldest.unwrap_or(self.freshness.read_at),
-            status: status(self.settled.window, &self.freshness, analysed),
-        }
+        self.settled.meta(&self.freshness, oldest.unwrap_or(self.freshness.read_at), analysed)
     }
 
     /// Returns the coverage of an analysis that uses all rows of a listing.

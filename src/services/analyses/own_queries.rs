@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, SearchType, Slice, Window, WindowParams};
+use api::{
+    models::{
+        FilterCondition, FilterDimension, FilterOperator, Filters, Question, SearchType, Slice, Window, WindowParams,
+    },
+    params::Ignored,
+};
 
 use super::{Asked, search_data::SearchData};
 use crate::{
@@ -29,7 +34,8 @@ pub async fn own_queries(search: &SearchData, access: &ReadableProperty, country
     };
     let filters = Some(Filters(vec![in_country]));
     let slice = Slice { classification: None, search_type: SearchType::Web, filters };
-    let asked = Asked::settle_alone(search, access, &WindowParams::default(), &slice).await?;
+    let question = Question::alone(WindowParams::default(), slice, Ignored::default());
+    let asked = Asked::settle(search, access, &question).await?;
     let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
     Ok(OwnQueries { reading: asked.read_all(window, &[Dimension::Query], &plan).await?, window })
 }

@@ -8,6 +8,7 @@ use api::{
         PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
     models::{TableCoverage, Window},
+    params::Echo,
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
 use chrono::NaiveDate;
@@ -15,8 +16,8 @@ use futures_util::future::{OptionFuture, join_all, try_join};
 
 use super::{
     Listed, WHOLE, explanation,
-    question::{self, Settled, freshness, lacks, status},
-    rendered::{MadeOf, RenderedAnswer, key},
+    question::{self, Settled, lacks},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, total,
 };
@@ -30,7 +31,7 @@ use crate::{
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
     services::{
-        access::{PropertyAccess, ReadableProperty, SharedProperty},
+        access::{PropertyAccess, SharedProperty},
         properties::display_name,
     },
 };
@@ -70,49 +71,36 @@ impl Material {
     }
 }
 
-/// Computes the performance of a property.
-pub async fn performance(
-    search: &SearchData,
-    access: &ReadableProperty,
-    params: &PerformanceParams,
-) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
-    let asked = &params.question;
-    let settled = question::settle(search, access, &asked.window, &asked.comparison, &asked.slice).await?;
-    let material = read(search, &settled, params.scope).await?;
-    let key = key("performance", access.property().id, params)?;
-    let made_of = MadeOf::new(material.readings(), material.freshness);
-    let params = params.clone();
-    search.answers.rendered(key, made_of, move || answer(&settled, &params, &material)).await
-}
-
 /// Computes the performance of a property, with the explanation of its change if the caller wants it.
-pub async fn explained(
+pub async fn performance(
     search: &SearchData,
     access: &PropertyAccess,
     params: &PropertyPerformanceParams,
 ) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
-    if !params.explain {
-        return performance(search, access, &params.performance).await;
-    }
-    let asked = &params.performance.question;
+    let (question, scope) = (&params.performance.question, params.performance.scope);
+    let explained = params.explain.then(|| Box::pin(explanation::read(search, access, question, params.explain_limit)));
     let (reasons, (settled, material)) =
-        tokio::try_join!(explanation::read(search, access, asked, params.explain_limit), async {
-            let settled = question::settle(search, access, &asked.window, &asked.comparison, &asked.slice).await?;
-            let material = read(search, &settled, params.performance.scope).await?;
+        tokio::try_join!(async { OptionFuture::from(explained).await.transpose() }, async {
+            let settled = question::settle(search, access, question).await?;
+            let material = read(search, &settled, scope).await?;
             Ok((settled, material))
         })?;
+    let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..*params };
     // Annotations change without any reading.
-    let key = key("explained performance", access.property().id, &(params, reasons.events.digest()?))?;
-    let made_of = MadeOf::new(material.readings().chain(reasons.readings()), material.freshness);
-    let params = params.performance.clone();
-    let answer = move || {
-        let mut answer = answer(&settled, &params, &material);
-        let cached_at = &mut answer.meta.answer.cached_at;
-        *cached_at = reasons.readings().map(|reading| reading.read_at).fold(*cached_at, Ord::min);
-        answer.data.explanation = Some(reasons.explanation());
-        answer
+    let events = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
+    let key = settled.key("performance", access, &(&params, events))?;
+    let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
+    let made_of = MadeOf::new(readings, material.freshness);
+    let rendered = move || {
+        let Answer { mut data, mut meta, coverage } = self::answer(&settled, &params.performance, &material);
+        if let Some(reasons) = &reasons {
+            let read_at = reasons.readings().map(|reading| reading.read_at);
+            meta.cached_at = read_at.fold(meta.cached_at, Ord::min);
+            data.explanation = Some(reasons.explanation());
+        }
+        PerformanceAnswer { data, meta: PerformanceMeta { answer: meta, question: Echo::of(&params), coverage } }
     };
-    search.answers.rendered(key, made_of, answer).await
+    search.answers.rendered(key, made_of, rendered).await
 }
 
 /// Computes the performance for the reader of a share link.
@@ -121,22 +109,25 @@ pub async fn shared(
     shared: &SharedProperty,
     params: &PerformanceParams,
 ) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
-    let asked = &params.question;
-    let settled = question::settle(search, shared, &asked.window, &asked.comparison, &asked.slice).await?;
+    let settled = question::settle(search, shared, &params.question).await?;
     let material = read(search, &settled, params.scope).await?;
-    let property = shared.property();
-    let key = key("shared", property.id, &(&shared.name, shared.expires_at, params))?;
+    let params = understood(params, &settled);
+    let key = settled.key("shared", shared, &(&shared.name, shared.expires_at, &params))?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
-    let site = display_name(&property.site_url).to_owned();
-    let (params, link_name, link_expires_at) = (params.clone(), shared.name.clone(), shared.expires_at);
-    let answer = move || {
-        let PerformanceAnswer { data, meta } = answer(&settled, &params, &material);
-        SharedPerformanceAnswer {
-            data,
-            meta: SharedPerformanceMeta { performance: meta, site, link_name, link_expires_at },
-        }
+    let site = display_name(&shared.property().site_url).to_owned();
+    let (link_name, link_expires_at) = (shared.name.clone(), shared.expires_at);
+    let rendered = move || {
+        let Answer { data, meta: answer, coverage } = self::answer(&settled, &params, &material);
+        let question = Echo::of(&params);
+        let meta = SharedPerformanceMeta { answer, question, coverage, site, link_name, link_expires_at };
+        SharedPerformanceAnswer { data, meta }
     };
-    search.answers.rendered(key, made_of, answer).await
+    search.answers.rendered(key, made_of, rendered).await
+}
+
+/// Returns the parameters as they were understood.
+fn understood(params: &PerformanceParams, settled: &Settled) -> PerformanceParams {
+    PerformanceParams { question: settled.question.clone(), ..*params }
 }
 
 /// The plans of a question.
@@ -205,8 +196,15 @@ async fn read_window(
     })
 }
 
+/// The parts of an answer that all readers get.
+struct Answer {
+    data: Performance,
+    meta: AnswerMeta,
+    coverage: Option<PerformanceCoverage>,
+}
+
 /// Computes the answer from the readings.
-fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> PerformanceAnswer {
+fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> Answer {
     let totals = total_of(material.current.totals.as_deref());
     let (tables, coverage) = if params.scope == Scope::Series {
         (None, None)
@@ -218,30 +216,15 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> P
     let previous = material.previous.as_ref().zip(asked.compare);
     let daily = |window: Window, readings: &Readings| daily(window, readings, material.freshness.last_final_date);
     let read_at = material.readings().map(|reading| reading.read_at).min();
-    PerformanceAnswer {
-        data: Performance {
-            totals: change::totals(
-                &totals,
-                previous.map(|(readings, _)| total_of(readings.totals.as_deref())).as_ref(),
-            ),
-            series: wants_series.then(|| daily(asked.window, &material.current)),
-            previous_series: previous.filter(|_| wants_series).map(|(readings, window)| daily(window, readings)),
-            tables,
-            explanation: None,
-        },
-        meta: PerformanceMeta {
-            answer: AnswerMeta {
-                window: asked.window,
-                compare_window: asked.compare,
-                search_type: asked.search_type.into(),
-                aggregation: asked.aggregation().into(),
-                freshness: freshness(&material.freshness),
-                cached_at: read_at.unwrap_or(material.freshness.read_at),
-                status: status(asked.window, &material.freshness, totals.impressions > 0.0),
-            },
-            coverage,
-        },
-    }
+    let data = Performance {
+        totals: change::totals(&totals, previous.map(|(readings, _)| total_of(readings.totals.as_deref())).as_ref()),
+        series: wants_series.then(|| daily(asked.window, &material.current)),
+        previous_series: previous.filter(|_| wants_series).map(|(readings, window)| daily(window, readings)),
+        tables,
+        explanation: None,
+    };
+    let read_at = read_at.unwrap_or(material.freshness.read_at);
+    Answer { data, meta: asked.meta(&material.freshness, read_at, totals.impressions > 0.0), coverage }
 }
 
 fn total_of(reading: Option<&Reading>) -> Metrics {

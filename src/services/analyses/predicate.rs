@@ -18,18 +18,36 @@ use crate::{
     },
 };
 
-/// Returns the predicate of a slice: its classification and its filters, each in brackets.
-pub async fn of(db: &impl ConnectionTrait, access: &ReadableProperty, slice: &Slice) -> Result<Predicate, Error> {
-    let mut expressions = Vec::new();
+/// An expression of saved conditions, and their name if they have one.
+struct Classified {
+    expression: Expression,
+    name: Option<String>,
+}
+
+impl From<Condition> for Classified {
+    fn from(condition: Condition) -> Self {
+        Self { expression: Expression(vec![vec![condition]]), name: None }
+    }
+}
+
+/// Returns the predicate of a slice, its classification and its filters, each in brackets, and the name of the classification.
+pub async fn of(
+    db: &impl ConnectionTrait,
+    access: &ReadableProperty,
+    slice: &Slice,
+) -> Result<(Predicate, Option<String>), Error> {
+    let (mut expressions, mut name) = (Vec::new(), None);
     if let Some(classification) = slice.classification {
-        expressions.push(classified(db, access, classification).await?);
+        let classified = classified(db, access, classification).await?;
+        expressions.push(classified.expression);
+        name = classified.name;
     }
     let filters = slice.filters.as_ref().map_or(&[][..], |filters| &filters.0);
     if !filters.is_empty() {
         let filters = filters.to_vec();
         expressions.push(beside(move || checked(&filters)).await??);
     }
-    Ok(Predicate(expressions))
+    Ok((Predicate(expressions), name))
 }
 
 /// Validates filters. This takes time, because it parses regular expressions.
@@ -45,13 +63,11 @@ async fn classified(
     db: &impl ConnectionTrait,
     access: &ReadableProperty,
     classification: Classification,
-) -> Result<Expression, Error> {
+) -> Result<Classified, Error> {
     let property = access.property().id;
     match classification {
-        Classification::Branded => Ok(Expression(vec![vec![Condition::Branded(needed_brand(db, access).await?)]])),
-        Classification::NonBranded => {
-            Ok(Expression(vec![vec![Condition::NonBranded(needed_brand(db, access).await?)]]))
-        }
+        Classification::Branded => Ok(Condition::Branded(needed_brand(db, access).await?).into()),
+        Classification::NonBranded => Ok(Condition::NonBranded(needed_brand(db, access).await?).into()),
         Classification::Segment(id) => saved(db, property, Kind::Segment, id).await,
         Classification::TopicCluster(id) => saved(db, property, Kind::TopicCluster, id).await,
     }
@@ -79,8 +95,8 @@ pub async fn needed_brand(db: &impl ConnectionTrait, access: &ReadableProperty) 
     })
 }
 
-/// Returns the expression of a segment or topic cluster of the property.
-async fn saved(db: &impl ConnectionTrait, property: Uuid, kind: Kind, id: Uuid) -> Result<Expression, Error> {
+/// Returns the expression and the name of a segment or topic cluster of the property.
+async fn saved(db: &impl ConnectionTrait, property: Uuid, kind: Kind, id: Uuid) -> Result<Classified, Error> {
     let Some(found) = classification::Entity::one_of_property(property, kind, id).one(db).await? else {
         let what = match kind {
             Kind::Segment => "segment",
@@ -92,5 +108,5 @@ async fn saved(db: &impl ConnectionTrait, property: Uuid, kind: Kind, id: Uuid) 
     if conditions.is_empty() {
         return Err(Error::internal("a stored classification without conditions"));
     }
-    Ok(Expression::of(&conditions))
+    Ok(Classified { expression: Expression::of(&conditions), name: Some(found.name) })
 }

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use api::analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams};
+use api::{
+    analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams},
+    models::Question,
+    params::Echo,
+};
 
 use super::{
     Asked, check_has_queries,
     daily::each_day,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
@@ -24,7 +28,8 @@ pub async fn query_count(
     params: &QueryCountParams,
 ) -> Result<Arc<RenderedAnswer<QueryCountAnswer>>, Error> {
     check_has_queries(&params.slice)?;
-    let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let question = Question::alone(params.window, params.slice.clone(), params.ignored.clone());
+    let asked = Asked::settle(search, access, &question).await?;
     let (window, nothing) = (asked.settled.window, (DailyQueries::default(), Distinct::default()));
     let plan = asked.settled.plan().await?;
     let counted = each_day(&asked, window, &plan, nothing, |(days, distinct), date, rows| {
@@ -34,7 +39,8 @@ pub async fn query_count(
         }
     });
     let ((days, distinct), read) = counted.await?;
-    let key = key("query count", access.property().id, params)?;
+    let params = QueryCountParams { window: asked.settled.question.window, ..params.clone() };
+    let key = asked.settled.key("query count", access, &params)?;
     let made_of = MadeOf { readings: read.readings, freshness: asked.freshness };
     let answer = move || {
         let series = days.counts(window.start_date, asked.final_days(window).end_date);
@@ -42,6 +48,7 @@ pub async fn query_count(
         QueryCountAnswer {
             meta: QueryCountMeta {
                 answer: asked.meta(read.read_at, distinct.count() > 0),
+                question: Echo::of(&params),
                 coverage: QueryCountCoverage { days: series.len() as u64, days_capped: capped as u64 },
             },
             data: QueryCount { unique_queries: distinct.count(), series },

@@ -8,6 +8,7 @@ use api::{
         QueryInsightsThresholds, Visibility, VisibilityPoint,
     },
     models::Window,
+    params::Echo,
 };
 use chrono::{DateTime, Utc};
 use futures_util::future::OptionFuture;
@@ -18,7 +19,7 @@ use super::{
     check_has_queries,
     daily::{DaysRead, each_day},
     predicate,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
@@ -74,9 +75,9 @@ pub async fn query_insights(
     let asked = Asked::settle(search, access, &params.question).await?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
-    let key = key("query insights", access.property().id, params)?;
+    let params = QueryInsightsParams { question: asked.settled.question.clone(), ..*params };
+    let key = asked.settled.key("query insights", access, &params)?;
     let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };
-    let params = params.clone();
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params)).await
 }
 
@@ -127,6 +128,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams) -> Q
         },
         meta: QueryInsightsMeta {
             answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
+            question: Echo::of(params),
             coverage: QueryCoverage { queries: asked.coverage(&current, false, &readings.whole) },
             thresholds: QueryInsightsThresholds { min_impressions, curve: CurveSource::Static },
         },

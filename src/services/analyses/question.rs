@@ -1,10 +1,15 @@
 //! Settles questions: determines the account, site, days and predicate of a question.
 
-use api::models::{AnalysisStatus, Comparison, Freshness, Slice, Window, WindowParams};
-use chrono::{Months, NaiveDate, TimeDelta};
+use api::{
+    analytics::{AnswerMeta, Labels},
+    models::{AnalysisStatus, Comparison, Freshness, Question, Window},
+};
+use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
+
+use serde::Serialize;
 
 use super::{
-    predicate,
+    predicate, rendered,
     search_data::{SearchData, SearchSite},
 };
 use crate::{
@@ -25,6 +30,10 @@ const HISTORY_MONTHS: u32 = 16;
 pub struct Settled {
     /// The site and the account that may read it.
     pub site: SearchSite,
+    /// The parameters as they were understood. They ask the same question again.
+    pub question: Question,
+    /// The names of what the question refers to by id.
+    pub labels: Option<Labels>,
     /// The window.
     pub window: Window,
     /// The comparison window.
@@ -36,29 +45,31 @@ pub struct Settled {
 }
 
 /// Settles the parameters that analytics operations share. Errors name the parameter.
-pub async fn settle(
-    search: &SearchData,
-    access: &ReadableProperty,
-    window: &WindowParams,
-    comparison: &Comparison,
-    slice: &Slice,
-) -> Result<Settled, Error> {
+pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Question) -> Result<Settled, Error> {
     let today = search.clock.pacific_today();
-    if let Some(asked) = window.window() {
-        check_reach("startDate", "endDate", asked, today)?;
+    let compare = asked.comparison.window();
+    if let Some(window) = asked.window.window() {
+        check_reach("startDate", "endDate", window, today)?;
     }
-    if let Some(asked) = comparison.window() {
-        check_reach("compareStart", "compareEnd", asked, today)?;
+    if let Some(window) = compare {
+        check_reach("compareStart", "compareEnd", window, today)?;
     }
-    let search_type = SearchType::from(slice.search_type);
-    let predicate = predicate::of(&search.db, access, slice).await?;
+    let search_type = SearchType::from(asked.slice.search_type);
+    let (predicate, name) = predicate::of(&search.db, access, &asked.slice).await?;
     check_available(search_type, &predicate)?;
     let site = search.site(access)?;
-    let window = match window.window() {
-        Some(asked) => asked,
+    let window = match asked.window.window() {
+        Some(window) => window,
         None => last_days(search.last_final(&site).await?.last_final_date, DEFAULT_DAYS),
     };
-    Ok(Settled { site, window, compare: comparison.window(), search_type, predicate })
+    let question = Question {
+        window: window.into(),
+        comparison: compare.map_or_else(Comparison::default, Comparison::from),
+        ..asked.clone()
+    };
+    // The reader of a share link sees no names that people gave.
+    let labels = name.filter(|_| access.reader().is_some()).map(|name| Labels { classification: Some(name) });
+    Ok(Settled { site, question, labels, window, compare, search_type, predicate })
 }
 
 /// Returns the window of `days` days that ends on `end`.
@@ -102,6 +113,27 @@ pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
 }
 
 impl Settled {
+    /// Returns the cache key of an answer, whose parameters are `params` as they were understood.
+    pub fn key(&self, analysis: &str, access: &ReadableProperty, params: &impl Serialize) -> Result<String, Error> {
+        rendered::key(analysis, access.property().id, &(params, &self.labels))
+    }
+
+    /// Returns the metadata that every answer has. `read_at` is the time of the oldest reading.
+    #[must_use]
+    pub fn meta(&self, found: &LastFinal, read_at: DateTime<Utc>, analysed: bool) -> AnswerMeta {
+        AnswerMeta {
+            window: self.window,
+            compare_window: self.compare,
+            labels: self.labels.clone(),
+            ignored: self.question.ignored.names(),
+            search_type: self.search_type.into(),
+            aggregation: self.aggregation().into(),
+            freshness: freshness(found),
+            cached_at: read_at,
+            status: status(self.window, found, analysed),
+        }
+    }
+
     /// Returns the plan that answers the whole predicate.
     pub async fn plan(&self) -> Result<Plan, Error> {
         planned(self.predicate.clone()).await
@@ -145,8 +177,7 @@ pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
 }
 
 /// Returns the state of an answer. Without data, a window that has no final day differs from one that had no searches.
-#[must_use]
-pub fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStatus {
+fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStatus {
     if has_data {
         AnalysisStatus::Analysed
     } else if window.start_date > found.last_final_date {
@@ -157,8 +188,7 @@ pub fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStat
 }
 
 /// Converts the freshness of the data to that of the API.
-#[must_use]
-pub fn freshness(found: &LastFinal) -> Freshness {
+fn freshness(found: &LastFinal) -> Freshness {
     Freshness {
         last_final_date: found.last_final_date,
         first_incomplete_date: found.first_incomplete_date,

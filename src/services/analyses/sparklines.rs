@@ -9,14 +9,15 @@ use api::{
     analytics::{
         Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta, SparklinesParams,
     },
-    models::TableCoverage,
+    models::{Question, TableCoverage},
+    params::Echo,
 };
 use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, try_join_all};
 
 use super::{
     Asked, Listed, check_has,
-    rendered::{MadeOf, RenderedAnswer, key},
+    rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, total,
 };
@@ -70,7 +71,8 @@ pub async fn sparklines(
     let dimension = dimension(params.table);
     check_has(params.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
-    let asked = Asked::settle_alone(search, access, &params.window, &params.slice).await?;
+    let question = Question::alone(params.window, params.slice.clone(), params.ignored.clone());
+    let asked = Asked::settle(search, access, &question).await?;
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(
@@ -81,8 +83,9 @@ pub async fn sparklines(
     let keys = asked_for.unwrap_or_else(|| first().map(|row| row.key().to_owned()).collect());
     let days = read_days(&asked, dimension, &keys, &plan).await?;
     let readings = Readings { table, days, whole };
-    let key = key("sparklines", access.property().id, params)?;
-    let (made_of, params) = (MadeOf::new(readings.all(), asked.freshness), params.clone());
+    let params = SparklinesParams { window: asked.settled.question.window, ..params.clone() };
+    let key = asked.settled.key("sparklines", access, &params)?;
+    let made_of = MadeOf::new(readings.all(), asked.freshness);
     search.answers.rendered(key, made_of, move || answer(&asked, &params, &keys, &readings)).await
 }
 
@@ -140,6 +143,7 @@ fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &
     SparklinesAnswer {
         meta: SparklinesMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !by_key.is_empty()),
+            question: Echo::of(params),
             coverage: SparklinesCoverage { rows: coverage(asked, params, keys, readings) },
         },
         data: Sparklines { table: params.table, rows: rows.collect() },

@@ -4,3 +4,4 @@ pub mod breakdowns;
 pub mod filters;
 pub mod performance;
 pub mod queries;
+mod questions;

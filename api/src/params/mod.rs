@@ -1,6 +1,9 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
-use std::{collections::BTreeMap, str::FromStr};
+mod echo;
+mod unknown;
+
+use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 pub use macros::QueryParams;
@@ -9,6 +12,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+pub use self::{
+    echo::Echo,
+    unknown::{Ignored, judge},
+};
 use crate::error::ApiError;
 
 /// A type that a query parameter can have.
@@ -17,6 +24,19 @@ pub trait ParamValue: Sized {
     fn schema() -> Value;
     /// Parses a value. The error describes the allowed values.
     fn parse(text: &str) -> Result<Self, String>;
+    /// The value in the type of the schema. Where the schema has a `contentSchema`, the value is of that.
+    fn to_value(&self) -> Value;
+}
+
+/// The place of a parameter in `meta.question`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InQuestion {
+    /// It always stands there, as given, as its default or as resolved.
+    Always,
+    /// It stands there if it was given.
+    IfGiven,
+    /// It stands for other parameters, which are there instead.
+    Never,
 }
 
 /// Documentation of one query parameter.
@@ -34,14 +54,21 @@ pub struct ParameterDoc {
     pub required: bool,
     /// JSON Schema of its value.
     pub schema: fn() -> Value,
+    /// Its place in `meta.question`, if the answer has one.
+    pub in_question: InQuestion,
 }
 
 /// A struct that is read from the query string; derived by `#[derive(QueryParams)]`.
 pub trait QueryParams: Sized {
+    /// The name of the schema of `meta.question`, if the answer echoes these parameters there. Such an answer also lists the
+    /// parameters that it ignored.
+    const QUESTION: Option<&'static str> = None;
     /// Reads the struct. The error names the parameter and the allowed values.
     fn read(query: &QueryPairs) -> Result<Self, ApiError>;
     /// Lists the parameters.
     fn document(out: &mut Vec<ParameterDoc>);
+    /// Lists the values that stand in `meta.question`.
+    fn echo(&self, out: &mut Vec<(&'static str, Value)>);
 }
 
 /// The query parameters of an operation.
@@ -50,11 +77,15 @@ pub struct Params<T>(pub T);
 
 /// Gives `#[api_trait]` the documentation of `Params<T>`.
 pub trait Documented {
+    /// The name of the schema of `meta.question`, if the answer has one.
+    const QUESTION: Option<&'static str>;
     /// Lists the parameters.
     fn document(out: &mut Vec<ParameterDoc>);
 }
 
 impl<T: QueryParams> Documented for Params<T> {
+    const QUESTION: Option<&'static str> = T::QUESTION;
+
     fn document(out: &mut Vec<ParameterDoc>) {
         T::document(out);
     }
@@ -63,13 +94,17 @@ impl<T: QueryParams> Documented for Params<T> {
 impl<'a, T: QueryParams + Send> FromRequest<'a> for Params<T> {
     async fn from_request(request: &'a Request, _: &mut RequestBody) -> Result<Self> {
         let query = QueryPairs::of(request.uri().query().unwrap_or_default())?;
-        Ok(Self(T::read(&query)?))
+        let ignored = request.data::<Ignored>().cloned().unwrap_or_default();
+        Ok(Self(T::read(&QueryPairs { ignored, ..query })?))
     }
 }
 
-/// The decoded query string. Unknown names are ignored.
+/// The decoded query string. Names that no struct reads have been judged before ([`judge`]).
 #[derive(Debug, Clone)]
-pub struct QueryPairs(BTreeMap<String, Vec<String>>);
+pub struct QueryPairs {
+    values: BTreeMap<String, Vec<String>>,
+    ignored: Ignored,
+}
 
 impl QueryPairs {
     /// Decodes a query string.
@@ -82,11 +117,15 @@ impl QueryPairs {
             let value = decode(value).ok_or_else(|| ApiError::invalid(&name, "must be percent-encoded UTF-8"))?;
             pairs.entry(name).or_default().push(value);
         }
-        Ok(Self(pairs))
+        Ok(Self { values: pairs, ignored: Ignored::default() })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
     }
 
     fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        match self.0.get(name).map(Vec::as_slice) {
+        match self.values.get(name).map(Vec::as_slice) {
             None => Ok(None),
             Some([one]) => Ok(Some(one)),
             Some(_) => Err(ApiError::invalid(name, "given more than once; send it once")),
@@ -144,7 +183,13 @@ impl<const MIN: u32, const MAX: u32> ParamValue for Whole<MIN, MAX> {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        bounded(text, MIN, MAX).map(Self).ok_or_else(|| format!("must be a whole number from {MIN} to {MAX}"))
+        let plain = text.bytes().all(|b| b.is_ascii_digit());
+        let value = text.parse().ok().filter(|value| plain && (MIN..=MAX).contains(value));
+        value.map(Self).ok_or_else(|| format!("must be a whole number from {MIN} to {MAX}"))
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
     }
 }
 
@@ -158,15 +203,16 @@ impl<const MIN: u32, const MAX: u32> ParamValue for Decimal<MIN, MAX> {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        bounded(text, f64::from(MIN), f64::from(MAX))
-            .map(Self)
-            .ok_or_else(|| format!("must be a number from {MIN} to {MAX}"))
+        // An exponent is a JSON number, too, and clients write small numbers so.
+        let plain = text.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+            && text.bytes().all(|b| b.is_ascii_digit() || b".eE+-".contains(&b));
+        let value = text.parse::<f64>().ok().filter(|value| plain && (f64::from(MIN)..=f64::from(MAX)).contains(value));
+        value.map(Self).ok_or_else(|| format!("must be a number from {MIN} to {MAX}"))
     }
-}
 
-fn bounded<T: FromStr + PartialOrd + Copy>(text: &str, min: T, max: T) -> Option<T> {
-    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    text.parse::<T>().ok().filter(|value| plain && *value >= min && *value <= max)
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
 }
 
 impl ParamValue for bool {
@@ -176,6 +222,10 @@ impl ParamValue for bool {
 
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| "must be true or false".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self)
     }
 }
 
@@ -190,6 +240,10 @@ impl ParamValue for NaiveDate {
         let date = shaped.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten();
         date.ok_or_else(|| "must be a calendar date, YYYY-MM-DD".to_owned())
     }
+
+    fn to_value(&self) -> Value {
+        json!(self)
+    }
 }
 
 impl ParamValue for Uuid {
@@ -199,6 +253,10 @@ impl ParamValue for Uuid {
 
     fn parse(text: &str) -> Result<Self, String> {
         Uuid::try_parse(text).map_err(|_| "must be a UUID".to_owned())
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self)
     }
 }
 
@@ -217,6 +275,10 @@ impl<const MAX: usize> ParamValue for Text<MAX> {
             _ => Err(format!("must be 1 to {MAX} characters long")),
         }
     }
+
+    fn to_value(&self) -> Value {
+        json!(self.0)
+    }
 }
 
 /// Implements `ParamValue` for a poem-openapi `Enum`.
@@ -231,6 +293,11 @@ macro_rules! enum_param {
             fn parse(text: &str) -> Result<Self, String> {
                 use poem_openapi::types::ParseFromParameter as _;
                 <$name>::parse_from_parameter(text).map_err(|_| $crate::params::enum_allowed::<$name>())
+            }
+
+            fn to_value(&self) -> serde_json::Value {
+                use poem_openapi::types::ToJSON as _;
+                self.to_json().unwrap_or_default()
             }
         }
     };
