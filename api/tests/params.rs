@@ -2,7 +2,7 @@
 
 use api::{
     analytics::{CannibalizationParams, ExportParams, GrowthParams, PerformanceParams, SparklinesParams},
-    models::{Classification, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS},
+    models::{Classification, Compare, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, Window},
     params::{ParamValue, QueryPairs, QueryParams},
     properties::PropertyListParams,
 };
@@ -38,6 +38,27 @@ fn dates_and_windows() {
         ),
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
+    }
+}
+
+#[test]
+fn comparisons_are_named_or_dated() {
+    for (query, expected) in [
+        ("compare=same_weekdays", "accepted"),
+        ("compare=previousYear", "compare: must be one of previous_period, previous_year, same_weekdays"),
+        ("compare=previous_year&compareEnd=2026-01-01", "compare: give either compare or compareStart and compareEnd"),
+    ] {
+        assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
+    }
+    let window = |start: &str, end: &str| Window { start_date: start.parse().unwrap(), end_date: end.parse().unwrap() };
+    for (compare, asked, expected) in [
+        (Compare::PreviousPeriod, window("2026-10-22", "2026-11-18"), window("2026-09-24", "2026-10-21")),
+        (Compare::PreviousPeriod, window("2026-11-18", "2026-11-18"), window("2026-11-17", "2026-11-17")),
+        (Compare::PreviousYear, window("2026-10-22", "2026-11-18"), window("2025-10-22", "2025-11-18")),
+        (Compare::PreviousYear, window("2028-02-29", "2028-02-29"), window("2027-02-28", "2027-02-28")),
+        (Compare::SameWeekdays, window("2026-11-16", "2026-11-22"), window("2025-11-17", "2025-11-23")),
+    ] {
+        assert_eq!(compare.before(asked), expected, "{compare:?}");
     }
 }
 

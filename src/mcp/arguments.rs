@@ -1,7 +1,6 @@
 //! Reads the arguments of a call. The operation judges the values of its own parameters; here are only the names that tools add.
 
-use api::{error::ApiError, models::Window, params::ParamValue as _};
-use chrono::{Datelike as _, NaiveDate};
+use api::{error::ApiError, models::Compare, params::ParamValue as _};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
@@ -10,13 +9,12 @@ use super::{
     catalogue::{DEFAULT_ROWS, Dates},
     dates::Named,
     offer::Offer,
-    period::{Against, COMPARISONS, NAMES, Period},
+    period::{NAMES, Period},
+    schema::DEFAULT_COMPARISON,
 };
 
 /// The most bytes of a query, percent-encoded. An address holds 65,534; the dates of named periods need some of them.
 const MOST_QUERY_BYTES: usize = 64_000;
-/// The first year that a window may name here. The operation refuses dates long after it.
-const FIRST_YEAR: i32 = 1000;
 
 /// A call that has been read.
 #[derive(Debug, Default, PartialEq)]
@@ -53,8 +51,8 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
             "property" => call.property = Some(text(&name, &value)?),
             "idempotencyKey" => call.key = Some(text(&name, &value)?),
             "limit" => rows = whole(&name, &value, offer.most_rows().unwrap_or_default())?,
-            "period" => call.named.period = Some(named(&name, &value, Period::parse, NAMES)?),
-            "compareTo" => call.named.against = Some(named(&name, &value, Against::parse, COMPARISONS)?),
+            "period" => call.named.period = Some(period(&value)?),
+            "compareTo" => call.query.push(("compare".to_owned(), compare(&value)?)),
             _ if is_parameter(offer, &name) => {
                 let text = if name == "filters" { json_text(&value) } else { text(&name, &value)? };
                 call.query.push((name, text));
@@ -77,35 +75,20 @@ impl Call {
         self.query.iter().any(|(given, _)| given == name)
     }
 
-    /// Refuses dates beside a named period, and notes the window if its dates are given.
+    /// Refuses dates beside the names that stand for them.
     fn settle_dates(&mut self, dates: Dates) -> Result<(), ApiError> {
         let has_window = self.gives("startDate") || self.gives("endDate");
         let has_comparison = self.gives("compareStart") || self.gives("compareEnd");
         if has_window && self.named.period.is_some() {
             return Err(ApiError::invalid("period", "give either period or startDate and endDate"));
         }
-        if has_comparison && self.named.against.is_some() {
+        if has_comparison && self.gives("compare") {
             return Err(ApiError::invalid("compareTo", "give either compareTo or compareStart and compareEnd"));
         }
-        if dates == Dates::Compared && !has_comparison && self.named.against.is_none() {
-            self.named.against = Some(Against::PreviousPeriod);
-        }
-        if has_window {
-            self.named.window = self.window();
-            if self.named.window.is_none() {
-                // The operation refuses these dates and says why.
-                self.named.against = None;
-            }
+        if dates == Dates::Compared && !has_comparison && !self.gives("compare") {
+            self.query.push(("compare".to_owned(), DEFAULT_COMPARISON.to_owned()));
         }
         Ok(())
-    }
-
-    fn window(&self) -> Option<Window> {
-        let date = |name: &str| {
-            let (_, text) = self.query.iter().find(|(given, _)| given == name)?;
-            NaiveDate::parse(text).ok().filter(|date| date.year() >= FIRST_YEAR)
-        };
-        Some(Window { start_date: date("startDate")?, end_date: date("endDate")? })
     }
 
     fn check_length(&self) -> Result<(), ApiError> {
@@ -161,8 +144,15 @@ fn whole(name: &str, value: &Value, most: u64) -> Result<u64, ApiError> {
     number.ok_or_else(|| ApiError::invalid(name, &format!("must be a whole number from 1 to {most}")))
 }
 
-fn named<T>(name: &str, value: &Value, parse: impl Fn(&str) -> Option<T>, names: &str) -> Result<T, ApiError> {
-    value.as_str().and_then(parse).ok_or_else(|| ApiError::invalid(name, &format!("must be {names}")))
+fn period(value: &Value) -> Result<Period, ApiError> {
+    let period = value.as_str().and_then(Period::parse);
+    period.ok_or_else(|| ApiError::invalid("period", &format!("must be {NAMES}")))
+}
+
+/// Returns the name of a comparison, which the operation knows.
+fn compare(value: &Value) -> Result<String, ApiError> {
+    let name = text("compareTo", value)?;
+    Compare::parse(&name).map(|_| name).map_err(|allowed| ApiError::invalid("compareTo", &allowed))
 }
 
 #[cfg(test)]
@@ -210,6 +200,21 @@ mod tests {
                 r#"filters=[{"dimension":"device","operator":"equals","value":"MOBILE"}]&limit=25"#,
             ),
             ("list_properties", json!({ "days": 7 }), "days=7"),
+            (
+                "compare_periods",
+                json!({ "property": "a.test" }),
+                "compare=previous_period&queryLimit=25&pageLimit=25&scope=tables",
+            ),
+            (
+                "compare_periods",
+                json!({ "property": "a.test", "compareStart": "2026-09-01", "compareEnd": "2026-09-02", "scope": "all" }),
+                "compareStart=2026-09-01&compareEnd=2026-09-02&scope=all&queryLimit=25&pageLimit=25",
+            ),
+            (
+                "get_countries",
+                json!({ "property": "a.test", "compareTo": "same_weekdays" }),
+                "compare=same_weekdays&limit=25",
+            ),
         ] {
             assert_eq!(query(tool, &arguments), expected, "{tool} {arguments}");
         }
@@ -227,16 +232,11 @@ mod tests {
     #[test]
     fn periods_are_named() {
         let named = |tool: &str, arguments: Value| call(tool, &arguments).unwrap().named;
-        assert_eq!(named("compare_periods", json!({ "property": "a" })).against, Some(Against::PreviousPeriod));
-        let dated = json!({ "property": "a", "compareStart": "2026-09-01", "compareEnd": "2026-09-02" });
-        assert_eq!(named("compare_periods", dated).against, None);
-        let dated = json!({ "property": "a", "startDate": "2026-11-01", "endDate": "2026-11-02", "compareTo": "previous_year" });
-        assert!(named("compare_periods", dated).window.is_some());
         assert!(named("list_annotations", json!({ "property": "a", "period": "last_7_days" })).by_calendar);
-        for start in ["-262143-01-01", "0000-01-01", " 2026-11-01", "+2026-11-01"] {
-            let odd = named("compare_periods", json!({ "property": "a", "startDate": start, "endDate": "2026-11-02" }));
-            assert_eq!((odd.window, odd.against), (None, None), "{start}: the operation refuses it");
-        }
+        assert_eq!(
+            named("get_countries", json!({ "property": "a", "period": "last_week" })).period,
+            Some(Period::LastWeek)
+        );
     }
 
     #[test]
@@ -258,7 +258,11 @@ mod tests {
                 json!({ "property": "a", "period": "last_week", "endDate": "2026-11-02" }),
                 "period: give either period or startDate and endDate",
             ),
-            ("compare_periods", json!({ "property": "a", "compareTo": "2025" }), "compareTo: must be previous_period"),
+            (
+                "compare_periods",
+                json!({ "property": "a", "compareTo": "2025" }),
+                "compareTo: must be one of previous_period, previous_year",
+            ),
             ("get_performance", json!({ "property": "a", "compareTo": "previous_year" }), "compareTo: is no argument"),
             ("get_performance", json!({ "property": "a", "filters": "x".repeat(65_000) }), "filters: is too long"),
             ("list_annotations", json!({ "property": "a", "startDate": "é".repeat(12_000) }), "startDate: is too long"),

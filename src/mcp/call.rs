@@ -89,9 +89,12 @@ async fn read(mut response: Response) -> Result<Value, ApiError> {
 fn refusal_of(body: Value, retry_after: Option<u64>) -> ApiError {
     let Ok(body) = ErrorBody::parse_from_json(Some(body)) else { return ApiError::new(Code::Internal) };
     let code = Code::ALL.iter().find(|code| Some(code.as_str()) == body.code.as_deref());
+    // The argument is named in the way of `period`, the parameter in that of `compareStart`.
+    let as_argument =
+        |hint: String| hint.strip_prefix("compare: ").map_or(hint.clone(), |rest| format!("compareTo: {rest}"));
     ApiError {
         code: code.copied().unwrap_or(Code::Internal),
-        hint: body.hint,
+        hint: body.hint.map(as_argument),
         retry_after,
         correlation_id: body.correlation_id,
     }

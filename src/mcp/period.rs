@@ -1,4 +1,4 @@
-//! Named periods, such as `last_28_days`, and the windows that they stand for.
+//! Named periods, such as `last_28_days`, and the windows that they stand for. Named comparisons are the operation's own.
 
 use api::models::Window;
 use chrono::{Datelike as _, Days, Months, NaiveDate};
@@ -11,9 +11,6 @@ const MOST_MONTHS: u32 = 15;
 /// The names, for descriptions and refusals.
 pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, this_year, last_N_days (such as last_28_days; at most \
                          480) or last_N_months (such as last_3_months; at most 15)";
-/// The names of comparisons, for descriptions and refusals.
-pub const COMPARISONS: &str = "previous_period or previous_year";
-
 /// A named period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
@@ -31,15 +28,6 @@ pub enum Period {
     LastQuarter,
     /// The current year up to today.
     ThisYear,
-}
-
-/// A comparison window, named by its relation to the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
-    /// As many days immediately before.
-    PreviousPeriod,
-    /// The same dates a year before.
-    PreviousYear,
 }
 
 impl Period {
@@ -94,33 +82,6 @@ impl Period {
     }
 }
 
-impl Against {
-    /// Parses a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "previous_period" => Some(Self::PreviousPeriod),
-            "previous_year" => Some(Self::PreviousYear),
-            _ => None,
-        }
-    }
-
-    /// Returns the comparison window of `window`.
-    #[must_use]
-    pub fn window(self, window: Window) -> Window {
-        let Window { start_date, end_date } = window;
-        match self {
-            Self::PreviousPeriod => {
-                let days = (end_date - start_date).num_days().unsigned_abs() + 1;
-                Window { start_date: start_date - Days::new(days), end_date: start_date - Days::new(1) }
-            }
-            Self::PreviousYear => {
-                Window { start_date: start_date - Months::new(12), end_date: end_date - Months::new(12) }
-            }
-        }
-    }
-}
-
 fn first_of_month(day: NaiveDate) -> NaiveDate {
     day - Days::new(u64::from(day.day0()))
 }
@@ -160,20 +121,6 @@ mod tests {
             ["", "last", "last_days", "last_0_days", "last_481_days", "last_17_months", "last_-1_days", "LAST_WEEK"]
         {
             assert_eq!(Period::parse(name), None, "{name}");
-        }
-        assert_eq!(Against::parse("last_year"), None);
-    }
-
-    #[test]
-    fn comparisons_follow_the_window() {
-        let window = |start, end| Window { start_date: day(start), end_date: day(end) };
-        for (name, asked, expected) in [
-            ("previous_period", window("2026-10-22", "2026-11-18"), window("2026-09-24", "2026-10-21")),
-            ("previous_period", window("2026-11-18", "2026-11-18"), window("2026-11-17", "2026-11-17")),
-            ("previous_year", window("2026-10-22", "2026-11-18"), window("2025-10-22", "2025-11-18")),
-            ("previous_year", window("2024-02-29", "2024-02-29"), window("2023-02-28", "2023-02-28")),
-        ] {
-            assert_eq!(Against::parse(name).unwrap().window(asked), expected, "{name}");
         }
     }
 }

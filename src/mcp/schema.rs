@@ -7,11 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::{
     catalogue::{DEFAULT_ROWS, Dates, Declaration, Effect},
-    period::{COMPARISONS, NAMES},
+    period::NAMES,
 };
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
+
+/// The comparison of tools that compare in any case, unless the call names another one.
+pub const DEFAULT_COMPARISON: &str = "previous_period";
 
 /// The most rows of a list that the operation does not bound.
 const LONGEST_LIST: u64 = 5_000;
@@ -101,7 +104,9 @@ impl Document<'_> {
         ["startDate", "endDate"].into_iter().for_each(&mut add);
         if tool.dates.compares() {
             ["compareStart", "compareEnd"].into_iter().for_each(&mut add);
-            dates.push(("compareTo", compare_to(tool.dates)));
+            dates.extend(
+                self.parameter(operation, "compare").map(|schema| ("compareTo", compare_to(tool.dates, &schema))),
+            );
         }
         dates
     }
@@ -190,17 +195,16 @@ fn period(dates: Dates) -> Value {
     })
 }
 
-fn compare_to(dates: Dates) -> Value {
+/// The names of comparisons are those of the operation.
+fn compare_to(dates: Dates, parameter: &Value) -> Value {
     let mut schema = json!({
-        "type": "string", "enum": ["previous_period", "previous_year"],
-        "description": format!(
-            "The window to compare with, instead of compareStart and compareEnd: {COMPARISONS}. previous_period is as many days \
-             immediately before."
-        ),
+        "type": "string", "enum": parameter["enum"],
+        "description": "The window to compare with, instead of compareStart and compareEnd. previous_period is as many days \
+                        immediately before, previous_year the same dates a year before, same_weekdays 364 days before.",
         "examples": ["previous_year"],
     });
     if dates == Dates::Compared {
-        schema["default"] = json!("previous_period");
+        schema["default"] = json!(DEFAULT_COMPARISON);
     }
     schema
 }

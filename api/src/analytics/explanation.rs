@@ -22,7 +22,7 @@ pub struct PropertyPerformanceParams {
     /// The question, and the parts to return.
     #[param(flatten)]
     pub performance: PerformanceParams,
-    /// Explains the change in clicks between the two windows. Requires `compareStart` and `compareEnd`.
+    /// Explains the change in clicks between the two windows. Requires `compare`, or `compareStart` and `compareEnd`.
     #[param(default = "false", example = "true")]
     pub explain: bool,
     /// Maximum number of rows with a gain, of rows with a loss, and of events that each list of the explanation holds.

@@ -1,6 +1,6 @@
 //! Schemas that the analyses' answers share.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use poem_openapi::{Enum, Object};
 use serde::{Serialize, Serializer};
 
@@ -19,6 +19,10 @@ pub struct AnswerMeta {
     /// Names of what the question refers to by id; absent without any, and on share links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
+    /// Dates that were not taken as they were sent: those a day ahead of the search engine's today.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_items = 4))]
+    pub adjusted: Option<Vec<Adjustment>>,
     /// Parameters that were sent and mean nothing to this operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 10))]
@@ -34,6 +38,18 @@ pub struct AnswerMeta {
     pub cached_at: DateTime<Utc>,
     /// Shows if there was data to analyse.
     pub status: AnalysisStatus,
+}
+
+/// A date that was not taken as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
+pub struct Adjustment {
+    /// The parameter.
+    #[oai(validator(max_length = 20))]
+    pub parameter: String,
+    /// The date that was sent.
+    pub sent: NaiveDate,
+    /// The date that it was taken as.
+    pub taken: NaiveDate,
 }
 
 /// Names of what a question refers to by id.

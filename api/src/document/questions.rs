@@ -48,7 +48,7 @@ fn property(parameter: &ParameterDoc, enums: &[(Value, Value)]) -> Value {
     }
     let named = enums.iter().find(|(values, _)| schema.get("enum") == Some(values));
     let mut schema = named.map_or(schema, |(_, reference)| reference.clone());
-    let description = parameter.description.replace('\n', " ");
+    let description = parameter.description.replace('\n', " ").replace("A JSON-encoded array", "An array");
     let first = description.split_once(". ").map_or(&*description, |(first, _)| first);
     schema["description"] = json!(format!("{}.", first.trim_end_matches('.')));
     schema

@@ -18,7 +18,7 @@ pub use filter::{
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub(crate) use question::check_pair;
-pub use question::{Comparison, Question, RowLimit, Slice, Window, WindowParams};
+pub use question::{Compare, Comparison, Question, RowLimit, Slice, Window, WindowParams};
 pub use role::Role;
 pub use search_type::SearchType;
 pub use text::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, is_name};

@@ -1,6 +1,7 @@
 //! The parameters that analytics operations share.
 
-use chrono::NaiveDate;
+use chrono::{Days, Months, NaiveDate};
+use poem_openapi::Enum;
 use serde::Serialize;
 
 use super::{Classification, DateRange, Filters, SearchType};
@@ -23,7 +24,8 @@ pub struct WindowParams {
     /// Without both: the 28 days that end on the last final day.
     #[param(example = "2026-10-22", resolved)]
     pub start_date: Option<NaiveDate>,
-    /// Last day, inclusive; not after today. Days that are not final yet hold no data. Without both: the last final day.
+    /// Last day, inclusive; at most a day after today in the search engine's time zone, which is then taken as today. Days that
+    /// are not final yet hold no data. Without both: the last final day.
     #[param(example = "2026-11-18", resolved)]
     pub end_date: Option<NaiveDate>,
 }
@@ -47,35 +49,82 @@ impl WindowParams {
     }
 }
 
+/// A window to compare with, named by its relation to the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
+#[oai(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum Compare {
+    /// As many days, ending the day before.
+    PreviousPeriod,
+    /// The same dates a year before; 29 February becomes 28.
+    PreviousYear,
+    /// 364 days before, so that each day is compared with the same day of the week.
+    SameWeekdays,
+}
+
+crate::enum_param!(Compare);
+
+impl Compare {
+    /// The window to compare `window` with.
+    #[must_use]
+    pub fn before(self, Window { start_date, end_date }: Window) -> Window {
+        match self {
+            Self::PreviousPeriod => {
+                let days = (end_date - start_date).num_days().unsigned_abs() + 1;
+                Window { start_date: start_date - Days::new(days), end_date: start_date - Days::new(1) }
+            }
+            Self::PreviousYear => {
+                Window { start_date: start_date - Months::new(12), end_date: end_date - Months::new(12) }
+            }
+            Self::SameWeekdays => {
+                Window { start_date: start_date - Days::new(364), end_date: end_date - Days::new(364) }
+            }
+        }
+    }
+}
+
 /// The window to compare with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, QueryParams, Serialize)]
 #[params(check = Comparison::check)]
 pub struct Comparison {
-    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. Without both:
-    /// no comparison.
+    /// Names the window to compare with, instead of `compareStart` and `compareEnd`: `previous_period` is as many days, ending
+    /// the day before; `previous_year` the same dates a year before, where 29 February becomes 28; `same_weekdays` 364 days
+    /// before. It must not begin more than 16 months back.
+    #[param(example = "previous_period", shorthand)]
+    pub compare: Option<Compare>,
+    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. Without both,
+    /// and without `compare`: no comparison.
     #[param(example = "2026-09-24")]
     pub compare_start: Option<NaiveDate>,
-    /// Last day of the window to compare with, inclusive. Days that are not final yet are not compared. Without both:
-    /// no comparison.
+    /// Last day of the window to compare with, inclusive. Days that are not final yet are not compared. Without both,
+    /// and without `compare`: no comparison.
     #[param(example = "2026-10-21")]
     pub compare_end: Option<NaiveDate>,
 }
 
 impl From<Window> for Comparison {
     fn from(window: Window) -> Self {
-        Self { compare_start: Some(window.start_date), compare_end: Some(window.end_date) }
+        Self { compare: None, compare_start: Some(window.start_date), compare_end: Some(window.end_date) }
     }
 }
 
 impl Comparison {
-    /// The requested comparison window, if any.
+    /// True if a comparison is requested, by name or by dates.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.compare.is_some() || self.window().is_some()
+    }
+
+    /// The comparison window, if its dates are given.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         self.compare_start.zip(self.compare_end).map(|(start_date, end_date)| Window { start_date, end_date })
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the derive hands every struct on by reference")]
     fn check(&self) -> Result<(), ApiError> {
+        if self.compare.is_some() && (self.compare_start.is_some() || self.compare_end.is_some()) {
+            return Err(ApiError::invalid("compare", "give either compare or compareStart and compareEnd"));
+        }
         check_pair(("compareStart", self.compare_start), ("compareEnd", self.compare_end))
     }
 }

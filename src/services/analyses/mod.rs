@@ -21,6 +21,7 @@ pub mod rendered;
 pub mod search_data;
 pub mod sparklines;
 pub mod weeks;
+pub mod windows;
 
 use std::sync::Arc;
 

@@ -1,16 +1,17 @@
 //! Settles questions: determines the account, site, days and predicate of a question.
 
 use api::{
-    analytics::{AnswerMeta, Labels},
+    analytics::{Adjustment, AnswerMeta, Labels},
     models::{AnalysisStatus, Comparison, Freshness, Question, Window},
 };
-use chrono::{DateTime, Months, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use serde::Serialize;
 
 use super::{
     predicate, rendered,
     search_data::{SearchData, SearchSite},
+    windows::{self, DEFAULT_DAYS, Windows, last_days},
 };
 use crate::{
     compute::beside,
@@ -18,12 +19,6 @@ use crate::{
     search_engine::{Aggregation, DataState, Dimension, LastFinal, Part, Plan, Predicate, SearchType, plan},
     services::access::ReadableProperty,
 };
-
-/// The length of the default window, in days.
-const DEFAULT_DAYS: i64 = 28;
-
-/// The number of months for which the search engine keeps data.
-const HISTORY_MONTHS: u32 = 16;
 
 /// A settled question.
 #[derive(Debug, Clone)]
@@ -34,6 +29,8 @@ pub struct Settled {
     pub question: Question,
     /// The names of what the question refers to by id.
     pub labels: Option<Labels>,
+    /// The dates that were not taken as they were sent.
+    pub adjusted: Vec<Adjustment>,
     /// The window.
     pub window: Window,
     /// The comparison window.
@@ -47,21 +44,16 @@ pub struct Settled {
 /// Settles the parameters that analytics operations share. Errors name the parameter.
 pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Question) -> Result<Settled, Error> {
     let today = search.clock.pacific_today();
-    let compare = asked.comparison.window();
-    if let Some(window) = asked.window.window() {
-        check_reach("startDate", "endDate", window, today)?;
-    }
-    if let Some(window) = compare {
-        check_reach("compareStart", "compareEnd", window, today)?;
-    }
+    let given = Windows::given(&asked.window, &asked.comparison, today)?;
     let search_type = SearchType::from(asked.slice.search_type);
     let (predicate, name) = predicate::of(&search.db, access, &asked.slice).await?;
     check_available(search_type, &predicate)?;
     let site = search.site(access)?;
-    let window = match asked.window.window() {
+    let window = match given.window {
         Some(window) => window,
         None => last_days(search.last_final(&site).await?.last_final_date, DEFAULT_DAYS),
     };
+    let compare = windows::named(&asked.comparison, window, today)?.or(given.compare);
     let question = Question {
         window: window.into(),
         comparison: compare.map_or_else(Comparison::default, Comparison::from),
@@ -69,32 +61,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     };
     // The reader of a share link sees no names that people gave.
     let labels = name.filter(|_| access.reader().is_some()).map(|name| Labels { classification: Some(name) });
-    Ok(Settled { site, question, labels, window, compare, search_type, predicate })
-}
-
-/// Returns the window of `days` days that ends on `end`.
-#[must_use]
-pub fn last_days(end: NaiveDate, days: i64) -> Window {
-    Window { start_date: end - TimeDelta::days(days - 1), end_date: end }
-}
-
-/// Returns the first day for which the search engine still has data.
-#[must_use]
-pub fn oldest_day(today: NaiveDate) -> NaiveDate {
-    today - Months::new(HISTORY_MONTHS)
-}
-
-fn check_reach(start_name: &str, end_name: &str, window: Window, today: NaiveDate) -> Result<(), Error> {
-    let oldest = oldest_day(today);
-    if window.end_date > today {
-        return Err(Error::invalid(format!("{end_name}: must not be after today, {today} in America/Los_Angeles")));
-    }
-    if window.start_date < oldest {
-        return Err(Error::invalid(format!(
-            "{start_name}: must not be before {oldest}; the search engine keeps {HISTORY_MONTHS} months"
-        )));
-    }
-    Ok(())
+    Ok(Settled { site, question, labels, adjusted: given.adjusted, window, compare, search_type, predicate })
 }
 
 fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(), Error> {
@@ -115,7 +82,7 @@ pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
 impl Settled {
     /// Returns the cache key of an answer, whose parameters are `params` as they were understood.
     pub fn key(&self, analysis: &str, access: &ReadableProperty, params: &impl Serialize) -> Result<String, Error> {
-        rendered::key(analysis, access.property().id, &(params, &self.labels))
+        rendered::key(analysis, access.property().id, &(params, &self.labels, &self.adjusted))
     }
 
     /// Returns the metadata that every answer has. `read_at` is the time of the oldest reading.
@@ -125,6 +92,7 @@ impl Settled {
             window: self.window,
             compare_window: self.compare,
             labels: self.labels.clone(),
+            adjusted: (!self.adjusted.is_empty()).then(|| self.adjusted.clone()),
             ignored: self.question.ignored.names(),
             search_type: self.search_type.into(),
             aggregation: self.aggregation().into(),

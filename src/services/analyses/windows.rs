@@ -33,9 +33,8 @@ impl Windows {
     /// [`Error::InvalidRequest`] for days that the search engine does not have.
     pub fn given(window: &WindowParams, comparison: &Comparison, today: NaiveDate) -> Result<Self, Error> {
         let mut adjusted = Vec::new();
-        let mut taken = |names, window: Option<Window>| {
-            window.map(|window| taken(names, window, today, &mut adjusted)).transpose()
-        };
+        let mut taken =
+            |names, window: Option<Window>| window.map(|window| taken(names, window, today, &mut adjusted)).transpose();
         let window = taken(["startDate", "endDate"], window.window())?;
         let compare = taken(["compareStart", "compareEnd"], comparison.window())?;
         Ok(Self { window, compare, adjusted })

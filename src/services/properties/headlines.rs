@@ -15,8 +15,8 @@ use crate::{
     search_engine::{DataState, Part, Plan, SearchType},
     services::{
         analyses::{
-            question::{last_days, oldest_day},
             search_data::{SearchData, SearchSite},
+            windows::{last_days, oldest_day},
         },
         users::Member,
     },

@@ -2,6 +2,7 @@
 
 pub mod breakdowns;
 pub mod filters;
+mod named_windows;
 pub mod performance;
 pub mod queries;
 mod questions;

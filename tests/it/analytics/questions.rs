@@ -62,7 +62,7 @@ impl Draw {
             drawn.extend(match name {
                 "startDate" => self.window(["startDate", "endDate"]),
                 "compareStart" => self.window(["compareStart", "compareEnd"]),
-                "endDate" | "compareEnd" => vec![],
+                "endDate" | "compareEnd" | "compare" => vec![],
                 "classification" => vec![(name.to_owned(), classifications[self.below(classifications.len())].clone())],
                 _ => vec![(name.to_owned(), self.value(name).to_owned())],
             });

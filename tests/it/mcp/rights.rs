@@ -146,7 +146,12 @@ async fn wrong_arguments_tell_how_to_mend_the_call() {
         (
             "compare_periods",
             json!({ "property": "northmoor.example", "compareTo": "before" }),
-            "compareTo: must be previous_period",
+            "compareTo: must be one of previous_period, previous_year, same_weekdays",
+        ),
+        (
+            "compare_periods",
+            json!({ "property": "northmoor.example", "period": "last_13_months", "compareTo": "previous_year" }),
+            "compareTo: the window would begin on 2024-10-01",
         ),
         ("add_annotation", json!({ "property": "northmoor.example", "date": "soon", "text": "x" }), "date: "),
         ("add_annotation", json!({ "property": "northmoor.example", "date": "2026-11-16" }), "text: "),

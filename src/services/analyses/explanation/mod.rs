@@ -61,11 +61,16 @@ pub async fn read(
     question: &Question,
     limit: ExplainLimit,
 ) -> Result<Material, Error> {
-    let previous = question.comparison.window().ok_or_else(|| {
-        Error::invalid("explain: needs a window to compare with; send compareStart and compareEnd, or leave it out")
-    })?;
+    let missing = || {
+        Error::invalid(
+            "explain: needs a window to compare with; send compare, or compareStart and compareEnd, or leave it out",
+        )
+    };
+    if !question.comparison.is_asked() {
+        return Err(missing());
+    }
     let asked = Asked::settle(search, access, question).await?;
-    let windows = [asked.settled.window, previous];
+    let windows = [asked.settled.window, asked.settled.compare.ok_or_else(missing)?];
     let (readings, events) =
         tokio::try_join!(readings::read(&asked, access, windows), events::overlapping(&search.db, access, windows))?;
     Ok(Material { asked, windows, readings, events, limit: limit.0 as usize })

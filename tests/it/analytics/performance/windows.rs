@@ -60,7 +60,7 @@ async fn the_search_engine_keeps_16_months() {
     assert_eq!(Sum::said(&json["data"]["totals"]), truth("2025-07-21", "2025-07-22").total(Count::ByProperty, &all));
     let refused = [
         ("startDate", "2025-07-20", "2025-07-22"),
-        ("endDate", "2026-11-20", "2026-11-22"),
+        ("endDate", "2026-11-20", "2026-11-23"),
         ("startDate", "2026-11-10", "2026-11-09"),
         ("startDate", "2026-02-30", "2026-03-01"),
         ("endDate", "2026-11-10", "later"),
