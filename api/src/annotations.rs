@@ -74,7 +74,7 @@ pub struct AnnotationListParams {
     /// Last day, inclusive; it may be in the future. Without both: all annotations.
     #[param(example = "2026-11-18")]
     pub end_date: Option<NaiveDate>,
-    /// Includes the search engine's known counting anomalies, with `source: system`.
+    /// Includes system annotations: ranking updates that the search engine has confirmed, and known incidents of its data.
     #[param(default = "false", example = "true")]
     pub include_system: bool,
 }
@@ -103,6 +103,9 @@ pub struct Annotation {
     pub category: Option<String>,
     /// Author of the note. System annotations cannot be changed.
     pub source: AnnotationSource,
+    /// The page that tells of a system annotation.
+    #[oai(validator(max_length = 2048))]
+    pub source_url: Option<String>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
@@ -119,7 +122,7 @@ pub struct Annotation {
 pub enum AnnotationSource {
     /// A user with at least the role editor.
     User,
-    /// The product: a counting anomaly that the search engine has published.
+    /// The product or its operator: a ranking update that the search engine has confirmed, or a known incident of its data.
     System,
 }
 

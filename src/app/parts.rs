@@ -29,6 +29,7 @@ use crate::{
         },
         health::HealthCheck,
         privacy::Privacy,
+        system_annotations::SystemAnnotations,
     },
     simulator::{self, Simulator},
     store::{
@@ -127,7 +128,7 @@ pub async fn build(
     let secrets = key_file::secrets(&config, &random)?;
     let http = http_client()?;
     let config = Arc::new(config);
-    let mut search = search_data(&config, &store, &secrets, simulated.as_deref(), http.clone(), &clock, &random);
+    let mut search = search_data(&config, &store, &secrets, simulated.as_deref(), http.clone(), &clock, &random)?;
     let upstream = upstream(&config, &base_url, &http, &clock)?;
     let providers_http = http.clone();
     let issuer = issuer(&config, &base_url, http, &clock)?;
@@ -229,7 +230,7 @@ fn search_data(
     http: reqwest::Client,
     clock: &Clock,
     random: &Random,
-) -> SearchData {
+) -> Result<SearchData, Error> {
     let sink = StoredGrants { db: store.writer.clone(), secrets: secrets.clone(), clock: clock.clone() };
     let settings = engine_settings(config, simulated);
     let engine = SearchEngine::new(settings, http, clock.clone(), random.clone(), Arc::new(sink));
@@ -237,7 +238,7 @@ fn search_data(
     let bytes = |share: u64| usize::try_from(share).unwrap_or(usize::MAX);
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let rendered = budget / RENDERED_SHARE;
-    SearchData {
+    Ok(SearchData {
         db: store.reader.clone(),
         writer: store.writer.clone(),
         secrets: secrets.clone(),
@@ -245,8 +246,9 @@ fn search_data(
         reader: Reader::new(Arc::new(engine), clock.clone(), bytes(budget - rendered), ttl),
         answers: Answers::new(bytes(rendered), clock.clone()),
         weeks: Weeks::default(),
+        system_annotations: SystemAnnotations::load(&config.annotations)?,
         account_page: None,
-    }
+    })
 }
 
 fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{search_engine::Patience, seo::Patience as SeoPatience};
 
+mod annotations;
 mod check;
 mod connections;
 mod idempotency;
@@ -24,6 +25,7 @@ mod secret;
 mod sign_in;
 mod units;
 
+pub use annotations::Annotations;
 pub use connections::Connections;
 pub use idempotency::{Idempotency, ReplayStore};
 pub use identity::{Identity, Registration};
@@ -71,6 +73,8 @@ pub struct Config {
     pub cache: Cache,
     /// Replays of writes.
     pub idempotency: Idempotency,
+    /// Annotations.
+    pub annotations: Annotations,
     /// The log.
     pub log: Log,
     /// Metrics for operators.
@@ -238,6 +242,7 @@ impl Default for Config {
             rate_limit: RateLimit::default(),
             cache: Cache::default(),
             idempotency: Idempotency::default(),
+            annotations: Annotations::default(),
             log: Log::default(),
             metrics: Metrics::default(),
             mail: Mail::default(),

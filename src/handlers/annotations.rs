@@ -19,7 +19,9 @@ impl AnnotationsApi for App {
         caller: Caller,
         Params(params): Params<AnnotationListParams>,
     ) -> Answered<Listed<Annotation>> {
-        listed(caller.member()?.user.id, annotations::list(&self.db, &*caller.access()?, &params)).await
+        let access = caller.access()?;
+        let found = annotations::list(&self.db, &self.search.system_annotations, &access, &params);
+        listed(caller.member()?.user.id, found).await
     }
 
     async fn create_property_annotation(

@@ -4,7 +4,7 @@ use api::{
     annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationSource},
     privacy::AuditAction,
 };
-use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, Days, NaiveDate, Utc};
 use entity::annotation::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
@@ -15,6 +15,7 @@ use super::{
     access::PropertyAccess,
     audit::Event,
     change::{Limit, NewText, PropertyChange, etag},
+    system_annotations::SystemAnnotations,
 };
 use crate::{compute::beside, error::Error};
 
@@ -33,40 +34,20 @@ const EARLIEST: NaiveDate = const { day(2000, 1, 1) };
 /// The maximum number of days that an annotation can lie ahead.
 const AHEAD: Days = Days::new(3 * 366);
 
-/// A counting anomaly that the search engine has published.
-struct Anomaly {
-    id: u128,
-    days: (NaiveDate, NaiveDate),
-    text: &'static str,
-}
-
-/// The known anomalies. Their source is the search engine's own list of data anomalies.
-const ANOMALIES: [Anomaly; 2] = [
-    Anomaly {
-        id: 0x0196_c6b5_d000_7000_8000_0000_0000_0001,
-        days: const { (day(2025, 5, 13), day(2026, 4, 27)) },
-        text: "The search engine counted too many impressions; clicks are not affected. CTR is too low and position may be off.",
-    },
-    Anomaly {
-        id: 0x0199_30f0_a000_7000_8000_0000_0000_0002,
-        days: const { (day(2025, 9, 10), day(2025, 9, 14)) },
-        text: "The search engine stopped answering requests for 100 results a page, which rank trackers used: impressions drop and \
-               average positions improve without any change for visitors.",
-    },
-];
-
 /// Returns the annotations of a property, newest first. With a window, returns those that overlap it.
 pub async fn list(
     db: &impl ConnectionTrait,
+    system: &SystemAnnotations,
     access: &PropertyAccess,
     params: &AnnotationListParams,
 ) -> Result<Vec<Annotation>, Error> {
     let window = params.start_date.zip(params.end_date);
     let touches =
         move |date: NaiveDate, end: NaiveDate| window.is_none_or(|(first, last)| date <= last && end >= first);
-    let (own, include_system) = (Entity::of_property(access.property().id).all(db).await?, params.include_system);
+    let own = Entity::of_property(access.property().id).all(db).await?;
+    let system = params.include_system.then(|| system.clone());
     beside(move || {
-        let system = ANOMALIES.iter().filter(|_| include_system).map(known);
+        let system = system.iter().flat_map(SystemAnnotations::all).cloned();
         let all = own.iter().map(to_api).chain(system);
         let mut shown: Vec<Annotation> =
             all.filter(|shown| touches(shown.date, shown.end_date.unwrap_or(shown.date))).collect();
@@ -74,21 +55,6 @@ pub async fn list(
         shown
     })
     .await
-}
-
-fn known(anomaly: &Anomaly) -> Annotation {
-    let published = anomaly.days.1.and_time(NaiveTime::MIN).and_utc();
-    Annotation {
-        id: Uuid::from_u128(anomaly.id),
-        date: anomaly.days.0,
-        end_date: Some(anomaly.days.1),
-        text: anomaly.text.to_owned(),
-        category: Some("search engine".to_owned()),
-        source: AnnotationSource::System,
-        etag: etag(&(anomaly.id, anomaly.text)),
-        created_at: published,
-        updated_at: published,
-    }
 }
 
 /// Creates an annotation.
@@ -161,6 +127,7 @@ pub(super) fn to_api(row: &annotation::Model) -> Annotation {
         text: row.text.clone(),
         category: row.category.clone(),
         source: AnnotationSource::User,
+        source_url: None,
         etag: etag(row),
         created_at: row.created_at,
         updated_at: row.updated_at,

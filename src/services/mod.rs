@@ -19,6 +19,7 @@ pub mod replays;
 pub mod search_accounts;
 pub mod sharing;
 pub mod system;
+pub mod system_annotations;
 pub mod tags;
 pub mod team;
 pub mod users;

@@ -28,6 +28,9 @@ pub struct PropertyPerformanceParams {
     /// Maximum number of rows with a gain, of rows with a loss, and of events that each list of the explanation holds.
     #[param(default = "10", example = "10")]
     pub explain_limit: ExplainLimit,
+    /// Includes the system annotations that overlap the windows, in `events`.
+    #[param(default = "false", example = "true")]
+    pub include_system: bool,
 }
 
 /// The parts of a change in clicks. Arithmetic, not causes.
@@ -256,6 +259,10 @@ pub struct ExplainedEvent {
     pub category: Option<String>,
     /// Author of the note.
     pub source: AnnotationSource,
+    /// The page that tells of a system annotation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_length = 2048))]
+    pub source_url: Option<String>,
     /// Windows that the annotation overlaps.
     pub overlaps: OverlappedWindow,
 }

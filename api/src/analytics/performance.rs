@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-use super::{AnswerMeta, Explanation, PropertyPerformanceParams};
+use super::{AnswerMeta, ExplainedEvent, Explanation, PropertyPerformanceParams};
 use crate::{
     models::{Change, Metrics, Presence, Question, RowLimit, TableCoverage},
     params::{Echo, QueryParams},
@@ -70,6 +70,11 @@ pub struct Performance {
     /// The breakdown tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<Tables>,
+    /// System annotations that overlap one of the windows, newest first: events, not causes. Absent unless `includeSystem` is true,
+    /// and on share links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_items = 1000))]
+    pub events: Option<Vec<ExplainedEvent>>,
     /// The parts of the change in clicks; absent unless `explain` is true, and on share links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,

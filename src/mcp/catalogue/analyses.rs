@@ -20,7 +20,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       (anonymised): clicksShare in the coverage says how much the rows explain. Data is final about three days after \
                       the day; days are in Pacific time.",
         operation: "getPropertyPerformance",
-        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope"],
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope", "includeSystem"],
         defaults: &[("scope", "tables")],
         dates: Dates::Window,
         rows: PERFORMANCE_ROWS,
@@ -35,7 +35,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       appears in one window only; unknown means that the other window's list was cut and may hold it. It shows where a \
                       change happened, not why.",
         operation: "getPropertyPerformance",
-        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope"],
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope", "includeSystem"],
         defaults: &[("scope", "tables")],
         dates: Dates::Compared,
         rows: PERFORMANCE_ROWS,

@@ -87,12 +87,14 @@ pub async fn performance(
         })?;
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..*params };
     // Annotations change without any reading.
-    let events = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
-    let key = settled.key("performance", access, &(&params, events))?;
+    let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
+    let events = params.include_system.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
+    let key = settled.key("performance", access, &(&params, notes, &events))?;
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
     let rendered = move || {
         let Answer { mut data, mut meta, coverage } = self::answer(&settled, &params.performance, &material);
+        data.events = events;
         if let Some(reasons) = &reasons {
             let read_at = reasons.readings().map(|reading| reading.read_at);
             meta.cached_at = read_at.fold(meta.cached_at, Ord::min);
@@ -221,6 +223,7 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> A
         series: wants_series.then(|| daily(asked.window, &material.current)),
         previous_series: previous.filter(|_| wants_series).map(|(readings, window)| daily(window, readings)),
         tables,
+        events: None,
         explanation: None,
     };
     let read_at = read_at.unwrap_or(material.freshness.read_at);

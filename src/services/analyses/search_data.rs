@@ -18,7 +18,7 @@ use crate::{
         TroubleKind, last_final,
     },
     secrets::Secrets,
-    services::{access::ReadableProperty, search_accounts},
+    services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations},
 };
 
 /// Everything that reading search data needs.
@@ -38,6 +38,8 @@ pub struct SearchData {
     pub answers: Answers,
     /// Permits for weeks of queries by day, which take memory besides the cache.
     pub weeks: Weeks,
+    /// Events of the search engine.
+    pub system_annotations: SystemAnnotations,
     /// The URL of the account page, for hints. `None` if this deployment has none.
     pub account_page: Option<Arc<str>>,
 }

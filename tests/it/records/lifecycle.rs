@@ -298,7 +298,9 @@ async fn annotations_of_a_window_are_those_that_touch_it() {
     let all = owner.ask(&path, &[("includeSystem", "true")]).await.expect(200);
     let system: Vec<&Value> =
         all.json["data"].as_array().unwrap().iter().filter(|found| found["source"] == "system").collect();
-    assert!(!system.is_empty());
+    let june = system.iter().find(|found| found["date"] == "2026-06-24").unwrap();
+    assert_eq!((june["endDate"].as_str(), june["category"].as_str()), (Some("2026-06-26"), Some("ranking update")));
+    assert!(june["sourceUrl"].as_str().unwrap().starts_with("https://"), "{june}");
     assert!(owner.listed(&path).await.iter().all(|found| found["source"] == "user"));
     for id in [system[0]["id"].as_str().unwrap(), NOBODYS] {
         owner.delete(&format!("{path}/{id}")).await.expect(404);

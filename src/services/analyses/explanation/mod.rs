@@ -72,7 +72,7 @@ pub async fn read(
     let asked = Asked::settle(search, access, question).await?;
     let windows = [asked.settled.window, asked.settled.compare.ok_or_else(missing)?];
     let (readings, events) =
-        tokio::try_join!(readings::read(&asked, access, windows), events::overlapping(&search.db, access, windows))?;
+        tokio::try_join!(readings::read(&asked, access, windows), events::overlapping(search, access, windows))?;
     Ok(Material { asked, windows, readings, events, limit: limit.0 as usize })
 }
 

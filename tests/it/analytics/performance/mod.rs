@@ -1,6 +1,7 @@
 //! Tests of totals, series and tables: their values, compared with the generator's own cells, and their consistency.
 
 mod comparison;
+mod events;
 mod search_types;
 mod slices;
 mod totals;

@@ -48,6 +48,7 @@ async fn read_performance(signed_in: &Configuration, id: &str, window: &DateRang
         page_limit: None,
         explain: None,
         explain_limit: None,
+        include_system: None,
         x_api_version: None,
         if_none_match: None,
     };
