@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use tokio::sync::Semaphore;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::error::Error;
 
@@ -16,13 +17,18 @@ static PERMITS: LazyLock<Semaphore> =
 /// # Errors
 /// [`Error::Internal`] if `work` panicked.
 pub async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let permit = PERMITS.acquire().await.map_err(Error::internal)?;
-    let done = tokio::task::spawn_blocking(move || {
-        // Held until the work is done, even if the caller no longer waits.
-        let _permit = permit;
-        work()
+    // A task of its own waits for the permit. A caller that is not polled, such as a future in a stream whose reader is busy, would
+    // get the permit without using it, while the reader waits for one.
+    let turn = tokio::spawn(async move {
+        let permit = PERMITS.acquire().await.map_err(Error::internal)?;
+        let done = tokio::task::spawn_blocking(move || {
+            // Held until the work is done, even if the caller no longer waits.
+            let _permit = permit;
+            work()
+        });
+        done.await.map_err(Error::internal)
     });
-    done.await.map_err(Error::internal)
+    AbortOnDropHandle::new(turn).await.map_err(Error::internal)?
 }
 
 /// Runs `work` on the calling thread if it is `small`, else with [`beside`]. For a few records, switching threads costs more than
@@ -45,11 +51,28 @@ mod tests {
             atomic::{AtomicUsize, Ordering},
         },
         thread,
+        time::Duration,
     };
 
-    use futures_util::future::join_all;
+    use futures_util::{StreamExt as _, future::join_all, stream};
 
     use super::*;
+
+    #[tokio::test]
+    async fn work_that_nobody_polls_holds_up_nobody() {
+        let cores = thread::available_parallelism().unwrap().get();
+        let all = async {
+            let mut parts = stream::iter((0..8 * cores).map(|n| beside(move || n))).buffered(4 * cores);
+            let mut sum = 0;
+            while let Some(part) = parts.next().await {
+                let part = part.unwrap();
+                sum += beside(move || part).await.unwrap();
+            }
+            sum
+        };
+        let waited = tokio::time::timeout(Duration::from_mins(1), all).await;
+        assert_eq!(waited, Ok((0..8 * cores).sum()));
+    }
 
     #[tokio::test]
     async fn work_runs_beside_the_runtime_and_no_more_of_it_than_there_are_cores() {
