@@ -6,9 +6,15 @@
 //! candidate if at least two pages reach the minimum impressions and the minimum share, and no page exceeds the maximum
 //! share. The rules and thresholds come from practitioners. They find candidates and do not prove a problem.
 
-use std::{cmp::Ordering, collections::HashMap};
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, HashSet},
+};
 
-use api::analytics::{CannibalizationThresholds, CannibalizedQuery, CompetingPage, OwnerConfidence, SuggestedOwner};
+use api::analytics::{
+    BeforeState, CannibalizationThresholds, CannibalizedBefore, CannibalizedQuery, CompetingPage, ContestFigures,
+    OwnerConfidence, SuggestedOwner,
+};
 
 use super::{change::count, metrics::Metrics, table};
 
@@ -52,12 +58,8 @@ pub fn candidates<'r>(
         let (query, own) = queries[group[0].0 as usize];
         if group.len() > 1 && own.impressions >= thresholds.min_query_impressions as f64 {
             let rows = group.iter().map(|(_, row)| &pages[*row as usize]);
-            contests.extend(contest(
-                query,
-                own,
-                rows.map(|(_, page, metrics)| (*page, *metrics)).collect(),
-                thresholds,
-            ));
+            let contest = Contest::of(query, own, rows.map(|(_, page, metrics)| (*page, *metrics)).collect());
+            contests.extend(contest.filter(|contest| contest.is_candidate(thresholds)));
         }
     }
     let found = contests.len();
@@ -67,21 +69,62 @@ pub fn candidates<'r>(
     Candidates { analysed, found, queries: queries.iter().map(|contest| contest.to_api(thresholds)).collect() }
 }
 
-fn contest<'r>(
-    query: &'r str,
-    own: Metrics,
-    mut pages: Vec<(&'r str, Metrics)>,
-    thresholds: &CannibalizationThresholds,
-) -> Option<Contest<'r>> {
-    let whole: Metrics = pages.iter().map(|(_, metrics)| *metrics).sum();
-    let largest = pages.iter().map(|(_, metrics)| metrics.impressions).fold(0.0, f64::max);
-    let top_share = (whole.impressions > 0.0).then(|| largest / whole.impressions)?;
-    let listed = pages.iter().filter(|(_, page)| qualifies(page, &whole, thresholds)).count();
-    if listed < 2 || top_share > thresholds.max_top_share {
-        return None;
+/// The rows of the comparison window.
+pub struct Before<'r> {
+    /// Queries, counted by property.
+    pub queries: Vec<(&'r str, Metrics)>,
+    /// Query, URL and metrics, counted by page.
+    pub pages: Vec<(&'r str, &'r str, Metrics)>,
+    /// True if the queries were cut at their cap.
+    pub queries_capped: bool,
+    /// True if the pages were cut at their cap.
+    pub pages_capped: bool,
+}
+
+impl<'r> Before<'r> {
+    /// Adds to each query of `now` how it stood in the comparison window. Returns the number of candidates there.
+    pub fn compare(&self, now: &mut [CannibalizedQuery], thresholds: &CannibalizationThresholds) -> usize {
+        let states: Vec<_> = {
+            let wanted: HashSet<&str> = now.iter().map(|query| query.query.as_str()).collect();
+            let own: HashMap<&str, Metrics> =
+                self.queries.iter().filter(|(query, _)| wanted.contains(query)).copied().collect();
+            let mut pages: HashMap<&str, Vec<(&str, Metrics)>> = HashMap::new();
+            for (query, page, metrics) in self.pages.iter().filter(|(query, ..)| wanted.contains(query)) {
+                pages.entry(query).or_default().push((page, *metrics));
+            }
+            let state = |query: &CannibalizedQuery| {
+                let query = query.query.as_str();
+                self.state(query, own.get(query).copied(), pages.remove(query).unwrap_or_default(), thresholds)
+            };
+            now.iter().map(state).collect()
+        };
+        for (query, state) in now.iter_mut().zip(states) {
+            query.previous = Some(state);
+        }
+        candidates(self.queries.iter().copied(), self.pages.iter().copied(), thresholds, 0).found
     }
-    pages.sort_unstable_by(|(a, x), (b, y)| by_impressions(x, y).then_with(|| a.cmp(b)));
-    Some(Contest { query, own, pages, whole, top_share, priority: own.impressions * (1.0 - top_share) })
+
+    fn state(
+        &self,
+        query: &str,
+        own: Option<Metrics>,
+        pages: Vec<(&'r str, Metrics)>,
+        thresholds: &CannibalizationThresholds,
+    ) -> CannibalizedBefore {
+        let Some(own) = own else {
+            let state = if self.queries_capped { BeforeState::Unknown } else { BeforeState::Absent };
+            return CannibalizedBefore { state, figures: None };
+        };
+        let contest = Contest::of(query, own, pages);
+        let state = if contest.as_ref().is_some_and(|contest| contest.is_candidate(thresholds)) {
+            BeforeState::Candidate
+        } else if self.pages_capped {
+            BeforeState::Unknown
+        } else {
+            BeforeState::NotCandidate
+        };
+        CannibalizedBefore { state, figures: contest.and_then(|contest| contest.figures()) }
+    }
 }
 
 fn qualifies(page: &Metrics, whole: &Metrics, thresholds: &CannibalizationThresholds) -> bool {
@@ -95,13 +138,48 @@ fn by_impressions(a: &Metrics, b: &Metrics) -> Ordering {
     b.impressions.total_cmp(&a.impressions).then(b.clicks.total_cmp(&a.clicks))
 }
 
-impl Contest<'_> {
+impl<'r> Contest<'r> {
+    /// Returns `None` if no page has impressions.
+    fn of(query: &'r str, own: Metrics, mut pages: Vec<(&'r str, Metrics)>) -> Option<Self> {
+        let whole: Metrics = pages.iter().map(|(_, metrics)| *metrics).sum();
+        let largest = pages.iter().map(|(_, metrics)| metrics.impressions).fold(0.0, f64::max);
+        let top_share = (whole.impressions > 0.0).then(|| largest / whole.impressions)?;
+        pages.sort_unstable_by(|(a, x), (b, y)| by_impressions(x, y).then_with(|| a.cmp(b)));
+        Some(Self { query, own, pages, whole, top_share, priority: own.impressions * (1.0 - top_share) })
+    }
+
+    fn is_candidate(&self, thresholds: &CannibalizationThresholds) -> bool {
+        let listed = self.pages.iter().filter(|(_, page)| qualifies(page, &self.whole, thresholds)).count();
+        self.own.impressions >= thresholds.min_query_impressions as f64
+            && listed >= 2
+            && self.top_share <= thresholds.max_top_share
+    }
+
+    fn hhi(&self) -> f64 {
+        let share = |page: &Metrics| page.impressions / self.whole.impressions;
+        self.pages.iter().map(|(_, page)| share(page).powi(2)).sum::<f64>().min(1.0)
+    }
+
+    fn figures(&self) -> Option<ContestFigures> {
+        Some(ContestFigures {
+            clicks: count(self.own.clicks),
+            impressions: count(self.own.impressions),
+            page_clicks: count(self.whole.clicks),
+            page_impressions: count(self.whole.impressions),
+            pages_known: self.pages.len() as u64,
+            hhi: self.hhi(),
+            top_share: self.top_share,
+            top_page: self.pages.first()?.0.to_owned(),
+            priority: self.priority,
+        })
+    }
+
     fn to_api(&self, thresholds: &CannibalizationThresholds) -> CannibalizedQuery {
         let share = |page: &Metrics| page.impressions / self.whole.impressions;
         let listed: Vec<_> = self.pages.iter().filter(|(_, page)| qualifies(page, &self.whole, thresholds)).collect();
         let positions = || listed.iter().filter_map(|(_, page)| page.position());
         let spread = positions().fold(f64::MIN, f64::max) - positions().fold(f64::MAX, f64::min);
-        let hhi: f64 = self.pages.iter().map(|(_, page)| share(page).powi(2)).sum::<f64>().min(1.0);
+        let hhi = self.hhi();
         let competing = |(url, page): &&(&str, Metrics)| {
             Some(CompetingPage {
                 page: (*url).to_owned(),
@@ -128,6 +206,7 @@ impl Contest<'_> {
             priority: self.priority,
             suggested_owner: owner(&listed),
             pages: listed.iter().filter_map(competing).collect(),
+            previous: None,
         }
     }
 }
@@ -215,6 +294,30 @@ mod tests {
         assert_eq!((one.page.as_str(), one.confidence), ("/a", OwnerConfidence::Low));
         let tied = owner([("/a", page(0.0, 50.0, 5.0)), ("/b", page(0.0, 50.0, 3.0))]);
         assert_eq!((tied.page.as_str(), tied.confidence), ("/b", OwnerConfidence::Low));
+    }
+
+    #[test]
+    fn the_comparison_window_says_what_it_does_not_know() {
+        let split = || vec![("shoes", "/a", page(1.0, 60.0, 2.0)), ("shoes", "/b", page(1.0, 40.0, 3.0))];
+        let owned = || vec![("shoes", "/a", page(1.0, 99.0, 2.0)), ("shoes", "/b", page(1.0, 1.0, 3.0))];
+        let own = || vec![("shoes", page(1.0, 100.0, 2.0))];
+        for (queries, pages, capped, state, has_figures) in [
+            (own(), split(), false, BeforeState::Candidate, true),
+            (own(), split(), true, BeforeState::Candidate, true),
+            (own(), owned(), false, BeforeState::NotCandidate, true),
+            (own(), owned(), true, BeforeState::Unknown, true),
+            (own(), vec![], false, BeforeState::NotCandidate, false),
+            (own(), vec![], true, BeforeState::Unknown, false),
+            (vec![], split(), false, BeforeState::Absent, false),
+            (vec![], split(), true, BeforeState::Unknown, false),
+        ] {
+            let mut now = found(&[("/a", page(1.0, 60.0, 2.0)), ("/b", page(1.0, 40.0, 3.0))]).queries;
+            let before = Before { queries, pages, queries_capped: capped, pages_capped: capped };
+            let were = before.compare(&mut now, &DEFAULTS);
+            let previous = now[0].previous.clone().unwrap();
+            assert_eq!((previous.state, previous.figures.is_some()), (state, has_figures), "{capped}");
+            assert_eq!(were, usize::from(state == BeforeState::Candidate));
+        }
     }
 
     proptest! {

@@ -58,7 +58,9 @@ pub fn change(current: &Metrics, previous: &Metrics) -> Change {
     }
 }
 
-fn count_change(current: f64, previous: f64) -> CountChange {
+/// Current minus previous, for a count.
+#[must_use]
+pub fn count_change(current: f64, previous: f64) -> CountChange {
     let absolute = current - previous;
     #[expect(clippy::cast_possible_truncation, reason = "counts are far below 2^52")]
     let whole = absolute.round() as i64;

@@ -5,23 +5,17 @@ use serde::Serialize;
 
 use super::AnswerMeta;
 use crate::{
-    models::{RowLimit, Slice, TableCoverage, WindowParams},
-    params::{Decimal, Echo, Ignored, QueryParams, Whole},
+    models::{Question, RowLimit, TableCoverage},
+    params::{Decimal, Echo, QueryParams, Whole},
 };
 
 /// Parameters of the cannibalization analysis.
 #[derive(Debug, Clone, PartialEq, QueryParams, Serialize)]
 #[params(question = "CannibalizationQuestion")]
 pub struct CannibalizationParams {
-    /// The window.
+    /// Window, comparison and slice.
     #[param(flatten)]
-    pub window: WindowParams,
-    /// The slice.
-    #[param(flatten)]
-    pub slice: Slice,
-    /// The parameters that mean nothing to the operation.
-    #[param(flatten)]
-    pub ignored: Ignored,
+    pub question: Question,
     /// Minimum impressions of a query, counted `byProperty`.
     #[param(default = "50", example = "50")]
     pub min_query_impressions: Whole<1, 1_000_000>,
@@ -54,13 +48,16 @@ pub struct CannibalizationAnswer {
 
 /// The results: candidates to review, not verdicts.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Cannibalization {
     /// Queries analysed: those with both a row of their own and known pages.
     pub queries_analysed: u64,
     /// Queries that qualified, including those cut by `limit`.
     pub queries_found: u64,
+    /// Queries that qualified in the comparison window, by the same thresholds; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_queries_found: Option<u64>,
     /// Ordered by priority, highest first, then by query.
     #[oai(validator(max_items = 5000))]
     pub queries: Vec<CannibalizedQuery>,
@@ -68,7 +65,7 @@ pub struct Cannibalization {
 
 /// A query for which several pages of the property appear.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct CannibalizedQuery {
     /// The query.
@@ -106,6 +103,64 @@ pub struct CannibalizedQuery {
     /// The pages that qualify, most impressions first.
     #[oai(validator(min_items = 2))]
     pub pages: Vec<CompetingPage>,
+    /// The query in the comparison window; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<CannibalizedBefore>,
+}
+
+/// A query in the comparison window, by the same thresholds.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(skip_serializing_if_is_none)]
+pub struct CannibalizedBefore {
+    /// Shows if it was a candidate then.
+    pub state: BeforeState,
+    /// Its figures; absent unless both its own row and its pages are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figures: Option<ContestFigures>,
+}
+
+/// Shows if a query was a candidate in the comparison window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
+#[oai(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum BeforeState {
+    /// It was a candidate, too.
+    Candidate,
+    /// It had impressions and was no candidate.
+    NotCandidate,
+    /// It had no row.
+    Absent,
+    /// The list of queries or of their pages was cut at its cap and may have hidden it.
+    Unknown,
+}
+
+/// The figures of a query and its pages.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct ContestFigures {
+    /// Clicks of the query, counted `byProperty`.
+    pub clicks: u64,
+    /// Impressions of the query, counted `byProperty`.
+    pub impressions: u64,
+    /// Sum of clicks over all its pages, counted `byPage`.
+    pub page_clicks: u64,
+    /// Sum of impressions over all its pages, counted `byPage`.
+    pub page_impressions: u64,
+    /// Pages that appeared for the query.
+    pub pages_known: u64,
+    /// Concentration: the sum of the squared impression shares of all its pages.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
+    pub hhi: f64,
+    /// Largest impression share of a page, 0 to 1.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1")))]
+    pub top_share: f64,
+    /// The page with that share; of several the one with most clicks, then the first URL.
+    #[oai(validator(max_length = 2048))]
+    pub top_page: String,
+    /// `impressions × (1 − topShare)`.
+    #[oai(validator(minimum(value = "0")))]
+    pub priority: f64,
 }
 
 /// The listed page with the most clicks, then the most impressions, then the best position.

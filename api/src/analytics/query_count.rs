@@ -6,23 +6,17 @@ use serde::Serialize;
 
 use super::{AnswerMeta, PositionBucket};
 use crate::{
-    models::{Slice, WindowParams},
-    params::{Echo, Ignored, QueryParams},
+    models::{CountChange, Question, Slice, WindowParams},
+    params::{Echo, QueryParams},
 };
 
 /// Parameters of the query count.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 #[params(question = "QueryCountQuestion")]
 pub struct QueryCountParams {
-    /// The window.
+    /// Window, comparison and slice.
     #[param(flatten)]
-    pub window: WindowParams,
-    /// The slice.
-    #[param(flatten)]
-    pub slice: Slice,
-    /// The parameters that mean nothing to the operation.
-    #[param(flatten)]
-    pub ignored: Ignored,
+    pub question: Question,
 }
 
 /// Parameters of the rows behind the query count.
@@ -47,13 +41,22 @@ pub struct QueryCountAnswer {
 
 /// Counts of identified queries with at least one impression on the day. Anonymised queries are never counted.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCount {
     /// Distinct queries of the whole window; not the sum of its days.
     pub unique_queries: u64,
+    /// Distinct queries of the comparison window; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<u64>,
+    /// Current minus previous; absent without a comparison.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<CountChange>,
     /// Every day of the window up to the last final one.
     pub series: Vec<QueryCountPoint>,
+    /// The days of the comparison window, with their own dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_series: Option<Vec<QueryCountPoint>>,
 }
 
 /// One day.
@@ -96,11 +99,17 @@ pub struct QueryCountMeta {
 
 /// Days counted, and the capped ones among them.
 #[derive(Debug, Clone, Copy, PartialEq, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCountCoverage {
     /// Days counted.
     pub days: u64,
     /// Days whose rows reached the search engine's cap.
     pub days_capped: u64,
+    /// Days of the comparison window that were counted; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_days: Option<u64>,
+    /// Days of the comparison window whose rows reached the search engine's cap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_days_capped: Option<u64>,
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::{AnswerMeta, SeriesPoint};
 use crate::{
-    models::{Slice, TableCoverage, WindowParams},
-    params::{Echo, Ignored, ParamValue, QueryParams, Whole},
+    models::{Question, TableCoverage},
+    params::{Echo, ParamValue, QueryParams, Whole},
 };
 
 /// A table whose rows have daily series. Search appearances have none: the search engine does not report them by day.
@@ -67,15 +67,9 @@ impl ParamValue for Keys {
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 #[params(question = "SparklinesQuestion")]
 pub struct SparklinesParams {
-    /// The window.
+    /// Window, comparison and slice.
     #[param(flatten)]
-    pub window: WindowParams,
-    /// The slice.
-    #[param(flatten)]
-    pub slice: Slice,
-    /// The parameters that mean nothing to the operation.
-    #[param(flatten)]
-    pub ignored: Ignored,
+    pub question: Question,
     /// The table that the rows belong to.
     #[param(default = "queries", example = "queries")]
     pub table: SparklineTable,
@@ -109,11 +103,16 @@ pub struct Sparklines {
 
 /// Daily series of one row.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
 pub struct Sparkline {
     /// The row's key.
     pub key: String,
     /// Every day of the window up to the last final one; days without data are zeros. A key without any data is all zeros.
     pub series: Vec<SeriesPoint>,
+    /// The days of the comparison window, with their own dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous_series: Option<Vec<SeriesPoint>>,
 }
 
 /// Metadata of the answer.

@@ -7,9 +7,10 @@ use api::{
         Cannibalization, CannibalizationAnswer, CannibalizationCoverage, CannibalizationMeta, CannibalizationParams,
         CannibalizationThresholds,
     },
-    models::Question,
+    models::Window,
     params::Echo,
 };
+use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed, check_has_queries, leave_brand_out,
@@ -17,23 +18,49 @@ use super::{
     search_data::SearchData,
 };
 use crate::{
-    analytics::cannibalization::candidates,
+    analytics::{
+        cannibalization::{Before, candidates},
+        metrics::Metrics,
+    },
     error::Error,
-    search_engine::{Dimension, Reading},
+    search_engine::{Dimension, Plan, Reading},
     services::access::ReadableProperty,
 };
 
-/// The readings of the analysis.
-struct Readings {
+/// The readings of one window.
+struct Rows {
     queries: Arc<Reading>,
     pages: Arc<Reading>,
+}
+
+/// The readings of the analysis.
+struct Readings {
+    current: Rows,
+    previous: Option<Rows>,
     whole: Arc<Reading>,
     whole_by_page: Arc<Reading>,
 }
 
 impl Readings {
-    fn all(&self) -> [&Arc<Reading>; 4] {
-        [&self.queries, &self.pages, &self.whole, &self.whole_by_page]
+    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
+        let rows = [&self.current].into_iter().chain(&self.previous).flat_map(|rows| [&rows.queries, &rows.pages]);
+        rows.chain([&self.whole, &self.whole_by_page])
+    }
+}
+
+impl Rows {
+    /// Query, URL and metrics of each row by page.
+    fn by_page(&self) -> impl Iterator<Item = (&str, &str, Metrics)> {
+        self.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], row.metrics))
+    }
+
+    fn before(&self) -> Before<'_> {
+        Before {
+            queries: Listed::of(&self.queries).rows,
+            pages: self.by_page().collect(),
+            queries_capped: self.queries.capped,
+            pages_capped: self.pages.capped,
+        }
     }
 }
 
@@ -43,12 +70,12 @@ pub async fn cannibalization(
     access: &ReadableProperty,
     params: &CannibalizationParams,
 ) -> Result<Arc<RenderedAnswer<CannibalizationAnswer>>, Error> {
-    check_has_queries(&params.slice)?;
-    let question = Question::alone(params.window, params.slice.clone(), params.ignored.clone());
-    let mut asked = Asked::settle(search, access, &question).await?;
-    let branded_excluded = leave_brand_out(&mut asked, access, &params.slice, params.include_branded).await?;
+    let slice = &params.question.slice;
+    check_has_queries(slice)?;
+    let mut asked = Asked::settle(search, access, &params.question).await?;
+    let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked).await?;
-    let params = CannibalizationParams { window: asked.settled.question.window, ..params.clone() };
+    let params = CannibalizationParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("cannibalization", access, &params)?;
     let thresholds = CannibalizationThresholds {
         min_query_impressions: params.min_query_impressions.0.into(),
@@ -62,14 +89,23 @@ pub async fn cannibalization(
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {
-    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
-    let (queries, pages, whole, whole_by_page) = tokio::try_join!(
-        asked.read_all(window, &[Dimension::Query], &plan),
-        asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
+    let plan = asked.settled.plan().await?;
+    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_rows(asked, window, &plan)));
+    let (current, previous, whole, whole_by_page) = tokio::try_join!(
+        read_rows(asked, asked.settled.window, &plan),
+        async { previous.await.transpose() },
         asked.read_whole(false),
         asked.read_whole(true),
     )?;
-    Ok(Readings { queries, pages, whole, whole_by_page })
+    Ok(Readings { current, previous, whole, whole_by_page })
+}
+
+async fn read_rows(asked: &Asked, window: Window, plan: &Plan) -> Result<Rows, Error> {
+    let (queries, pages) = tokio::try_join!(
+        asked.read_all(window, &[Dimension::Query], plan),
+        asked.read_all(window, &[Dimension::Query, Dimension::Page], plan),
+    )?;
+    Ok(Rows { queries, pages })
 }
 
 fn answer(
@@ -78,13 +114,15 @@ fn answer(
     params: &CannibalizationParams,
     thresholds: CannibalizationThresholds,
 ) -> CannibalizationAnswer {
-    let queries = Listed::of(&readings.queries);
-    let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], row.metrics));
-    let found = candidates(queries.rows.iter().copied(), pages, &thresholds, params.limit.0 as usize);
+    let queries = Listed::of(&readings.current.queries);
+    let pages = readings.current.by_page();
+    let mut found = candidates(queries.rows.iter().copied(), pages, &thresholds, params.limit.0 as usize);
+    let before = readings.previous.as_ref().map(|rows| rows.before().compare(&mut found.queries, &thresholds));
     CannibalizationAnswer {
         data: Cannibalization {
             queries_analysed: found.analysed as u64,
             queries_found: found.found as u64,
+            previous_queries_found: before.map(|found| found as u64),
             queries: found.queries,
         },
         meta: CannibalizationMeta {
@@ -92,7 +130,7 @@ fn answer(
             question: Echo::of(params),
             coverage: CannibalizationCoverage {
                 queries: asked.coverage(&queries, false, &readings.whole),
-                query_pages: asked.coverage(&Listed::of(&readings.pages), true, &readings.whole_by_page),
+                query_pages: asked.coverage(&Listed::of(&readings.current.pages), true, &readings.whole_by_page),
             },
             thresholds,
         },

@@ -7,9 +7,10 @@ use std::{
 
 use api::{
     analytics::{
-        Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta, SparklinesParams,
+        SeriesPoint, Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta,
+        SparklinesParams,
     },
-    models::{Question, TableCoverage},
+    models::{TableCoverage, Window},
     params::Echo,
 };
 use chrono::NaiveDate;
@@ -43,23 +44,38 @@ struct Readings {
     table: Option<Arc<Reading>>,
     /// The readings by day and key.
     days: Vec<Arc<Reading>>,
+    /// Those of the comparison window.
+    previous: Vec<Arc<Reading>>,
     whole: Arc<Reading>,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.table.iter().chain(&self.days).chain([&self.whole])
+        self.table.iter().chain(&self.days).chain(&self.previous).chain([&self.whole])
     }
 
-    fn by_key(&self) -> HashMap<&str, BTreeMap<NaiveDate, Metrics>> {
-        let mut found: HashMap<&str, BTreeMap<NaiveDate, Metrics>> = HashMap::new();
-        for row in self.days.iter().flat_map(|reading| &reading.rows) {
-            if let Ok(date) = row.key().parse() {
-                found.entry(&row.keys[1]).or_default().insert(date, row.metrics);
-            }
-        }
-        found
+    fn by_key(&self) -> Days<'_> {
+        by_key(&self.days)
     }
+}
+
+/// The days of each key.
+type Days<'r> = HashMap<&'r str, BTreeMap<NaiveDate, Metrics>>;
+
+fn by_key(readings: &[Arc<Reading>]) -> Days<'_> {
+    let mut found = Days::new();
+    for row in readings.iter().flat_map(|reading| &reading.rows) {
+        if let Ok(date) = row.key().parse() {
+            found.entry(&row.keys[1]).or_default().insert(date, row.metrics);
+        }
+    }
+    found
+}
+
+/// Returns every final day of `window` for one key.
+fn daily(asked: &Asked, days: &Days<'_>, key: &str, window: Window) -> Vec<SeriesPoint> {
+    let (nothing, window) = (BTreeMap::new(), asked.final_days(window));
+    series::filled(days.get(key).unwrap_or(&nothing), window.start_date, window.end_date)
 }
 
 /// Computes the series.
@@ -69,10 +85,9 @@ pub async fn sparklines(
     params: &SparklinesParams,
 ) -> Result<Arc<RenderedAnswer<SparklinesAnswer>>, Error> {
     let dimension = dimension(params.table);
-    check_has(params.slice.search_type.into(), dimension, "table")?;
+    check_has(params.question.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
-    let question = Question::alone(params.window, params.slice.clone(), params.ignored.clone());
-    let asked = Asked::settle(search, access, &question).await?;
+    let asked = Asked::settle(search, access, &params.question).await?;
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(
@@ -81,9 +96,11 @@ pub async fn sparklines(
     let (table, whole) = tokio::try_join!(async { table.await.transpose() }, asked.read_whole(by_page))?;
     let first = || table.iter().flat_map(|table| &table.rows).take(params.limit.0 as usize);
     let keys = asked_for.unwrap_or_else(|| first().map(|row| row.key().to_owned()).collect());
-    let days = read_days(&asked, dimension, &keys, &plan).await?;
-    let readings = Readings { table, days, whole };
-    let params = SparklinesParams { window: asked.settled.question.window, ..params.clone() };
+    let read = |window| read_days(&asked, window, dimension, &keys, &plan);
+    let previous = OptionFuture::from(asked.settled.compare.map(read));
+    let (days, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
+    let readings = Readings { table, days, previous: previous.unwrap_or_default(), whole };
+    let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("sparklines", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     search.answers.rendered(key, made_of, move || answer(&asked, &params, &keys, &readings)).await
@@ -114,6 +131,7 @@ fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error
 /// many requests as the limit of an expression's length requires.
 async fn read_days(
     asked: &Asked,
+    window: Window,
     dimension: Dimension,
     keys: &[String],
     plan: &Plan,
@@ -126,23 +144,21 @@ async fn read_days(
         _ => vec![plan.clone()],
     };
     let dimensions = [Dimension::Date, dimension];
-    let window = asked.settled.window;
     let days = usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1);
     let cap = ENGINE_CEILING.max(days * (countries::COUNTRIES.len() + 1));
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
 }
 
 fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> SparklinesAnswer {
-    let by_key = readings.by_key();
-    let window = asked.final_days(asked.settled.window);
-    let nothing = BTreeMap::new();
+    let (days, before) = (readings.by_key(), by_key(&readings.previous));
     let rows = keys.iter().map(|key| Sparkline {
         key: key.clone(),
-        series: series::filled(by_key.get(key.as_str()).unwrap_or(&nothing), window.start_date, window.end_date),
+        series: daily(asked, &days, key, asked.settled.window),
+        previous_series: asked.settled.compare.map(|window| daily(asked, &before, key, window)),
     });
     SparklinesAnswer {
         meta: SparklinesMeta {
-            answer: asked.meta(readings.all().map(|reading| reading.read_at), !by_key.is_empty()),
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.is_empty()),
             question: Echo::of(params),
             coverage: SparklinesCoverage { rows: coverage(asked, params, keys, readings) },
         },

@@ -12,14 +12,14 @@ async fn a_table_that_the_type_lacks_is_refused_by_name() {
     let people = People::new().await;
     let keys = r#"["harbour"]"#;
     for kind in [SearchType::Discover, SearchType::GoogleNews] {
-        let questions: [(&str, &[(&str, &str)]); 6] = [
+        let questions: [(&str, &[(&str, &str)]); 5] = [
             ("export", &[]),
             ("export", &[("table", "queries")]),
             ("table-sparklines", &[]),
             ("table-sparklines", &[("table", "queries")]),
             ("table-sparklines", &[("table", "queries"), ("keys", keys)]),
-            ("query-count-raw", &[]),
         ];
+        refused(&people, &Case::web(PAPER, DAYS).kind(kind), "query-count-raw", &[]).await;
         for (what, more) in questions {
             refused(&people, &Case::web(PAPER, DAYS).kind(kind), what, more).await;
             refused(&people, &Case::web(PAPER, DAYS).kind(kind).against(DAYS), what, more).await;
@@ -91,7 +91,15 @@ async fn the_same_question_has_the_same_bytes() {
     let compared = Case::web(SMALL, DAYS).against(("2026-10-11", "2026-10-13"));
     let alternatives = compared.clone().and("query", "contains", "plant").or("country", "equals", "aus");
     for case in [&compared, &alternatives] {
-        for what in ["countries", "countries-timeseries", "table-sparklines", "export", "query-count-raw"] {
+        let alone = Case { before: None, ..case.clone() };
+        for (what, case) in [
+            ("countries", case),
+            ("countries-timeseries", case),
+            ("table-sparklines", case),
+            ("export", case),
+            ("query-count", case),
+            ("query-count-raw", &alone),
+        ] {
             let first = case.ask(&people, what, &[]).await.expect(200).bytes;
             assert!(case.ask(&people, what, &[]).await.expect(200).bytes == first, "{what} of {case:?}");
         }

@@ -57,6 +57,13 @@ impl Case {
         let (daily, days) = (self.daily(table, self.window), Self::days(self.window));
         for (row, key) in rows.iter().zip(keys) {
             self.series(&row["series"], &days, &daily.get(key).cloned().unwrap_or_default());
+            assert_eq!(row.get("previousSeries").is_some(), self.before.is_some(), "{row}");
+        }
+        if let Some(before) = self.before {
+            let (daily, days) = (self.daily(table, before), Self::days(before));
+            for (row, key) in rows.iter().zip(keys) {
+                self.series(&row["previousSeries"], &days, &daily.get(key).cloned().unwrap_or_default());
+            }
         }
         daily
     }
@@ -124,6 +131,33 @@ async fn keys_without_data_are_zeros_and_not_counted() {
     let unfinal = Case::web(SMALL, ("2026-11-19", "2026-11-21"));
     unfinal.has_true_sparklines(&people, "queries", &queries).await;
     unfinal.has_true_first_sparklines(&people, "pages", None).await;
+}
+
+#[tokio::test]
+async fn days_of_another_window_stand_beside_them() {
+    let people = People::new().await;
+    let month = ("2026-10-01", "2026-10-28");
+    for (site, window, before) in [
+        (SMALL, WEEK, ("2026-09-28", "2026-10-04")),
+        (SMALL, DAY, month),
+        (SMALL, month, DAY),
+        (SMALL, ("2026-11-16", "2026-11-21"), ("2026-11-10", "2026-11-15")),
+        (YOUNG, WEEK, ("2025-10-01", "2025-10-07")),
+        (YOUNG, ("2025-10-01", "2025-10-07"), WEEK),
+        (SOFTWARE, DAY, ("2026-10-05", "2026-10-05")),
+        (PAPER, DAY, ("2026-10-05", "2026-10-05")),
+    ] {
+        let case = Case::web(site, window).against(before);
+        for table in TABLES {
+            case.has_true_first_sparklines(&people, table, Some(10)).await;
+            let keys = Case::web(site, before).some_keys(table, 5);
+            if !keys.is_empty() {
+                case.has_true_sparklines(&people, table, &keys).await;
+            }
+        }
+    }
+    let slice = Case::web(SMALL, WEEK).against(DAY).class(Class::Segment).and("query", "contains", "plant");
+    slice.has_true_first_sparklines(&people, "queries", None).await;
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Rows},
+    case::{Case, Rows, Window},
     checks::{close, coverage, ctr, near, position, query_coverage, ratio},
     each,
     places::{BEFORE, GARDEN, MONTH, PAPER, SHOP, SOFTWARE, WEEK, slices, windows},
@@ -116,11 +116,7 @@ fn check_query(found: &Value, expected: &Candidate) {
 
 /// Checks the whole response and returns the number of candidates.
 fn check(case: &Case, json: &Value) -> usize {
-    let (mut rows, mut pages) = (case.rows(case.window), case.page_rows(case.window));
-    if case.leaves_brand_out() {
-        rows.retain(|query, _| !case.branded(query));
-        pages.retain(|query, _| !case.branded(query));
-    }
+    let (rows, pages) = known(case, case.window);
     let (data, expected) = (&json["data"], candidates(case, &rows, &pages));
     assert_eq!(data["queriesAnalysed"], rows.keys().filter(|query| pages.contains_key(*query)).count());
     assert_eq!(data["queriesFound"], expected.len());
@@ -158,32 +154,99 @@ fn check_meta(case: &Case, meta: &Value, rows: &Rows, pages: &BTreeMap<String, R
     assert_eq!(thresholds["brandedExcluded"], case.leaves_brand_out());
 }
 
-/// The cases without a comparison, which this operation does not support.
-fn uncompared(cases: Vec<Case>) -> Vec<Case> {
-    cases.into_iter().map(|case| Case { compare: None, ..case }).collect()
+/// Checks how the listed queries stood in the comparison window, and returns the number of those that were candidates.
+fn check_before(case: &Case, data: &Value) -> usize {
+    let queries = data["queries"].as_array().unwrap();
+    let Some((rows, pages)) = case.compare.map(|window| known(case, window)) else {
+        assert!(data.get("previousQueriesFound").is_none());
+        assert!(queries.iter().all(|query| query.get("previous").is_none()), "{data}");
+        return 0;
+    };
+    let candidates = candidates(case, &rows, &pages);
+    assert_eq!(data["previousQueriesFound"], candidates.len());
+    let mut were = 0;
+    for query in queries {
+        let (name, previous) = (query["query"].as_str().unwrap(), &query["previous"]);
+        let (own, pages) = (rows.get(name), pages.get(name));
+        let state = match (own, candidates.contains_key(name)) {
+            (None, _) => "absent",
+            (Some(_), true) => "candidate",
+            (Some(_), false) => "not_candidate",
+        };
+        assert_eq!(previous["state"], state, "{query}");
+        were += usize::from(state == "candidate");
+        let Some((own, pages)) = own.zip(pages) else {
+            assert!(previous.get("figures").is_none(), "{query}");
+            continue;
+        };
+        check_figures(&previous["figures"], &Candidate { own: *own, pages: pages.clone(), listed: vec![] });
+    }
+    were
+}
+
+fn check_figures(found: &Value, expected: &Candidate) {
+    let whole = expected.whole();
+    let counts = [
+        ("clicks", expected.own.clicks),
+        ("impressions", expected.own.impressions),
+        ("pageClicks", whole.clicks),
+        ("pageImpressions", whole.impressions),
+        ("pagesKnown", expected.pages.len() as u64),
+    ];
+    for (name, count) in counts {
+        assert_eq!(found[name], count, "{name} of {found}");
+    }
+    let share = |page: &Sum| page.impressions as f64 / whole.impressions as f64;
+    close(&found["hhi"], expected.pages.values().map(|page| share(page).powi(2)).sum::<f64>());
+    close(&found["topShare"], expected.top_share());
+    close(&found["priority"], expected.priority());
+    let rank = |(url, page): &(&String, &Sum)| (u64::MAX - page.impressions, u64::MAX - page.clicks, (*url).clone());
+    assert_eq!(found["topPage"], **expected.pages.iter().min_by_key(rank).unwrap().0);
+}
+
+/// The rows of a window by query, and by query and page, as far as the analysis looks at them.
+fn known(case: &Case, window: Window) -> (Rows, BTreeMap<String, Rows>) {
+    let (mut rows, mut pages) = (case.rows(window), case.page_rows(window));
+    if case.leaves_brand_out() {
+        rows.retain(|query, _| !case.branded(query));
+        pages.retain(|query, _| !case.branded(query));
+    }
+    (rows, pages)
 }
 
 pub fn check_case(case: &Case, json: &Value) {
     check(case, json);
+    check_before(case, &json["data"]);
 }
 
 #[tokio::test]
 async fn candidates_are_those_of_the_cells_in_every_window() {
     let found = std::cell::Cell::new(0);
-    let cases = uncompared(windows());
-    each(OPERATION, &cases, |case, json| found.set(found.get() + check(case, json))).await;
+    let were = std::cell::Cell::new(0);
+    each(OPERATION, &windows(), |case, json| {
+        found.set(found.get() + check(case, json));
+        were.set(were.get() + check_before(case, &json["data"]));
+    })
+    .await;
     assert!(found.get() > 20, "{} candidates", found.get());
+    assert!(were.get() > 3, "{} were candidates before", were.get());
 }
 
 #[tokio::test]
 async fn candidates_are_those_of_the_cells_in_every_slice() {
     let found = std::cell::Cell::new(0);
-    let mut cases = uncompared(slices());
+    let mut cases = slices();
     // Few queries of one day reach the default thresholds.
     for case in &mut cases {
         case.own.extend([("minQueryImpressions", "8"), ("minPageImpressions", "2")]);
     }
-    each(OPERATION, &cases, |case, json| found.set(found.get() + check(case, json))).await;
+    let were = std::cell::Cell::new(0);
+    each(OPERATION, &cases, |case, json| {
+        found.set(found.get() + check(case, json));
+        were.set(were.get() + check_before(case, &json["data"]));
+    })
+    .await;
+    assert!(were.get() > 10, "{} were candidates before", were.get());
     assert!(found.get() > 40, "{} candidates", found.get());
 }
 

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use super::{
-    case::Case,
+    case::{Case, Window},
+    checks::close,
     curve::buckets,
     each,
     places::{slices, windows},
@@ -14,9 +15,27 @@ use super::{
 const OPERATION: &str = "query-count";
 
 fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
-    let days = case.daily_rows(case.window);
-    assert_eq!(json["data"]["uniqueQueries"], case.rows(case.window).len());
-    let series = json["data"]["series"].as_array().unwrap();
+    let data = &json["data"];
+    let (now, days) = (case.rows(case.window).len(), check_series(case, &data["series"], case.window, seen));
+    assert_eq!(data["uniqueQueries"], now);
+    let mut coverage = json!({ "days": days, "daysCapped": 0 });
+    if let Some(window) = case.compare {
+        let before = case.rows(window).len();
+        assert_eq!(data["previous"], before);
+        assert_eq!(data["change"]["absolute"], now.cast_signed() - before.cast_signed());
+        let change = now as f64 - before as f64;
+        close(&data["change"]["percent"], (before > 0).then(|| 100.0 * change / before as f64));
+        coverage["previousDays"] = json!(check_series(case, &data["previousSeries"], window, seen));
+        coverage["previousDaysCapped"] = json!(0);
+    } else {
+        assert!(["previous", "change", "previousSeries"].iter().all(|name| data.get(*name).is_none()), "{data}");
+    }
+    assert_eq!(json["meta"]["coverage"], coverage);
+}
+
+/// Checks the days of a window, and returns their number.
+fn check_series(case: &Case, series: &Value, window: Window, seen: &Cell<u64>) -> usize {
+    let (series, days) = (series.as_array().unwrap(), case.daily_rows(window));
     assert_eq!(series.len(), days.len());
     for (point, (date, rows)) in series.iter().zip(&days) {
         let by_bucket = buckets(rows).into_iter();
@@ -29,24 +48,19 @@ fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
         assert_eq!(point["queries"], sum, "every identified query stands in one bucket");
         seen.set(seen.get() + sum);
     }
-    assert_eq!(json["meta"]["coverage"], json!({ "days": days.len(), "daysCapped": 0 }));
-}
-
-/// The cases without a comparison, which this operation does not support.
-fn uncompared(cases: Vec<Case>) -> Vec<Case> {
-    cases.into_iter().map(|case| Case { compare: None, ..case }).collect()
+    days.len()
 }
 
 #[tokio::test]
 async fn queries_are_counted_as_in_the_cells_in_every_window() {
     let seen = Cell::default();
-    each(OPERATION, &uncompared(windows()), |case, json| check(case, json, &seen)).await;
+    each(OPERATION, &windows(), |case, json| check(case, json, &seen)).await;
     assert!(seen.get() > 1000, "{}", seen.get());
 }
 
 #[tokio::test]
 async fn queries_are_counted_as_in_the_cells_in_every_slice() {
     let seen = Cell::default();
-    each(OPERATION, &uncompared(slices()), |case, json| check(case, json, &seen)).await;
+    each(OPERATION, &slices(), |case, json| check(case, json, &seen)).await;
     assert!(seen.get() > 1000, "{}", seen.get());
 }

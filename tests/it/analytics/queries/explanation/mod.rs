@@ -258,8 +258,16 @@ async fn readers_of_a_share_link_get_no_explanation() {
     let link =
         owner.post(&format!("/api/properties/{property}/share-links"), &json!({ "name": "Board" })).await.expect(201);
     let path = format!("/api/share/{}/performance", link.json["data"]["token"].as_str().unwrap());
-    let question = [("compareStart", "2026-11-09"), ("compareEnd", "2026-11-10"), ("explain", "true")];
-    let question = [&question[..], &[("startDate", "2026-11-11"), ("endDate", "2026-11-12")]].concat();
+    let question = [
+        ("startDate", "2026-11-11"),
+        ("endDate", "2026-11-12"),
+        ("compareStart", "2026-11-09"),
+        ("compareEnd", "2026-11-10"),
+    ];
+    for explain in [("explain", "true"), ("explainLimit", "1")] {
+        let refused = app.anonymous().ask(&path, &[&question[..], &[explain]].concat()).await.expect(400);
+        assert!(refused.hint().starts_with(explain.0), "{}", refused.hint());
+    }
     let shared = app.anonymous().ask(&path, &question).await.expect(200);
     assert!(shared.json["data"].get("explanation").is_none(), "{}", shared.json["data"]);
     assert!(shared.json["data"]["totals"]["change"].is_object());
