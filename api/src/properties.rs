@@ -6,9 +6,9 @@ use poem_openapi::{Enum, Object};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered},
+    answer::{Answer, Answered, Rendered},
     body::Body,
-    models::{DateRange, Metrics, Role},
+    models::{Change, DateRange, Freshness, Metrics, Role},
     params::{Params, QueryParams, Whole},
     security::Caller,
 };
@@ -19,7 +19,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
     /// Ordered by favourite, then by name. An upstream error of one property never fails the list; its entry reports
-    /// the error. An entry is locked when the owner's plan does not cover it. The plan covers the properties tracked
+    /// the error. While the search engine is away, the list comes without headlines within three seconds. An entry is locked when the owner's plan does not cover it. The plan covers the properties tracked
     /// longest, up to its quota. Members have access only if the owner's plan includes the team feature.
     #[get("/api/properties")]
     #[etag(Weak)]
@@ -28,7 +28,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
         &self,
         caller: Caller,
         params: Params<PropertyListParams>,
-    ) -> Answered<Answer<Vec<TrackedProperty>>>;
+    ) -> Answered<Rendered<PropertyListAnswer>>;
 
     /// Discover properties
     ///
@@ -92,6 +92,23 @@ pub struct PropertyListParams {
     pub days: Whole<1, 480>,
 }
 
+/// The tracked properties that the caller can see.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(skip_serializing_if_is_none)]
+pub struct PropertyListAnswer {
+    /// The properties.
+    pub data: Vec<TrackedProperty>,
+    /// Metadata of the answer; absent without any headline.
+    pub meta: Option<PropertyListMeta>,
+}
+
+/// Metadata of the list of properties.
+#[derive(Debug, Clone, PartialEq, Object)]
+pub struct PropertyListMeta {
+    /// Freshness of the property whose data ends first.
+    pub freshness: Freshness,
+}
+
 /// A tracked property that the caller can see.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
@@ -147,6 +164,11 @@ pub struct Headline {
     pub current: Metrics,
     /// Metrics of the same number of days before them; absent if those are older than the search engine's history.
     pub previous: Option<Metrics>,
+    /// Reason why `previous` is absent.
+    #[oai(validator(max_length = 200))]
+    pub previous_reason: Option<String>,
+    /// Current minus previous; absent without `previous`.
+    pub change: Option<Change>,
 }
 
 /// Result of a sync.

@@ -1,15 +1,17 @@
 //! Properties.
 
 use api::{
-    answer::{Answer, Answered},
+    answer::{Answer, Answered, Rendered},
     body::Body,
     params::Params,
     properties::{
-        FavoriteInput, HiddenInput, PropertiesApi, PropertyListParams, PropertyPreference, SyncResult, TrackedProperty,
-        Tracking, TrackingSelection,
+        FavoriteInput, HiddenInput, PropertiesApi, PropertyListAnswer, PropertyListParams, PropertyPreference,
+        SyncResult, Tracking, TrackingSelection,
     },
     security::Caller,
 };
+
+use poem_openapi::types::ToJSON as _;
 
 use super::{App, Established as _};
 use crate::services::properties::{self, headlines, sync, tracking};
@@ -19,8 +21,9 @@ impl PropertiesApi for App {
         &self,
         caller: Caller,
         Params(params): Params<PropertyListParams>,
-    ) -> Answered<Answer<Vec<TrackedProperty>>> {
-        Ok(Answer(headlines::list(&self.search, &self.config, &*caller.member()?, params.days.0).await?))
+    ) -> Answered<Rendered<PropertyListAnswer>> {
+        let list = headlines::list(&self.search, &self.config, &*caller.member()?, params.days.0).await?;
+        Ok(Rendered::new(list.to_json_string().into()))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {

@@ -13,6 +13,7 @@ pub mod connections;
 pub mod filters;
 pub mod health;
 pub mod integrations;
+pub mod patience;
 pub mod privacy;
 pub mod properties;
 pub mod replays;

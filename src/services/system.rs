@@ -7,7 +7,12 @@ use chrono::{DateTime, Utc};
 use entity::{property, search_account};
 use sea_orm::PaginatorTrait;
 
-use super::{analyses::search_data::SearchData, search_accounts, users::Member};
+use super::{
+    analyses::search_data::SearchData,
+    patience::{self, PATIENCE},
+    search_accounts,
+    users::Member,
+};
 use crate::{
     config::{Config, ReplayStore},
     error::{Disconnection, Error},
@@ -16,21 +21,28 @@ use crate::{
 
 /// Returns the current health of a person's search accounts.
 pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<SearchAccountHealth>, Error> {
+    let accounts = search_accounts::of_user(&search.db, member.user.id).await?;
+    let tasks = accounts.iter().map(|account| {
+        let (search, account) = (search.clone(), account.clone());
+        async move { ask(&search, &account).await }
+    });
+    let answers = patience::answers(PATIENCE, tasks.collect::<Vec<_>>()).await;
     let mut found = Vec::new();
-    for account in search_accounts::of_user(&search.db, member.user.id).await? {
+    for (account, answer) in accounts.into_iter().zip(answers) {
+        let answer = answer.unwrap_or_else(|| Err(search.unanswered(&account)));
         let properties = property::Entity::of_account(account.id).count(&search.db).await?;
-        found.push(account_health(search, account, properties, search.clock.now()).await);
+        found.push(account_health(search, account, answer, properties));
     }
     Ok(found)
 }
 
-async fn account_health(
+fn account_health(
     search: &SearchData,
     account: search_account::Model,
+    answer: Result<(), Error>,
     properties: u64,
-    now: DateTime<Utc>,
 ) -> SearchAccountHealth {
-    let (status, hint) = match ask(search, &account).await {
+    let (status, hint) = match answer {
         // The list of sites may be given while questions are refused.
         Ok(()) => match search.reader.engine().trouble(account.id) {
             Some(Trouble { kind: TroubleKind::Quota, .. }) => {
@@ -47,7 +59,7 @@ async fn account_health(
         since: Some(account.status_at.unwrap_or(account.connected_at)),
         hint,
         properties,
-        checked_at: now,
+        checked_at: search.clock.now(),
         last_success_at,
         last_error,
         email: account.email,

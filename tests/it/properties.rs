@@ -1,5 +1,8 @@
 //! Tests of the property list, tracking, marks and sync.
 
+use std::time::{Duration, Instant};
+
+use chrono::TimeDelta;
 use poem::http::Method;
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
@@ -53,6 +56,7 @@ async fn headlines_are_the_totals_of_the_same_days() {
             for name in ["clicks", "impressions", "ctr", "position"] {
                 assert_eq!(headline["current"][name], totals[name], "{days} {name}");
                 assert_eq!(headline["previous"][name], totals["previous"][name], "{days} {name}");
+                assert_eq!(headline["change"][name], totals["change"][name], "{days} {name}");
             }
             assert!(totals["clicks"].as_u64().unwrap() > 0, "every tracked demo property has clicks");
         }
@@ -234,6 +238,65 @@ async fn days_before_what_the_search_engine_keeps_are_not_compared_with() {
             let headline = &property["headline"];
             assert!(headline["current"]["clicks"].as_u64().unwrap() > 0, "{days}");
             assert_eq!(headline.get("previous").is_some(), compared, "{days}: {headline}");
+            assert_eq!(headline.get("change").is_some(), compared, "{days}: {headline}");
+            let reason = headline["previousReason"].as_str().unwrap_or_default();
+            assert_eq!(reason.is_empty(), compared, "{days}: {headline}");
+            if days == "244" {
+                assert_eq!(
+                    reason,
+                    "The days before begin on 2025-07-19, and the search engine has data since 2025-07-21."
+                );
+            }
         }
     }
+}
+
+#[tokio::test]
+async fn the_list_says_how_fresh_it_is() {
+    let listed = list(&shared().actor("owner").await).await;
+    let expected = json!({
+        "lastFinalDate": "2026-11-18", "firstIncompleteDate": "2026-11-19", "timeZone": "America/Los_Angeles",
+    });
+    assert_eq!(listed.json["meta"]["freshness"], expected);
+    let nothing = list(&shared().actor("lapsed").await).await;
+    assert!(nothing.json.get("meta").is_none(), "no headline was read");
+}
+
+/// Far below the 25 seconds that a question waits for the search engine, and far above the three that the list takes.
+const SOON: Duration = Duration::from_secs(15);
+
+#[tokio::test]
+async fn the_list_and_the_health_of_accounts_do_not_wait_for_a_search_engine_that_is_away() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let well = list(&owner).await;
+    for fault in ["slow:1", "error500:1"] {
+        app.simulator().controls().set_faults(vec![fault.parse().unwrap()]);
+        // No reading of these days is cached.
+        app.hand.advance(TimeDelta::hours(7));
+        let owner = app.actor("owner").await;
+        let began = Instant::now();
+        let listed = list(&owner).await;
+        let health = owner.listed("/api/accounts/health").await;
+        assert!(began.elapsed() < SOON, "{fault}: {:?}", began.elapsed());
+        assert_eq!((ids(&listed), column(&listed, "name")), (ids(&well), column(&well, "name")), "{fault}");
+        for (entry, before) in listed.json["data"].as_array().unwrap().iter().zip(well.json["data"].as_array().unwrap())
+        {
+            assert_eq!(
+                (&entry["access"], entry.get("headline")),
+                (&json!("search_engine_unavailable"), None),
+                "{entry}"
+            );
+            assert!(entry["hint"].as_str().unwrap().contains("Try again in"), "{entry}");
+            assert_eq!(entry["tagIds"], before["tagIds"]);
+        }
+        assert_eq!(health[0]["status"], "unreachable", "{fault}");
+        assert!(health[0]["hint"].as_str().unwrap().contains("Try again in"), "{}", health[0]);
+    }
+    app.simulator().controls().reset();
+    app.hand.advance(TimeDelta::minutes(20));
+    let owner = app.actor("owner").await;
+    assert_eq!(owner.listed("/api/accounts/health").await[0]["status"], "connected");
+    // Requests of before may still be under way, and the list waits for them no longer than for others.
+    while column(&list(&owner).await, "access").iter().any(|access| *access != "ok") {}
 }

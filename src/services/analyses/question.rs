@@ -156,7 +156,8 @@ fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStatus {
 }
 
 /// Converts the freshness of the data to that of the API.
-fn freshness(found: &LastFinal) -> Freshness {
+#[must_use]
+pub fn freshness(found: &LastFinal) -> Freshness {
     Freshness {
         last_final_date: found.last_final_date,
         first_incomplete_date: found.first_incomplete_date,

@@ -21,6 +21,9 @@ use crate::{
     services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations},
 };
 
+/// Seconds to wait before asking again where the search engine has not answered in time.
+const UNANSWERED_RETRY: u64 = 5;
+
 /// Everything that reading search data needs.
 #[derive(Clone)]
 pub struct SearchData {
@@ -102,6 +105,13 @@ impl SearchData {
     pub fn disconnected(&self, reason: Disconnection, owner_must: bool) -> Error {
         let page = self.account_page.clone();
         Error::SearchAccountDisconnected(Disconnected { reason, owner_must, page })
+    }
+
+    /// Returns the error for a search engine that has not answered for `account` in time, with the trouble that is known.
+    #[must_use]
+    pub fn unanswered(&self, account: &search_account::Model) -> Error {
+        let trouble = self.reader.engine().trouble(account.id).map_or(TroubleKind::Unreachable, |trouble| trouble.kind);
+        Error::SearchEngineUnavailable { retry_after: UNANSWERED_RETRY, trouble }
     }
 
     /// Reads one part of a question.

@@ -2,22 +2,27 @@
 
 use api::{
     models::{Role, Window},
-    properties::{Headline, PropertyAccessState, TrackedProperty},
+    properties::{Headline, PropertyAccessState, PropertyListAnswer, PropertyListMeta, TrackedProperty},
 };
 use chrono::TimeDelta;
-use futures_util::future::{OptionFuture, join_all, try_join};
+use futures_util::future::{OptionFuture, try_join};
 
 use super::{Listed, display_name, visible};
 use crate::{
-    analytics::{change::to_api, metrics::Metrics},
+    analytics::{
+        change::{change, to_api},
+        metrics::Metrics,
+    },
     config::Config,
     error::Error,
-    search_engine::{DataState, Part, Plan, SearchType},
+    search_engine::{DataState, LastFinal, Part, Plan, SearchType},
     services::{
         analyses::{
+            question,
             search_data::{SearchData, SearchSite},
             windows::{last_days, oldest_day},
         },
+        patience::{self, PATIENCE},
         users::Member,
     },
 };
@@ -29,13 +34,30 @@ pub async fn list(
     config: &Config,
     member: &Member,
     days: u32,
-) -> Result<Vec<TrackedProperty>, Error> {
+) -> Result<PropertyListAnswer, Error> {
     let listed = visible(&search.db, config, member, search.clock.now()).await?;
-    Ok(join_all(listed.into_iter().map(|listed| entry(search, listed, days))).await)
+    let tasks = listed.iter().map(|listed| {
+        let (search, listed) = (search.clone(), listed.clone());
+        async move { headline(&search, &listed, days).await }
+    });
+    let found = patience::answers(PATIENCE, tasks.collect::<Vec<_>>()).await;
+    let mut fresh = Vec::new();
+    let entries = listed.into_iter().zip(found).map(|(listed, found)| {
+        let found = found.unwrap_or_else(|| Err(search.unanswered(&listed.account)));
+        entry(
+            listed,
+            found.map(|(headline, freshness)| {
+                fresh.push(freshness);
+                headline
+            }),
+        )
+    });
+    let data = entries.collect();
+    let least = fresh.iter().min_by_key(|found| found.last_final_date);
+    Ok(PropertyListAnswer { data, meta: least.map(|found| PropertyListMeta { freshness: question::freshness(found) }) })
 }
 
-async fn entry(search: &SearchData, listed: Listed, days: u32) -> TrackedProperty {
-    let found = headline(search, &listed, days).await;
+fn entry(listed: Listed, found: Result<Headline, Error>) -> TrackedProperty {
     let (access, hint, headline) = match found {
         Ok(headline) => (PropertyAccessState::Ok, None, Some(headline)),
         Err(error) => (state(&error), error.hint().map(std::borrow::Cow::into_owned), None),
@@ -69,19 +91,29 @@ fn state(error: &Error) -> PropertyAccessState {
     }
 }
 
-async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<Headline, Error> {
+async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<(Headline, LastFinal), Error> {
     let owner_must = listed.role != Role::Owner;
     if let Some(lack) = listed.lack {
         return Err(Error::SubscriptionRequired { owner_must, lack });
     }
     let site = SearchSite::new(search, &listed.property, listed.account.clone(), owner_must)?;
-    let last = search.last_final(&site).await?.last_final_date;
-    let window = last_days(last, days.into());
+    let freshness = search.last_final(&site).await?;
+    let window = last_days(freshness.last_final_date, days.into());
     let before = last_days(window.start_date - TimeDelta::days(1), days.into());
-    let kept = before.start_date >= oldest_day(search.clock.pacific_today());
+    let oldest = oldest_day(search.clock.pacific_today());
+    let kept = before.start_date >= oldest;
     let previous = OptionFuture::from(kept.then(|| total(search, &site, before)));
     let (current, previous) = try_join(total(search, &site, window), async { previous.await.transpose() }).await?;
-    Ok(Headline { window, current: to_api(&current), previous: previous.as_ref().map(to_api) })
+    let reason =
+        format!("The days before begin on {}, and the search engine has data since {oldest}.", before.start_date);
+    let headline = Headline {
+        window,
+        current: to_api(&current),
+        previous: previous.as_ref().map(to_api),
+        previous_reason: (!kept).then_some(reason),
+        change: previous.as_ref().map(|previous| change(&current, previous)),
+    };
+    Ok((headline, freshness))
 }
 
 async fn total(search: &SearchData, site: &SearchSite, window: Window) -> Result<Metrics, Error> {
