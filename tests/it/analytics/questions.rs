@@ -93,7 +93,7 @@ impl Draw {
                 self.one_of(&["1", "7", "50"])
             }
             "top" | "targetPosition" | "explainLimit" => self.one_of(&["1", "3"]),
-            "explain" | "includeBranded" => self.one_of(&["true", "false"]),
+            "explain" | "includeBranded" | "includeSystem" => self.one_of(&["true", "false"]),
             "minPageShare" => self.one_of(&["0", "0.0000001", "0.25", "1e-3"]),
             "maxTopShare" => self.one_of(&["0.5", "0.95", "1"]),
             "minPosition" => self.one_of(&["1", "2.5"]),
@@ -174,7 +174,7 @@ async fn a_question_without_parameters_is_echoed_with_its_defaults() {
     let json = asker.ask(&[]).await.expect(200).json;
     let expected = json!({
         "startDate": "2026-10-22", "endDate": "2026-11-18", "searchType": "web", "scope": "series",
-        "queryLimit": 500, "pageLimit": 500, "explain": false, "explainLimit": 10,
+        "queryLimit": 500, "pageLimit": 500, "explain": false, "explainLimit": 10, "includeSystem": false,
     });
     assert_eq!(json["meta"]["question"], expected);
     assert!(json["meta"].get("labels").is_none());

@@ -104,7 +104,7 @@ async fn a_shared_dashboard_says_what_the_private_one_says_and_nothing_of_people
         let shared = board.app.anonymous().ask(&path, question).await.expect(200);
         assert_eq!(shared.json["data"], private.json["data"], "{question:?}");
         let mut expected = private.json["meta"].clone();
-        for private in ["explain", "explainLimit"] {
+        for private in ["explain", "explainLimit", "includeSystem"] {
             expected["question"].as_object_mut().unwrap().remove(private).unwrap();
         }
         for (name, value) in expected.as_object().unwrap() {
