@@ -19,7 +19,9 @@ pub struct Metadata {
     pub client_name: Option<String>,
     /// Absent or `none`: clients are public.
     pub token_endpoint_auth_method: Option<String>,
-    /// `authorization_code`, with or without `refresh_token`.
+    /// Other methods that the client can use. `none` among them makes up for another `token_endpoint_auth_method`.
+    pub token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    /// `authorization_code`, with or without `refresh_token`. Others are left out.
     pub grant_types: Option<Vec<String>>,
     /// Absent or `code`.
     pub response_types: Option<Vec<String>>,
@@ -92,20 +94,21 @@ fn redirect_uris(value: Option<&Value>) -> Result<Vec<String>, BadMetadata> {
     .ok_or_else(bad)
 }
 
-/// Returns the grant types, after checking all related members.
+/// Returns the grant types that the service supports, after checking all related members.
 fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
-    if metadata.token_endpoint_auth_method.as_ref().is_some_and(|method| method != "none") {
+    let preferred = metadata.token_endpoint_auth_method.iter();
+    let mut methods = preferred.chain(metadata.token_endpoint_auth_methods_supported.iter().flatten()).peekable();
+    if methods.peek().is_some() && !methods.any(|method| method == "none") {
         return Err(bad("token_endpoint_auth_method must be none: clients are public."));
     }
     if metadata.response_types.as_ref().is_some_and(|types| types.iter().ne(["code"])) {
         return Err(bad("response_types must be [\"code\"]."));
     }
     let grants = metadata.grant_types.clone().unwrap_or_else(|| vec!["authorization_code".to_owned()]);
-    let known = |grant: &String| ["authorization_code", "refresh_token"].contains(&grant.as_str());
-    if !grants.iter().all(known) || !grants.iter().any(|grant| grant == "authorization_code") || grants.len() > 2 {
-        return Err(bad("grant_types must be authorization_code, with or without refresh_token."));
-    }
-    Ok(grants)
+    let supported = |name: &str| grants.iter().any(|grant| grant == name).then(|| name.to_owned());
+    let code = supported("authorization_code")
+        .ok_or_else(|| bad("grant_types must hold authorization_code, and may hold refresh_token."))?;
+    Ok([Some(code), supported("refresh_token")].into_iter().flatten().collect())
 }
 
 fn name(name: Option<String>) -> Result<Option<String>, BadMetadata> {

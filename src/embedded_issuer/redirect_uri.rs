@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 1_000;
 const KNOWN_SCHEMES: [&str; 6] = ["claude", "cursor", "vscode", "vscode-insiders", "windsurf", "zed"];
 /// Parameters of the authorization response. A registered copy would make them ambiguous.
 const ANSWER_PARAMETERS: [&str; 4] = ["code", "state", "iss", "error"];
-/// The loopback hosts: two literals, and the name that a resolver may lead elsewhere.
+/// The loopback hosts.
 const LOOPBACK: [&str; 3] = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
 
 /// Returns whether a client may register `uri`: https, http on loopback, or an application's own scheme with a dot, without
@@ -35,11 +35,10 @@ pub fn may_be_registered(uri: &str) -> bool {
 }
 
 /// Returns whether `requested` equals `registered`, character for character. The port of a loopback address may differ (RFC
-/// 8252 section 7.3).
+/// 8252 section 7.3), and that of `localhost`, because assistants publish it without a port and listen on any.
 pub fn matches(registered: &str, requested: &str) -> bool {
-    let split = |uri| split_port(uri, &LOOPBACK[..2]);
     registered == requested
-        || matches!((split(registered), split(requested)), (Some(left), Some(right)) if left == right)
+        || matches!((split_port(registered), split_port(requested)), (Some(left), Some(right)) if left == right)
 }
 
 /// Returns whether `uri` leads to a program on the person's own computer.
@@ -49,12 +48,12 @@ pub fn is_on_loopback(uri: &str) -> bool {
 
 /// The address that a consent counts for: `uri`, without the port of a loopback address.
 pub fn without_port(uri: &str) -> String {
-    split_port(uri, &LOOPBACK).map_or_else(|| uri.to_owned(), |(host, after)| format!("{host}{after}"))
+    split_port(uri).map_or_else(|| uri.to_owned(), |(host, after)| format!("{host}{after}"))
 }
 
-/// Splits the URI of one of these hosts around its port.
-fn split_port<'a>(uri: &'a str, hosts: &[&'static str]) -> Option<(&'static str, &'a str)> {
-    let (host, rest) = hosts.iter().find_map(|host| uri.strip_prefix(host).map(|rest| (*host, rest)))?;
+/// Splits the URI of a loopback host around its port.
+fn split_port(uri: &str) -> Option<(&'static str, &str)> {
+    let (host, rest) = LOOPBACK.iter().find_map(|host| uri.strip_prefix(host).map(|rest| (*host, rest)))?;
     let after = match rest.strip_prefix(':') {
         Some(port) => {
             let path = port.trim_start_matches(|digit: char| digit.is_ascii_digit());
@@ -122,6 +121,7 @@ mod tests {
         assert!(matches("http://127.0.0.1/cb", "http://127.0.0.1:5000/cb"));
         assert!(matches("http://127.0.0.1:1/cb", "http://127.0.0.1:2/cb"));
         assert!(matches("http://[::1]/cb", "http://[::1]:2/cb"));
+        assert!(matches("http://localhost/cb", "http://localhost:54545/cb"));
         for (registered, requested) in [
             ("https://a.example/cb", "https://a.example:444/cb"),
             ("https://a.example/cb", "https://a.example/cb/"),
@@ -132,7 +132,8 @@ mod tests {
             ("http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb"),
             ("http://127.0.0.1/cb", "http://127.0.0.1:99999/cb"),
             ("http://127.0.0.1/cb", "http://localhost:5000/cb"),
-            ("http://localhost:1/cb", "http://localhost:2/cb"),
+            ("http://localhost/cb", "http://localhost.evil.example:2/cb"),
+            ("http://localhost/cb", "http://127.0.0.1:2/cb"),
         ] {
             assert!(!matches(registered, requested), "{requested}");
         }

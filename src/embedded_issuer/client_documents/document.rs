@@ -71,6 +71,19 @@ mod tests {
     }
 
     #[test]
+    fn what_the_service_lacks_is_left_out_where_the_client_can_do_without() {
+        let device = "urn:ietf:params:oauth:grant-type:device_code";
+        let client = with(&json!({ "grant_types": ["authorization_code", device, "refresh_token"] })).unwrap();
+        assert!(client.refreshes);
+        assert!(!with(&json!({ "grant_types": [device, "authorization_code"] })).unwrap().refreshes);
+        let methods = json!(["private_key_jwt", "none"]);
+        let signs = json!({
+            "token_endpoint_auth_method": "private_key_jwt", "token_endpoint_auth_methods_supported": methods,
+        });
+        assert!(with(&signs).is_ok());
+    }
+
+    #[test]
     fn a_document_that_says_anything_else_is_refused() {
         for changes in [
             json!({ "client_id": "https://app.example/other.json" }),
@@ -81,6 +94,7 @@ mod tests {
             json!({ "client_secret_expires_at": 0 }),
             json!({ "token_endpoint_auth_method": "client_secret_basic" }),
             json!({ "token_endpoint_auth_method": "private_key_jwt" }),
+            json!({ "token_endpoint_auth_methods_supported": ["private_key_jwt"] }),
             json!({ "jwks": { "keys": [{ "kty": "EC", "crv": "P-256", "x": "a", "y": "b", "d": "c" }] } }),
             json!({ "jwks": { "keys": [{ "kty": "oct", "k": "AAAA" }] } }),
             json!({ "jwks": [] }),
