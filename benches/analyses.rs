@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, hint::black_box};
 
 use api::{
     analytics::{CannibalizationThresholds, CurveSource, GrowthThresholds},
-    models::Window,
+    models::Granularity,
 };
 use chrono::{Days, NaiveDate, TimeDelta};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -17,18 +17,23 @@ use sightline::{
         cannibalization::candidates,
         country_trends::{Countries, trends},
         ctr_curve::Curve,
-        daily_queries::{DailyQueries, Distinct},
         growth::{best_pages, opportunities},
         metrics::Metrics,
         movers::movers,
         positions::Distribution,
-        table::{self, Listing},
+        query_periods::{Distinct, QueryPeriods},
+        series::{Slot, Span},
+        table::{self, Before, Listing},
     },
     search_engine::QueryResponse,
 };
 
 /// Number of rows of an analysis at the search engine's ceiling.
 const CEILING: usize = 50_000;
+
+/// The shortest series.
+const ONE_DAY: Span =
+    Span { start: NaiveDate::MIN, end: NaiveDate::MIN, last_final: NaiveDate::MIN, granularity: Granularity::Day };
 
 /// Numbers of rows at which the growth of the cost is measured.
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
@@ -142,9 +147,9 @@ const ANALYSES: [Analysis; 7] = [
         black_box(movers(listing(now), listing(before), 10, 50));
     }),
     ("query count", |input| {
-        let (mut days, mut distinct) = (DailyQueries::default(), Distinct::default());
+        let (mut days, mut distinct) = (QueryPeriods::new(ONE_DAY), Distinct::default());
         for (date, rows) in input.days() {
-            days.add(date, rows.iter().map(|(_, _, metrics)| metrics), CEILING);
+            days.add(date, rows.iter().map(|(query, _, metrics)| (query.as_ref(), metrics)), CEILING);
             for (query, _, _) in rows {
                 distinct.add(query);
             }
@@ -155,17 +160,15 @@ const ANALYSES: [Analysis; 7] = [
         let rows = input.keyed();
         let (now, before) = (&rows[rows.len() / 10..], &rows[..rows.len() - rows.len() / 10]);
         let listing = |rows| Listing { rows, capped: false };
-        black_box(table::rows(listing(now), Some(listing(before)), 5_000));
+        black_box(table::rows(listing(now), Some(Before { previous: listing(before), base: None }), 5_000));
     }),
     ("country trends", |input| {
         let codes: Vec<String> = (0..200).map(|code| format!("c{code}")).collect();
-        let mut countries = Countries {
-            window: Window { start_date: NaiveDate::MIN, end_date: NaiveDate::MIN },
-            days: codes.iter().map(|code| (code.as_str(), BTreeMap::default())).collect(),
-        };
+        let mut countries =
+            Countries { span: ONE_DAY, days: codes.iter().map(|code| (code.as_str(), BTreeMap::default())).collect() };
         for (index, (_, _, metrics)) in input.pages.iter().enumerate() {
             let day = NaiveDate::default() + Days::new((index / codes.len()) as u64);
-            countries.days.entry(&codes[index % codes.len()]).or_default().insert(day, *metrics);
+            countries.days.entry(&codes[index % codes.len()]).or_default().insert(Slot::day(day), *metrics);
         }
         black_box(trends(&countries, None, 10));
     }),

@@ -7,21 +7,20 @@
 
 use std::collections::BTreeMap;
 
-use api::analytics::{AnonymisedPart, BrandedPart, BrandedPoint, BrandedSplit, Counts, IdentifiedShare};
-use chrono::NaiveDate;
-
 use super::{
     change::{change, count, to_api, totals},
     metrics::Metrics,
+    series::{self, Slot, Span},
 };
+use api::analytics::{AnonymisedPart, BrandedPart, BrandedPoint, BrandedSplit, Counts, IdentifiedShare};
 
 /// Traffic of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
     /// Metrics of the whole window.
     pub whole: Metrics,
-    /// Metrics by day.
-    pub days: BTreeMap<NaiveDate, Metrics>,
+    /// Metrics by time.
+    pub rows: BTreeMap<Slot, Metrics>,
 }
 
 /// The three kinds of traffic in one window.
@@ -33,18 +32,20 @@ pub struct Window {
     pub branded: Traffic,
     /// Identified queries without one.
     pub non_branded: Traffic,
-    /// First day.
-    pub start: NaiveDate,
-    /// The last final day.
-    pub end: NaiveDate,
+    /// The days of the series.
+    pub span: Span,
 }
 
-/// The split of `current`, compared with `previous` if present.
+/// The split of `current`. `compared` are the compared days of both windows.
 #[must_use]
-pub fn split(current: &Window, previous: Option<&Window>) -> BrandedSplit {
-    let part = |of: fn(&Window) -> &Traffic| part(of, current, previous);
+pub fn split(current: &Window, compared: Option<(&Window, &Window)>) -> BrandedSplit {
+    let part = |of: fn(&Window) -> &Traffic| part(of, current, compared);
+    let previous = compared.map(|(_, previous)| previous);
     BrandedSplit {
-        total: totals(&current.total.whole, previous.map(|window| &window.total.whole)),
+        total: totals(
+            &current.total.whole,
+            compared.map(|(base, previous)| (&base.total.whole, &previous.total.whole)),
+        ),
         branded: part(|window| &window.branded),
         non_branded: part(|window| &window.non_branded),
         anonymised: anonymised(current, previous),
@@ -69,9 +70,9 @@ fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-fn part(of: fn(&Window) -> &Traffic, current: &Window, previous: Option<&Window>) -> BrandedPart {
+fn part(of: fn(&Window) -> &Traffic, current: &Window, compared: Option<(&Window, &Window)>) -> BrandedPart {
     let (own, total) = (&of(current).whole, &current.total.whole);
-    let before = previous.map(|window| &of(window).whole);
+    let compared = compared.map(|(base, previous)| (&of(base).whole, &of(previous).whole));
     let metrics = to_api(own);
     BrandedPart {
         clicks: metrics.clicks,
@@ -80,8 +81,8 @@ fn part(of: fn(&Window) -> &Traffic, current: &Window, previous: Option<&Window>
         position: metrics.position,
         clicks_share: share(own.clicks, total.clicks),
         impressions_share: share(own.impressions, total.impressions),
-        previous: before.map(to_api),
-        change: before.map(|before| change(own, before)),
+        previous: compared.map(|(_, before)| to_api(before)),
+        change: compared.map(|(now, before)| change(now, before)),
     }
 }
 
@@ -105,24 +106,24 @@ fn remainder(total: &Metrics, branded: &Metrics, non_branded: &Metrics) -> Count
 
 impl Window {
     fn series(&self) -> Vec<BrandedPoint> {
-        let of = |traffic: &Traffic, date: NaiveDate| traffic.days.get(&date).copied().unwrap_or_else(Metrics::zero);
-        let days = self.start.iter_days().take_while(|date| *date <= self.end);
-        days.map(|date| {
-            let (total, branded) = (of(&self.total, date), of(&self.branded, date));
-            let non_branded = of(&self.non_branded, date);
+        let point = |stretch| {
+            let of = |traffic: &Traffic| series::sum(&traffic.rows, stretch);
+            let (total, branded, non_branded) = (of(&self.total), of(&self.branded), of(&self.non_branded));
             BrandedPoint {
-                date,
+                period: self.span.describe(stretch),
                 branded: to_api(&branded),
                 non_branded: to_api(&non_branded),
                 anonymised: remainder(&total, &branded, &non_branded),
             }
-        })
-        .collect()
+        };
+        self.span.periods().into_iter().map(point).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use api::models::Granularity;
+    use chrono::NaiveDate;
     use proptest::prelude::*;
 
     use super::*;
@@ -138,7 +139,7 @@ mod tests {
         let metrics = |(clicks, more): &Both| Metrics::of_row(f64::from(*clicks), f64::from(clicks + more), Some(2.0));
         Traffic {
             whole: days.iter().map(metrics).sum(),
-            days: (1..).zip(days).map(|(n, both)| (day(n), metrics(both))).collect(),
+            rows: (1..).zip(days).map(|(n, both)| (Slot::day(day(n)), metrics(both))).collect(),
         }
     }
 
@@ -148,7 +149,8 @@ mod tests {
             .collect();
         let end = day(u32::try_from(branded.len()).unwrap());
         let (branded, non_branded) = (traffic(branded), traffic(other));
-        Window { total: traffic(&whole), branded, non_branded, start: day(1), end }
+        let span = Span { start: day(1), end, last_final: end, granularity: Granularity::Day };
+        Window { total: traffic(&whole), branded, non_branded, span }
     }
 
     proptest! {

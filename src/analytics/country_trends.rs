@@ -4,22 +4,21 @@
 
 use std::collections::BTreeMap;
 
-use api::{
-    analytics::{CountryTrend, CountryTrends, OtherTrend},
-    models::Window,
+use super::{
+    change::totals,
+    metrics::Metrics,
+    series::{self, Slot, Span},
 };
-use chrono::NaiveDate;
+use api::analytics::{CountryTrend, CountryTrends, OtherTrend};
 
-use super::{change::totals, metrics::Metrics, series};
-
-/// Metrics by day.
-pub type Days = BTreeMap<NaiveDate, Metrics>;
+/// Metrics by time.
+pub type Days = BTreeMap<Slot, Metrics>;
 
 /// The days of every country in one window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Countries<'r> {
-    /// The window up to its last final day.
-    pub window: Window,
+    /// The days of the series.
+    pub span: Span,
     /// Each country's days with impressions.
     pub days: BTreeMap<&'r str, Days>,
 }
@@ -43,15 +42,15 @@ impl Countries<'_> {
         let mut rest: Option<Days> = None;
         for (_, days) in self.days.iter().filter(|(country, _)| !named.contains(country)) {
             let rest = rest.get_or_insert_default();
-            for (date, metrics) in days {
-                *rest.entry(*date).or_insert_with(Metrics::zero) += *metrics;
+            for (slot, metrics) in days {
+                *rest.entry(*slot).or_insert_with(Metrics::zero) += *metrics;
             }
         }
         rest
     }
 
     fn filled(&self, days: &Days) -> Vec<api::analytics::SeriesPoint> {
-        series::filled(days, self.window.start_date, self.window.end_date)
+        series::filled(days, self.span)
     }
 }
 
@@ -59,29 +58,37 @@ fn sum(days: &Days) -> Metrics {
     days.values().copied().sum()
 }
 
-/// The trends of the `top` largest countries of `current`, compared with `previous` if present.
+/// The trends of the `top` largest countries of `current`. `compared` are the compared days of both windows.
 #[must_use]
-pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: usize) -> CountryTrends {
+pub fn trends(
+    current: &Countries<'_>,
+    compared: Option<(&Countries<'_>, &Countries<'_>)>,
+    top: usize,
+) -> CountryTrends {
     let largest = current.largest();
     let named: Vec<&str> = largest.iter().take(top).map(|(country, _)| *country).collect();
     let countries = named.iter().map(|country| {
-        let (own, before) = (current.of(country), previous.map(|window| (window, window.of(country))));
+        let own = current.of(country);
+        let sides = compared.map(|(base, previous)| (base.of(country), previous.of(country)));
+        let sums = sides.as_ref().map(|(base, before)| (sum(base), sum(before)));
         CountryTrend {
             country: (*country).to_owned(),
-            totals: totals(&sum(&own), before.as_ref().map(|(_, days)| sum(days)).as_ref()),
+            totals: totals(&sum(&own), sums.as_ref().map(|(now, before)| (now, before))),
             series: current.filled(&own),
-            previous_series: before.map(|(window, days)| window.filled(&days)),
+            previous_series: compared.zip(sides).map(|((_, previous), (_, days))| previous.filled(&days)),
         }
     });
-    let (own, before) = (current.all_but(&named), previous.map(|window| (window, window.all_but(&named))));
-    let has_others = own.is_some() || before.as_ref().is_some_and(|(_, days)| days.is_some());
+    let own = current.all_but(&named);
+    let sides = compared.map(|(base, previous)| (base.all_but(&named), previous.all_but(&named)));
+    let has_others = own.is_some() || sides.as_ref().is_some_and(|(_, before)| before.is_some());
     let other = has_others.then(|| {
         let own = own.unwrap_or_default();
-        let before = before.map(|(window, days)| (window, days.unwrap_or_default()));
+        let sides = sides.map(|(base, before)| (base.unwrap_or_default(), before.unwrap_or_default()));
+        let sums = sides.as_ref().map(|(base, before)| (sum(base), sum(before)));
         OtherTrend {
-            totals: totals(&sum(&own), before.as_ref().map(|(_, days)| sum(days)).as_ref()),
+            totals: totals(&sum(&own), sums.as_ref().map(|(now, before)| (now, before))),
             series: current.filled(&own),
-            previous_series: before.map(|(window, days)| window.filled(&days)),
+            previous_series: compared.zip(sides).map(|((_, previous), (_, days))| previous.filled(&days)),
         }
     });
     CountryTrends { countries: countries.collect(), other }
@@ -89,16 +96,22 @@ pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: us
 
 #[cfg(test)]
 mod tests {
+    use api::models::Granularity;
+    use chrono::NaiveDate;
+
     use super::*;
 
     fn on(clicks: f64, impressions: f64, position: f64) -> Days {
         let day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
-        Days::from([(day, Metrics::of_row(clicks, impressions, Some(position)))])
+        Days::from([(Slot::day(day), Metrics::of_row(clicks, impressions, Some(position)))])
     }
 
     fn countries(days: impl IntoIterator<Item = (&'static str, Days)>) -> Countries<'static> {
         let day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
-        Countries { window: Window { start_date: day, end_date: day }, days: days.into_iter().collect() }
+        Countries {
+            span: Span { start: day, end: day, last_final: day, granularity: Granularity::Day },
+            days: days.into_iter().collect(),
+        }
     }
 
     #[test]
@@ -116,7 +129,7 @@ mod tests {
     #[test]
     fn others_of_one_window_only_are_zeros_in_the_other() {
         let (current, previous) = (countries([("usa", on(9.0, 60.0, 2.0))]), countries([("deu", on(1.0, 5.0, 2.0))]));
-        let found = trends(&current, Some(&previous), 5);
+        let found = trends(&current, Some((&current, &previous)), 5);
         let other = found.other.unwrap();
         assert_eq!((other.totals.impressions, other.totals.position), (0, None));
         assert_eq!(other.totals.previous.unwrap().impressions, 5);

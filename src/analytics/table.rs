@@ -24,6 +24,15 @@ pub struct Listing<'a> {
     pub capped: bool,
 }
 
+/// The listings that a window's rows are compared with.
+#[derive(Debug, Clone, Copy)]
+pub struct Before<'a> {
+    /// The rows of the comparison window.
+    pub previous: Listing<'a>,
+    /// The rows of the window's compared days, if these are not all its days.
+    pub base: Option<Listing<'a>>,
+}
+
 /// The outer join of two listings, as indices into them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Join {
@@ -79,14 +88,20 @@ pub fn only_before(current_capped: bool) -> Presence {
 /// The first `limit` rows of the window. With a comparison, each has `previous`, and up to `limit` rows that only the
 /// comparison window has follow.
 #[must_use]
-pub fn rows(current: Listing<'_>, previous: Option<Listing<'_>>, limit: usize) -> Vec<TableRow> {
-    let Some(previous) = previous else {
+pub fn rows(current: Listing<'_>, before: Option<Before<'_>>, limit: usize) -> Vec<TableRow> {
+    let Some(Before { previous, base }) = before else {
         return current.rows.iter().take(limit).map(|(key, metrics)| plain(key, metrics)).collect();
     };
     let joined = join(current, previous, limit);
+    let base: Option<HashMap<&str, &Metrics>> =
+        base.map(|base| base.rows.iter().map(|(key, metrics)| (*key, metrics)).collect());
     let kept = current.rows.iter().zip(&joined.before).map(|((key, metrics), place)| {
         let old = place.map(|place| &previous.rows[place as usize].1);
-        compared(key, Some(metrics), old, only_now(previous.capped))
+        let row = compared(key, Some(metrics), old, only_now(previous.capped));
+        match &base {
+            None => row,
+            Some(base) => TableRow { change: base.get(key).zip(old).map(|(now, old)| change(now, old)), ..row },
+        }
     });
     let gone = joined.gone.iter().map(|place| {
         let (key, old) = &previous.rows[*place as usize];
@@ -115,21 +130,60 @@ fn plain(key: &str, metrics: &Metrics) -> TableRow {
     TableRow { presence: None, ..compared(key, Some(metrics), None, Presence::New) }
 }
 
-/// The share of the property's clicks in the first `limit` rows of the window. `whole` is the number of clicks of the same
-/// question without query conditions, and `None` for tables whose rows overlap.
+/// The rows of a listing that an answer shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Shown {
+    /// Their number.
+    pub rows: usize,
+    /// Their clicks.
+    pub clicks: f64,
+}
+
+impl Shown {
+    /// The first `limit` rows of a listing.
+    #[must_use]
+    pub fn first(listing: Listing<'_>, limit: usize) -> Self {
+        Self::of(listing.rows.iter().take(limit).map(|(_, metrics)| metrics))
+    }
+
+    /// These rows.
+    pub fn of<'m>(rows: impl IntoIterator<Item = &'m Metrics>) -> Self {
+        let mut shown = Self::default();
+        for row in rows {
+            shown.rows += 1;
+            shown.clicks += row.clicks;
+        }
+        shown
+    }
+}
+
+/// The clicks that shares are of, counted as the table.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Whole {
+    /// Clicks of the property.
+    pub property: f64,
+    /// Clicks of the question without its conditions on queries.
+    pub slice: f64,
+}
+
+/// The part of a listing, of the slice and of the property that the rows shown are. `whole` is `None` for tables whose rows
+/// overlap.
 #[must_use]
-pub fn coverage(current: Listing<'_>, limit: usize, aggregation: Aggregation, whole: Option<f64>) -> TableCoverage {
-    let shown = &current.rows[..limit.min(current.rows.len())];
-    let clicks: Metrics = shown.iter().map(|(_, metrics)| *metrics).sum();
+pub fn coverage(listing: Listing<'_>, shown: Shown, aggregation: Aggregation, whole: Option<Whole>) -> TableCoverage {
+    let share =
+        |clicks: f64, of: fn(&Whole) -> f64| whole.as_ref().map(of).filter(|of| *of > 0.0).map(|of| clicks / of);
+    let known = Shown::first(listing, usize::MAX);
     TableCoverage {
         available: true,
         reason: None,
         aggregation: Some(aggregation),
-        rows_shown: Some(shown.len() as u64),
-        rows_known: Some(current.rows.len() as u64),
-        total_rows_capped: Some(current.capped),
-        clicks: Some(count(clicks.clicks)),
-        clicks_share: whole.filter(|whole| *whole > 0.0).map(|whole| clicks.clicks / whole),
+        rows_shown: Some(shown.rows as u64),
+        rows_known: Some(known.rows as u64),
+        total_rows_capped: Some(listing.capped),
+        clicks: Some(count(shown.clicks)),
+        clicks_share: share(shown.clicks, |whole| whole.property),
+        slice_share: share(shown.clicks, |whole| whole.slice),
+        known_share: share(known.clicks, |whole| whole.property),
     }
 }
 
@@ -145,6 +199,8 @@ pub fn unavailable(reason: &str) -> TableCoverage {
         total_rows_capped: None,
         clicks: None,
         clicks_share: None,
+        slice_share: None,
+        known_share: None,
     }
 }
 
@@ -160,7 +216,7 @@ mod tests {
         let (current, previous) = ([row("a", 5.0), row("b", 3.0)], [row("b", 4.0), row("c", 2.0)]);
         let current = Listing { rows: &current, capped: current_capped };
         let previous = Listing { rows: &previous, capped: previous_capped };
-        rows(current, Some(previous), 10).into_iter().map(|r| (r.key, r.presence)).collect()
+        rows(current, Some(Before { previous, base: None }), 10).into_iter().map(|r| (r.key, r.presence)).collect()
     }
 
     #[test]
@@ -178,10 +234,22 @@ mod tests {
     #[test]
     fn a_lost_row_has_no_numbers_of_its_own() {
         let previous = [row("c", 2.0)];
-        let found = rows(Listing { rows: &[], capped: false }, Some(Listing { rows: &previous, capped: false }), 5);
+        let before = Before { previous: Listing { rows: &previous, capped: false }, base: None };
+        let found = rows(Listing { rows: &[], capped: false }, Some(before), 5);
         assert_eq!((found[0].clicks, found[0].impressions, found[0].position), (None, None, None));
         assert_eq!(found[0].previous.as_ref().unwrap().clicks, 2);
         assert!(found[0].change.is_none());
+    }
+
+    #[test]
+    fn the_change_of_a_row_is_that_of_its_compared_days() {
+        let (current, base, previous) =
+            ([row("a", 5.0), row("b", 3.0)], [row("a", 4.0)], [row("a", 1.0), row("b", 2.0)]);
+        let [current, base, previous] = [&current[..], &base, &previous].map(|rows| Listing { rows, capped: false });
+        let found = rows(current, Some(Before { previous, base: Some(base) }), 5);
+        assert_eq!((found[0].clicks, found[0].previous.as_ref().unwrap().clicks), (Some(5), 1));
+        assert_eq!(found[0].change.as_ref().unwrap().clicks.absolute, Some(3));
+        assert!(found[1].previous.is_some() && found[1].change.is_none(), "not seen on the compared days");
     }
 
     #[test]
@@ -196,8 +264,11 @@ mod tests {
     #[test]
     fn coverage_counts_the_rows_shown_against_the_whole() {
         let listed = [row("a", 5.0), row("b", 3.0), row("c", 1.0)];
-        let coverage = coverage(Listing { rows: &listed, capped: true }, 2, Aggregation::ByProperty, Some(16.0));
+        let listing = Listing { rows: &listed, capped: true };
+        let whole = Whole { property: 32.0, slice: 16.0 };
+        let coverage = coverage(listing, Shown::first(listing, 2), Aggregation::ByProperty, Some(whole));
         assert_eq!((coverage.rows_shown, coverage.rows_known, coverage.clicks), (Some(2), Some(3), Some(8)));
-        assert_eq!((coverage.clicks_share, coverage.total_rows_capped), (Some(0.5), Some(true)));
+        assert_eq!((coverage.clicks_share, coverage.slice_share), (Some(0.25), Some(0.5)));
+        assert_eq!((coverage.known_share, coverage.total_rows_capped), (Some(9.0 / 32.0), Some(true)));
     }
 }

@@ -21,25 +21,46 @@ pub fn readable(answer: &Value) -> String {
 
 /// Writes what the answer covers.
 fn about(meta: &Map<String, Value>, out: &mut String) {
-    let window = |name: &str| {
-        let window = meta.get(name)?;
-        Some(format!("{} to {}", window["startDate"].as_str()?, window["endDate"].as_str()?))
-    };
-    if let Some(days) = window("window") {
-        line(out, &format!("Window: {days}"));
+    if let Some(window) = meta.get("window").and_then(range) {
+        line(out, &format!("Window: {window}"));
     }
-    if let Some(days) = window("compareWindow") {
-        line(out, &format!("Compared with: {days}"));
+    if let Some(window) = meta.get("compareWindow").and_then(range) {
+        line(out, &format!("Compared with: {window}"));
+    }
+    if let Some(found) = meta.get("days") {
+        days(found, out);
     }
     if let Some(status) = meta.get("status").and_then(Value::as_str) {
         line(out, &format!("Status: {}", state(status)));
     }
     for (name, value) in meta {
         match name.as_str() {
-            "window" | "compareWindow" | "status" => {}
+            "window" | "compareWindow" | "days" | "status" => {}
             "coverage" => coverage(value, out),
             _ => line(out, &format!("{name}: {}", inline(value))),
         }
+    }
+}
+
+fn range(window: &Value) -> Option<String> {
+    Some(format!("{} to {}", window["startDate"].as_str()?, window["endDate"].as_str()?))
+}
+
+/// Writes which days the numbers leave out.
+fn days(days: &Value, out: &mut String) {
+    for window in ["current", "previous"] {
+        let open: Vec<&str> =
+            days[window]["notFinal"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        if !open.is_empty() {
+            line(out, &format!("Days of the {window} window that are not final: {}", open.join(", ")));
+        }
+    }
+    if days["compared"]["shortened"] == true
+        && let (Some(now), Some(before)) = (range(&days["compared"]["current"]), range(&days["compared"]["previous"]))
+    {
+        line(out, &format!("Changes compare as many final days of both: {now} with {before}"));
+    } else if days.get("previous").is_some() && days.get("compared").is_none() {
+        line(out, "Nothing is compared: one of the windows has no final day");
     }
 }
 
@@ -67,9 +88,19 @@ fn coverage(coverage: &Value, out: &mut String) {
         }
         let mut said =
             format!("Table {table}: {} of {} known rows", inline(&of["rowsShown"]), inline(&of["rowsKnown"]));
-        if let Some(share) = of["clicksShare"].as_f64() {
-            let whole = if of["aggregation"] == "byPage" { "clicks counted by page" } else { "property's clicks" };
-            let _ = write!(said, ", {:.1} % of the {whole}", share * 100.0);
+        let by_page = if of["aggregation"] == "byPage" { ", counted by page" } else { "" };
+        let shares = [
+            ("clicksShare", "the property's"),
+            ("sliceShare", "the slice's"),
+            ("knownShare", "the property's in all known rows"),
+        ];
+        let known: Vec<_> = shares.iter().filter_map(|(name, whose)| Some((of[*name].as_f64()?, *whose))).collect();
+        for (index, (share, whose)) in known.iter().enumerate() {
+            let before = if index == 0 { "; clicks: " } else { ", " };
+            let _ = write!(said, "{before}{:.1} % of {whose}", share * 100.0);
+        }
+        if !known.is_empty() {
+            said.push_str(by_page);
         }
         if of["totalRowsCapped"] == true {
             said.push_str("; the search engine may have more rows than could be read");
@@ -170,6 +201,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn days_that_are_left_out_are_named() {
+        let days = |days: &Value| readable(&json!({ "meta": { "days": days } }));
+        let whole = json!({ "counted": 7, "notFinal": [] });
+        let cut = json!({ "counted": 5, "notFinal": ["2026-11-19", "2026-11-20"] });
+        let range = |start: &str, end: &str| json!({ "startDate": start, "endDate": end });
+        let compared = json!({
+            "current": range("2026-11-14", "2026-11-18"), "previous": range("2026-11-07", "2026-11-11"), "shortened": true,
+        });
+        assert_eq!(days(&json!({ "current": whole })), "");
+        assert_eq!(
+            days(&json!({ "current": cut, "previous": whole, "compared": compared })),
+            "Days of the current window that are not final: 2026-11-19, 2026-11-20\n\
+             Changes compare as many final days of both: 2026-11-14 to 2026-11-18 with 2026-11-07 to 2026-11-11\n"
+        );
+        assert!(days(&json!({ "current": cut, "previous": whole })).contains("Nothing is compared"));
+    }
+
+    #[test]
     fn tables_are_compact_and_texts_quoted() {
         let answer = json!({
             "data": {
@@ -183,13 +232,13 @@ mod tests {
                 "window": { "startDate": "2026-10-22", "endDate": "2026-11-18" },
                 "status": "no_search_data",
                 "coverage": {
-                    "queries": { "available": true, "rowsShown": 2, "rowsKnown": 40, "clicksShare": 0.25, "totalRowsCapped": true },
+                    "queries": { "available": true, "rowsShown": 2, "rowsKnown": 40, "clicksShare": 0.25, "sliceShare": 0.5, "knownShare": 0.75, "totalRowsCapped": true },
                 },
             },
         });
         let expected = "Window: 2026-10-22 to 2026-11-18\n\
             Status: no_search_data - the search engine has nothing for this question; try a longer window or fewer filters\n\
-            Table queries: 2 of 40 known rows, 25.0 % of the property's clicks; the search engine may have more rows than could be read\n\
+            Table queries: 2 of 40 known rows; clicks: 25.0 % of the property's, 50.0 % of the slice's, 75.0 % of the property's in all known rows; the search engine may have more rows than could be read\n\
             totals: clicks=76 ctr=0.0837\n\
             totals.change.clicks: absolute=8\n\
             \n\

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::clock::Clock;
 
-/// The number of days to request.
-const WINDOW_DAYS: i64 = 10;
+/// The number of days to request. Older days are always final.
+pub const WINDOW_DAYS: i64 = 10;
 
 /// The usual maximum age of the newest final data, in days, from experience.
 const USUAL_LAG_DAYS: i64 = 3;

@@ -10,15 +10,21 @@ use crate::analytics::metrics::Metrics;
 /// The maximum number of rows that the search engine exposes.
 pub const ENGINE_CEILING: usize = 50_000;
 
-/// More days than the search engine stores.
+/// More days, and more hours, than the search engine stores.
 const EVERY_DAY: usize = 1_000;
+
+/// The number of days, up to today, for which the search engine has hours.
+pub const HOURLY_DAYS: i64 = 10;
+
+/// The length of a date at the beginning of a key.
+const DATE: usize = "2026-11-19".len();
 
 /// Returns the maximum number of rows of a grouping with few values, so that requests for different numbers of its rows are
 /// identical. Returns `None` if the caller has to set the limit.
 pub fn row_limit(dimensions: &[Dimension]) -> Option<usize> {
     match dimensions {
         [] => Some(1),
-        [Dimension::Date] => Some(EVERY_DAY),
+        [Dimension::Date | Dimension::Hour] => Some(EVERY_DAY),
         _ => None,
     }
 }
@@ -62,7 +68,7 @@ impl Row {
 /// The search engine's response to a part of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
-    /// Sorted by clicks, impressions and keys, best first. Sorted by date if the date is the first dimension.
+    /// Sorted by clicks, impressions and keys, best first. Sorted by time if the first dimension is one.
     pub rows: Vec<Row>,
     /// True if the list was truncated at its cap, so that more rows may exist.
     pub capped: bool,
@@ -135,14 +141,17 @@ fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
     match dimensions {
         [] => false,
         _ if rows.len() >= cap => true,
-        [Dimension::Date, _, ..] => rows.chunk_by(|a, b| a.key() == b.key()).any(|day| day.len() >= ENGINE_CEILING),
+        [Dimension::Date | Dimension::Hour, _, ..] => {
+            let same_day = |a: &Row, b: &Row| a.key().get(..DATE) == b.key().get(..DATE);
+            rows.chunk_by(same_day).any(|day| day.len() >= ENGINE_CEILING)
+        }
         _ => false,
     }
 }
 
 /// Sorts by a total order, so that the same question gives the same bytes.
 fn sort(rows: &mut [Row], dimensions: &[Dimension]) {
-    if dimensions.first() == Some(&Dimension::Date) {
+    if matches!(dimensions.first(), Some(Dimension::Date | Dimension::Hour)) {
         return rows.sort_by(|a, b| a.keys.cmp(&b.keys));
     }
     rows.sort_by(|a, b| {

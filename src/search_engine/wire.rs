@@ -116,6 +116,8 @@ impl From<Aggregation> for models::Aggregation {
 pub enum Dimension {
     /// The day.
     Date,
+    /// The hour, such as `2026-11-19T03:00:00-08:00`.
+    Hour,
     /// The query.
     Query,
     /// The page's URL.
@@ -134,6 +136,7 @@ impl Dimension {
     pub fn wire_name(self) -> &'static str {
         match self {
             Self::Date => "date",
+            Self::Hour => "hour",
             Self::Query => "query",
             Self::Page => "page",
             Self::Country => "country",
@@ -161,6 +164,9 @@ pub enum DataState {
     Final,
     /// All days.
     All,
+    /// All hours. Only for rows by hour.
+    #[serde(rename = "hourly_all")]
+    HourlyAll,
 }
 
 /// The comparison of an upstream filter. `Equals` and `NotEquals` are exact on query and page. `Contains` and `NotContains`

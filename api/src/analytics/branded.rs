@@ -1,12 +1,11 @@
 //! Branded, non-branded and anonymised traffic.
 
-use chrono::NaiveDate;
 use poem_openapi::Object;
 use serde::Serialize;
 
-use super::{AnswerMeta, Counts, Totals};
+use super::{AnswerMeta, Counts, Period, Totals};
 use crate::{
-    models::{Change, Metrics, Question},
+    models::{Change, Metrics, Question, SeriesParams},
     params::{Echo, QueryParams},
 };
 
@@ -17,6 +16,9 @@ pub struct BrandedTrafficParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
+    /// The periods of the series.
+    #[param(flatten)]
+    pub series: SeriesParams,
 }
 
 /// Branded, non-branded and anonymised traffic.
@@ -42,9 +44,9 @@ pub struct BrandedSplit {
     pub non_branded: BrandedPart,
     /// Queries that the search engine does not name.
     pub anonymised: AnonymisedPart,
-    /// Every day of the window up to the last final one.
+    /// Every period of the days that count.
     pub series: Vec<BrandedPoint>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<BrandedPoint>>,
 }
@@ -70,10 +72,10 @@ pub struct BrandedPart {
     /// Share of all impressions, 0 to 1; null without impressions.
     #[oai(nullable, validator(minimum(value = "0")))]
     pub impressions_share: Option<f64>,
-    /// The comparison window's metrics.
+    /// Metrics of the comparison window's compared days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous.
+    /// Current minus previous, over the compared days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
@@ -98,13 +100,15 @@ pub struct AnonymisedPart {
     pub previous: Option<Counts>,
 }
 
-/// One day of the split.
+/// One period of the split.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct BrandedPoint {
-    /// The day.
-    pub date: NaiveDate,
+    /// The period.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub period: Period,
     /// Queries that contain a branded keyword.
     pub branded: Metrics,
     /// Identified queries that contain none.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AnswerMeta, SeriesPoint, TableRow, Totals};
 use crate::{
-    models::{Question, TableCoverage},
+    models::{Question, SeriesParams, TableCoverage},
     params::{Echo, QueryParams, Whole},
 };
 
@@ -28,6 +28,9 @@ pub struct CountriesTimeseriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
+    /// The periods of the series.
+    #[param(flatten)]
+    pub series: SeriesParams,
     /// Number of countries with a series of their own: those with the most clicks. All others are summed in `other`.
     #[param(default = "5", example = "5")]
     pub top: Whole<1, 25>,
@@ -74,9 +77,9 @@ pub struct CountryTrend {
     pub country: String,
     /// Totals over the whole window.
     pub totals: Totals,
-    /// Every day of the window up to the last final one; days without data are zeros.
+    /// Every period of the days that count; periods without data are zeros.
     pub series: Vec<SeriesPoint>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<SeriesPoint>>,
 }
@@ -88,9 +91,9 @@ pub struct CountryTrend {
 pub struct OtherTrend {
     /// Totals over the whole window.
     pub totals: Totals,
-    /// Every day of the window up to the last final one; days without data are zeros.
+    /// Every period of the days that count; periods without data are zeros.
     pub series: Vec<SeriesPoint>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<SeriesPoint>>,
 }

@@ -33,7 +33,8 @@ pub struct PropertyPerformanceParams {
     pub include_system: bool,
 }
 
-/// The parts of a change in clicks. Arithmetic, not causes.
+/// The parts of a change in clicks. Arithmetic, not causes. It counts the days of `meta.days.compared`; windows with
+/// different numbers of days differ in demand for this reason alone.
 ///
 /// Brand, queries, pages, countries and devices are alternative partitions. Each one adds up to `clicksChange` by itself:
 /// `gains.clicksChange + losses.clicksChange + remainder.clicksChange`, for pages also `countingDifference`, for the brand
@@ -43,7 +44,7 @@ pub struct PropertyPerformanceParams {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Clicks of the window minus clicks of the comparison window, as in `totals`.
+    /// Clicks of the window's compared days minus clicks of the comparison window, as in `totals.change`.
     pub clicks_change: i64,
     /// Effects of demand, position and CTR. `position` is the sum over the queries that both windows have. `ctr` is the rest
     /// of the rate: snippets, the mix of queries, and queries whose position is not known.
@@ -51,8 +52,6 @@ pub struct Explanation {
     /// Source of the CTR curve behind every `position`; absent where the search type has no queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<CurveSource>,
-    /// Days of both windows. Windows with different numbers of final days differ in demand for this reason alone.
-    pub days: ExplainedDays,
     /// Branded and non-branded queries; absent without branded keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand: Option<ExplainedBrand>,
@@ -73,7 +72,7 @@ pub struct Explanation {
     pub events: Vec<ExplainedEvent>,
     /// Annotations that overlap one of the windows and are not listed.
     pub events_left_out: u64,
-    /// Coverage of each partition in the current window; all rows count as shown.
+    /// Coverage of each partition in the compared days of the window. The rows listed as gains and losses count as shown.
     pub coverage: ExplanationCoverage,
 }
 
@@ -95,26 +94,6 @@ pub struct Effects {
     /// The rest of `rate`; null where `position` is.
     #[oai(nullable)]
     pub ctr: Option<f64>,
-}
-
-/// The days of both windows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
-pub struct ExplainedDays {
-    /// Days of the window.
-    pub current: DayCounts,
-    /// Days of the comparison window.
-    pub previous: DayCounts,
-}
-
-/// The days of one window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
-#[serde(rename_all = "camelCase")]
-pub struct DayCounts {
-    /// Days with final numbers, which are explained.
-    pub counted: u32,
-    /// Days that are not final yet and hold no data.
-    pub not_final: u32,
 }
 
 /// The change by branded keywords.

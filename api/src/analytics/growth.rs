@@ -126,10 +126,10 @@ pub struct GrowthOpportunity {
 pub struct Movement {
     /// Windows whose rows contain the query.
     pub presence: Presence,
-    /// Metrics of the comparison window; absent when its rows do not contain the query.
+    /// Metrics of the comparison window's compared days; absent when their rows do not contain the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous; absent when the comparison window's rows do not contain the query.
+    /// Current minus previous, over the compared days; absent when the rows of one window's days do not contain the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }

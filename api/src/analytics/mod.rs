@@ -37,7 +37,7 @@ use crate::{
 pub trait AnalyticsApi: Send + Sync + 'static {
     /// Time series and breakdown tables
     ///
-    /// Returns totals for every scope; `scope` adds a daily series, five breakdown tables or both. Totals never come
+    /// Returns totals for every scope; `scope` adds a series, five breakdown tables or both. Totals never come
     /// from query or page rows. With a comparison window, totals and rows also carry its metrics and the change, and
     /// `explain=true` adds the parts of the change in clicks: demand, position and CTR; brand, queries, pages, countries
     /// and devices that carry it; and the annotations of that time.
@@ -115,9 +115,9 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         params: Params<QueryInsightsParams>,
     ) -> Answered<Rendered<QueryInsightsAnswer>>;
 
-    /// Daily unique queries
+    /// Unique queries by day, week or month
     ///
-    /// Counts identified queries with at least one impression, by day and by that day's position. Legacy: query
+    /// Counts identified queries with at least one impression, by period and by their position in it. Legacy: query
     /// insights return more.
     #[get("/api/properties/{id}/query-count")]
     #[etag(Weak)]
@@ -139,7 +139,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// Returns one row per day and query, ordered by date, then clicks, impressions and query. Columns: `date`,
     /// `query`, `bucket`, `clicks`, `impressions`, `ctr`, `position`, `dayCapped` (true if the day's rows reached the
-    /// search engine's cap). A query that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a
+    /// search engine's cap), `dayNotFinal` (true if its numbers still change). A query that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a
     /// leading apostrophe.
     #[get("/api/properties/{id}/query-count-raw")]
     #[etag(None)]
@@ -174,9 +174,9 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         params: Params<CountriesParams>,
     ) -> Answered<Rendered<CountriesAnswer>>;
 
-    /// Daily trends of the largest countries
+    /// Trends of the largest countries
     ///
-    /// Returns a daily series for each of the `top` countries by clicks, and one for all other countries combined.
+    /// Returns a series for each of the `top` countries by clicks, and one for all other countries combined.
     #[get("/api/properties/{id}/countries-timeseries")]
     #[etag(Weak)]
     #[errors(
@@ -192,7 +192,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         params: Params<CountriesTimeseriesParams>,
     ) -> Answered<Rendered<CountriesTimeseriesAnswer>>;
 
-    /// Small daily series for table rows
+    /// Small series for table rows
     ///
     /// Returns series for the rows named in `keys`, or for the first rows of a table.
     #[get("/api/properties/{id}/table-sparklines")]

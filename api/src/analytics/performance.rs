@@ -1,12 +1,11 @@
 //! Schemas of the performance answer.
 
-use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-use super::{AnswerMeta, ExplainedEvent, Explanation, PropertyPerformanceParams};
+use super::{AnswerMeta, ExplainedEvent, Explanation, Period, PropertyPerformanceParams};
 use crate::{
-    models::{Change, Metrics, Presence, Question, RowLimit, TableCoverage},
+    models::{Change, Metrics, Presence, Question, RowLimit, SeriesParams, TableCoverage},
     params::{Echo, QueryParams},
 };
 
@@ -15,7 +14,7 @@ use crate::{
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The daily series.
+    /// The series.
     Series,
     /// The breakdown tables.
     Tables,
@@ -32,7 +31,10 @@ pub struct PerformanceParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// Parts to return besides the totals: `series` for the daily series, `tables` for the breakdown tables, `all` for both.
+    /// The periods of the series.
+    #[param(flatten)]
+    pub series: SeriesParams,
+    /// Parts to return besides the totals: `series` for the series, `tables` for the breakdown tables, `all` for both.
     #[param(default = "series", example = "all")]
     pub scope: Scope,
     /// Maximum number of rows in the query table. With a comparison, up to as many rows that only the comparison window
@@ -61,10 +63,10 @@ pub struct PerformanceAnswer {
 pub struct Performance {
     /// From an ungrouped upstream request, so they include anonymised queries (unless a query condition excludes them).
     pub totals: Totals,
-    /// Every day of the window up to the last final one; days without data are zeros.
+    /// Every period of the days that count; periods without data are zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Vec<SeriesPoint>>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<SeriesPoint>>,
     /// The breakdown tables.
@@ -75,7 +77,8 @@ pub struct Performance {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 1000))]
     pub events: Option<Vec<ExplainedEvent>>,
-    /// The parts of the change in clicks; absent unless `explain` is true, and on share links.
+    /// The parts of the change in clicks; absent unless `explain` is true, where one of the windows has no final day, and on
+    /// share links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
 }
@@ -94,19 +97,23 @@ pub struct Totals {
     /// Impression-weighted average position; null without impressions and where the search type has none.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
-    /// Metrics of the comparison window; absent without one.
+    /// Metrics of the comparison window's compared days (`meta.days.compared`); absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous; absent without a comparison.
+    /// Current minus previous, over the compared days of both windows; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
 
-/// One day.
+/// One period of a series.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
 pub struct SeriesPoint {
-    /// The day.
-    pub date: NaiveDate,
+    /// The period.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub period: Period,
     /// Clicks, a count.
     pub clicks: u64,
     /// Impressions, a count.
@@ -161,10 +168,10 @@ pub struct TableRow {
     /// Impression-weighted average position; null without impressions and where the search type has none.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
-    /// The comparison window's metrics; absent without a comparison and on rows that the comparison window lacks.
+    /// Metrics of the comparison window's compared days; absent without a comparison and on rows that these days lack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous; absent unless the key is in both windows.
+    /// Current minus previous, over the compared days (`meta.days.compared`); absent unless both windows have the key there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
     /// Windows whose rows contain the key; absent without a comparison.

@@ -1,12 +1,11 @@
 //! Daily unique queries.
 
-use chrono::NaiveDate;
 use poem_openapi::Object;
 use serde::Serialize;
 
-use super::{AnswerMeta, PositionBucket};
+use super::{AnswerMeta, Period, PositionBucket};
 use crate::{
-    models::{CountChange, Question, Slice, WindowParams},
+    models::{CountChange, Question, SeriesParams, Slice, WindowParams},
     params::{Echo, QueryParams},
 };
 
@@ -17,6 +16,9 @@ pub struct QueryCountParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
+    /// The periods of the series.
+    #[param(flatten)]
+    pub series: SeriesParams,
 }
 
 /// Parameters of the rows behind the query count.
@@ -46,30 +48,34 @@ pub struct QueryCountAnswer {
 pub struct QueryCount {
     /// Distinct queries of the whole window; not the sum of its days.
     pub unique_queries: u64,
-    /// Distinct queries of the comparison window; absent without one.
+    /// Distinct queries of the comparison window's compared days; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<u64>,
-    /// Current minus previous; absent without a comparison.
+    /// Current minus previous, over the compared days of both windows; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<CountChange>,
-    /// Every day of the window up to the last final one.
+    /// Every period of the days that count.
     pub series: Vec<QueryCountPoint>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<QueryCountPoint>>,
 }
 
-/// One day.
+/// One period of a series.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
 pub struct QueryCountPoint {
-    /// The day.
-    pub date: NaiveDate,
+    /// The period.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub period: Period,
     /// Distinct queries.
     pub queries: u64,
-    /// Distinct queries by that day's position; always all four buckets, best first.
+    /// Distinct queries by their position in the period; always all four buckets, best first.
     #[oai(validator(min_items = 4, max_items = 4))]
     pub buckets: Vec<BucketCount>,
-    /// True if the day's rows reached the search engine's cap. The count is then a lower bound.
+    /// True if the rows of a day reached the search engine's cap. The count is then a lower bound.
     pub capped: bool,
 }
 
@@ -102,6 +108,10 @@ pub struct QueryCountMeta {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCountCoverage {
+    /// Periods in the answer.
+    pub rows_shown: u64,
+    /// Rows by day and query that were counted.
+    pub rows_known: u64,
     /// Days counted.
     pub days: u64,
     /// Days whose rows reached the search engine's cap.

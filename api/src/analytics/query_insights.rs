@@ -1,12 +1,11 @@
 //! Visibility, position distribution, branded split and movers.
 
-use chrono::NaiveDate;
 use poem_openapi::Object;
 use serde::Serialize;
 
-use super::{AnswerMeta, BrandedSplit, CurveSource, PositionBucket, QueryCoverage, TableRow};
+use super::{AnswerMeta, BrandedSplit, CurveSource, Period, PositionBucket, QueryCoverage, TableRow};
 use crate::{
-    models::Question,
+    models::{Question, SeriesParams},
     params::{Echo, QueryParams, Whole},
 };
 
@@ -17,6 +16,9 @@ pub struct QueryInsightsParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
+    /// The periods of the series.
+    #[param(flatten)]
+    pub series: SeriesParams,
     /// Minimum impressions, in either window, of a query listed as new, lost or moving.
     #[param(default = "10", example = "10")]
     pub min_impressions: Whole<1, 1_000_000>,
@@ -94,28 +96,32 @@ pub struct Visibility {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(minimum(value = "0"), maximum(value = "100")))]
     pub previous: Option<f64>,
-    /// Current minus previous.
+    /// Current minus previous, over the compared days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<f64>,
-    /// Every day of the window up to the last final one.
+    /// Every period of the days that count.
     pub series: Vec<VisibilityPoint>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<VisibilityPoint>>,
 }
 
-/// Visibility on one day, from that day's queries and positions.
+/// Visibility in one period, from its queries and positions.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
 pub struct VisibilityPoint {
-    /// The day.
-    pub date: NaiveDate,
-    /// The day's index; null without impressions.
+    /// The period.
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub period: Period,
+    /// The period's index; null without impressions.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub index: Option<f64>,
-    /// The day's identified queries by position; always all four buckets, best first.
+    /// The period's identified queries by position; always all four buckets, best first.
     #[oai(validator(min_items = 4, max_items = 4))]
     pub buckets: Vec<BucketTally>,
-    /// True if the day's rows reached the search engine's cap, so there may be more queries.
+    /// True if the rows of a day reached the search engine's cap, so there may be more queries.
     pub capped: bool,
 }
 
@@ -132,7 +138,7 @@ pub struct BucketTally {
     pub impressions: u64,
 }
 
-/// New, lost and moving queries. No query is in two lists.
+/// New, lost and moving queries, over the compared days of both windows. No query is in two lists.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryMovers {
     /// Queries only in the current window; most impressions first. Empty when the comparison window's list was cut at its cap.

@@ -27,6 +27,8 @@ pub struct AnswerMeta {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 10))]
     pub ignored: Option<Vec<String>>,
+    /// Days that the numbers count, and days that are not final.
+    pub days: AnswerDays,
     /// The kind of search.
     pub search_type: SearchType,
     /// Counting method of the answer; a table with another method names it in `coverage`.
@@ -60,6 +62,70 @@ pub struct Labels {
     #[oai(validator(max_length = 100))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classification: Option<String>,
+}
+
+/// The days behind the numbers of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerDays {
+    /// Days of the window.
+    pub current: WindowDays,
+    /// Days of the comparison window; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previous: Option<WindowDays>,
+    /// Days that `change` counts, in both windows; absent without a comparison, and where one of the windows has no final
+    /// day, so that nothing can be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<ComparedDays>,
+}
+
+/// The days of one window.
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct WindowDays {
+    /// Number of days that the window's metrics count: final days, and with `dataState=all` the others, too. In the comparison
+    /// window: those that are compared.
+    pub counted: u32,
+    /// Days of the window that are not final yet.
+    #[oai(validator(max_items = 31))]
+    pub not_final: Vec<NaiveDate>,
+}
+
+/// The days that are compared. All of them are final. If a window has days that are not final, both windows are cut to as
+/// many days from their start as both have final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
+pub struct ComparedDays {
+    /// Days of the window.
+    pub current: DateRange,
+    /// Days of the comparison window, which `previous` counts.
+    pub previous: DateRange,
+    /// True if one of the windows has days that are left out.
+    pub shortened: bool,
+}
+
+/// A period of a series.
+#[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+#[serde(rename_all = "camelCase")]
+pub struct Period {
+    /// The day; of a week or a month the first day that counts.
+    pub date: NaiveDate,
+    /// The last day of a week or a month that counts; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_date: Option<NaiveDate>,
+    /// The beginning of an hour, such as `2026-11-19T03:00:00-08:00`; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_length = 25))]
+    pub hour: Option<String>,
+    /// True if the week or the month has days that do not count: it begins before the window, ends after it, or has days
+    /// that are not final. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<bool>,
+    /// True if the numbers still change: a day is not final. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_final: Option<bool>,
 }
 
 /// Serialises a timestamp in the format that poem-openapi uses in all other answers.

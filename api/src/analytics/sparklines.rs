@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{AnswerMeta, SeriesPoint};
 use crate::{
-    models::{Question, TableCoverage},
+    models::{Question, SeriesParams, TableCoverage},
     params::{Echo, ParamValue, QueryParams, Whole},
 };
 
@@ -70,6 +70,9 @@ pub struct SparklinesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
+    /// The periods of the series.
+    #[param(flatten)]
+    pub series: SeriesParams,
     /// The table that the rows belong to.
     #[param(default = "queries", example = "queries")]
     pub table: SparklineTable,
@@ -108,9 +111,9 @@ pub struct Sparklines {
 pub struct Sparkline {
     /// The row's key.
     pub key: String,
-    /// Every day of the window up to the last final one; days without data are zeros. A key without any data is all zeros.
+    /// Every period of the days that count; periods without data are zeros. A key without any data is all zeros.
     pub series: Vec<SeriesPoint>,
-    /// The days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<SeriesPoint>>,
 }

@@ -44,7 +44,7 @@ pub enum AnalysisStatus {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Freshness {
-    /// The last day with final numbers. Answers hold final data only.
+    /// The last day with final numbers.
     pub last_final_date: NaiveDate,
     /// The first day that the search engine is still counting.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,11 +69,12 @@ pub struct TableCoverage {
     /// Counting method of this table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<Aggregation>,
-    /// Rows of the window in this answer, without rows that only the comparison window has.
+    /// Rows of the window in this answer, without rows that only the comparison window has. An analysis counts the rows that
+    /// it lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_shown: Option<u64>,
-    /// Rows that the search engine returned, up to the fetch ceiling: 5,000 for query and page tables, 50,000 for
-    /// analyses of queries. Branded queries do not count where the analysis leaves them out.
+    /// Rows behind the answer: those that the search engine returned, up to the fetch ceiling of 5,000 for query and page
+    /// tables and 50,000 for analyses of queries. Branded queries do not count where the analysis leaves them out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_known: Option<u64>,
     /// True if `rowsKnown` reached the fetch ceiling, so there may be more rows.
@@ -82,9 +83,18 @@ pub struct TableCoverage {
     /// Clicks of the rows shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clicks: Option<u64>,
-    /// Clicks of the rows shown ÷ clicks of the same question without query conditions, 0 to 1; absent where rows
-    /// overlap, and without clicks.
+    /// Clicks of the rows shown ÷ clicks of the property in the window and search type, counted as this table, 0 to 1;
+    /// absent where rows overlap, and without clicks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(minimum(value = "0")))]
     pub clicks_share: Option<f64>,
+    /// Clicks of the rows shown ÷ clicks of the slice: the same question without its conditions on queries. Absent where
+    /// rows overlap, and without clicks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(minimum(value = "0")))]
+    pub slice_share: Option<f64>,
+    /// Clicks of all rows known ÷ clicks of the property, as in `clicksShare`. Absent where rows overlap, and without clicks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(minimum(value = "0")))]
+    pub known_share: Option<f64>,
 }

@@ -1,8 +1,10 @@
 //! Vocabulary that tags share.
 
 mod classification;
+mod data_state;
 mod feature;
 mod filter;
+mod granularity;
 mod meta;
 mod metrics;
 mod question;
@@ -11,10 +13,12 @@ mod search_type;
 mod text;
 
 pub use classification::Classification;
+pub use data_state::DataState;
 pub use feature::Feature;
 pub use filter::{
     FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,
 };
+pub use granularity::{Granularity, SeriesParams};
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub(crate) use question::check_pair;

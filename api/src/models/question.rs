@@ -4,7 +4,7 @@ use chrono::{Days, Months, NaiveDate};
 use poem_openapi::Enum;
 use serde::Serialize;
 
-use super::{Classification, DateRange, Filters, SearchType};
+use super::{Classification, DataState, DateRange, Filters, SearchType};
 use crate::{
     error::ApiError,
     params::{Ignored, QueryParams, Whole},
@@ -21,18 +21,22 @@ pub type Window = DateRange;
 #[params(check = WindowParams::check)]
 pub struct WindowParams {
     /// First day, in the search engine's time zone (`America/Los_Angeles`), at most 16 months back. Requires `endDate`.
-    /// Without both: the 28 days that end on the last final day.
+    /// Without both: the 28 days that end on the last final day, or today with `dataState=all`.
     #[param(example = "2026-10-22", resolved)]
     pub start_date: Option<NaiveDate>,
     /// Last day, inclusive; at most a day after today in the search engine's time zone, which is then taken as today. Days that
-    /// are not final yet hold no data. Without both: the last final day.
+    /// are not final yet count only with `dataState=all`. Without both: the last final day, or today with `dataState=all`.
     #[param(example = "2026-11-18", resolved)]
     pub end_date: Option<NaiveDate>,
+    /// `final` counts final days only. `all` also counts the days that are not final yet: their numbers grow, series mark them
+    /// with `notFinal`, and they are at most 15 minutes old. `change` counts final days in either case.
+    #[param(default = "final", example = "all")]
+    pub data_state: DataState,
 }
 
 impl From<Window> for WindowParams {
     fn from(window: Window) -> Self {
-        Self { start_date: Some(window.start_date), end_date: Some(window.end_date) }
+        Self { start_date: Some(window.start_date), end_date: Some(window.end_date), ..Self::default() }
     }
 }
 
@@ -43,7 +47,6 @@ impl WindowParams {
         self.start_date.zip(self.end_date).map(|(start_date, end_date)| Window { start_date, end_date })
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the derive hands every struct on by reference")]
     fn check(&self) -> Result<(), ApiError> {
         check_pair(("startDate", self.start_date), ("endDate", self.end_date))
     }
@@ -92,12 +95,12 @@ pub struct Comparison {
     /// before. It must not begin more than 16 months back.
     #[param(example = "previous_period", shorthand)]
     pub compare: Option<Compare>,
-    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. Without both,
-    /// and without `compare`: no comparison.
+    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. If one of them has
+    /// days that are not final, both are compared over as many days from their start as both have final (`meta.days`). Without
+    /// both, and without `compare`: no comparison.
     #[param(example = "2026-09-24")]
     pub compare_start: Option<NaiveDate>,
-    /// Last day of the window to compare with, inclusive. Days that are not final yet are not compared. Without both,
-    /// and without `compare`: no comparison.
+    /// Last day of the window to compare with, inclusive. Without both, and without `compare`: no comparison.
     #[param(example = "2026-10-21")]
     pub compare_end: Option<NaiveDate>,
 }

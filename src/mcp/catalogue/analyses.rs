@@ -2,8 +2,8 @@
 
 use super::{Dates, Declaration, Effect, Rows};
 
-/// The arguments that narrow the traffic.
-const SLICE: [&str; 3] = ["classification", "searchType", "filters"];
+/// The arguments that narrow the traffic, and those that say which days count.
+const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"];
 
 const PERFORMANCE_ROWS: Rows = Rows {
     parameters: &["queryLimit", "pageLimit"],
@@ -15,12 +15,13 @@ pub(super) const TOOLS: &[Declaration] = &[
         name: "get_performance",
         title: "Search performance",
         description: "Clicks, impressions, CTR (0 to 1) and average position (1 is best) of one property, with its top queries, pages, \
-                      countries and devices. Use it for \"how is my site doing\" and for top lists; scope=series gives one row a day. \
+                      countries and devices. Use it for \"how is my site doing\" and for top lists; scope=series gives one row a day, or \
+                      a week or a month with granularity. \
                       Totals count all traffic. Query rows never add up to them, because the search engine hides rare queries \
                       (anonymised): clicksShare in the coverage says how much the rows explain. Data is final about three days after \
-                      the day; days are in Pacific time.",
+                      the day: dataState=all adds the days that still grow, and marks them notFinal. Days are in Pacific time.",
         operation: "getPropertyPerformance",
-        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope", "includeSystem"],
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], "granularity", "scope", "includeSystem"],
         defaults: &[("scope", "tables")],
         dates: Dates::Window,
         rows: PERFORMANCE_ROWS,
@@ -35,7 +36,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       appears in one window only; unknown means that the other window's list was cut and may hold it. It shows where a \
                       change happened, not why.",
         operation: "getPropertyPerformance",
-        parameters: &[SLICE[0], SLICE[1], SLICE[2], "scope", "includeSystem"],
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], "granularity", "scope", "includeSystem"],
         defaults: &[("scope", "tables")],
         dates: Dates::Compared,
         rows: PERFORMANCE_ROWS,
@@ -53,6 +54,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             SLICE[0],
             SLICE[1],
             SLICE[2],
+            SLICE[3],
             "minQueryImpressions",
             "minPageImpressions",
             "minPageShare",
@@ -76,6 +78,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             SLICE[0],
             SLICE[1],
             SLICE[2],
+            SLICE[3],
             "kind",
             "minPosition",
             "maxPosition",
@@ -96,7 +99,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       it for \"are we gaining visibility\" and \"how much of our traffic is brand\". The branded split needs branded \
                       keywords on the property.",
         operation: "getPropertyQueryInsights",
-        parameters: &[SLICE[0], SLICE[1], SLICE[2], "minImpressions"],
+        parameters: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], "granularity", "minImpressions"],
         defaults: &[],
         dates: Dates::Comparable,
         rows: Rows::LIMIT,

@@ -130,7 +130,7 @@ fn upstream(filter: &Filter, cell: &Cell) -> bool {
             assert_eq!(filter.operator, FilterOperator::Equals, "nothing else works upstream");
             cell.appearances.contains(&wanted)
         }
-        Dimension::Date => panic!("nobody filters by date"),
+        Dimension::Date | Dimension::Hour => panic!("nobody filters by time"),
     }
 }
 

@@ -7,49 +7,51 @@ use api::{
     models::Window,
     params::Echo,
 };
-use futures_util::future::OptionFuture;
 
 use super::{
-    Asked, WHOLE, check_has_queries, plan_with, predicate,
+    Asked, WHOLE, by_time, check_has_queries,
+    per_window::PerWindow,
+    plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
-    analytics::branded::{self, Traffic},
+    analytics::{
+        branded::{self, Traffic},
+        series::Span,
+    },
     error::Error,
-    search_engine::{Condition, Dimension, Plan, Reading},
+    search_engine::{Condition, Plan, Reading},
     services::access::ReadableProperty,
 };
 
-/// The readings of one window by day: all traffic, branded queries, and identified queries that are not branded.
+/// The readings of one window by time: all traffic, branded queries, and identified queries that are not branded.
 struct Days {
     readings: [Arc<Reading>; 3],
-    window: Window,
+    span: Span,
 }
 
-/// The readings of both windows.
-pub(super) struct SplitReadings {
-    current: Days,
-    previous: Option<Days>,
-}
+/// The readings of all windows.
+pub(super) struct SplitReadings(PerWindow<Days>);
 
 impl SplitReadings {
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.current.readings.iter().chain(self.previous.iter().flat_map(|days| &days.readings))
+        self.0.all().flat_map(|days| &days.readings)
     }
 
     pub(super) fn split(&self) -> BrandedSplit {
-        branded::split(&self.current.traffic(), self.previous.as_ref().map(Days::traffic).as_ref())
+        let traffic = self.0.map(Days::traffic);
+        branded::split(&traffic.current, traffic.compared())
     }
 }
 
 impl Days {
     fn traffic(&self) -> branded::Window {
         let [total, branded, non_branded] = self.readings.each_ref().map(|reading| {
-            let days = reading.rows.iter().filter_map(|row| Some((row.key().parse().ok()?, row.metrics)));
-            Traffic { whole: super::total(reading), days: days.collect() }
+            let rows = by_time(reading, self.span);
+            Traffic { whole: rows.values().copied().sum(), rows }
         });
-        branded::Window { total, branded, non_branded, start: self.window.start_date, end: self.window.end_date }
+        branded::Window { total, branded, non_branded, span: self.span }
     }
 }
 
@@ -61,9 +63,9 @@ pub async fn branded_traffic(
 ) -> Result<Arc<RenderedAnswer<BrandedTrafficAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let brand = predicate::needed_brand(&search.db, access).await?;
-    let asked = Asked::settle(search, access, &params.question).await?;
+    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
     let readings = read_split(&asked, &split_plans(&asked, &brand).await?).await?;
-    let params = BrandedTrafficParams { question: asked.settled.question.clone() };
+    let params = BrandedTrafficParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("branded traffic", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
@@ -72,7 +74,7 @@ pub async fn branded_traffic(
             meta: BrandedTrafficMeta {
                 answer: asked.meta(readings.all().map(|reading| reading.read_at), data.total.impressions > 0),
                 question: Echo::of(&params),
-                coverage: IdentifiedCoverage { identified: branded::identified(&readings.current.traffic()) },
+                coverage: IdentifiedCoverage { identified: branded::identified(&readings.0.current.traffic()) },
             },
             data,
         }
@@ -90,16 +92,14 @@ pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3],
     ])
 }
 
-/// Reads both windows.
+/// Reads all windows.
 pub(super) async fn read_split(asked: &Asked, plans: &[Plan; 3]) -> Result<SplitReadings, Error> {
-    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_days(asked, window, plans)));
-    let (current, previous) =
-        tokio::try_join!(read_days(asked, asked.settled.window, plans), async { previous.await.transpose() })?;
-    Ok(SplitReadings { current, previous })
+    Ok(SplitReadings(PerWindow::read(&asked.settled, |window| read_days(asked, window, plans)).await?))
 }
 
 async fn read_days(asked: &Asked, window: Window, plans: &[Plan; 3]) -> Result<Days, Error> {
-    let read = |plan| asked.read(window, &[Dimension::Date], WHOLE, plan);
+    let time = [asked.settled.time()];
+    let read = |plan| asked.read(window, &time, WHOLE, plan);
     let (total, branded, non_branded) = tokio::try_join!(read(&plans[0]), read(&plans[1]), read(&plans[2]))?;
-    Ok(Days { readings: [total, branded, non_branded], window: asked.final_days(window) })
+    Ok(Days { readings: [total, branded, non_branded], span: asked.span(window) })
 }

@@ -10,10 +10,10 @@ use api::{
     models::Window,
     params::Echo,
 };
-use futures_util::future::OptionFuture;
 
 use super::{
-    Asked, Listed, check_has_queries, leave_brand_out,
+    Asked, Listed, Wholes, check_has_queries, leave_brand_out,
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
@@ -21,6 +21,7 @@ use crate::{
     analytics::{
         cannibalization::{Before, candidates},
         metrics::Metrics,
+        table::Shown,
     },
     error::Error,
     search_engine::{Dimension, Plan, Reading},
@@ -35,16 +36,15 @@ struct Rows {
 
 /// The readings of the analysis.
 struct Readings {
-    current: Rows,
-    previous: Option<Rows>,
-    whole: Arc<Reading>,
-    whole_by_page: Arc<Reading>,
+    windows: PerWindow<Rows>,
+    wholes: Wholes,
+    wholes_by_page: Wholes,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        let rows = [&self.current].into_iter().chain(&self.previous).flat_map(|rows| [&rows.queries, &rows.pages]);
-        rows.chain([&self.whole, &self.whole_by_page])
+        let rows = self.windows.all().flat_map(|rows| [&rows.queries, &rows.pages]);
+        rows.chain(self.wholes.all()).chain(self.wholes_by_page.all())
     }
 }
 
@@ -89,15 +89,13 @@ pub async fn cannibalization(
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {
-    let plan = asked.settled.plan().await?;
-    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_rows(asked, window, &plan)));
-    let (current, previous, whole, whole_by_page) = tokio::try_join!(
-        read_rows(asked, asked.settled.window, &plan),
-        async { previous.await.transpose() },
-        asked.read_whole(false),
-        asked.read_whole(true),
+    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
+    let (windows, wholes, wholes_by_page) = tokio::try_join!(
+        PerWindow::read(&asked.settled, |window| read_rows(asked, window, &plan)),
+        asked.read_wholes(window, false),
+        asked.read_wholes(window, true),
     )?;
-    Ok(Readings { current, previous, whole, whole_by_page })
+    Ok(Readings { windows, wholes, wholes_by_page })
 }
 
 async fn read_rows(asked: &Asked, window: Window, plan: &Plan) -> Result<Rows, Error> {
@@ -114,10 +112,17 @@ fn answer(
     params: &CannibalizationParams,
     thresholds: CannibalizationThresholds,
 ) -> CannibalizationAnswer {
-    let queries = Listed::of(&readings.current.queries);
-    let pages = readings.current.by_page();
-    let mut found = candidates(queries.rows.iter().copied(), pages, &thresholds, params.limit.0 as usize);
-    let before = readings.previous.as_ref().map(|rows| rows.before().compare(&mut found.queries, &thresholds));
+    let current = &readings.windows.current;
+    let queries = Listed::of(&current.queries);
+    let mut found = candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, params.limit.0 as usize);
+    let before = readings.windows.previous.as_ref();
+    let before = before.map(|rows| rows.before().compare(&mut found.queries, &thresholds));
+    let listed = found.queries.iter();
+    let shown = Shown { rows: found.queries.len(), clicks: listed.clone().map(|query| query.clicks as f64).sum() };
+    let pages_shown = Shown {
+        rows: listed.clone().map(|query| query.pages.len()).sum(),
+        clicks: listed.flat_map(|query| &query.pages).map(|page| page.clicks as f64).sum(),
+    };
     CannibalizationAnswer {
         data: Cannibalization {
             queries_analysed: found.analysed as u64,
@@ -129,8 +134,8 @@ fn answer(
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
             coverage: CannibalizationCoverage {
-                queries: asked.coverage(&queries, false, &readings.whole),
-                query_pages: asked.coverage(&Listed::of(&readings.current.pages), true, &readings.whole_by_page),
+                queries: asked.coverage(&queries, shown, false, &readings.wholes),
+                query_pages: asked.coverage(&Listed::of(&current.pages), pages_shown, true, &readings.wholes_by_page),
             },
             thresholds,
         },

@@ -1,6 +1,6 @@
 //! Countries: the breakdown, and daily trends of the largest countries.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use api::{
     analytics::{
@@ -11,18 +11,19 @@ use api::{
     params::Echo,
 };
 use chrono::{DateTime, Utc};
-use futures_util::future::OptionFuture;
 
 use super::{
-    Asked, Listed,
+    Asked, Listed, Wholes, by_key_and_time,
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
-    table_cap, total,
+    table_cap, times,
 };
 use crate::{
     analytics::{
         country_trends::{Countries, trends},
-        table::{self, Listing},
+        series::Span,
+        table::{self, Listing, Shown},
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},
@@ -31,14 +32,13 @@ use crate::{
 
 /// The readings of either answer.
 struct Readings {
-    current: Arc<Reading>,
-    previous: Option<Arc<Reading>>,
-    whole: Arc<Reading>,
+    windows: PerWindow<Arc<Reading>>,
+    wholes: Wholes,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        [&self.current, &self.whole].into_iter().chain(&self.previous)
+        self.windows.all().chain(self.wholes.all())
     }
 
     fn read_at(&self) -> impl Iterator<Item = DateTime<Utc>> {
@@ -48,11 +48,9 @@ impl Readings {
 
 async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> usize) -> Result<Readings, Error> {
     let plan = asked.settled.plan().await?;
-    let read = |window| asked.read(window, dimensions, cap(window), &plan);
-    let previous = OptionFuture::from(asked.settled.compare.map(read));
-    let (current, previous, whole) =
-        tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() }, asked.read_whole(false))?;
-    Ok(Readings { current, previous, whole })
+    let windows = PerWindow::read(&asked.settled, |window| asked.read(window, dimensions, cap(window), &plan));
+    let (windows, wholes) = tokio::try_join!(windows, asked.read_wholes(asked.settled.window, false))?;
+    Ok(Readings { windows, wholes })
 }
 
 /// Computes the breakdown.
@@ -67,13 +65,14 @@ pub async fn breakdown(
     let key = asked.settled.key("countries", access, &params)?;
     let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
     let answer = move || {
-        let (current, previous) = (Listed::of(&readings.current), readings.previous.as_deref().map(Listed::of));
+        let listed = readings.windows.map(|reading| Listed::of(reading));
+        let current = listed.current.listing();
         CountriesAnswer {
-            data: table::rows(current.listing(), previous.as_ref().map(Listed::listing), limit),
+            data: table::rows(current, listed.before(), limit),
             meta: CountriesMeta {
                 answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, current.listing(), limit),
+                coverage: coverage(&asked, &readings, current, limit),
             },
         }
     };
@@ -86,18 +85,21 @@ pub async fn timeseries(
     access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
-    let asked = Asked::settle(search, access, &params.question).await?;
-    let readings = read(&asked, &[Dimension::Date, Dimension::Country], every_day_and_country).await?;
+    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
+    let readings = read(&asked, &[asked.settled.time(), Dimension::Country], every_time_and_country).await?;
     let params = CountriesTimeseriesParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("countries timeseries", access, &params)?;
     let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);
     let answer = move || {
-        let current = by_country(&readings.current, asked.final_days(asked.settled.window));
-        let previous = readings.previous.as_deref().zip(asked.settled.compare);
-        let previous = previous.map(|(reading, window)| by_country(reading, asked.final_days(window)));
-        let listing = Listing { rows: &current.largest(), capped: readings.current.capped };
+        let windows = &readings.windows;
+        let current = by_country(&windows.current, asked.span(asked.settled.window));
+        let compared = windows.compared().zip(asked.settled.compared);
+        let compared = compared.map(|((base, previous), days)| {
+            (by_country(base, asked.span(days.current)), by_country(previous, asked.span(days.previous)))
+        });
+        let listing = Listing { rows: &current.largest(), capped: windows.current.capped };
         CountriesTimeseriesAnswer {
-            data: trends(&current, previous.as_ref(), top),
+            data: trends(&current, compared.as_ref().map(|(base, previous)| (base, previous)), top),
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(&params),
@@ -109,23 +111,16 @@ pub async fn timeseries(
 }
 
 /// Returns an upper bound of the number of rows.
-fn every_day_and_country(window: Window) -> usize {
-    let days = usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1);
-    (COUNTRIES.len() + 1) * days + 1
+fn every_time_and_country(window: Window) -> usize {
+    (COUNTRIES.len() + 1) * times(window) + 1
 }
 
-fn by_country(reading: &Reading, window: Window) -> Countries<'_> {
-    let mut days: BTreeMap<&str, BTreeMap<_, _>> = BTreeMap::new();
-    for row in &reading.rows {
-        if let Ok(date) = row.key().parse() {
-            days.entry(&row.keys[1]).or_default().insert(date, row.metrics);
-        }
-    }
-    Countries { window, days }
+fn by_country(reading: &Reading, span: Span) -> Countries<'_> {
+    Countries { span, days: by_key_and_time(reading, span) }
 }
 
 fn coverage(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesCoverage {
-    let whole = total(&readings.whole);
-    let aggregation = asked.settled.aggregation().into();
-    CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole.clicks)) }
+    let (aggregation, whole) = (asked.settled.aggregation().into(), readings.wholes.clicks());
+    let shown = Shown::first(countries, shown);
+    CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole)) }
 }

@@ -4,10 +4,11 @@ use std::{io, sync::Arc};
 
 use api::{
     analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
-    models::{Classification, Presence, Question, Slice, Window},
+    models::{Classification, DataState, Presence, Question, Slice, Window},
     params::Ignored,
 };
 use bytes::Bytes;
+use chrono::NaiveDate;
 use futures_util::{
     StreamExt as _, TryStreamExt as _,
     future::OptionFuture,
@@ -36,7 +37,8 @@ use crate::{
 
 const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
 const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
-const DAILY: [&str; 8] = ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped"];
+const DAILY: [&str; 9] =
+    ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped", "dayNotFinal"];
 
 /// Returns the dimension of a table and its name in the file name.
 fn named(table: ExportTable) -> (Dimension, &'static str) {
@@ -68,14 +70,20 @@ pub async fn table(search: &SearchData, access: &ReadableProperty, params: &Expo
     let asked = Asked::settle(search, access, &params.question).await?;
     let (plan, own) = (asked.settled.plan().await?, [dimension]);
     let read = |window| asked.read(window, &own, table_cap(dimension), &plan);
-    let previous = OptionFuture::from(asked.settled.compare.map(read));
+    let compared = asked.settled.compared;
+    let previous = OptionFuture::from(compared.map(|compared| read(compared.previous)));
     let (current, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
+    // Without a final day to compare, the columns stay, and no key is known to be new.
+    let (read_at, first_incomplete_date) = (current.read_at, None);
+    let nothing = || Arc::new(Reading { rows: Vec::new(), capped: true, read_at, first_incomplete_date });
+    let previous = previous.or_else(|| asked.settled.compare.map(|_| nothing()));
     let previous = previous.map(|previous| {
         let joined = join(Listed::of(&current).listing(), Listed::of(&previous).listing(), limit);
         (previous, joined)
     });
-    let compared = asked.settled.compare.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
-    let name = file_name(access, what, asked.settled.window, compared, slice);
+    let against = compared.map(|compared| compared.previous).or(asked.settled.compare);
+    let compared = against.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
+    let name = file_name(access, what, asked.settled.window, compared, (slice, params.question.window.data_state));
     let capped = Some(current.capped);
     let columns: Vec<&str> = COLUMNS.iter().chain(previous.iter().flat_map(|_| &COMPARED)).copied().collect();
     let table = Arc::new(Table { current, previous, limit });
@@ -142,9 +150,9 @@ pub async fn query_count_rows(
     let question = Question::alone(params.window, params.slice.clone(), Ignored::default());
     let asked = Asked::settle(search, access, &question).await?;
     let plan = asked.settled.plan().await?;
-    let name = file_name(access, "query-count", asked.settled.window, None, &params.slice);
+    let name = file_name(access, "query-count", asked.settled.window, None, (&params.slice, params.window.data_state));
     let header = Rows::header(&DAILY)?;
-    let weeks = weeks(asked.final_days(asked.settled.window));
+    let weeks = weeks(asked.counted_days(asked.settled.window));
     let permits = search.weeks.acquire_up_to(asked.person, weeks.len().min(MAX_WEEKS_PER_PERSON)).await?;
     let later = weeks[permits.len().min(weeks.len())..].to_vec();
     let read = |(week, permit)| {
@@ -153,6 +161,7 @@ pub async fn query_count_rows(
     };
     let first: Vec<_> =
         stream::iter(weeks.into_iter().zip(permits)).map(read).buffered(MAX_WEEKS_PER_PERSON).try_collect().await?;
+    let last_final = asked.freshness.last_final_date;
     let read_later = move |week| {
         let (asked, plan) = (asked.clone(), plan.clone());
         async move {
@@ -163,9 +172,9 @@ pub async fn query_count_rows(
     // Each week's permit is held until its last block is sent.
     let blocks = stream::iter(first.into_iter().map(Ok))
         .chain(stream::iter(later).map(read_later).buffered(AHEAD))
-        .and_then(|(permit, reading)| async move {
+        .and_then(move |(permit, reading)| async move {
             let sorted = reading.clone();
-            Ok((permit, beside(move || week_blocks(&sorted)).await?, reading))
+            Ok((permit, beside(move || week_blocks(&sorted, last_final)).await?, reading))
         })
         .map_ok(|(permit, blocks, reading)| {
             stream::iter(blocks).map(move |block| {
@@ -181,17 +190,18 @@ pub async fn query_count_rows(
 struct DayBlock {
     places: Vec<u32>,
     capped: bool,
+    not_final: bool,
 }
 
-fn week_blocks(reading: &Reading) -> Vec<DayBlock> {
+fn week_blocks(reading: &Reading, last_final: NaiveDate) -> Vec<DayBlock> {
     let mut blocks = Vec::new();
     let mut first = 0;
-    for (_, rows) in by_day(reading) {
+    for (date, rows) in by_day(reading) {
         let mut places: Vec<u32> = (first..).take(rows.len()).collect();
         first += u32::try_from(rows.len()).unwrap_or_default();
         places.sort_unstable_by(|a, b| largest_first(&reading.rows[*a as usize], &reading.rows[*b as usize]));
-        let capped = rows.len() >= ENGINE_CEILING;
-        blocks.extend(places.chunks(BLOCK).map(|places| DayBlock { places: places.to_vec(), capped }));
+        let (capped, not_final) = (rows.len() >= ENGINE_CEILING, date > last_final);
+        blocks.extend(places.chunks(BLOCK).map(|places| DayBlock { places: places.to_vec(), capped, not_final }));
     }
     blocks
 }
@@ -211,7 +221,9 @@ impl DayBlock {
             let bucket: Option<PositionBucket> = row.metrics.position().map(bucket);
             rows.cell(&bucket.map(|bucket| api_word(&bucket)).transpose()?.unwrap_or_default())?;
             rows.metrics(Some(&row.metrics))?;
-            rows.cell(if self.capped { "true" } else { "false" })?;
+            for flag in [self.capped, self.not_final] {
+                rows.cell(if flag { "true" } else { "false" })?;
+            }
             rows.end()?;
         }
         rows.finish()
@@ -236,7 +248,13 @@ fn sent(
     stream::iter([Ok(header)]).chain(blocks)
 }
 
-fn file_name(access: &ReadableProperty, what: &str, window: Window, compared: Option<String>, slice: &Slice) -> String {
+fn file_name(
+    access: &ReadableProperty,
+    what: &str,
+    window: Window,
+    compared: Option<String>,
+    (slice, data_state): (&Slice, DataState),
+) -> String {
     let search_type = SearchType::from(slice.search_type);
     let search_type = (search_type != SearchType::Web).then(|| search_type.wire_name().to_owned());
     let classification = slice.classification.map(|classification| match classification {
@@ -245,7 +263,9 @@ fn file_name(access: &ReadableProperty, what: &str, window: Window, compared: Op
         Classification::Segment(id) => format!("segment-{id}"),
         Classification::TopicCluster(id) => format!("topicCluster-{id}"),
     });
+    let fresh = (data_state == DataState::All).then(|| "all-days".to_owned());
     let filtered = slice.filters.as_ref().filter(|filters| !filters.0.is_empty()).map(|_| "filtered".to_owned());
-    let more: Vec<String> = compared.into_iter().chain(search_type).chain(classification).chain(filtered).collect();
+    let more: Vec<String> =
+        compared.into_iter().chain(fresh).chain(search_type).chain(classification).chain(filtered).collect();
     csv::name(&access.property().site_url, what, window, &more)
 }

@@ -1,6 +1,9 @@
 //! Queries within striking distance.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use api::{
     analytics::{
@@ -8,10 +11,11 @@ use api::{
     },
     params::Echo,
 };
-use futures_util::future::OptionFuture;
 
 use super::{
-    Asked, Listed, check_has_queries, leave_brand_out, plan_with, predicate,
+    Asked, Listed, Wholes, check_has_queries, leave_brand_out,
+    per_window::PerWindow,
+    plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
@@ -21,7 +25,7 @@ use crate::{
         ctr_curve::Curve,
         growth::{Opportunity, best_pages, opportunities},
         metrics::Metrics,
-        table,
+        table::{self, Shown},
     },
     error::Error,
     search_engine::{Condition, Dimension, Plan, Reading},
@@ -33,18 +37,17 @@ const PAGE_ONE: u64 = 10;
 
 /// The readings of the analysis.
 struct Readings {
-    queries: Arc<Reading>,
+    queries: PerWindow<Arc<Reading>>,
     pages: Arc<Reading>,
     /// The non-branded queries of the same window, regardless of the question's query conditions. The site's own curve is fitted to
     /// them.
     curve: Arc<Reading>,
-    whole: Arc<Reading>,
-    previous: Option<Arc<Reading>>,
+    wholes: Wholes,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        [&self.queries, &self.pages, &self.curve, &self.whole].into_iter().chain(&self.previous)
+        self.queries.all().chain([&self.pages, &self.curve]).chain(self.wholes.all())
     }
 }
 
@@ -76,19 +79,17 @@ pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Resu
 
 async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
     let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
-    let previous = OptionFuture::from(asked.settled.compare.map(|w| asked.read_all(w, &[Dimension::Query], &plan)));
-    let (queries, pages, curve, whole, previous) = tokio::try_join!(
-        asked.read_all(window, &[Dimension::Query], &plan),
+    let (queries, pages, curve, wholes) = tokio::try_join!(
+        PerWindow::read(&asked.settled, |window| asked.read_all(window, &[Dimension::Query], &plan)),
         asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
         asked.read_all(window, &[Dimension::Query], curve_plan),
-        asked.read_whole(false),
-        async { previous.await.transpose() },
+        asked.read_wholes(window, false),
     )?;
-    Ok(Readings { queries, pages, curve, whole, previous })
+    Ok(Readings { queries, pages, curve, wholes })
 }
 
 fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_excluded: bool) -> GrowthAnswer {
-    let queries = Listed::of(&readings.queries);
+    let queries = Listed::of(&readings.queries.current);
     let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
     let thresholds = GrowthThresholds {
         min_position: params.min_position.0,
@@ -102,7 +103,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     let found = opportunities(queries.rows.iter().copied(), &curve, &thresholds, params.kind);
     let opportunities_found = found.len() as u64;
     let listed = &found[..found.len().min(params.limit.0 as usize)];
-    let movements = readings.previous.as_deref().map(Movements::of);
+    let movements = readings.queries.compared().map(|(base, previous)| Movements::of(base, previous));
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
     let pages = best_pages(pages, listed);
     let opportunity = |found: &Opportunity<'_>| {
@@ -120,6 +121,9 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
             movement: movements.as_ref().map(|movements| movements.movement(found)),
         })
     };
+    // A query that appears once per kind has its clicks once.
+    let clicks: BTreeMap<&str, f64> = listed.iter().map(|found| (found.query, found.metrics.clicks)).collect();
+    let shown = Shown { rows: listed.len(), clicks: clicks.values().sum() };
     GrowthAnswer {
         data: Growth {
             curve: curve.to_api(),
@@ -129,29 +133,32 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
         meta: GrowthMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
-            coverage: QueryCoverage { queries: asked.coverage(&queries, false, &readings.whole) },
+            coverage: QueryCoverage { queries: asked.coverage(&queries, shown, false, &readings.wholes) },
             thresholds,
         },
     }
 }
 
-/// The queries of the comparison window.
+/// The queries of the compared days, in both windows.
 struct Movements<'r> {
-    rows: HashMap<&'r str, &'r Metrics>,
+    now: HashMap<&'r str, &'r Metrics>,
+    before: HashMap<&'r str, &'r Metrics>,
     capped: bool,
 }
 
 impl<'r> Movements<'r> {
-    fn of(reading: &'r Reading) -> Self {
-        Self { rows: reading.rows.iter().map(|row| (row.key(), &row.metrics)).collect(), capped: reading.capped }
+    fn of(base: &'r Reading, previous: &'r Reading) -> Self {
+        let [now, before] = [base, previous]
+            .map(|reading| reading.rows.iter().map(|row| (row.key(), &row.metrics)).collect::<HashMap<_, _>>());
+        Self { now, before, capped: previous.capped }
     }
 
     fn movement(&self, found: &Opportunity<'_>) -> Movement {
-        let before = self.rows.get(found.query);
+        let before = self.before.get(found.query);
         Movement {
             presence: before.map_or_else(|| table::only_now(self.capped), |_| api::models::Presence::Both),
             previous: before.map(|before| to_api(before)),
-            change: before.map(|before| change(&found.metrics, before)),
+            change: self.now.get(found.query).zip(before).map(|(now, before)| change(now, before)),
         }
     }
 }

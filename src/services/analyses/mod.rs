@@ -5,6 +5,7 @@
 
 pub mod branded_traffic;
 pub mod cannibalization;
+pub mod compared;
 pub mod countries;
 pub mod csv;
 mod daily;
@@ -12,6 +13,7 @@ pub mod explanation;
 pub mod export;
 pub mod growth;
 pub mod own_queries;
+pub mod per_window;
 pub mod performance;
 pub mod predicate;
 pub mod query_count;
@@ -23,16 +25,17 @@ pub mod sparklines;
 pub mod weeks;
 pub mod windows;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
     analytics::AnswerMeta,
-    models::{Classification, Question, Slice, TableCoverage, Window},
+    models::{Classification, Granularity, Question, Slice, TableCoverage, Window},
 };
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use self::{
+    per_window::PerWindow,
     question::{Settled, lacks},
     search_data::SearchData,
 };
@@ -40,7 +43,8 @@ use super::access::ReadableProperty;
 use crate::{
     analytics::{
         metrics::Metrics,
-        table::{self, Listing},
+        series::{Slot, Span},
+        table::{self, Before, Listing, Shown, Whole},
     },
     error::Error,
     search_engine::{
@@ -80,9 +84,32 @@ impl Asked {
         Ok(Self { search: search.clone(), settled, freshness, person })
     }
 
-    /// Returns the window without its days that are not final yet.
-    fn final_days(&self, window: Window) -> Window {
-        Window { end_date: window.end_date.min(self.freshness.last_final_date), ..window }
+    /// Sets the length of the periods of its series.
+    fn by(self, granularity: Granularity) -> Result<Self, Error> {
+        let today = self.search.clock.pacific_today();
+        Ok(Self { settled: self.settled.by(granularity, today)?, ..self })
+    }
+
+    /// The same for series that count queries.
+    fn by_queries(self, granularity: Granularity) -> Result<Self, Error> {
+        if granularity == Granularity::Hour {
+            return Err(Error::invalid(
+                "granularity: queries are not counted by hour, because the search engine limits the rows of a day and not of an \
+                 hour; use day, week or month",
+            ));
+        }
+        self.by(granularity)
+    }
+
+    /// Returns the window without its days that do not count.
+    fn counted_days(&self, window: Window) -> Window {
+        let span = self.span(window);
+        Window { start_date: span.start, end_date: span.end }
+    }
+
+    /// Returns the days of a series over the window.
+    fn span(&self, window: Window) -> Span {
+        self.settled.span(window, self.freshness.last_final_date)
     }
 
     /// Reads one part of the question with `plan`.
@@ -103,12 +130,15 @@ impl Asked {
         self.read(window, dimensions, ENGINE_CEILING, plan).await
     }
 
-    /// Reads the totals without query conditions, the divisor for shares of clicks.
-    async fn read_whole(&self, by_page: bool) -> Result<Arc<Reading>, Error> {
-        let plan = self.settled.plan_without_queries().await?;
-        let part = self.settled.part(self.settled.window, &[], 1);
+    /// Reads the divisors for shares of clicks.
+    async fn read_wholes(&self, window: Window, by_page: bool) -> Result<Wholes, Error> {
+        let slice = self.settled.plan_without_queries().await?;
+        let part = self.settled.part(window, &[], 1);
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
-        Box::pin(self.search.read(&self.settled.site, &part, &plan)).await
+        let read = |plan| Box::pin(self.search.read(&self.settled.site, &part, plan));
+        let everything = Plan::everything();
+        let (property, slice) = tokio::try_join!(read(&everything), read(&slice))?;
+        Ok(Wholes { property, slice })
     }
 
     /// Returns the metadata that every answer has. `read_at` are the times of its readings.
@@ -117,10 +147,28 @@ impl Asked {
         self.settled.meta(&self.freshness, oldest.unwrap_or(self.freshness.read_at), analysed)
     }
 
-    /// Returns the coverage of an analysis that uses all rows of a listing.
-    fn coverage(&self, rows: &Listed<'_>, by_page: bool, whole: &Reading) -> TableCoverage {
+    /// Returns the coverage of an analysis that uses all rows of a listing and shows some.
+    fn coverage(&self, rows: &Listed<'_>, shown: Shown, by_page: bool, wholes: &Wholes) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
-        table::coverage(rows.listing(), usize::MAX, aggregation.into(), Some(total(whole).clicks))
+        table::coverage(rows.listing(), shown, aggregation.into(), Some(wholes.clicks()))
+    }
+}
+
+/// The totals that shares of clicks are of.
+struct Wholes {
+    /// Those of the property.
+    property: Arc<Reading>,
+    /// Those of the question without its conditions on queries.
+    slice: Arc<Reading>,
+}
+
+impl Wholes {
+    fn all(&self) -> [&Arc<Reading>; 2] {
+        [&self.property, &self.slice]
+    }
+
+    fn clicks(&self) -> Whole {
+        Whole { property: total(&self.property).clicks, slice: total(&self.slice).clicks }
     }
 }
 
@@ -165,6 +213,35 @@ async fn plan_with(predicate: &Predicate, condition: Condition) -> Result<Plan, 
     question::planned(narrowed(predicate, condition)).await
 }
 
+/// Returns the rows of a reading by time that the series counts.
+fn by_time(reading: &Reading, span: Span) -> BTreeMap<Slot, Metrics> {
+    let mut rows = BTreeMap::new();
+    for row in &reading.rows {
+        if let Some(slot) = Slot::parse(row.key()).filter(|slot| span.holds(*slot)) {
+            *rows.entry(slot).or_insert_with(Metrics::zero) += row.metrics;
+        }
+    }
+    rows
+}
+
+/// Returns the rows of a reading by the second of its dimensions, then by time.
+fn by_key_and_time(reading: &Reading, span: Span) -> BTreeMap<&str, BTreeMap<Slot, Metrics>> {
+    let mut found: BTreeMap<&str, BTreeMap<Slot, Metrics>> = BTreeMap::new();
+    for row in &reading.rows {
+        if let Some(slot) = Slot::parse(row.key()).filter(|slot| span.holds(*slot)) {
+            *found.entry(&row.keys[1]).or_default().entry(slot).or_insert_with(Metrics::zero) += row.metrics;
+        }
+    }
+    found
+}
+
+/// Returns an upper bound of the number of times in a window.
+fn times(window: Window) -> usize {
+    // An hour more where the clocks change.
+    const HOURS: usize = 25;
+    HOURS * usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1)
+}
+
 /// Returns the sum of a reading's rows.
 fn total(reading: &Reading) -> Metrics {
     reading.rows.iter().map(|row| row.metrics).sum()
@@ -188,5 +265,13 @@ impl<'r> Listed<'r> {
 
     fn listing(&self) -> Listing<'_> {
         Listing { rows: &self.rows, capped: self.capped }
+    }
+}
+
+impl PerWindow<Listed<'_>> {
+    /// The listings that the window's own is compared with.
+    fn before(&self) -> Option<Before<'_>> {
+        let previous = self.previous.as_ref()?.listing();
+        Some(Before { previous, base: self.base().map(Listed::listing) })
     }
 }

@@ -1,6 +1,6 @@
 //! The performance answer: its readings, and the numbers computed from them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use api::{
     analytics::{
@@ -11,11 +11,14 @@ use api::{
     params::Echo,
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
-use chrono::NaiveDate;
-use futures_util::future::{OptionFuture, join_all, try_join};
+use futures_util::{
+    FutureExt as _,
+    future::{OptionFuture, join_all, try_join},
+};
 
 use super::{
-    Listed, WHOLE, explanation,
+    Listed, WHOLE, by_time, explanation,
+    per_window::PerWindow,
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
@@ -25,8 +28,8 @@ use crate::{
     analytics::{
         change,
         metrics::Metrics,
-        series,
-        table::{self, Listing},
+        series::{self, Span},
+        table::{self, Listing, Shown, Whole},
     },
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
@@ -46,28 +49,28 @@ struct Readings {
     totals: Option<Arc<Reading>>,
     series: Option<Arc<Reading>>,
     tables: [Option<Arc<Reading>>; 5],
-    /// Totals without query conditions: the divisor for the shares of all tables except the page table.
-    whole: Option<Arc<Reading>>,
+    /// Totals of the property and of the slice: the divisors for the shares of all tables except the page table.
+    wholes: [Option<Arc<Reading>>; 2],
     /// The same totals, counted `byPage`.
-    whole_by_page: Option<Arc<Reading>>,
+    wholes_by_page: [Option<Arc<Reading>>; 2],
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        [&self.totals, &self.series, &self.whole, &self.whole_by_page].into_iter().chain(&self.tables).flatten()
+        let wholes = self.wholes.iter().chain(&self.wholes_by_page);
+        [&self.totals, &self.series].into_iter().chain(wholes).chain(&self.tables).flatten()
     }
 }
 
 /// Everything that an answer is computed from.
 struct Material {
-    current: Readings,
-    previous: Option<Readings>,
+    windows: PerWindow<Readings>,
     freshness: LastFinal,
 }
 
 impl Material {
     fn readings(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.current.all().chain(self.previous.iter().flat_map(Readings::all))
+        self.windows.all().flat_map(Readings::all)
     }
 }
 
@@ -77,11 +80,13 @@ pub async fn performance(
     access: &PropertyAccess,
     params: &PropertyPerformanceParams,
 ) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
-    let (question, scope) = (&params.performance.question, params.performance.scope);
+    let PerformanceParams { question, series, scope, .. } = &params.performance;
+    let (granularity, scope) = (series.granularity, *scope);
     let explained = params.explain.then(|| Box::pin(explanation::read(search, access, question, params.explain_limit)));
     let (reasons, (settled, material)) =
-        tokio::try_join!(async { OptionFuture::from(explained).await.transpose() }, async {
-            let settled = question::settle(search, access, question).await?;
+        tokio::try_join!(async { OptionFuture::from(explained).await.transpose().map(Option::flatten) }, async {
+            let settled =
+                question::settle(search, access, question).await?.by(granularity, search.clock.pacific_today())?;
             let material = read(search, &settled, scope).await?;
             Ok((settled, material))
         })?;
@@ -111,7 +116,8 @@ pub async fn shared(
     shared: &SharedProperty,
     params: &PerformanceParams,
 ) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
-    let settled = question::settle(search, shared, &params.question).await?;
+    let today = search.clock.pacific_today();
+    let settled = question::settle(search, shared, &params.question).await?.by(params.series.granularity, today)?;
     let material = read(search, &settled, params.scope).await?;
     let params = understood(params, &settled);
     let key = settled.key("shared", shared, &(&shared.name, shared.expires_at, &params))?;
@@ -135,8 +141,8 @@ fn understood(params: &PerformanceParams, settled: &Settled) -> PerformanceParam
 /// The plans of a question.
 struct Plans {
     own: Plan,
-    /// The plan without the query conditions, for the divisors of coverage.
-    whole: Plan,
+    /// The plans of the property and of the slice, for the divisors of coverage.
+    wholes: [Plan; 2],
 }
 
 /// The readings of a window that are wanted besides its totals.
@@ -150,17 +156,14 @@ struct Wanted {
 
 /// Makes all readings in parallel.
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
-    let wanted =
-        Wanted { series: scope != Scope::Tables, tables: scope != Scope::Series, whole: scope != Scope::Series };
-    let plans = Plans { own: asked.plan().await?, whole: asked.plan_without_queries().await? };
-    let current = read_window(search, asked, &plans, asked.window, wanted);
-    let without_coverage = Wanted { whole: false, ..wanted };
-    let previous = asked.compare.map(|window| read_window(search, asked, &plans, window, without_coverage));
-    let previous = OptionFuture::from(previous);
-    let freshness = search.last_final(&asked.site);
-    let windows = try_join(current, async { previous.await.transpose() });
-    let ((current, previous), freshness) = try_join(windows, freshness).await?;
-    Ok(Material { current, previous, freshness })
+    let plans = Plans { own: asked.plan().await?, wholes: [Plan::everything(), asked.plan_without_queries().await?] };
+    let windows = PerWindow::read(asked, |window| {
+        let tables = scope != Scope::Series;
+        let wanted = Wanted { series: scope != Scope::Tables, tables, whole: tables && window == asked.window };
+        read_window(search, asked, &plans, window, wanted)
+    });
+    let (windows, freshness) = try_join(windows, search.last_final(&asked.site)).await?;
+    Ok(Material { windows, freshness })
 }
 
 async fn read_window(
@@ -172,15 +175,19 @@ async fn read_window(
 ) -> Result<Readings, Error> {
     let read = |wanted: bool, part: Part, plan: &Plan| {
         let plan = plan.clone();
-        OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }))
+        // Boxed, because so many of them are awaited at once.
+        OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }.boxed()))
     };
     let by_page = Part { aggregation: Some(Aggregation::ByPage), ..asked.part(window, &[], 1) };
     // The series comes first: the reader then finds it in progress and uses its sum as the totals of the same plan.
+    let [property, slice] = &plans.wholes;
     let singles = [
-        read(wanted.series, asked.part(window, &[Dimension::Date], WHOLE), &plans.own),
+        read(wanted.series, asked.part(window, &[asked.time()], WHOLE), &plans.own),
         read(true, asked.part(window, &[], 1), &plans.own),
-        read(wanted.whole, asked.part(window, &[], 1), &plans.whole),
-        read(wanted.whole, by_page, &plans.whole),
+        read(wanted.whole, asked.part(window, &[], 1), property),
+        read(wanted.whole, asked.part(window, &[], 1), slice),
+        read(wanted.whole, by_page.clone(), property),
+        read(wanted.whole, by_page, slice),
     ];
     let tables = TABLES.map(|dimension| {
         let part = asked.part(window, &[dimension], table_cap(dimension));
@@ -192,8 +199,8 @@ async fn read_window(
     Ok(Readings {
         series: next()?,
         totals: next()?,
-        whole: next()?,
-        whole_by_page: next()?,
+        wholes: [next()?, next()?],
+        wholes_by_page: [next()?, next()?],
         tables: [next()?, next()?, next()?, next()?, next()?],
     })
 }
@@ -207,7 +214,7 @@ struct Answer {
 
 /// Computes the answer from the readings.
 fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> Answer {
-    let totals = total_of(material.current.totals.as_deref());
+    let totals = material.windows.map(|readings| total_of(readings.totals.as_deref()));
     let (tables, coverage) = if params.scope == Scope::Series {
         (None, None)
     } else {
@@ -215,31 +222,31 @@ fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> A
         (Some(tables), Some(coverage))
     };
     let wants_series = params.scope != Scope::Tables;
-    let previous = material.previous.as_ref().zip(asked.compare);
-    let daily = |window: Window, readings: &Readings| daily(window, readings, material.freshness.last_final_date);
+    let last_final = material.freshness.last_final_date;
+    let previous = material.windows.previous.as_ref().zip(asked.compared);
     let read_at = material.readings().map(|reading| reading.read_at).min();
     let data = Performance {
-        totals: change::totals(&totals, previous.map(|(readings, _)| total_of(readings.totals.as_deref())).as_ref()),
-        series: wants_series.then(|| daily(asked.window, &material.current)),
-        previous_series: previous.filter(|_| wants_series).map(|(readings, window)| daily(window, readings)),
+        totals: change::totals(&totals.current, totals.compared()),
+        series: wants_series.then(|| periods(asked.span(asked.window, last_final), &material.windows.current)),
+        previous_series: previous
+            .filter(|_| wants_series)
+            .map(|(readings, compared)| periods(asked.span(compared.previous, last_final), readings)),
         tables,
         events: None,
         explanation: None,
     };
     let read_at = read_at.unwrap_or(material.freshness.read_at);
-    Answer { data, meta: asked.meta(&material.freshness, read_at, totals.impressions > 0.0), coverage }
+    Answer { data, meta: asked.meta(&material.freshness, read_at, totals.current.impressions > 0.0), coverage }
 }
 
 fn total_of(reading: Option<&Reading>) -> Metrics {
     reading.map_or_else(Metrics::zero, total)
 }
 
-/// Returns every day of the window up to the last final one.
-fn daily(window: Window, readings: &Readings, last_final: NaiveDate) -> Vec<SeriesPoint> {
-    let rows = readings.series.iter().flat_map(|reading| &reading.rows);
-    let days: BTreeMap<NaiveDate, Metrics> =
-        rows.filter_map(|row| Some((row.key().parse().ok()?, row.metrics))).collect();
-    series::filled(&days, window.start_date, window.end_date.min(last_final))
+/// Returns every period of a series.
+fn periods(span: Span, readings: &Readings) -> Vec<SeriesPoint> {
+    let rows = readings.series.as_deref().map(|reading| by_time(reading, span)).unwrap_or_default();
+    series::filled(&rows, span)
 }
 
 fn tables(asked: &Settled, params: &PerformanceParams, material: &Material) -> (Tables, PerformanceCoverage) {
@@ -248,10 +255,9 @@ fn tables(asked: &Settled, params: &PerformanceParams, material: &Material) -> (
         if !asked.search_type.has(*dimension) {
             return (None, table::unavailable(&lacks(asked.search_type, *dimension)));
         }
-        let current = Listed::maybe(material.current.tables[index].as_deref());
-        let previous = material.previous.as_ref().map(|readings| Listed::maybe(readings.tables[index].as_deref()));
-        let rows = table::rows(current.listing(), previous.as_ref().map(Listed::listing), limit);
-        (Some(rows), coverage(asked, material, *dimension, current.listing(), limit))
+        let listed = material.windows.map(|readings| Listed::maybe(readings.tables[index].as_deref()));
+        let current = listed.current.listing();
+        (Some(table::rows(current, listed.before(), limit)), coverage(asked, material, *dimension, current, limit))
     });
     let mut next = || made.next().unwrap_or_else(|| (None, table::unavailable("not asked for")));
     let (queries, pages, countries, devices, appearances) = (next(), next(), next(), next(), next());
@@ -279,11 +285,13 @@ fn coverage(
     listing: Listing<'_>,
     limit: usize,
 ) -> TableCoverage {
-    let (aggregation, whole) = match table {
-        Dimension::Page => (Aggregation::ByPage, &material.current.whole_by_page),
-        Dimension::SearchAppearance => (Aggregation::ByPage, &None),
-        _ => (asked.aggregation(), &material.current.whole),
+    let readings = &material.windows.current;
+    let (aggregation, wholes) = match table {
+        Dimension::Page => (Aggregation::ByPage, Some(&readings.wholes_by_page)),
+        Dimension::SearchAppearance => (Aggregation::ByPage, None),
+        _ => (asked.aggregation(), Some(&readings.wholes)),
     };
-    let whole = whole.as_ref().map(|reading| total(reading).clicks);
-    table::coverage(listing, limit, aggregation.into(), whole)
+    let clicks = |reading: &Option<Arc<Reading>>| Some(total(reading.as_deref()?).clicks);
+    let whole = wholes.and_then(|[property, slice]| Some(Whole { property: clicks(property)?, slice: clicks(slice)? }));
+    table::coverage(listing, Shown::first(listing, limit), aggregation.into(), whole)
 }

@@ -1,4 +1,4 @@
-//! Daily unique queries.
+//! Unique queries by day, week or month.
 
 use std::sync::Arc;
 
@@ -7,92 +7,95 @@ use api::{
     models::Window,
     params::Echo,
 };
-use futures_util::future::OptionFuture;
 
 use super::{
     Asked, check_has_queries,
     daily::{DaysRead, each_day},
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
     analytics::{
         change::count_change,
-        daily_queries::{DailyQueries, Distinct},
+        query_periods::{Distinct, QueryPeriods},
     },
     error::Error,
     search_engine::{ENGINE_CEILING, Plan},
     services::access::ReadableProperty,
 };
 
-/// Computes the daily counts.
+/// Computes the counts.
 pub async fn query_count(
     search: &SearchData,
     access: &ReadableProperty,
     params: &QueryCountParams,
 ) -> Result<Arc<RenderedAnswer<QueryCountAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
-    let asked = Asked::settle(search, access, &params.question).await?;
+    let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
     let plan = asked.settled.plan().await?;
-    let previous = OptionFuture::from(asked.settled.compare.map(|window| count(&asked, window, &plan)));
-    let (current, previous) =
-        tokio::try_join!(count(&asked, asked.settled.window, &plan), async { previous.await.transpose() })?;
-    let params = QueryCountParams { question: asked.settled.question.clone() };
+    let counted = PerWindow::read(&asked.settled, |window| count(&asked, window, &plan)).await?;
+    let params = QueryCountParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("query count", access, &params)?;
-    let readings = [&current].into_iter().chain(&previous).flat_map(|counted| counted.read.readings.iter().cloned());
+    let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned());
     let made_of = MadeOf { readings: readings.collect(), freshness: asked.freshness };
-    search.answers.rendered(key, made_of, move || answer(&asked, current, previous, &params)).await
+    search.answers.rendered(key, made_of, move || answer(&asked, counted, &params)).await
 }
 
 /// The queries of one window.
 struct Counted {
     unique: u64,
+    days: u64,
+    days_capped: u64,
+    rows: u64,
     series: Vec<QueryCountPoint>,
     read: DaysRead,
 }
 
-impl Counted {
-    fn days(&self) -> u64 {
-        self.series.len() as u64
-    }
-
-    fn days_capped(&self) -> u64 {
-        self.series.iter().filter(|day| day.capped).count() as u64
-    }
-}
-
 async fn count(asked: &Asked, window: Window, plan: &Plan) -> Result<Counted, Error> {
-    let nothing = (DailyQueries::default(), Distinct::default());
-    let counted = each_day(asked, window, plan, nothing, |(days, distinct), date, rows| {
-        days.add(date, rows.iter().map(|row| &row.metrics), ENGINE_CEILING);
+    let span = asked.span(window);
+    let nothing = (QueryPeriods::new(span), Distinct::default());
+    let counted = each_day(asked, window, plan, nothing, |(periods, distinct), date, rows| {
+        periods.add(date, rows.iter().map(|row| (&*row.keys[1], &row.metrics)), ENGINE_CEILING);
         for row in rows {
             distinct.add(&row.keys[1]);
         }
     });
-    let ((days, distinct), read) = counted.await?;
-    let series = days.counts(window.start_date, asked.final_days(window).end_date);
-    Ok(Counted { unique: distinct.count(), series, read })
+    let ((mut periods, distinct), read) = counted.await?;
+    periods.close();
+    Ok(Counted {
+        unique: distinct.count(),
+        days: span.days().count() as u64,
+        days_capped: periods.days_capped(),
+        rows: periods.rows(),
+        series: periods.counts(),
+        read,
+    })
 }
 
-fn answer(asked: &Asked, current: Counted, previous: Option<Counted>, params: &QueryCountParams) -> QueryCountAnswer {
-    let read_at = [&current].into_iter().chain(&previous).filter_map(|counted| counted.read.read_at);
+fn answer(asked: &Asked, counted: PerWindow<Counted>, params: &QueryCountParams) -> QueryCountAnswer {
+    let read_at = counted.all().filter_map(|counted| counted.read.read_at);
+    let (current, previous) = (&counted.current, counted.previous.as_ref());
+    let change = counted.compared().map(|(now, before)| count_change(now.unique as f64, before.unique as f64));
     QueryCountAnswer {
         meta: QueryCountMeta {
             answer: asked.meta(read_at, current.unique > 0),
             question: Echo::of(params),
             coverage: QueryCountCoverage {
-                days: current.days(),
-                days_capped: current.days_capped(),
-                previous_days: previous.as_ref().map(Counted::days),
-                previous_days_capped: previous.as_ref().map(Counted::days_capped),
+                rows_shown: current.series.len() as u64,
+                rows_known: current.rows,
+                days: current.days,
+                days_capped: current.days_capped,
+                previous_days: previous.map(|previous| previous.days),
+                previous_days_capped: previous.map(|previous| previous.days_capped),
             },
         },
         data: QueryCount {
             unique_queries: current.unique,
-            previous: previous.as_ref().map(|previous| previous.unique),
-            change: previous.as_ref().map(|previous| count_change(current.unique as f64, previous.unique as f64)),
-            series: current.series,
-            previous_series: previous.map(|previous| previous.series),
+            previous: previous.map(|previous| previous.unique),
+            change,
+            previous_series: previous.map(|previous| previous.series.clone()),
+            series: counted.current.series,
         },
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use api::{
     analytics::{
         CurveSource, QueryCoverage, QueryInsights, QueryInsightsAnswer, QueryInsightsMeta, QueryInsightsParams,
-        QueryInsightsThresholds, Visibility, VisibilityPoint,
+        QueryInsightsThresholds, QueryMovers, Visibility, VisibilityPoint,
     },
     models::Window,
     params::Echo,
@@ -14,16 +14,17 @@ use chrono::{DateTime, Utc};
 use futures_util::future::OptionFuture;
 
 use super::{
-    Asked, Listed,
+    Asked, Listed, Wholes,
     branded_traffic::{SplitReadings, read_split, split_plans},
     check_has_queries,
     daily::{DaysRead, each_day},
+    per_window::PerWindow,
     predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
-    analytics::{daily_queries::DailyQueries, movers::movers, positions::Distribution},
+    analytics::{movers::movers, positions::Distribution, query_periods::QueryPeriods, table::Shown},
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading},
     services::access::ReadableProperty,
@@ -38,29 +39,24 @@ struct Queries {
 
 /// The readings of the insights.
 struct Readings {
-    current: Queries,
-    previous: Option<Queries>,
+    queries: PerWindow<Queries>,
     split: Option<SplitReadings>,
-    whole: Arc<Reading>,
+    wholes: Wholes,
 }
 
 impl Readings {
-    fn windows(&self) -> impl Iterator<Item = &Queries> {
-        [&self.current].into_iter().chain(&self.previous)
-    }
-
     fn singles(&self) -> impl Iterator<Item = &Arc<Reading>> {
         let split = self.split.iter().flat_map(SplitReadings::all);
-        self.windows().map(|queries| &queries.reading).chain(split).chain([&self.whole])
+        self.queries.all().map(|queries| &queries.reading).chain(split).chain(self.wholes.all())
     }
 
     fn all(&self) -> Vec<Weak<Reading>> {
-        let days = self.windows().flat_map(|queries| queries.read.readings.iter().cloned());
+        let days = self.queries.all().flat_map(|queries| queries.read.readings.iter().cloned());
         self.singles().map(Arc::downgrade).chain(days).collect()
     }
 
     fn read_at(&self) -> impl Iterator<Item = DateTime<Utc>> {
-        let days = self.windows().filter_map(|queries| queries.read.read_at);
+        let days = self.queries.all().filter_map(|queries| queries.read.read_at);
         self.singles().map(|reading| reading.read_at).chain(days)
     }
 }
@@ -72,7 +68,7 @@ pub async fn query_insights(
     params: &QueryInsightsParams,
 ) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
-    let asked = Asked::settle(search, access, &params.question).await?;
+    let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
     let params = QueryInsightsParams { question: asked.settled.question.clone(), ..*params };
@@ -84,53 +80,63 @@ pub async fn query_insights(
 async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     let plan = asked.settled.plan().await?;
     let plans = OptionFuture::from(brand.map(|brand| split_plans(asked, brand))).await.transpose()?;
-    let previous = OptionFuture::from(asked.settled.compare.map(|window| read_queries(asked, window, &plan)));
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
     // The split is polled before the whole, because without query conditions its series adds up to the whole.
-    let (current, previous, split, whole) = tokio::try_join!(
-        read_queries(asked, asked.settled.window, &plan),
-        async { previous.await.transpose() },
+    let (queries, split, wholes) = tokio::try_join!(
+        PerWindow::read(&asked.settled, |window| read_queries(asked, window, &plan)),
         async { split.await.transpose() },
-        asked.read_whole(false),
+        asked.read_wholes(asked.settled.window, false),
     )?;
-    Ok(Readings { current, previous, split, whole })
+    Ok(Readings { queries, split, wholes })
 }
 
 async fn read_queries(asked: &Asked, window: Window, plan: &Plan) -> Result<Queries, Error> {
-    let each = each_day(asked, window, plan, DailyQueries::default(), |days, date, rows| {
-        days.add(date, rows.iter().map(|row| &row.metrics), ENGINE_CEILING);
+    let nothing = QueryPeriods::new(asked.span(window));
+    let each = each_day(asked, window, plan, nothing, |periods, date, rows| {
+        periods.add(date, rows.iter().map(|row| (&*row.keys[1], &row.metrics)), ENGINE_CEILING);
     });
-    let (reading, (days, read)) = tokio::try_join!(asked.read_all(window, &[Dimension::Query], plan), each)?;
-    let series = days.visibility(window.start_date, asked.final_days(window).end_date);
+    let (reading, (mut periods, read)) = tokio::try_join!(asked.read_all(window, &[Dimension::Query], plan), each)?;
+    periods.close();
+    let series = periods.visibility();
     Ok(Queries { reading, read, series })
 }
 
 fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams) -> QueryInsightsAnswer {
-    let current = Listed::of(&readings.current.reading);
-    let previous = readings.previous.as_ref().map(|queries| Listed::of(&queries.reading));
-    let distribution = |listed: &Listed<'_>| Distribution::of(listed.rows.iter().map(|(_, metrics)| metrics));
-    let (now, before) = (distribution(&current), previous.as_ref().map(distribution));
-    let (index, previous_index) = (now.index(), before.as_ref().and_then(Distribution::index));
+    let listed = readings.queries.map(|queries| Listed::of(&queries.reading));
+    let distributions = listed.map(|listed| Distribution::of(listed.rows.iter().map(|(_, metrics)| metrics)));
+    let indices = distributions.map(Distribution::index);
+    let previous_index = indices.previous.flatten();
+    let base_index = indices.compared().and_then(|(base, _)| *base);
     let (min_impressions, limit) = (params.min_impressions.0.into(), params.limit.0 as usize);
+    let movers =
+        listed.compared().map(|(base, previous)| movers(base.listing(), previous.listing(), min_impressions, limit));
+    let queries = asked.coverage(&listed.current, shown(movers.as_ref()), false, &readings.wholes);
     QueryInsightsAnswer {
         data: QueryInsights {
-            distribution: now.rows(),
-            previous_distribution: before.as_ref().map(Distribution::rows),
+            distribution: distributions.current.rows(),
+            previous_distribution: distributions.previous.as_ref().map(Distribution::rows),
             visibility: Visibility {
-                index,
+                index: indices.current,
                 previous: previous_index,
-                change: index.zip(previous_index).map(|(now, before)| now - before),
-                series: readings.current.series.clone(),
-                previous_series: readings.previous.as_ref().map(|queries| queries.series.clone()),
+                change: base_index.zip(previous_index).map(|(now, before)| now - before),
+                series: readings.queries.current.series.clone(),
+                previous_series: readings.queries.previous.as_ref().map(|queries| queries.series.clone()),
             },
             branded_split: readings.split.as_ref().map(SplitReadings::split),
-            movers: previous.map(|previous| movers(current.listing(), previous.listing(), min_impressions, limit)),
+            movers,
         },
         meta: QueryInsightsMeta {
-            answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
+            answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
             question: Echo::of(params),
-            coverage: QueryCoverage { queries: asked.coverage(&current, false, &readings.whole) },
+            coverage: QueryCoverage { queries },
             thresholds: QueryInsightsThresholds { min_impressions, curve: CurveSource::Static },
         },
     }
+}
+
+/// Counts the rows of the window among the movers, the only rows of queries in the answer.
+fn shown(movers: Option<&QueryMovers>) -> Shown {
+    let lists = movers.into_iter().flat_map(|movers| [&movers.new, &movers.unknown, &movers.moving]);
+    let clicks: Vec<f64> = lists.flatten().filter_map(|row| Some(row.clicks? as f64)).collect();
+    Shown { rows: clicks.len(), clicks: clicks.iter().sum() }
 }

@@ -1,22 +1,26 @@
 //! Settles questions: determines the account, site, days and predicate of a question.
 
 use api::{
-    analytics::{Adjustment, AnswerMeta, Labels},
-    models::{AnalysisStatus, Comparison, Freshness, Question, Window},
+    analytics::{Adjustment, AnswerDays, AnswerMeta, ComparedDays, Labels, WindowDays},
+    models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Window, WindowParams},
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use serde::Serialize;
 
 use super::{
+    compared::{Compared, compared, final_part},
     predicate, rendered,
     search_data::{SearchData, SearchSite},
     windows::{self, DEFAULT_DAYS, Windows, last_days},
 };
 use crate::{
+    analytics::series::Span,
     compute::beside,
     error::Error,
-    search_engine::{Aggregation, DataState, Dimension, LastFinal, Part, Plan, Predicate, SearchType, plan},
+    search_engine::{
+        Aggregation, DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, SearchType, WINDOW_DAYS, plan,
+    },
     services::access::ReadableProperty,
 };
 
@@ -33,8 +37,16 @@ pub struct Settled {
     pub adjusted: Vec<Adjustment>,
     /// The window.
     pub window: Window,
-    /// The comparison window.
+    /// The comparison window, as it was asked for.
     pub compare: Option<Window>,
+    /// The days of both windows that are compared. `None` without a comparison, or without a final day in one of the windows.
+    pub compared: Option<Compared>,
+    /// The compared days of the window, if they are fewer than its final days.
+    pub base: Option<Window>,
+    /// The last final day, if the days after it count, too.
+    pub fresh_after: Option<NaiveDate>,
+    /// The length of the periods of its series.
+    pub granularity: Granularity,
     /// The search type.
     pub search_type: SearchType,
     /// The conditions on the traffic.
@@ -49,19 +61,37 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     let (predicate, name) = predicate::of(&search.db, access, &asked.slice).await?;
     check_available(search_type, &predicate)?;
     let site = search.site(access)?;
-    let window = match given.window {
-        Some(window) => window,
-        None => last_days(search.last_final(&site).await?.last_final_date, DEFAULT_DAYS),
-    };
+    let all = asked.window.data_state == models::DataState::All;
+    let long_final = today - TimeDelta::days(WINDOW_DAYS);
+    let recent = |window: Window| window.end_date > long_final;
+    let matters = given.window.is_none_or(|window| recent(window) && (all || asked.comparison.is_asked()))
+        || given.compare.is_some_and(recent);
+    let last_final = if matters { search.last_final(&site).await?.last_final_date } else { long_final };
+    let window = given.window.unwrap_or_else(|| last_days(if all { today } else { last_final }, DEFAULT_DAYS));
     let compare = windows::named(&asked.comparison, window, today)?.or(given.compare);
+    let compared = compare.and_then(|compare| compared(window, compare, last_final));
+    let counted = if all { Some(window) } else { final_part(window, last_final) };
     let question = Question {
-        window: window.into(),
+        window: WindowParams { data_state: asked.window.data_state, ..window.into() },
         comparison: compare.map_or_else(Comparison::default, Comparison::from),
         ..asked.clone()
     };
     // The reader of a share link sees no names that people gave.
     let labels = name.filter(|_| access.reader().is_some()).map(|name| Labels { classification: Some(name) });
-    Ok(Settled { site, question, labels, adjusted: given.adjusted, window, compare, search_type, predicate })
+    Ok(Settled {
+        site,
+        question,
+        labels,
+        adjusted: given.adjusted,
+        window,
+        compare,
+        compared,
+        base: compared.map(|compared| compared.current).filter(|base| Some(*base) != counted),
+        fresh_after: all.then_some(last_final),
+        granularity: Granularity::Day,
+        search_type,
+        predicate,
+    })
 }
 
 fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(), Error> {
@@ -91,6 +121,7 @@ impl Settled {
         AnswerMeta {
             window: self.window,
             compare_window: self.compare,
+            days: self.days(found.last_final_date),
             labels: self.labels.clone(),
             adjusted: (!self.adjusted.is_empty()).then(|| self.adjusted.clone()),
             ignored: self.question.ignored.names(),
@@ -99,6 +130,37 @@ impl Settled {
             freshness: freshness(found),
             cached_at: read_at,
             status: status(self.window, found, analysed),
+        }
+    }
+
+    /// Returns the days behind an answer.
+    fn days(&self, last_final: NaiveDate) -> AnswerDays {
+        let not_final = |window: Window| {
+            let first = window.start_date.max(last_final + TimeDelta::days(1));
+            first.iter_days().take_while(|date| *date <= window.end_date).collect()
+        };
+        let counted = |window: Option<Window>| {
+            let days = window.map_or(0, |window| (window.end_date - window.start_date).num_days() + 1);
+            u32::try_from(days).unwrap_or_default()
+        };
+        AnswerDays {
+            current: WindowDays {
+                counted: counted(if self.fresh_after.is_some() {
+                    Some(self.window)
+                } else {
+                    final_part(self.window, last_final)
+                }),
+                not_final: not_final(self.window),
+            },
+            previous: self.compare.map(|window| WindowDays {
+                counted: counted(self.compared.map(|compared| compared.previous)),
+                not_final: not_final(window),
+            }),
+            compared: self.compared.map(|compared| ComparedDays {
+                current: compared.current,
+                previous: compared.previous,
+                shortened: compared.shortened,
+            }),
         }
     }
 
@@ -130,9 +192,50 @@ impl Settled {
             end: window.end_date,
             search_type: self.search_type,
             aggregation: by_page.then_some(Aggregation::ByPage),
-            data_state: DataState::Final,
+            data_state: match dimensions.first() {
+                Some(Dimension::Hour) => DataState::HourlyAll,
+                _ if self.is_fresh(window) => DataState::All,
+                _ => DataState::Final,
+            },
             cap,
         }
+    }
+
+    /// Returns whether the window has days that count although they are not final.
+    fn is_fresh(&self, window: Window) -> bool {
+        self.fresh_after.is_some_and(|last_final| window.end_date > last_final)
+    }
+
+    /// Sets the length of the periods of its series.
+    ///
+    /// # Errors
+    /// [`Error::InvalidRequest`] for hours that the search engine does not have.
+    pub fn by(self, granularity: Granularity, today: NaiveDate) -> Result<Self, Error> {
+        if granularity == Granularity::Hour {
+            let oldest = today - TimeDelta::days(HOURLY_DAYS - 1);
+            let windows = [("startDate", Some(self.window)), ("compareStart", self.compare)];
+            let early = windows.into_iter().find(|(_, window)| window.is_some_and(|window| window.start_date < oldest));
+            if let Some((name, _)) = early {
+                return Err(Error::invalid(format!(
+                    "granularity: the search engine has hours for {HOURLY_DAYS} days only, so {name} must not be before {oldest}; \
+                     or use day"
+                )));
+            }
+        }
+        Ok(Self { granularity, ..self })
+    }
+
+    /// The dimension of the rows of its series.
+    #[must_use]
+    pub fn time(&self) -> Dimension {
+        if self.granularity == Granularity::Hour { Dimension::Hour } else { Dimension::Date }
+    }
+
+    /// Returns the days of a series over the window.
+    #[must_use]
+    pub fn span(&self, window: Window, last_final: NaiveDate) -> Span {
+        let end = if self.is_fresh(window) { window.end_date } else { window.end_date.min(last_final) };
+        Span { start: window.start_date, end, last_final, granularity: self.granularity }
     }
 }
 
@@ -144,12 +247,12 @@ pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
     Ok(beside(move || plan(&predicate)).await??)
 }
 
-/// Returns the state of an answer. Without data, a window that has no final day differs from one that had no searches.
+/// Returns the state of an answer. A window that has no final day differs from one that had no searches.
 fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStatus {
-    if has_data {
-        AnalysisStatus::Analysed
-    } else if window.start_date > found.last_final_date {
+    if window.start_date > found.last_final_date {
         AnalysisStatus::NotFinalYet
+    } else if has_data {
+        AnalysisStatus::Analysed
     } else {
         AnalysisStatus::NoSearchData
     }

@@ -13,17 +13,20 @@ use api::{
     models::{TableCoverage, Window},
     params::Echo,
 };
-use chrono::NaiveDate;
 use futures_util::future::{OptionFuture, try_join_all};
 
 use super::{
-    Asked, Listed, check_has,
+    Asked, Listed, Wholes, by_key_and_time, check_has,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
-    table_cap, total,
+    table_cap, times,
 };
 use crate::{
-    analytics::{metrics::Metrics, series, table},
+    analytics::{
+        metrics::Metrics,
+        series::{self, Slot, Span},
+        table::{self, Listing, Shown},
+    },
     error::Error,
     search_engine::{Aggregation, Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
     services::access::ReadableProperty,
@@ -46,36 +49,27 @@ struct Readings {
     days: Vec<Arc<Reading>>,
     /// Those of the comparison window.
     previous: Vec<Arc<Reading>>,
-    whole: Arc<Reading>,
+    wholes: Wholes,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.table.iter().chain(&self.days).chain(&self.previous).chain([&self.whole])
-    }
-
-    fn by_key(&self) -> Days<'_> {
-        by_key(&self.days)
+        self.table.iter().chain(&self.days).chain(&self.previous).chain(self.wholes.all())
     }
 }
 
-/// The days of each key.
-type Days<'r> = HashMap<&'r str, BTreeMap<NaiveDate, Metrics>>;
+/// The rows of each key by time.
+type Times<'r> = HashMap<&'r str, BTreeMap<Slot, Metrics>>;
 
-fn by_key(readings: &[Arc<Reading>]) -> Days<'_> {
-    let mut found = Days::new();
-    for row in readings.iter().flat_map(|reading| &reading.rows) {
-        if let Ok(date) = row.key().parse() {
-            found.entry(&row.keys[1]).or_default().insert(date, row.metrics);
-        }
-    }
-    found
+fn by_key(readings: &[Arc<Reading>], span: Span) -> Times<'_> {
+    // No key is in two readings.
+    readings.iter().flat_map(|reading| by_key_and_time(reading, span)).collect()
 }
 
-/// Returns every final day of `window` for one key.
-fn daily(asked: &Asked, days: &Days<'_>, key: &str, window: Window) -> Vec<SeriesPoint> {
-    let (nothing, window) = (BTreeMap::new(), asked.final_days(window));
-    series::filled(days.get(key).unwrap_or(&nothing), window.start_date, window.end_date)
+/// Returns every period for one key.
+fn periods(times: &Times<'_>, key: &str, span: Span) -> Vec<SeriesPoint> {
+    let nothing = BTreeMap::new();
+    series::filled(times.get(key).unwrap_or(&nothing), span)
 }
 
 /// Computes the series.
@@ -87,19 +81,20 @@ pub async fn sparklines(
     let dimension = dimension(params.table);
     check_has(params.question.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
-    let asked = Asked::settle(search, access, &params.question).await?;
+    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(
         asked_for.is_none().then(|| asked.read(asked.settled.window, &own, table_cap(dimension), &plan)),
     );
-    let (table, whole) = tokio::try_join!(async { table.await.transpose() }, asked.read_whole(by_page))?;
+    let (table, wholes) =
+        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.window, by_page))?;
     let first = || table.iter().flat_map(|table| &table.rows).take(params.limit.0 as usize);
     let keys = asked_for.unwrap_or_else(|| first().map(|row| row.key().to_owned()).collect());
     let read = |window| read_days(&asked, window, dimension, &keys, &plan);
-    let previous = OptionFuture::from(asked.settled.compare.map(read));
+    let previous = OptionFuture::from(asked.settled.compared.map(|compared| read(compared.previous)));
     let (days, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
-    let readings = Readings { table, days, previous: previous.unwrap_or_default(), whole };
+    let readings = Readings { table, days, previous: previous.unwrap_or_default(), wholes };
     let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("sparklines", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -143,18 +138,20 @@ async fn read_days(
         }
         _ => vec![plan.clone()],
     };
-    let dimensions = [Dimension::Date, dimension];
-    let days = usize::try_from((window.end_date - window.start_date).num_days() + 1).unwrap_or(1);
-    let cap = ENGINE_CEILING.max(days * (countries::COUNTRIES.len() + 1));
+    let dimensions = [asked.settled.time(), dimension];
+    let cap = ENGINE_CEILING.max(times(window) * (countries::COUNTRIES.len() + 1));
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
 }
 
 fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> SparklinesAnswer {
-    let (days, before) = (readings.by_key(), by_key(&readings.previous));
+    let window = asked.settled.window;
+    let days = by_key(&readings.days, asked.span(window));
+    let before = asked.settled.compared.map(|compared| asked.span(compared.previous));
+    let before = before.map(|span| (by_key(&readings.previous, span), span));
     let rows = keys.iter().map(|key| Sparkline {
         key: key.clone(),
-        series: daily(asked, &days, key, asked.settled.window),
-        previous_series: asked.settled.compare.map(|window| daily(asked, &before, key, window)),
+        series: periods(&days, key, asked.span(window)),
+        previous_series: before.as_ref().map(|(days, span)| periods(days, key, *span)),
     });
     SparklinesAnswer {
         meta: SparklinesMeta {
@@ -169,12 +166,14 @@ fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &
 fn coverage(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> TableCoverage {
     let by_page = params.table == SparklineTable::Pages;
     let aggregation = if by_page { Aggregation::ByPage } else { asked.settled.aggregation() };
-    let whole = Some(total(&readings.whole).clicks);
+    let whole = Some(readings.wholes.clicks());
     if let Some(table) = &readings.table {
-        return table::coverage(Listed::of(table).listing(), params.limit.0 as usize, aggregation.into(), whole);
+        let (listed, limit) = (Listed::of(table), params.limit.0 as usize);
+        return table::coverage(listed.listing(), Shown::first(listed.listing(), limit), aggregation.into(), whole);
     }
-    let by_key = readings.by_key();
+    let by_key = by_key(&readings.days, asked.span(asked.settled.window));
     let known = keys.iter().filter_map(|key| Some((key.as_str(), by_key.get(key.as_str())?.values().copied().sum())));
     let rows: Vec<(&str, Metrics)> = known.collect();
-    table::coverage(table::Listing { rows: &rows, capped: false }, usize::MAX, aggregation.into(), whole)
+    let listing = Listing { rows: &rows, capped: false };
+    table::coverage(listing, Shown::first(listing, usize::MAX), aggregation.into(), whole)
 }

@@ -2,6 +2,8 @@
 
 pub mod breakdowns;
 pub mod filters;
+pub mod fresh;
+mod granularity;
 mod named_windows;
 pub mod performance;
 pub mod queries;

@@ -88,6 +88,8 @@ impl Draw {
                 r#"[{"dimension":"country","operator":"or_list","value":"USA, gbr"}]"#,
                 r#"[{"dimension":"query","operator":"not_contains","value":"a"},{"dimension":"device","operator":"equals","value":"mobile","logic":"or"}]"#,
             ]),
+            "dataState" => self.one_of(&["final", "all"]),
+            "granularity" => self.one_of(&["day", "week", "month"]),
             "scope" => self.one_of(&["series", "tables", "all"]),
             "queryLimit" | "pageLimit" | "limit" | "minImpressions" | "minQueryImpressions" | "minPageImpressions" => {
                 self.one_of(&["1", "7", "50"])
@@ -173,8 +175,8 @@ async fn a_question_without_parameters_is_echoed_with_its_defaults() {
     let asker = Asker::small().await;
     let json = asker.ask(&[]).await.expect(200).json;
     let expected = json!({
-        "startDate": "2026-10-22", "endDate": "2026-11-18", "searchType": "web", "scope": "series",
-        "queryLimit": 500, "pageLimit": 500, "explain": false, "explainLimit": 10, "includeSystem": false,
+        "startDate": "2026-10-22", "endDate": "2026-11-18", "dataState": "final", "searchType": "web", "granularity": "day",
+        "scope": "series", "queryLimit": 500, "pageLimit": 500, "explain": false, "explainLimit": 10, "includeSystem": false,
     });
     assert_eq!(json["meta"]["question"], expected);
     assert!(json["meta"].get("labels").is_none());

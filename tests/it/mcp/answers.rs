@@ -21,10 +21,12 @@ struct Pair {
     drawn: &'static [(&'static str, &'static [&'static str])],
 }
 
-const SLICE: [(&str, &[&str]); 3] = [
+const SLICE: [(&str, &[&str]); 5] = [
     ("searchType", &["web", "image"]),
     ("classification", &["branded", "nonBranded"]),
     ("filters", &[r#"[{"dimension":"device","operator":"equals","value":"mobile"}]"#]),
+    ("dataState", &["final", "all"]),
+    ("granularity", &["week", "month"]),
 ];
 
 const PAIRS: [Pair; 6] = [
@@ -34,7 +36,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["queryLimit", "pageLimit"],
         compares: false,
         scope: true,
-        drawn: &[SLICE[0], SLICE[1], SLICE[2], ("scope", &["series", "tables", "all"])],
+        drawn: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], SLICE[4], ("scope", &["series", "tables", "all"])],
     },
     Pair {
         tool: "compare_periods",
@@ -42,7 +44,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["queryLimit", "pageLimit"],
         compares: true,
         scope: true,
-        drawn: &[SLICE[0], SLICE[1], SLICE[2]],
+        drawn: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3]],
     },
     Pair {
         tool: "find_cannibalization",
@@ -66,7 +68,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["limit"],
         compares: true,
         scope: false,
-        drawn: &[SLICE[2], ("minImpressions", &["5"])],
+        drawn: &[SLICE[2], SLICE[4], ("minImpressions", &["5"])],
     },
     Pair {
         tool: "get_countries",

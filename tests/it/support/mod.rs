@@ -6,6 +6,7 @@ pub mod assistant;
 pub mod browser;
 pub mod class;
 pub mod contract;
+pub mod engine;
 pub mod issuer;
 pub mod oracle;
 pub mod postgres;

@@ -8,7 +8,7 @@ use std::{
 
 use chrono::NaiveDate;
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sightline::simulator::{Cell, PagePart, SearchType, Site};
 
 /// Clicks, impressions, and the sum of the positions of all impressions.
@@ -17,6 +17,31 @@ pub struct Sum {
     pub clicks: u64,
     pub impressions: u64,
     pub positions: u64,
+}
+
+/// A number of rows, and their clicks.
+pub type Tally = (usize, u64);
+
+/// Counts rows.
+pub fn tally(rows: impl IntoIterator<Item = Sum>) -> Tally {
+    rows.into_iter().fold((0, 0), |(rows, clicks), row| (rows + 1, clicks + row.clicks))
+}
+
+/// The expected coverage of a table. `property` and `slice` are the clicks that the shares are of.
+pub fn coverage_said(count: Count, capped: bool, [shown, known]: [Tally; 2], property: u64, slice: u64) -> Value {
+    let aggregation = if count == Count::ByPage { "byPage" } else { "byProperty" };
+    let mut said = json!({
+        "available": true, "aggregation": aggregation, "rowsShown": shown.0, "rowsKnown": known.0,
+        "totalRowsCapped": capped, "clicks": shown.1,
+    });
+    for (name, part, whole) in
+        [("clicksShare", shown.1, property), ("sliceShare", shown.1, slice), ("knownShare", known.1, property)]
+    {
+        if whole > 0 {
+            said[name] = (part as f64 / whole as f64).into();
+        }
+    }
+    said
 }
 
 /// The way impressions are counted: per results page, or per URL on it.
@@ -42,6 +67,52 @@ pub struct Truth(Vec<(NaiveDate, Cell)>);
 
 pub fn day(text: &str) -> NaiveDate {
     text.parse().unwrap()
+}
+
+/// First and last day.
+pub type Window = (&'static str, &'static str);
+
+/// Every day of a window.
+fn days_of((start, end): Window) -> Vec<NaiveDate> {
+    day(start).iter_days().take_while(|date| *date <= day(end)).collect()
+}
+
+/// The final days of a window.
+pub fn final_days(window: Window, last_final: &str) -> Vec<NaiveDate> {
+    days_of(window).into_iter().filter(|date| *date <= day(last_final)).collect()
+}
+
+/// The days that a comparison counts: if any day is not final, as many final days from the start of each window. `None` if there are
+/// none.
+pub fn compared_days(window: Window, before: Window, last_final: &str) -> Option<[Window; 2]> {
+    let windows = [window, before];
+    let known = windows.map(|window| final_days(window, last_final));
+    if windows.map(|window| days_of(window).len()) == known.each_ref().map(Vec::len) {
+        return Some(windows);
+    }
+    let days = known.each_ref().map(Vec::len).into_iter().min().filter(|days| *days > 0)?;
+    let text = |date: NaiveDate| &*date.to_string().leak();
+    Some(known.map(|known| (text(known[0]), text(known[days - 1]))))
+}
+
+/// The expected `meta.days`.
+pub fn days_said(window: Window, before: Option<Window>, last_final: &str) -> Value {
+    let range = |(start, end): Window| json!({ "startDate": start, "endDate": end });
+    let open = |window: Window| {
+        let open = days_of(window).into_iter().filter(|date| *date > day(last_final));
+        open.map(|date| date.to_string()).collect::<Vec<_>>()
+    };
+    let said = |counted: usize, window: Window| json!({ "counted": counted, "notFinal": open(window) });
+    let mut days = json!({ "current": said(final_days(window, last_final).len(), window) });
+    if let Some(before) = before {
+        let compared = compared_days(window, before, last_final);
+        days["previous"] = said(compared.map_or(0, |[_, before]| days_of(before).len()), before);
+        if let Some([now, earlier]) = compared {
+            let shortened = !open(window).is_empty() || !open(before).is_empty();
+            days["compared"] = json!({ "current": range(now), "previous": range(earlier), "shortened": shortened });
+        }
+    }
+    days
 }
 
 impl Sum {
@@ -182,7 +253,7 @@ impl Wish {
     /// The condition in the API's format.
     pub fn json(&self) -> Value {
         let logic = if self.or { "or" } else { "and" };
-        serde_json::json!({ "dimension": self.dimension, "operator": self.operator, "value": self.value, "logic": logic })
+        json!({ "dimension": self.dimension, "operator": self.operator, "value": self.value, "logic": logic })
     }
 
     fn holds(&self, counted: Counted<'_>) -> bool {

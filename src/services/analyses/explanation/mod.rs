@@ -6,25 +6,21 @@ mod readings;
 use std::sync::Arc;
 
 use api::{
-    analytics::{
-        DayCounts, ExplainLimit, ExplainedBrand, ExplainedDays, ExplainedTable, Explanation, ExplanationCoverage,
-    },
-    models::{Question, TableCoverage, Window},
+    analytics::{ExplainLimit, ExplainedBrand, ExplainedTable, Explanation, ExplanationCoverage},
+    models::{Question, TableCoverage},
 };
-use chrono::NaiveDate;
 
 use self::{
     events::Events,
     readings::{BothWindows, PARTITIONS, Readings},
 };
-use super::{Asked, Listed, question::lacks, search_data::SearchData, total};
+use super::{Asked, Listed, compared::Compared, question::lacks, search_data::SearchData, total};
 use crate::{
     analytics::{
         ctr_curve::Curve,
         explanation::{self, Pair, Rows},
-        table,
+        table::{self, Shown},
     },
-    compute::beside,
     error::Error,
     search_engine::{Dimension, Reading},
     services::access::PropertyAccess,
@@ -33,25 +29,13 @@ use crate::{
 /// Everything that an explanation is computed from.
 pub struct Material {
     asked: Asked,
-    windows: [Window; 2],
     readings: Readings,
     /// The annotations of both windows.
     pub events: Events,
     limit: usize,
 }
 
-/// Explains the change in clicks between the two windows of a question.
-pub async fn explain(
-    search: &SearchData,
-    access: &PropertyAccess,
-    question: &Question,
-    limit: ExplainLimit,
-) -> Result<Explanation, Error> {
-    let material = read(search, access, question, limit).await?;
-    beside(move || material.explanation()).await
-}
-
-/// Makes all readings of an explanation.
+/// Makes all readings of an explanation. `None` if one of the windows has no final day.
 ///
 /// # Errors
 /// [`Error::InvalidRequest`] if the question has no comparison window.
@@ -60,20 +44,18 @@ pub async fn read(
     access: &PropertyAccess,
     question: &Question,
     limit: ExplainLimit,
-) -> Result<Material, Error> {
-    let missing = || {
-        Error::invalid(
-            "explain: needs a window to compare with; send compare, or compareStart and compareEnd, or leave it out",
-        )
-    };
+) -> Result<Option<Material>, Error> {
     if !question.comparison.is_asked() {
-        return Err(missing());
+        return Err(Error::invalid(
+            "explain: needs a window to compare with; send compare, or compareStart and compareEnd, or leave it out",
+        ));
     }
     let asked = Asked::settle(search, access, question).await?;
-    let windows = [asked.settled.window, asked.settled.compare.ok_or_else(missing)?];
+    let Some(Compared { current, previous, .. }) = asked.settled.compared else { return Ok(None) };
+    let windows = [current, previous];
     let (readings, events) =
         tokio::try_join!(readings::read(&asked, access, windows), events::overlapping(search, access, windows))?;
-    Ok(Material { asked, windows, readings, events, limit: limit.0 as usize })
+    Ok(Some(Material { asked, readings, events, limit: limit.0 as usize }))
 }
 
 impl Material {
@@ -101,7 +83,12 @@ impl Material {
             clicks_change: whole.clicks_change(),
             effects,
             curve: curve.as_ref().map(Curve::source),
-            days: self.days(),
+            coverage: ExplanationCoverage {
+                queries: self.coverage(Dimension::Query, queries.as_ref()),
+                pages: self.coverage(Dimension::Page, pages.as_ref()),
+                countries: self.coverage(Dimension::Country, countries.as_ref()),
+                devices: self.coverage(Dimension::Device, devices.as_ref()),
+            },
             brand: self.brand(&whole),
             queries,
             pages: pages.map(|pages| explanation::counted_otherwise(pages, &whole, &by_page)),
@@ -109,7 +96,6 @@ impl Material {
             devices,
             events,
             events_left_out,
-            coverage: self.coverage(),
         }
     }
 
@@ -125,50 +111,20 @@ impl Material {
         Some(explanation::brand(whole, &branded, &non_branded))
     }
 
-    fn days(&self) -> ExplainedDays {
-        let [current, previous] = self.windows.map(|window| days(window, self.asked.freshness.last_final_date));
-        ExplainedDays { current, previous }
-    }
-
-    fn coverage(&self) -> ExplanationCoverage {
-        let [queries, pages, countries, devices] = PARTITIONS.map(|partition| self.coverage_of(partition));
-        ExplanationCoverage { queries, pages, countries, devices }
-    }
-
-    fn coverage_of(&self, partition: Dimension) -> TableCoverage {
-        let Some([current, _]) = self.readings.rows(partition) else {
+    fn coverage(&self, partition: Dimension, table: Option<&ExplainedTable>) -> TableCoverage {
+        let Some(([current, _], table)) = self.readings.rows(partition).zip(table) else {
             return table::unavailable(&lacks(self.asked.settled.search_type, partition));
         };
+        let listed = table.gains.rows.iter().chain(&table.losses.rows).filter_map(|row| row.current.as_ref());
+        let clicks: Vec<f64> = listed.map(|metrics| metrics.clicks as f64).collect();
+        let shown = Shown { rows: clicks.len(), clicks: clicks.iter().sum() };
         let by_page = partition == Dimension::Page;
-        let whole = if by_page { &self.readings.whole_by_page } else { &self.readings.whole };
-        self.asked.coverage(&Listed::of(current), by_page, whole)
+        let wholes = if by_page { &self.readings.wholes_by_page } else { &self.readings.wholes };
+        self.asked.coverage(&Listed::of(current), shown, by_page, wholes)
     }
 }
 
 /// Returns the sums of both windows' rows.
 fn pair([current, previous]: &BothWindows) -> Pair {
     Pair { now: total(current), before: total(previous) }
-}
-
-/// Counts the days of a window that are final, and those that are not.
-fn days(window: Window, last_final: NaiveDate) -> DayCounts {
-    let all = (window.end_date - window.start_date).num_days() + 1;
-    let not_final = (window.end_date - last_final).num_days().clamp(0, all);
-    let count = |days: i64| u32::try_from(days).unwrap_or_default();
-    DayCounts { counted: count(all - not_final), not_final: count(not_final) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_that_are_not_final_are_counted_apart() {
-        let day = |n: u32| NaiveDate::from_ymd_opt(2026, 11, n).unwrap();
-        let cases = [((1, 7), 18, (7, 0)), ((13, 21), 18, (6, 3)), ((18, 18), 18, (1, 0)), ((19, 20), 18, (0, 2))];
-        for ((start, end), last_final, expected) in cases {
-            let found = days(Window { start_date: day(start), end_date: day(end) }, day(last_final));
-            assert_eq!((found.counted, found.not_final), expected, "{start} to {end}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::models::Window;
 use futures_util::future::OptionFuture;
 
-use super::super::{Asked, WHOLE, growth::curve_plan, plan_with, predicate};
+use super::super::{Asked, WHOLE, Wholes, growth::curve_plan, plan_with, predicate};
 use crate::{
     error::Error,
     search_engine::{Aggregation, Condition, Dimension, ENGINE_CEILING, Part, Plan, Reading},
@@ -30,10 +30,10 @@ pub struct Readings {
     pub brand: Option<[BothWindows; 2]>,
     /// The non-branded queries of both windows, to which the site's own curve is fitted.
     pub curve: Option<BothWindows>,
-    /// The window's totals without query conditions: the divisor for the coverage of all partitions except pages.
-    pub whole: Arc<Reading>,
+    /// The totals of the property and of the slice: the divisors for the coverage of all partitions except pages.
+    pub wholes: Wholes,
     /// The same totals, counted `byPage`.
-    pub whole_by_page: Arc<Reading>,
+    pub wholes_by_page: Wholes,
 }
 
 impl Readings {
@@ -41,7 +41,8 @@ impl Readings {
     pub fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
         let brand = self.brand.iter().flatten().flatten();
         let optional = self.partitions.iter().flatten().flatten().chain(brand).chain(self.curve.iter().flatten());
-        self.totals.iter().chain(&self.by_page).chain([&self.whole, &self.whole_by_page]).chain(optional)
+        let wholes = self.wholes.all().into_iter().chain(self.wholes_by_page.all());
+        self.totals.iter().chain(&self.by_page).chain(wholes).chain(optional)
     }
 
     /// The rows of a partition. `None` if the search type lacks it.
@@ -81,14 +82,14 @@ pub async fn read(asked: &Asked, access: &ReadableProperty, windows: [Window; 2]
         branded,
         non_branded,
         read_if(asked, windows, curve_part, curve.as_ref()),
-        asked.read_whole(false),
-        asked.read_whole(true),
+        asked.read_wholes(windows[0], false),
+        asked.read_wholes(windows[0], true),
     )?;
-    let (totals, by_page, queries, pages, countries, devices, branded, non_branded, curve, whole, whole_by_page) =
+    let (totals, by_page, queries, pages, countries, devices, branded, non_branded, curve, wholes, wholes_by_page) =
         found;
     let partitions = [queries, pages, countries, devices];
     let brand = branded.zip(non_branded).map(|(branded, non_branded)| [branded, non_branded]);
-    Ok(Readings { totals, by_page, partitions, brand, curve, whole, whole_by_page })
+    Ok(Readings { totals, by_page, partitions, brand, curve, wholes, wholes_by_page })
 }
 
 /// Returns the plans of branded queries and of identified queries that are not branded, if the property has branded keywords.

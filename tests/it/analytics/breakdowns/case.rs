@@ -16,14 +16,13 @@ use crate::{
         actor::Answer,
         class::Class,
         oracle::{
-            Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_page, by_query, counts,
-            day, holds,
+            Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_page, by_query,
+            compared_days, counts, day, final_days, holds,
         },
     },
 };
 
-/// First and last day.
-pub type Window = (&'static str, &'static str);
+pub use crate::support::oracle::Window;
 
 /// A question that can compute its expected response.
 #[derive(Debug, Clone)]
@@ -143,6 +142,11 @@ impl Case {
         })
     }
 
+    /// The question about all traffic.
+    pub fn of_everything(&self) -> Self {
+        Self { class: None, wishes: Vec::new(), ..self.clone() }
+    }
+
     /// The question without conditions on queries.
     pub fn of_any_query(&self) -> Self {
         let wishes = self.wishes.iter().filter(|wish| wish.dimension != "query").cloned().collect();
@@ -162,8 +166,13 @@ impl Case {
     }
 
     /// The final days of a window.
-    pub fn days((start, end): Window) -> Vec<NaiveDate> {
-        day(start).iter_days().take_while(|date| *date <= day(end) && *date <= day(LAST_FINAL)).collect()
+    pub fn days(window: Window) -> Vec<NaiveDate> {
+        final_days(window, LAST_FINAL)
+    }
+
+    /// The days of both windows that are compared.
+    pub fn compared(&self) -> Option<[Window; 2]> {
+        compared_days(self.window, self.before?, LAST_FINAL)
     }
 
     /// The cells of a window.

@@ -6,22 +6,31 @@ use chrono::{DateTime, NaiveDate};
 use serde_json::{Value, json};
 
 use super::{CEILING, Case, LAST_FINAL, ordered};
-use crate::support::oracle::{Count, Sum};
+use crate::support::oracle::{Count, Sum, Tally, coverage_said, days_said, tally};
 
 /// An expected row of a table.
 #[derive(Debug)]
 pub struct Row {
     pub key: String,
     pub now: Option<Sum>,
+    /// The sums of the compared days.
+    pub base: Option<Sum>,
     pub before: Option<Sum>,
     /// Present only with a comparison.
     pub presence: Option<&'static str>,
 }
 
-/// The expected rows of a table, and the number of known rows in the window.
+/// The expected rows of a table, and the known rows in the window.
 pub struct Rows {
     pub rows: Vec<Row>,
-    pub known: usize,
+    pub known: Tally,
+}
+
+impl Rows {
+    /// The rows of the window.
+    pub fn shown(&self) -> Tally {
+        tally(self.rows.iter().filter_map(|row| row.now))
+    }
 }
 
 impl Case {
@@ -30,20 +39,25 @@ impl Case {
     pub fn rows(&self, table: &str, limit: usize) -> Rows {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
         let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
-        let (now, before) = (known(self.window), self.before.map(known));
-        let known = now.len();
+        let (now, compared) = (known(self.window), self.compared().map(|windows| windows.map(known)));
+        let (base, before) = compared.map(|[base, before]| (base, before)).unzip();
+        let base: HashMap<String, Sum> = base.into_iter().flatten().collect();
+        let known = tally(now.iter().map(|(_, sum)| *sum));
         let only = |other: usize, name| if other == ceiling { "unknown" } else { name };
         let was: HashMap<String, Sum> = before.iter().flatten().cloned().collect();
         let is: HashMap<String, Sum> = now.iter().cloned().collect();
         let current = now.into_iter().take(limit).map(|(key, sum)| {
             let earlier = was.get(&key).copied();
             let presence = if earlier.is_some() { "both" } else { only(was.len(), "new") };
-            Row { key, now: Some(sum), before: earlier, presence: before.is_some().then_some(presence) }
+            let base = base.get(&key).copied();
+            Row { key, now: Some(sum), base, before: earlier, presence: before.is_some().then_some(presence) }
         });
         let mut rows: Vec<Row> = current.collect();
         let gone = before.iter().flatten().filter(|(key, _)| !is.contains_key(key)).take(limit);
-        let presence = Some(only(known, "lost"));
-        rows.extend(gone.map(|(key, sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence }));
+        let presence = Some(only(known.0, "lost"));
+        let row =
+            |(key, sum): &(String, Sum)| Row { key: key.clone(), now: None, base: None, before: Some(*sum), presence };
+        rows.extend(gone.map(row));
         Rows { rows, known }
     }
 
@@ -79,15 +93,16 @@ impl Case {
         }
     }
 
-    /// Checks totals, which always include the comparison window if one was requested.
+    /// Checks totals, which always include the comparison window if there is anything to compare. `compared` are the sums of the
+    /// compared days.
     #[track_caller]
-    pub fn totals(&self, said: &Value, now: Sum, before: Sum) {
+    pub fn totals(&self, said: &Value, now: Sum, compared: Option<[Sum; 2]>) {
         self.metrics(said, now);
-        let compared = self.before.is_some();
-        assert_eq!((said.get("previous").is_some(), said.get("change").is_some()), (compared, compared), "{said}");
-        if compared {
+        let is = compared.is_some();
+        assert_eq!((said.get("previous").is_some(), said.get("change").is_some()), (is, is), "{said}");
+        if let Some([base, before]) = compared {
             self.metrics(&said["previous"], before);
-            self.change(&said["change"], now, before);
+            self.change(&said["change"], base, before);
         }
     }
 
@@ -110,7 +125,7 @@ impl Case {
             if let Some(before) = expected.before {
                 self.metrics(&row["previous"], before);
             }
-            let both = expected.now.zip(expected.before);
+            let both = expected.base.zip(expected.before);
             assert_eq!(row.get("change").is_some(), both.is_some(), "{row} in {self:?}");
             if let Some((now, before)) = both {
                 self.change(&row["change"], now, before);
@@ -129,25 +144,19 @@ impl Case {
         }
     }
 
-    /// Checks the coverage of a table with `shown` rows that have `clicks`.
+    /// Checks the coverage of a table.
     #[track_caller]
-    pub fn coverage(&self, said: &Value, table: &str, shown: usize, known: usize, clicks: u64) {
+    pub fn coverage(&self, said: &Value, table: &str, shown: Tally, known: Tally) {
         let count = self.count_of(table);
-        let capped = matches!(table, "queries" | "pages") && known == CEILING;
-        let expected = json!({
-            "available": true, "aggregation": name_of(count), "rowsShown": shown, "rowsKnown": known,
-            "totalRowsCapped": capped, "clicks": clicks,
-        });
-        let whole = self.of_any_query();
-        let mut said = said.clone();
-        let share = said.as_object_mut().unwrap().remove("clicksShare").unwrap_or(Value::Null);
-        assert_eq!(said, expected, "coverage of {table} in {self:?}");
+        let capped = matches!(table, "queries" | "pages") && known.0 == CEILING;
+        let clicks = |case: &Self| case.total(count, self.window).clicks;
+        let (property, slice) = (clicks(&self.of_everything()), clicks(&self.of_any_query()));
+        let mut expected = coverage_said(count, capped, [shown, known], property, slice);
         // With alternatives, the question without conditions on queries is not well defined.
-        if self.wishes.iter().skip(1).all(|wish| !wish.or) {
-            let whole = whole.total(count, self.window).clicks;
-            let expected = (whole > 0).then(|| clicks as f64 / whole as f64);
-            assert!(same(&share, expected), "{share} is not {expected:?} of {table} in {self:?}");
+        if self.wishes.iter().skip(1).any(|wish| wish.or) {
+            expected["sliceShare"] = said["sliceShare"].clone();
         }
+        assert_eq!(*said, expected, "coverage of {table} in {self:?}");
     }
 
     /// Checks the metadata of a response.
@@ -156,11 +165,16 @@ impl Case {
         let range = |(start, end)| json!({ "startDate": start, "endDate": end });
         assert_eq!(said["window"], range(self.window), "{self:?}");
         assert_eq!(said.get("compareWindow").cloned(), self.before.map(range), "{self:?}");
+        assert_eq!(said["days"], days_said(self.window, self.before, LAST_FINAL), "{self:?}");
         assert_eq!((&said["searchType"], &said["aggregation"]), (&self.kind_name().into(), &name_of(count).into()));
         assert_eq!(said["freshness"]["lastFinalDate"], LAST_FINAL);
         let some = self.total(count, self.window).impressions > 0;
-        let none = if self.window.0 > LAST_FINAL { "not_final_yet" } else { "no_search_data" };
-        assert_eq!(said["status"], if some { "analysed" } else { none }, "{self:?}");
+        let status = match (self.window.0 > LAST_FINAL, some) {
+            (true, _) => "not_final_yet",
+            (false, true) => "analysed",
+            (false, false) => "no_search_data",
+        };
+        assert_eq!(said["status"], status, "{self:?}");
         assert!(DateTime::parse_from_rfc3339(said["cachedAt"].as_str().unwrap()).is_ok(), "{said}");
     }
 }

@@ -12,7 +12,8 @@ use crate::support::oracle::Sum;
 
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 const DAY: Window = ("2026-10-06", "2026-10-06");
-const HEADER: [&str; 8] = ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped"];
+const HEADER: [&str; 9] =
+    ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped", "dayNotFinal"];
 
 fn bucket(sum: Sum) -> &'static str {
     // In whole numbers, so that an average of exactly 3, 10 or 20 is in the better bucket.
@@ -37,7 +38,11 @@ impl Case {
         for (cells, (date, query, sum)) in sheet.rows.iter().zip(&expected) {
             assert_eq!(cells[..3], [date.to_string(), defused(query), bucket(*sum).to_owned()], "{self:?}");
             self.cells(&cells[3..7], Some(*sum));
-            assert_eq!(cells[7], "false", "no day of these sites has 50,000 queries");
+            assert_eq!(
+                cells[7..],
+                ["false", "false"],
+                "no day of these sites has 50,000 queries, and every one is final"
+            );
         }
         sheet
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sightline::simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG, ordered};
-use crate::support::oracle::Sum;
+use crate::support::oracle::{Sum, tally};
 
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 const DAY: Window = ("2026-10-06", "2026-10-06");
@@ -20,8 +20,9 @@ impl Case {
         let json = self.ask(people, "table-sparklines", &[("table", table), ("keys", &text)]).await.expect(200).json;
         let daily = self.holds_sparklines(&json, table, keys);
         let known: Vec<_> = keys.iter().filter_map(|key| daily.get(key)).collect();
-        let clicks = known.iter().flat_map(|days| days.values()).map(|sum| sum.clicks).sum();
-        self.coverage(&json["meta"]["coverage"]["rows"], table, known.len(), known.len(), clicks);
+        let sum = |days: &&BTreeMap<NaiveDate, Sum>| days.values().fold(Sum::default(), |sum, day| sum.plus(*day));
+        let rows = tally(known.iter().map(sum));
+        self.coverage(&json["meta"]["coverage"]["rows"], table, rows, rows);
         if !known.is_empty() {
             // The metadata names the aggregation of the rows, which for pages is always by page.
             self.meta(&json["meta"], self.count());
@@ -38,9 +39,10 @@ impl Case {
         let first = &rows[..rows.len().min(limit.unwrap_or(25))];
         let keys: Vec<String> = first.iter().map(|(key, _)| key.clone()).collect();
         self.holds_sparklines(&json, table, &keys);
-        let clicks = first.iter().map(|(_, sum)| sum.clicks).sum();
         let ceiling = if matches!(table, "queries" | "pages") { super::CEILING } else { usize::MAX };
-        self.coverage(&json["meta"]["coverage"]["rows"], table, first.len(), rows.len().min(ceiling), clicks);
+        let known = tally(rows.iter().take(ceiling).map(|(_, sum)| *sum));
+        let shown = tally(first.iter().map(|(_, sum)| *sum));
+        self.coverage(&json["meta"]["coverage"]["rows"], table, shown, known);
         self.meta(&json["meta"], self.count());
     }
 
@@ -57,9 +59,9 @@ impl Case {
         let (daily, days) = (self.daily(table, self.window), Self::days(self.window));
         for (row, key) in rows.iter().zip(keys) {
             self.series(&row["series"], &days, &daily.get(key).cloned().unwrap_or_default());
-            assert_eq!(row.get("previousSeries").is_some(), self.before.is_some(), "{row}");
+            assert_eq!(row.get("previousSeries").is_some(), self.compared().is_some(), "{row}");
         }
-        if let Some(before) = self.before {
+        if let Some([_, before]) = self.compared() {
             let (daily, days) = (self.daily(table, before), Self::days(before));
             for (row, key) in rows.iter().zip(keys) {
                 self.series(&row["previousSeries"], &days, &daily.get(key).cloned().unwrap_or_default());

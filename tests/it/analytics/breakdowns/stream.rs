@@ -28,7 +28,7 @@ async fn a_file_cut_at_the_ceiling_says_so() {
 async fn a_table_of_pages_is_cut_at_the_same_ceiling() {
     let people = People::new().await;
     let case = Case::web(PAPER, ("2026-10-05", "2026-10-11"));
-    assert_eq!(case.rows("pages", CEILING).known, CEILING);
+    assert_eq!(case.rows("pages", CEILING).known.0, CEILING);
     let sheet = case.has_true_export(&people, "pages", None).await;
     assert_eq!(sheet.rows.len(), CEILING);
 }

@@ -18,6 +18,9 @@ async fn every_row_of_every_table_is_the_sum_of_its_cells_in_both_windows() {
         Case::web(SMALL, WEEK).class(Class::Topic).against(DAY),
         Case::web(SMALL, WEEK).and("query", "not_contains", "plant").and("page", "contains", "/blog/"),
         Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::web(SMALL, ("2026-11-15", "2026-11-21")).against(("2026-11-08", "2026-11-14")),
+        Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
+        Case::web(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
         Case::web(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
         Case::web(PAPER, DAY).kind(SearchType::GoogleNews).against(WEEK),
     ];
@@ -33,8 +36,9 @@ impl Case {
         let text = limit.to_string();
         let more = [("scope", "all"), ("queryLimit", &*text), ("pageLimit", &*text)];
         let json = self.ask(people, "performance", &more).await.expect(200).json;
-        let (data, before) = (&json["data"], self.before.map(|window| self.total(self.count(), window)));
-        self.totals(&data["totals"], self.total(self.count(), self.window), before.unwrap_or_default());
+        let total = |window| self.total(self.count(), window);
+        let (data, compared) = (&json["data"], self.compared().map(|windows| windows.map(total)));
+        self.totals(&data["totals"], total(self.window), compared);
         self.meta(&json["meta"], self.count());
         for table in ["queries", "pages", "countries", "devices"] {
             let (said, coverage) = (&data["tables"][table], &json["meta"]["coverage"][table]);
@@ -45,9 +49,7 @@ impl Case {
             let limited = matches!(table, "queries" | "pages");
             let expected = self.rows(table, if limited { limit } else { usize::MAX });
             self.table_rows(said, &expected.rows);
-            let shown = || expected.rows.iter().filter_map(|row| row.now);
-            let clicks = shown().map(|sum| sum.clicks).sum();
-            self.coverage(coverage, table, shown().count(), expected.known, clicks);
+            self.coverage(coverage, table, expected.shown(), expected.known);
         }
     }
 }

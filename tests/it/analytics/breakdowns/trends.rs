@@ -7,7 +7,7 @@ use serde_json::Value;
 use sightline::simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG, ordered};
-use crate::support::oracle::Sum;
+use crate::support::oracle::{Sum, tally};
 
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 const DAY: Window = ("2026-10-06", "2026-10-06");
@@ -36,7 +36,7 @@ impl Case {
         let more = if top.is_some() { &more[..] } else { &[] };
         let json = self.ask(people, "countries-timeseries", more).await.expect(200).json;
         let now = self.daily("countries", self.window);
-        let before = self.before.map(|window| self.daily("countries", window)).unwrap_or_default();
+        let compared = self.compared().map(|windows| windows.map(|window| self.daily("countries", window)));
         let ranked = ordered(self.table("countries", self.window));
         let named: Vec<&str> = ranked.iter().take(top.unwrap_or(5)).map(|(key, _)| key.as_str()).collect();
 
@@ -46,7 +46,8 @@ impl Case {
         assert_eq!(found, named, "{self:?}");
         for trend in trends {
             let of = |all: &BTreeMap<String, Days>| all.get(trend["country"].as_str().unwrap()).cloned();
-            self.trend(trend, &of(&now).unwrap(), &of(&before).unwrap_or_default());
+            let sides = compared.as_ref().map(|sides| sides.each_ref().map(|side| of(side).unwrap_or_default()));
+            self.trend(trend, &of(&now).unwrap(), sides);
         }
 
         let others = |all: &BTreeMap<String, Days>| {
@@ -54,24 +55,25 @@ impl Case {
                 all.iter().filter(|(key, _)| !named.contains(&key.as_str())).map(|(_, days)| days.clone()).collect();
             (!others.is_empty()).then(|| merged(&others))
         };
-        let (other, earlier) = (others(&now), others(&before));
-        assert_eq!(data.get("other").is_some(), other.is_some() || earlier.is_some(), "other in {self:?}");
+        let (other, sides) = (others(&now), compared.as_ref().map(|sides| sides.each_ref().map(others)));
+        let earlier = sides.as_ref().is_some_and(|[_, before]| before.is_some());
+        assert_eq!(data.get("other").is_some(), other.is_some() || earlier, "other in {self:?}");
         if let Some(trend) = data.get("other") {
-            self.trend(trend, &other.unwrap_or_default(), &earlier.unwrap_or_default());
+            self.trend(trend, &other.unwrap_or_default(), sides.map(|sides| sides.map(Option::unwrap_or_default)));
         }
-        let clicks = ranked.iter().take(named.len()).map(|(_, sum)| sum.clicks).sum();
+        let first = |rows: usize| tally(ranked.iter().take(rows).map(|(_, sum)| *sum));
         self.meta(&json["meta"], self.count());
         let coverage = &json["meta"]["coverage"]["countries"];
-        self.coverage(coverage, "countries", named.len(), ranked.len(), clicks);
+        self.coverage(coverage, "countries", first(named.len()), first(usize::MAX));
         json
     }
 
-    fn trend(&self, said: &Value, now: &Days, before: &Days) {
-        self.totals(&said["totals"], whole(now), whole(before));
+    fn trend(&self, said: &Value, now: &Days, sides: Option<[Days; 2]>) {
+        self.totals(&said["totals"], whole(now), sides.as_ref().map(|sides| sides.each_ref().map(whole)));
         self.series(&said["series"], &Self::days(self.window), now);
-        assert_eq!(said.get("previousSeries").is_some(), self.before.is_some(), "{self:?}");
-        if let Some(window) = self.before {
-            self.series(&said["previousSeries"], &Self::days(window), before);
+        assert_eq!(said.get("previousSeries").is_some(), sides.is_some(), "{self:?}");
+        if let Some(([_, before], [_, window])) = sides.zip(self.compared()) {
+            self.series(&said["previousSeries"], &Self::days(window), &before);
         }
     }
 }
@@ -119,6 +121,9 @@ async fn compared_trends_have_both_windows_days() {
         Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
         Case::web(YOUNG, ("2025-10-01", "2025-10-03")).against(WEEK),
         Case::web(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-14", "2026-11-20")),
+        Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
+        Case::web(SMALL, WEEK).against(("2026-11-19", "2026-11-21")),
+        Case::web(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
         Case::web(PAPER, DAY).against(("2026-10-05", "2026-10-05")),
     ];
     for case in &cases {

@@ -119,3 +119,48 @@ async fn a_row_beyond_a_cut_list_is_unknown() {
     assert!(!only_now.is_empty() && only_now.iter().all(|presence| presence == "unknown"));
     assert!(rows.iter().any(|row| row["presence"] == "lost"), "the window's own list is whole");
 }
+
+/// A Sunday to Saturday of which four days are final, and the week before it.
+const THIS_WEEK: (&str, &str) = ("2026-11-15", "2026-11-21");
+const LAST_WEEK: (&str, &str) = ("2026-11-08", "2026-11-14");
+
+#[tokio::test]
+async fn a_week_of_four_final_days_is_compared_with_four_days_of_the_other() {
+    let query = [("compareStart", LAST_WEEK.0), ("compareEnd", LAST_WEEK.1), ("scope", "all")];
+    let json = Asker::small().await.window(THIS_WEEK.0, THIS_WEEK.1, &query).await;
+    let total = |start: &str, end: &str| truth(start, end).total(Count::ByProperty, &all);
+    let (now, before) = (total("2026-11-15", "2026-11-18"), total("2026-11-08", "2026-11-11"));
+    let totals = &json["data"]["totals"];
+    assert_eq!((Sum::said(totals), Sum::said(&totals["previous"])), (now, before));
+    check_change(&totals["change"], now, before);
+    assert_ne!(before, total(LAST_WEEK.0, LAST_WEEK.1), "seven days have more");
+    let days = serde_json::json!({
+        "current": { "counted": 4, "notFinal": ["2026-11-19", "2026-11-20", "2026-11-21"] },
+        "previous": { "counted": 4, "notFinal": [] },
+        "compared": {
+            "current": { "startDate": "2026-11-15", "endDate": "2026-11-18" },
+            "previous": { "startDate": "2026-11-08", "endDate": "2026-11-11" },
+            "shortened": true,
+        },
+    });
+    assert_eq!(json["meta"]["days"], days);
+    assert_eq!(json["meta"]["compareWindow"]["endDate"], LAST_WEEK.1, "the window stays as it was asked for");
+    assert_eq!(json["data"]["previousSeries"].as_array().unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn a_window_without_a_final_day_is_compared_with_nothing() {
+    let asker = Asker::small().await;
+    let open = ("2026-11-19", "2026-11-21");
+    for (window, before) in [(open, LAST_WEEK), (LAST_WEEK, open)] {
+        let query = [("compareStart", before.0), ("compareEnd", before.1), ("scope", "all")];
+        let json = asker.window(window.0, window.1, &query).await;
+        let totals = &json["data"]["totals"];
+        assert!(totals.get("previous").is_none() && totals.get("change").is_none(), "{totals}");
+        assert!(json["meta"]["days"].get("compared").is_none() && json["data"].get("previousSeries").is_none());
+        assert!(
+            json["data"]["tables"]["countries"].as_array().unwrap().iter().all(|row| row.get("presence").is_none())
+        );
+        assert_eq!(json["meta"]["status"], if window == open { "not_final_yet" } else { "analysed" });
+    }
+}

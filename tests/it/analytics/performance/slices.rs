@@ -104,6 +104,22 @@ async fn a_classification_and_filters_both_hold() {
 }
 
 #[tokio::test]
+async fn a_share_of_the_property_is_not_that_of_the_slice() {
+    let asker = Asker::small().await;
+    let filters = r#"[{"dimension":"device","operator":"equals","value":"mobile"},
+        {"dimension":"country","operator":"equals","value":"AUS","logic":"or"}]"#;
+    let json = asker.window(START, END, &[("filters", filters), ("scope", "tables")]).await;
+    let clicks = json["data"]["totals"]["clicks"].as_u64().unwrap();
+    let whole = truth(START, END).total(Count::ByProperty, &all).clicks;
+    assert!(0 < clicks && clicks < whole);
+    for table in ["countries", "devices"] {
+        let coverage = &json["meta"]["coverage"][table];
+        assert_eq!(coverage["sliceShare"], 1.0, "{table}: {coverage}");
+        assert_eq!(coverage["clicksShare"], clicks as f64 / whole as f64, "{table}: {coverage}");
+    }
+}
+
+#[tokio::test]
 async fn a_classification_that_is_not_there_is_not_found_and_one_that_means_nothing_is_refused() {
     let (app, asker) = (shared(), Asker::small().await);
     let paper = Asker::paper().await;

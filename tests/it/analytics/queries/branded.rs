@@ -76,26 +76,27 @@ fn check_series(found: &Value, days: &BTreeMap<NaiveDate, Split>) {
 
 /// Checks a split, in any part of a response.
 pub fn check_split(case: &Case, found: &Value) -> Split {
-    let (now_days, before_days) = (days(case, case.window), case.compare.map(|window| days(case, window)));
-    let (now, before) = (whole(&now_days), before_days.as_ref().map(whole));
+    let (now_days, sides) =
+        (days(case, case.window), case.compared_days().map(|sides| sides.map(|side| days(case, side))));
+    let (now, wholes) = (whole(&now_days), sides.as_ref().map(|sides| sides.each_ref().map(whole)));
     metrics(&found["total"], now.total);
-    compared(&found["total"], now.total, before.map(|before| before.total));
+    compared(&found["total"], wholes.map(|sides| sides.map(|side| side.total)));
     let parts = [
-        ("branded", now.branded, before.map(|before| before.branded)),
-        ("nonBranded", now.other, before.map(|before| before.other)),
+        ("branded", now.branded, wholes.map(|sides| sides.map(|side| side.branded))),
+        ("nonBranded", now.other, wholes.map(|sides| sides.map(|side| side.other))),
     ];
-    for (name, sum, before) in parts {
+    for (name, sum, sides) in parts {
         metrics(&found[name], sum);
         check_shares(&found[name], (sum.clicks, sum.impressions), now.total);
-        compared(&found[name], sum, before);
+        compared(&found[name], sides);
     }
     check_shares(&found["anonymised"], now.anonymised(), now.total);
-    let previous = before.map(|before| before.anonymised());
+    let previous = wholes.map(|[_, before]| before.anonymised());
     let previous = previous.map(|(clicks, impressions)| json!({ "clicks": clicks, "impressions": impressions }));
     assert_eq!(found["anonymised"].get("previous"), previous.as_ref());
     check_series(&found["series"], &now_days);
-    assert_eq!(found.get("previousSeries").is_some(), before_days.is_some());
-    if let Some(before) = before_days {
+    assert_eq!(found.get("previousSeries").is_some(), sides.is_some());
+    if let Some([_, before]) = sides {
         check_series(&found["previousSeries"], &before);
     }
     now

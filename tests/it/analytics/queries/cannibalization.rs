@@ -12,7 +12,7 @@ use super::{
 };
 use crate::support::{
     class::Class,
-    oracle::{Count, Sum},
+    oracle::{Count, Sum, tally},
 };
 
 const OPERATION: &str = "cannibalization";
@@ -135,16 +135,21 @@ fn check(case: &Case, json: &Value) -> usize {
     if let Some((lowest, _)) = queries.last().map(rank) {
         assert!(left.values().all(|cut| cut.priority() <= lowest + 1e-9), "the best ones are listed");
     }
-    check_meta(case, &json["meta"], &rows, &pages);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let shown = tally(queries.iter().map(|query| rows[&text(&query["query"])]));
+    query_coverage(case, &json["meta"]["coverage"]["queries"], shown, rows.values());
+    let listed = queries.iter().flat_map(|query| {
+        let pages = &pages[&text(&query["query"])];
+        query["pages"].as_array().unwrap().iter().map(|page| pages[&text(&page["page"])])
+    });
+    let known = tally(pages.values().flat_map(BTreeMap::values).copied());
+    let found = &json["meta"]["coverage"]["queryPages"];
+    coverage(case, found, Count::ByPage, case.window, tally(listed), known);
+    check_thresholds(case, &json["meta"]);
     expected.len()
 }
 
-fn check_meta(case: &Case, meta: &Value, rows: &Rows, pages: &BTreeMap<String, Rows>) {
-    query_coverage(case, &meta["coverage"]["queries"], rows.values());
-    let pairs: Vec<&Sum> = pages.values().flat_map(BTreeMap::values).collect();
-    let all = case.without_query_conditions().total(case.window, Count::ByPage);
-    let clicks = pairs.iter().map(|pair| pair.clicks).sum();
-    coverage(&meta["coverage"]["queryPages"], Count::ByPage, pairs.len(), clicks, all.clicks);
+fn check_thresholds(case: &Case, meta: &Value) {
     let thresholds = &meta["thresholds"];
     for (name, default) in [("minQueryImpressions", "50"), ("minPageImpressions", "10")] {
         assert_eq!(thresholds[name], case.count(name, default), "{name}");
@@ -157,7 +162,7 @@ fn check_meta(case: &Case, meta: &Value, rows: &Rows, pages: &BTreeMap<String, R
 /// Checks how the listed queries stood in the comparison window, and returns the number of those that were candidates.
 fn check_before(case: &Case, data: &Value) -> usize {
     let queries = data["queries"].as_array().unwrap();
-    let Some((rows, pages)) = case.compare.map(|window| known(case, window)) else {
+    let Some((rows, pages)) = case.compared_days().map(|[_, window]| known(case, window)) else {
         assert!(data.get("previousQueriesFound").is_none());
         assert!(queries.iter().all(|query| query.get("previous").is_none()), "{data}");
         return 0;

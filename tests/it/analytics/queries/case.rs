@@ -14,12 +14,11 @@ use crate::{
     support::{
         actor::Answer,
         class::Class,
-        oracle::{Count, Counted, Keys, Sum, Truth, Wish, by_query, counts, day, holds},
+        oracle::{Count, Counted, Keys, Sum, Truth, Wish, by_query, compared_days, counts, day, holds},
     },
 };
 
-/// First and last day.
-pub type Window = (&'static str, &'static str);
+pub use crate::support::oracle::Window;
 
 /// Sums by query.
 pub type Rows = BTreeMap<String, Sum>;
@@ -165,6 +164,16 @@ impl Case {
             Some(Class::Topic) => !cell.anonymised && cell.query.to_lowercase().contains(place.topic),
         };
         classified && holds(&self.wishes, counted)
+    }
+
+    /// The days of both windows that are compared.
+    pub fn compared_days(&self) -> Option<[Window; 2]> {
+        compared_days(self.window, self.compare?, LAST_FINAL)
+    }
+
+    /// The question about all traffic.
+    pub fn everything(&self) -> Self {
+        Self { wishes: Vec::new(), class: None, ..self.clone() }
     }
 
     /// The question without its conditions on the query.

@@ -3,10 +3,10 @@
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use super::case::{Case, LAST_FINAL};
+use super::case::{Case, LAST_FINAL, Window};
 use crate::support::{
     app::start_of_test,
-    oracle::{Count, Sum},
+    oracle::{Count, Sum, Tally, coverage_said, days_said, tally},
 };
 
 /// A ratio. `None` if the divisor is zero.
@@ -61,41 +61,37 @@ pub fn change(found: &Value, now: Sum, before: Sum) {
     }
 }
 
-/// Checks `previous` and `change`, which are absent without a comparison.
+/// Checks `previous` and `change`, which are absent without compared days.
 #[track_caller]
-pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
-    match before {
+pub fn compared(found: &Value, sides: Option<[Sum; 2]>) {
+    match sides {
         None => assert!(found.get("previous").is_none() && found.get("change").is_none(), "{found}"),
-        Some(before) => {
+        Some([now, before]) => {
             metrics(&found["previous"], before);
             change(&found["change"], now, before);
         }
     }
 }
 
-/// Checks the coverage of a list of which every row was analysed.
+/// Checks the coverage of a list in a window.
 #[track_caller]
-pub fn coverage(found: &Value, count: Count, rows: usize, clicks: u64, of_clicks: u64) {
-    let aggregation = if count == Count::ByPage { "byPage" } else { "byProperty" };
-    let mut expected = json!({
-        "available": true, "aggregation": aggregation, "rowsShown": rows, "rowsKnown": rows, "totalRowsCapped": false,
-        "clicks": clicks,
-    });
-    let mut found = found.clone();
-    if let Some(share) = ratio(clicks, of_clicks) {
-        close(&found["clicksShare"], share);
-        expected["clicksShare"] = found["clicksShare"].take();
-        found["clicksShare"] = expected["clicksShare"].clone();
+pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, shown: Tally, known: Tally) {
+    let clicks = |case: &Case| case.total(window, count).clicks;
+    let (property, slice) = (clicks(&case.everything()), clicks(&case.without_query_conditions()));
+    let expected = coverage_said(count, false, [shown, known], property, slice);
+    assert_eq!(found.as_object().map(serde_json::Map::len), expected.as_object().map(serde_json::Map::len), "{found}");
+    for (name, value) in expected.as_object().unwrap() {
+        match value.as_f64().filter(|_| name.ends_with("Share")) {
+            Some(share) => close(&found[name], share),
+            None => assert_eq!(&found[name], value, "{name} of {found}"),
+        }
     }
-    assert_eq!(found, expected);
 }
 
 /// Checks the coverage of the query rows `rows`, which are all rows of the case or part of them.
 #[track_caller]
-pub fn query_coverage<'r>(case: &Case, found: &Value, rows: impl Iterator<Item = &'r Sum>) {
-    let rows: Vec<&Sum> = rows.collect();
-    let all = case.without_query_conditions().total(case.window, case.counts());
-    coverage(found, case.counts(), rows.len(), rows.iter().map(|row| row.clicks).sum(), all.clicks);
+pub fn query_coverage<'r>(case: &Case, found: &Value, shown: Tally, rows: impl Iterator<Item = &'r Sum>) {
+    coverage(case, found, case.counts(), case.window, shown, tally(rows.copied()));
 }
 
 /// Checks the metadata of a response.
@@ -104,6 +100,7 @@ pub fn meta(case: &Case, found: &Value) {
     let range = |(start, end): (&str, &str)| json!({ "startDate": start, "endDate": end });
     assert_eq!(found["window"], range(case.window));
     assert_eq!(found.get("compareWindow"), case.compare.map(range).as_ref());
+    assert_eq!(found["days"], days_said(case.window, case.compare, LAST_FINAL));
     assert_eq!(found["searchType"], case.wire_type());
     let by_page = case.counts() == Count::ByPage;
     assert_eq!(found["aggregation"], if by_page { "byPage" } else { "byProperty" });
@@ -111,6 +108,10 @@ pub fn meta(case: &Case, found: &Value) {
     assert_eq!(found["freshness"]["timeZone"], "America/Los_Angeles");
     assert!(DateTime::parse_from_rfc3339(found["cachedAt"].as_str().unwrap()).unwrap() <= start_of_test());
     let any = case.total(case.window, case.counts()).impressions > 0;
-    let none = if case.window.0 > LAST_FINAL { "not_final_yet" } else { "no_search_data" };
-    assert_eq!(found["status"], if any { "analysed" } else { none });
+    let status = match (case.window.0 > LAST_FINAL, any) {
+        (true, _) => "not_final_yet",
+        (false, true) => "analysed",
+        (false, false) => "no_search_data",
+    };
+    assert_eq!(found["status"], status);
 }

@@ -1,6 +1,9 @@
 //! Tests of queries within striking distance.
 
-use std::{cell::Cell, collections::BTreeMap};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::{Value, json};
 
@@ -11,7 +14,10 @@ use super::{
     each,
     places::{BEFORE, GARDEN, MONTH, MONTH_BEFORE, PAPER, SHOP, SOFTWARE, WEEK, YOUNG, slices, windows},
 };
-use crate::support::{class::Class, oracle::Sum};
+use crate::support::{
+    class::Class,
+    oracle::{self, Sum},
+};
 
 const OPERATION: &str = "growth-opportunities";
 
@@ -57,15 +63,17 @@ fn largest(pages: &Rows) -> &str {
     pages.iter().min_by(order).unwrap().0
 }
 
-fn check_movement(case: &Case, found: &Value, now: Sum, before: Option<Sum>) {
-    match (case.compare, before) {
-        (None, _) => assert!(found.get("movement").is_none(), "{found}"),
-        (Some(_), None) => assert_eq!(found["movement"], json!({ "presence": "new" })),
-        (Some(_), Some(before)) => {
-            assert_eq!(found["movement"]["presence"], "both");
-            metrics(&found["movement"]["previous"], before);
-            change(&found["movement"]["change"], now, before);
-        }
+/// Checks the movement between the compared days, whose rows are `sides`.
+fn check_movement(found: &Value, query: &str, sides: Option<&[Rows; 2]>) {
+    let Some([now, before]) = sides.map(|sides| sides.each_ref().map(|rows| rows.get(query))) else {
+        return assert!(found.get("movement").is_none(), "{found}");
+    };
+    let Some(before) = before else { return assert_eq!(found["movement"], json!({ "presence": "new" })) };
+    assert_eq!(found["movement"]["presence"], "both");
+    metrics(&found["movement"]["previous"], *before);
+    match now {
+        Some(now) => change(&found["movement"]["change"], *now, *before),
+        None => assert!(found["movement"].get("change").is_none(), "{found}"),
     }
 }
 
@@ -103,7 +111,7 @@ struct Seen {
 fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
     let mut rows = case.rows(case.window);
     rows.retain(|query, _| !case.leaves_brand_out() || !case.branded(query));
-    let before = case.compare.map(|window| case.rows(window)).unwrap_or_default();
+    let sides = case.compared_days().map(|sides| sides.map(|window| case.rows(window)));
     let (curve, pages) = (Curve::of(case), case.page_rows(case.window));
     let mut left = opportunities(case, &rows, &curve);
     check_curve(&json["data"]["curve"], &curve);
@@ -120,7 +128,7 @@ fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
         close(&one["expectedCtr"], expected.expected_ctr);
         close(&one["potentialClicks"], expected.gain);
         assert_eq!(one["page"], largest(&pages[query]), "{one}");
-        check_movement(case, one, expected.sum, before.get(query).copied());
+        check_movement(one, query, sides.as_ref());
         tally.rank += usize::from(rank);
         tally.snippet += usize::from(!rank);
         tally.new += usize::from(one["movement"]["presence"] == "new");
@@ -130,7 +138,9 @@ fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
     if let Some(last) = found.last().map(|last| last["potentialClicks"].as_f64().unwrap()) {
         assert!(left.values().all(|cut| cut.gain <= last + 1e-9), "the best ones are listed");
     }
-    query_coverage(case, &json["meta"]["coverage"]["queries"], rows.values());
+    let queries: BTreeSet<&str> = found.iter().map(|one| one["query"].as_str().unwrap()).collect();
+    let (_, clicks) = oracle::tally(queries.iter().map(|query| rows[*query]));
+    query_coverage(case, &json["meta"]["coverage"]["queries"], (found.len(), clicks), rows.values());
     check_thresholds(case, &json["meta"]["thresholds"], &curve);
 }
 

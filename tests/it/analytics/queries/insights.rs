@@ -16,7 +16,7 @@ use super::{
         windows,
     },
 };
-use crate::support::oracle::Sum;
+use crate::support::oracle::{Sum, tally};
 
 const OPERATION: &str = "query-insights";
 
@@ -44,15 +44,16 @@ fn check_visibility_series(found: &Value, days: &BTreeMap<NaiveDate, Rows>) {
     }
 }
 
-fn check_visibility(case: &Case, found: &Value, now: &Rows, before: Option<&Rows>) {
-    let (index, previous) = (visibility(now), before.and_then(visibility));
-    close(&found["index"], index);
+fn check_visibility(case: &Case, found: &Value, now: &Rows, sides: Option<&[Rows; 2]>) {
+    let (base, previous) = sides.map(|[base, before]| (visibility(base), visibility(before))).unwrap_or_default();
+    close(&found["index"], visibility(now));
     close(&found["previous"], previous);
-    close(&found["change"], index.zip(previous).map(|(now, before)| now - before));
+    close(&found["change"], base.zip(previous).map(|(now, before)| now - before));
     assert!(previous.is_some() || found.get("previous").is_none(), "absent, not null: {found}");
     check_visibility_series(&found["series"], &case.daily_rows(case.window));
-    assert_eq!(found.get("previousSeries").is_some(), case.compare.is_some());
-    if let Some(window) = case.compare {
+    let compared = case.compared_days();
+    assert_eq!(found.get("previousSeries").is_some(), compared.is_some());
+    if let Some([_, window]) = compared {
         check_visibility_series(&found["previousSeries"], &case.daily_rows(window));
     }
 }
@@ -136,15 +137,15 @@ fn check_movers(case: &Case, found: &Value, now: &Rows, before: &Rows, seen: &Se
 }
 
 fn check(case: &Case, json: &Value, seen: &Seen) {
-    let (now, before) = (case.rows(case.window), case.compare.map(|window| case.rows(window)));
+    let (now, sides) = (case.rows(case.window), case.compared_days().map(|sides| sides.map(|side| case.rows(side))));
     let data = &json["data"];
     check_distribution(&data["distribution"], &now);
-    check_visibility(case, &data["visibility"], &now, before.as_ref());
-    match &before {
+    check_visibility(case, &data["visibility"], &now, sides.as_ref());
+    match &sides {
         None => assert!(data.get("previousDistribution").is_none() && data.get("movers").is_none()),
-        Some(before) => {
+        Some([base, before]) => {
             check_distribution(&data["previousDistribution"], before);
-            check_movers(case, &data["movers"], &now, before, seen);
+            check_movers(case, &data["movers"], base, before, seen);
         }
     }
     if case.keywords {
@@ -152,7 +153,9 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     } else {
         assert!(data.get("brandedSplit").is_none(), "nothing is branded or not");
     }
-    query_coverage(case, &json["meta"]["coverage"]["queries"], now.values());
+    let listed = sides.iter().flat_map(|[base, before]| movers(case, base, before)).flat_map(|(_, list)| list);
+    let shown = tally(listed.filter_map(|(_, now, _)| now));
+    query_coverage(case, &json["meta"]["coverage"]["queries"], shown, now.values());
     let thresholds = json!({ "minImpressions": case.count("minImpressions", "10"), "curve": "static" });
     assert_eq!(json["meta"]["thresholds"], thresholds);
 }

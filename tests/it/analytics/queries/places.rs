@@ -44,6 +44,8 @@ pub fn windows() -> Vec<Case> {
         Case::of(GARDEN, DAY).compared(DAY_BEFORE),
         Case::of(GARDEN, TAIL),
         Case::of(GARDEN, DAY).compared(TAIL),
+        Case::of(GARDEN, TAIL).compared(("2026-11-04", "2026-11-12")),
+        Case::of(GARDEN, WEEK).compared(("2026-11-17", "2026-11-21")),
         Case::of(YOUNG, WEEK).compared(UNBORN),
         Case::of(YOUNG, UNBORN).compared(WEEK),
         Case::of(YOUNG, MONTH),

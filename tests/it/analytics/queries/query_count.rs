@@ -16,16 +16,17 @@ const OPERATION: &str = "query-count";
 
 fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
     let data = &json["data"];
-    let (now, days) = (case.rows(case.window).len(), check_series(case, &data["series"], case.window, seen));
+    let now = case.rows(case.window).len();
+    let (days, rows) = check_series(case, &data["series"], case.window, seen);
     assert_eq!(data["uniqueQueries"], now);
-    let mut coverage = json!({ "days": days, "daysCapped": 0 });
-    if let Some(window) = case.compare {
-        let before = case.rows(window).len();
+    let mut coverage = json!({ "rowsShown": days, "rowsKnown": rows, "days": days, "daysCapped": 0 });
+    if let Some([window, earlier]) = case.compared_days() {
+        let [base, before] = [window, earlier].map(|window| case.rows(window).len());
         assert_eq!(data["previous"], before);
-        assert_eq!(data["change"]["absolute"], now.cast_signed() - before.cast_signed());
-        let change = now as f64 - before as f64;
+        assert_eq!(data["change"]["absolute"], base.cast_signed() - before.cast_signed());
+        let change = base as f64 - before as f64;
         close(&data["change"]["percent"], (before > 0).then(|| 100.0 * change / before as f64));
-        coverage["previousDays"] = json!(check_series(case, &data["previousSeries"], window, seen));
+        coverage["previousDays"] = json!(check_series(case, &data["previousSeries"], earlier, seen).0);
         coverage["previousDaysCapped"] = json!(0);
     } else {
         assert!(["previous", "change", "previousSeries"].iter().all(|name| data.get(*name).is_none()), "{data}");
@@ -33,8 +34,8 @@ fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
     assert_eq!(json["meta"]["coverage"], coverage);
 }
 
-/// Checks the days of a window, and returns their number.
-fn check_series(case: &Case, series: &Value, window: Window, seen: &Cell<u64>) -> usize {
+/// Checks the days of a window, and returns their number and that of their rows.
+fn check_series(case: &Case, series: &Value, window: Window, seen: &Cell<u64>) -> (usize, usize) {
     let (series, days) = (series.as_array().unwrap(), case.daily_rows(window));
     assert_eq!(series.len(), days.len());
     for (point, (date, rows)) in series.iter().zip(&days) {
@@ -48,7 +49,7 @@ fn check_series(case: &Case, series: &Value, window: Window, seen: &Cell<u64>) -
         assert_eq!(point["queries"], sum, "every identified query stands in one bucket");
         seen.set(seen.get() + sum);
     }
-    days.len()
+    (days.len(), days.values().map(std::collections::BTreeMap::len).sum())
 }
 
 #[tokio::test]

@@ -26,7 +26,8 @@ pub type Effects = [f64; 4];
 
 impl Both {
     pub fn of(case: &Case, count: Count) -> Self {
-        Self { now: case.total(case.window, count), before: case.total(case.compare.unwrap(), count) }
+        let [now, before] = case.compared_days().unwrap().map(|window| case.total(window, count));
+        Self { now, before }
     }
 
     fn plus(self, other: Self) -> Self {

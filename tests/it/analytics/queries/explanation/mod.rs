@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use self::expected::{Both, Partition, check_brand, check_effects, close};
 use super::{
-    case::{Case, LAST_FINAL, Window},
+    case::Case,
     checks::coverage,
     curve::Curve,
     each, each_in,
@@ -19,7 +19,7 @@ use crate::{
     support::{
         app::{TestApp, shared},
         class::Class,
-        oracle::{Count, Keys, by_country, by_device, by_page, by_query, day},
+        oracle::{Count, Keys, by_country, by_device, by_page, by_query, tally},
     },
 };
 
@@ -47,12 +47,6 @@ fn check_sums(found: &Value) {
     }
 }
 
-fn check_days(found: &Value, (start, end): Window) {
-    let all = (day(end) - day(start)).num_days() + 1;
-    let open = (day(end) - day(LAST_FINAL)).num_days().max(0);
-    assert_eq!(*found, json!({ "counted": all - open, "notFinal": open }));
-}
-
 /// The largest effects seen, so that a test of nothing fails.
 type Seen = Cell<[f64; 5]>;
 
@@ -60,14 +54,15 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     let found = &json["data"]["explanation"];
     let (count, limit) = (case.counts(), usize::try_from(case.count("explainLimit", "10")).unwrap());
     let (whole, by_page_whole) = (Both::of(case, count), Both::of(case, Count::ByPage));
-    let curve = Curve::over(case, &[case.window, case.compare.unwrap()]);
+    let windows = case.compared_days().unwrap();
+    let curve = Curve::over(case, &windows);
     assert_eq!(found["clicksChange"], whole.change());
     assert_eq!(found["clicksChange"], json["data"]["totals"]["change"]["clicks"]["absolute"]);
     assert_eq!(found["curve"], curve.name());
     check_sums(found);
     let rows = |count, keys: Keys<'_>| Partition {
-        now: case.rows_by(case.window, count, keys),
-        before: case.rows_by(case.compare.unwrap(), count, keys),
+        now: case.rows_by(windows[0], count, keys),
+        before: case.rows_by(windows[1], count, keys),
     };
     let queries = rows(count, &by_query);
     let position = queries.check(&found["queries"], whole, limit, &curve, true);
@@ -84,15 +79,13 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     } else {
         assert!(found.get("brand").is_none(), "nothing is branded or not");
     }
-    check_days(&found["days"]["current"], case.window);
-    check_days(&found["days"]["previous"], case.compare.unwrap());
     let partitions = [("queries", count, &queries), ("pages", Count::ByPage, &pages)];
     for (name, count, rows) in
         partitions.into_iter().chain([("countries", count, &countries), ("devices", count, &devices)])
     {
-        let all = case.without_query_conditions().total(case.window, count);
-        let clicks = rows.now.values().map(|row| row.clicks).sum();
-        coverage(&found["coverage"][name], count, rows.now.len(), clicks, all.clicks);
+        let listed = ["gains", "losses"].iter().flat_map(|side| found[name][side]["rows"].as_array().unwrap());
+        let shown = tally(listed.filter_map(|row| rows.now.get(row["key"].as_str().unwrap()).copied()));
+        coverage(case, &found["coverage"][name], count, windows[0], shown, tally(rows.now.values().copied()));
     }
     let remainder = found["queries"]["remainder"]["clicksChange"].as_f64().unwrap();
     let mut most = seen.get();
@@ -139,13 +132,27 @@ async fn the_same_window_twice_has_nothing_to_explain() {
 }
 
 #[tokio::test]
-async fn days_that_are_not_final_are_named() {
-    let case = explained(Case::of(GARDEN, TAIL).compared(("2026-11-04", "2026-11-12")));
-    each(OPERATION, &[case], |case, json| {
+async fn only_final_days_are_explained() {
+    let cases = [(TAIL, ("2026-11-04", "2026-11-12")), (("2026-11-04", "2026-11-12"), TAIL)];
+    let cases = cases.map(|(window, before)| explained(Case::of(GARDEN, window).compared(before)));
+    each(OPERATION, &cases, |case, json| {
         check_case(case, json);
-        assert_eq!(json["data"]["explanation"]["days"]["current"], json!({ "counted": 6, "notFinal": 3 }));
+        let compared = &json["meta"]["days"]["compared"];
+        assert_eq!((&compared["current"]["startDate"], &compared["shortened"]), (&case.window.0.into(), &true.into()));
     })
     .await;
+}
+
+#[tokio::test]
+async fn without_a_final_day_there_is_nothing_to_explain() {
+    let asker = Asker::small().await;
+    for windows in [[("2026-11-19", "2026-11-21"), WEEK], [WEEK, ("2026-11-19", "2026-11-21")]] {
+        let [(start, end), (before, until)] = windows;
+        let more = [("compareStart", before), ("compareEnd", until), ("explain", "true")];
+        let json = asker.window(start, end, &more).await;
+        assert!(json["data"].get("explanation").is_none() && json["data"]["totals"].get("change").is_none(), "{json}");
+        assert!(json["meta"]["days"].get("compared").is_none(), "{json}");
+    }
 }
 
 #[tokio::test]

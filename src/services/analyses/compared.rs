@@ -1,0 +1,78 @@
+//! The days that a comparison counts.
+
+use api::models::Window;
+use chrono::{NaiveDate, TimeDelta};
+
+/// The days of both windows that are compared. All of them are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compared {
+    /// Days of the window.
+    pub current: Window,
+    /// Days of the comparison window.
+    pub previous: Window,
+    /// True if one of the windows has days that are left out.
+    pub shortened: bool,
+}
+
+/// Returns the days to compare. If one of the windows has days that are not final, both are cut to as many days from their start as
+/// both have final. `None` if that leaves none.
+#[must_use]
+pub fn compared(current: Window, previous: Window, last_final: NaiveDate) -> Option<Compared> {
+    let days = |window: Window| (window.end_date - window.start_date).num_days() + 1;
+    let final_days = [current, previous].map(|window| final_part(window, last_final).map_or(0, days));
+    if final_days == [days(current), days(previous)] {
+        return Some(Compared { current, previous, shortened: false });
+    }
+    let shorter = final_days.into_iter().min().filter(|days| *days > 0)?;
+    let first = |window: Window| Window {
+        end_date: window.end_date.min(window.start_date + TimeDelta::days(shorter - 1)),
+        ..window
+    };
+    Some(Compared { current: first(current), previous: first(previous), shortened: true })
+}
+
+/// Returns the part of a window that is final.
+#[must_use]
+pub fn final_part(window: Window, last_final: NaiveDate) -> Option<Window> {
+    (window.start_date <= last_final).then(|| Window { end_date: window.end_date.min(last_final), ..window })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window((start, end): (u32, u32)) -> Window {
+        let day = |n| NaiveDate::from_ymd_opt(2026, 11, n).unwrap();
+        Window { start_date: day(start), end_date: day(end) }
+    }
+
+    #[test]
+    fn a_window_with_unfinished_days_is_compared_with_as_many_days_of_the_other() {
+        let whole = |current, previous| Some((current, previous, false));
+        let cut = |current, previous| Some((current, previous, true));
+        let cases = [
+            ((8, 14), (1, 7), whole((8, 14), (1, 7))),
+            ((12, 18), (1, 3), whole((12, 18), (1, 3))),
+            ((15, 21), (8, 14), cut((15, 18), (8, 11))),
+            ((8, 14), (15, 21), cut((8, 11), (15, 18))),
+            ((15, 21), (15, 21), cut((15, 18), (15, 18))),
+            ((15, 21), (8, 9), cut((15, 16), (8, 9))),
+            ((12, 20), (17, 20), cut((12, 13), (17, 18))),
+            ((19, 21), (8, 10), None),
+            ((8, 10), (19, 21), None),
+        ];
+        let last_final = NaiveDate::from_ymd_opt(2026, 11, 18).unwrap();
+        for (current, previous, expected) in cases {
+            let expected = expected.map(|(current, previous, shortened)| Compared {
+                current: window(current),
+                previous: window(previous),
+                shortened,
+            });
+            assert_eq!(
+                compared(window(current), window(previous), last_final),
+                expected,
+                "{current:?} against {previous:?}"
+            );
+        }
+    }
+}
