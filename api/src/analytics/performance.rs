@@ -15,6 +15,8 @@ use crate::{
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
+    /// Nothing besides the totals.
+    Totals,
     /// The daily series.
     Series,
     /// The breakdown tables.
@@ -25,6 +27,20 @@ pub enum Scope {
 
 crate::enum_param!(Scope);
 
+impl Scope {
+    /// Returns whether the daily series is wanted.
+    #[must_use]
+    pub fn has_series(self) -> bool {
+        matches!(self, Self::Series | Self::All)
+    }
+
+    /// Returns whether the breakdown tables are wanted.
+    #[must_use]
+    pub fn has_tables(self) -> bool {
+        matches!(self, Self::Tables | Self::All)
+    }
+}
+
 /// Parameters of a performance question.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
 #[params(question = "SharedPerformanceQuestion")]
@@ -32,7 +48,8 @@ pub struct PerformanceParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
-    /// Parts to return besides the totals: `series` for the daily series, `tables` for the breakdown tables, `all` for both.
+    /// Parts to return besides the totals: `series` for the daily series, `tables` for the breakdown tables, `all` for both,
+    /// `totals` for none.
     #[param(default = "series", example = "all")]
     pub scope: Scope,
     /// Maximum number of rows in the query table. With a comparison, up to as many rows that only the comparison window

@@ -150,8 +150,7 @@ struct Wanted {
 
 /// Makes all readings in parallel.
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
-    let wanted =
-        Wanted { series: scope != Scope::Tables, tables: scope != Scope::Series, whole: scope != Scope::Series };
+    let wanted = Wanted { series: scope.has_series(), tables: scope.has_tables(), whole: scope.has_tables() };
     let plans = Plans { own: asked.plan().await?, whole: asked.plan_without_queries().await? };
     let current = read_window(search, asked, &plans, asked.window, wanted);
     let without_coverage = Wanted { whole: false, ..wanted };
@@ -208,13 +207,8 @@ struct Answer {
 /// Computes the answer from the readings.
 fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> Answer {
     let totals = total_of(material.current.totals.as_deref());
-    let (tables, coverage) = if params.scope == Scope::Series {
-        (None, None)
-    } else {
-        let (tables, coverage) = tables(asked, params, material);
-        (Some(tables), Some(coverage))
-    };
-    let wants_series = params.scope != Scope::Tables;
+    let (tables, coverage) = params.scope.has_tables().then(|| tables(asked, params, material)).unzip();
+    let wants_series = params.scope.has_series();
     let previous = material.previous.as_ref().zip(asked.compare);
     let daily = |window: Window, readings: &Readings| daily(window, readings, material.freshness.last_final_date);
     let read_at = material.readings().map(|reading| reading.read_at).min();
