@@ -43,7 +43,8 @@ impl Period {
             "this_year" => Self::ThisYear,
             _ => {
                 let (number, unit) = name.strip_prefix("last_")?.split_once('_')?;
-                let number: u32 = number.parse().ok()?;
+                let number: u32 =
+                    number.parse().ok().filter(|_| number.starts_with(|first| matches!(first, '1'..='9')))?;
                 match unit {
                     "day" | "days" if (1..=MOST_DAYS).contains(&u64::from(number)) => Self::Days(u64::from(number)),
                     "month" | "months" if (1..=MOST_MONTHS).contains(&number) => Self::Months(number),
@@ -117,9 +118,18 @@ mod tests {
 
     #[test]
     fn other_names_are_refused() {
-        for name in
-            ["", "last", "last_days", "last_0_days", "last_481_days", "last_17_months", "last_-1_days", "LAST_WEEK"]
-        {
+        for name in [
+            "",
+            "last",
+            "last_days",
+            "last_0_days",
+            "last_481_days",
+            "last_17_months",
+            "last_-1_days",
+            "last_+7_days",
+            "last_07_days",
+            "LAST_WEEK",
+        ] {
             assert_eq!(Period::parse(name), None, "{name}");
         }
     }

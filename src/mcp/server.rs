@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// The revisions of the protocol that clients may speak.
-const VERSIONS: [ProtocolVersion; 3] =
+pub const VERSIONS: [ProtocolVersion; 3] =
     [ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
 /// The methods that are answered.

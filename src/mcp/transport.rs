@@ -17,7 +17,7 @@ use poem::{
     http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use rmcp::{
-    model::ClientJsonRpcMessage,
+    model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, ProtocolVersion},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
@@ -25,11 +25,13 @@ use rmcp::{
 use serde_json::{Value, json};
 use tracing::Span;
 
-use super::server::Server;
+use super::server::{Server, VERSIONS};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+/// The header that names the revision of the protocol.
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// JSON-RPC: the body is no JSON.
@@ -87,7 +89,11 @@ impl Endpoint for Transport {
             Ok(id) => id,
             Err((code, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &Value::Null, advice)),
         };
-        if serde_json::from_slice::<ClientJsonRpcMessage>(&bytes).is_err() {
+        let message = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
+        if let Some(advice) = message.as_ref().ok().and_then(|message| unknown_version(request.headers(), message)) {
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, &id, &advice));
+        }
+        if message.is_err() {
             let advice = "The parameters do not fit the method.";
             return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, &id, advice));
         }
@@ -107,6 +113,9 @@ fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
         return Err((INVALID_REQUEST, "Send one message in each request; the protocol has no batches."));
     }
     let id = message.get("id").cloned().unwrap_or_default();
+    if id.is_number() && !id.is_i64() {
+        return Err((INVALID_REQUEST, "id: must be a string or a whole number of 64 bits."));
+    }
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
         && message.get("method").is_some_and(Value::is_string)
         && message.get("params").is_none_or(Value::is_object)
@@ -116,6 +125,21 @@ fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
     } else {
         Err((INVALID_REQUEST, "The body must be a request or a notification of JSON-RPC 2.0."))
     }
+}
+
+/// Returns why the version in the headers of `message` is refused, if it is. Without a header the protocol assumes 2025-03-26, and
+/// the message is answered, because nothing in it depends on the revision. A client that names a revision is held to it. `initialize`
+/// negotiates the version in its parameters, and a message with a version of its own is judged by the SDK.
+fn unknown_version(headers: &HeaderMap, message: &ClientJsonRpcMessage) -> Option<String> {
+    let version = headers.get(PROTOCOL_VERSION)?;
+    let negotiates = match message {
+        JsonRpcMessage::Request(JsonRpcRequest { request: ClientRequest::InitializeRequest(_), .. }) => true,
+        JsonRpcMessage::Request(JsonRpcRequest { request, .. }) => request.get_meta().protocol_version().is_some(),
+        _ => false,
+    };
+    let is_known = VERSIONS.iter().any(|known| version == known.as_str());
+    let names = VERSIONS.each_ref().map(ProtocolVersion::as_str).join(", ");
+    (!negotiates && !is_known).then(|| format!("MCP-Protocol-Version: must be one of {names}"))
 }
 
 /// Returns the form that the client accepts: JSON where it accepts both. A client without `Accept` accepts everything.
@@ -217,6 +241,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, INVALID_REQUEST),
         ] {

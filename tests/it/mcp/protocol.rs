@@ -84,6 +84,7 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         ("[]", 400, -32600),
         (r#"{"id":1,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"nothing/like/it"}"#, 200, -32601),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such_tool"}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#, 200, -32602),
@@ -96,8 +97,14 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         assert!(reply.header("content-type").starts_with("application/json"), "{body}");
     }
     let ping = json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" });
-    let reply = assistant.post(&ping, &[("mcp-protocol-version", "1999-01-01")]).await.expect(400);
-    assert_eq!((reply.error(), &reply.json["id"]), (-32600, &json!(3)), "{}", reply.text);
+    for unknown in ["1999-01-01", "2025-03-26", "2024-11-05"] {
+        let reply = assistant.post(&ping, &[("mcp-protocol-version", unknown)]).await.expect(400);
+        assert_eq!((reply.error(), &reply.json["id"]), (-32600, &json!(3)), "{}", reply.text);
+        assert!(reply.text.contains("must be one of 2025-06-18, 2025-11-25, 2026-07-28"), "{}", reply.text);
+    }
+    assistant.post(&ping, &[("mcp-protocol-version", "")]).await.expect(200);
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assistant.post(&done, &[("mcp-protocol-version", "2025-03-26")]).await.expect(400);
 }
 
 #[tokio::test]
