@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     catalogue::Declaration,
     clean::{ADVICE, clean},
-    text::readable,
+    text::{left_out, readable},
 };
 
 /// The field of `_meta` that says how large an answer is.
@@ -72,7 +72,8 @@ pub fn success(tool: &Declaration, answer: Value, rows: usize) -> CallToolResult
     let (answer, cuts) = given(tool, answer, rows);
     let body = readable(&answer);
     let structured = answer.to_string().len() / BYTES_OF_TOKEN;
-    let omitted: Vec<String> = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows)).collect();
+    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows));
+    let omitted: Vec<String> = omitted.chain(left_out(&answer["data"]["explanation"])).collect();
     let mut head = format!("{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
     for left_out in &omitted {
         head.extend([left_out.as_str(), "\n"]);

@@ -2,9 +2,13 @@
 //!
 //! Every text of the answer is quoted, so that a reader can tell data from words of the service.
 
+mod explanation;
+
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
+
+pub use self::explanation::left_out;
 
 /// Returns the text of a cleaned answer.
 #[must_use]
@@ -91,7 +95,11 @@ fn section(name: &str, value: &Value, out: &mut String) {
             }
             for (field, value) in nested {
                 let path = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
-                section(&path, value, out);
+                if path == "explanation" {
+                    explanation::explained(value, out);
+                } else {
+                    section(&path, value, out);
+                }
             }
         }
         other => line(out, &format!("{}: {}", if name.is_empty() { "rows" } else { name }, inline(other))),

@@ -18,6 +18,8 @@ struct Pair {
     limits: &'static [&'static str],
     compares: bool,
     scope: bool,
+    /// The parameters that the tool always sends.
+    fixed: &'static [(&'static str, &'static str)],
     drawn: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -27,13 +29,14 @@ const SLICE: [(&str, &[&str]); 3] = [
     ("filters", &[r#"[{"dimension":"device","operator":"equals","value":"mobile"}]"#]),
 ];
 
-const PAIRS: [Pair; 6] = [
+const PAIRS: [Pair; 7] = [
     Pair {
         tool: "get_performance",
         path: "performance",
         limits: &["queryLimit", "pageLimit"],
         compares: false,
         scope: true,
+        fixed: &[],
         drawn: &[SLICE[0], SLICE[1], SLICE[2], ("scope", &["series", "tables", "all"])],
     },
     Pair {
@@ -42,6 +45,16 @@ const PAIRS: [Pair; 6] = [
         limits: &["queryLimit", "pageLimit"],
         compares: true,
         scope: true,
+        fixed: &[],
+        drawn: &[SLICE[0], SLICE[1], SLICE[2]],
+    },
+    Pair {
+        tool: "explain_click_change",
+        path: "performance",
+        limits: &["explainLimit"],
+        compares: true,
+        scope: false,
+        fixed: &[("explain", "true"), ("scope", "totals")],
         drawn: &[SLICE[0], SLICE[1], SLICE[2]],
     },
     Pair {
@@ -50,6 +63,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["limit"],
         compares: false,
         scope: false,
+        fixed: &[],
         drawn: &[SLICE[1], ("minQueryImpressions", &["10", "80"]), ("includeBranded", &["true", "false"])],
     },
     Pair {
@@ -58,6 +72,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["limit"],
         compares: true,
         scope: false,
+        fixed: &[],
         drawn: &[SLICE[2], ("kind", &["rank", "snippet"]), ("minImpressions", &["10", "300"])],
     },
     Pair {
@@ -66,6 +81,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["limit"],
         compares: true,
         scope: false,
+        fixed: &[],
         drawn: &[SLICE[2], ("minImpressions", &["5"])],
     },
     Pair {
@@ -74,6 +90,7 @@ const PAIRS: [Pair; 6] = [
         limits: &["limit"],
         compares: true,
         scope: false,
+        fixed: &[],
         drawn: &[SLICE[0], SLICE[1]],
     },
 ];
@@ -83,7 +100,8 @@ const PERIODS: [&str; 5] = ["yesterday", "last_7_days", "last_28_days", "last_mo
 /// Draws arguments, asks the tool and the operation, and compares.
 async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: &Actor, property: &str) {
     let mut arguments = json!({ "property": property });
-    let mut query: Vec<(String, String)> = Vec::new();
+    let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    let mut query: Vec<(String, String)> = pair.fixed.iter().map(own).collect();
     for (name, values) in pair.drawn {
         if draw.random_bool(0.5) {
             let value = values[draw.random_range(0..values.len())];
@@ -94,7 +112,7 @@ async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: 
     if pair.scope && !query.iter().any(|(name, _)| name == "scope") {
         query.push(("scope".to_owned(), "tables".to_owned()));
     }
-    let limit = [500, 25, 3][draw.random_range(0..3)];
+    let limit = [100, 25, 3][draw.random_range(0..3)];
     // The operation bounds no countries, so the tool cuts them where it shows few rows.
     let limit = if pair.scope { 500 } else { limit };
     arguments["limit"] = json!(limit);
@@ -114,7 +132,8 @@ async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: 
             query.push((end.to_owned(), window["endDate"].as_str().unwrap().to_owned()));
         }
     }
-    let compared = arguments.get("compareTo").is_some() || pair.tool == "compare_periods";
+    let always = ["compare_periods", "explain_click_change"].contains(&pair.tool);
+    let compared = arguments.get("compareTo").is_some() || always;
     assert_eq!(said["meta"].get("compareWindow").is_some(), compared, "{arguments}");
     let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let answer = person.ask(&format!("/api/properties/{property}/{}", pair.path), &query).await.expect(200);
