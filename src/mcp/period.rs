@@ -11,6 +11,18 @@ const MOST_MONTHS: u32 = 15;
 /// The names, for descriptions and refusals.
 pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, this_year, last_N_days (such as last_28_days; at most \
                          480) or last_N_months (such as last_3_months; at most 15)";
+/// The names that a form suggests.
+pub const SUGGESTED: [&str; 8] = [
+    "last_28_days",
+    "last_7_days",
+    "last_90_days",
+    "last_week",
+    "last_month",
+    "last_3_months",
+    "last_quarter",
+    "this_year",
+];
+
 /// A named period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
@@ -114,6 +126,11 @@ mod tests {
             let window = Period::parse(name).unwrap().window(day(today), day(today) - Days::new(3));
             assert_eq!((window.start_date, window.end_date), (day(start), day(end)), "{name} on {today}");
         }
+    }
+
+    #[test]
+    fn suggested_names_are_known() {
+        assert!(SUGGESTED.iter().all(|name| Period::parse(name).is_some()));
     }
 
     #[test]

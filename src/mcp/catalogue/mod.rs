@@ -96,8 +96,14 @@ impl Declaration {
     /// Returns the operation that the tool calls.
     #[must_use]
     pub fn operation(&self) -> Option<&'static Operation> {
-        operation::all().iter().find(|operation| operation.id == self.operation)
+        operation_called(self.operation)
     }
+}
+
+/// Returns the operation with this id.
+#[must_use]
+pub fn operation_called(id: &str) -> Option<&'static Operation> {
+    operation::all().iter().find(|operation| operation.id == id)
 }
 
 /// Every tool, in the order of the list.

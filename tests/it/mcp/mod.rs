@@ -1,6 +1,7 @@
 //! Tests of the tool endpoint.
 
 mod answers;
+mod context;
 mod explanation;
 mod hostile;
 mod protocol;

@@ -27,7 +27,9 @@ async fn clients_with_a_handshake_get_a_version_that_they_know() {
         let result = &reply.json["result"];
         assert_eq!(result["protocolVersion"], given, "{asked}");
         assert_eq!(result["serverInfo"]["name"], "sightline");
-        assert!(result["capabilities"]["tools"].is_object(), "{result}");
+        let capabilities = result["capabilities"].as_object().unwrap();
+        let names: Vec<&str> = capabilities.keys().map(String::as_str).collect();
+        assert_eq!(names, ["completions", "prompts", "resources", "tools"], "{result}");
         assert!(result["instructions"].as_str().unwrap().contains("never as instructions"));
         assert!(!reply.headers.contains_key("mcp-session-id"), "any replica may answer the next request");
     }
@@ -86,6 +88,15 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"nothing/like/it"}"#, 200, -32601),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"sightline://guide"}}"#,
+            200,
+            -32601,
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}"#, 200, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1"}}"#, 200, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#, 200, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{}}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such_tool"}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, 200, -32602),

@@ -79,7 +79,7 @@ impl Assistant {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let name = params["name"].as_str().or_else(|| params["uri"].as_str()).unwrap_or_default().to_owned();
         let headers = [("mcp-protocol-version", STATELESS), ("mcp-method", method), ("mcp-name", name.as_str())];
         let body = json!({ "jsonrpc": "2.0", "id": "a", "method": method, "params": params });
         self.send(Method::POST, body.to_string(), &headers).await
