@@ -21,6 +21,7 @@ mod schema;
 mod server;
 mod text;
 mod transport;
+mod waiting;
 
 use std::sync::Arc;
 

@@ -14,7 +14,6 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use tracing::{Instrument as _, Span};
 
 use super::{
     answer, arguments,
@@ -24,6 +23,7 @@ use super::{
     prompts,
     properties::Properties,
     resources::{self, LASTING},
+    waiting::{answered, outer},
 };
 
 /// The revisions of the protocol that clients may speak.
@@ -120,7 +120,7 @@ impl ServerHandler for Server {
         let outer = outer(&context)?;
         let ServerParts { operations, properties, .. } = &*self.0;
         let read = resources::read(operations, properties, &request.uri, outer);
-        unless_cancelled(&context, outer, read).await?.map(Into::into)
+        answered(&context, outer, read).await?.map(Into::into)
     }
 
     async fn list_prompts(
@@ -176,26 +176,7 @@ impl ServerHandler for Server {
         };
         let outer = outer(&context)?;
         let answer = self.answer(offer, request.arguments.unwrap_or_default(), outer);
-        unless_cancelled(&context, outer, answer).await.map(Into::into)
-    }
-}
-
-/// Returns the HTTP request that carried the message.
-fn outer(context: &RequestContext<RoleServer>) -> Result<&Parts, ErrorData> {
-    context.extensions.get().ok_or_else(|| ErrorData::internal_error("the message has no request", None))
-}
-
-/// Waits for `answer` until the client cancels. Dropping it withdraws it from reads that nobody else waits for.
-async fn unless_cancelled<T>(
-    context: &RequestContext<RoleServer>,
-    outer: &Parts,
-    answer: impl Future<Output = T>,
-) -> Result<T, ErrorData> {
-    // The SDK answers in a task of its own, which would lose the request's span and with it the correlation id of log lines.
-    let span = outer.extensions.get::<Span>().cloned().unwrap_or_else(Span::none);
-    tokio::select! {
-        answer = answer.instrument(span) => Ok(answer),
-        () = context.ct.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
+        answered(&context, outer, answer).await.map(Into::into)
     }
 }
 

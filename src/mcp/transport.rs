@@ -25,7 +25,10 @@ use rmcp::{
 use serde_json::{Value, json};
 use tracing::Span;
 
-use super::server::{Server, VERSIONS};
+use super::{
+    server::{Server, VERSIONS},
+    waiting::TakesEvents,
+};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -79,7 +82,7 @@ impl Endpoint for Transport {
         if *request.method() != Method::POST {
             return Err(MethodNotAllowedError.into());
         }
-        let Some(form) = accepted(request.headers()) else {
+        let Some((form, takes_events)) = accepted(request.headers()) else {
             let advice = "Accept: must allow application/json, text/event-stream or both";
             return Ok(refusal(StatusCode::NOT_ACCEPTABLE, INVALID_REQUEST, &Value::Null, advice));
         };
@@ -101,6 +104,9 @@ impl Endpoint for Transport {
         // The SDK demands both types of every client, also of one that takes only the type it will get.
         request.headers_mut().insert(header::ACCEPT, BOTH);
         request.extensions_mut().insert(Span::current());
+        if takes_events {
+            request.extensions_mut().insert(TakesEvents);
+        }
         let service = if form == Form::Json { &self.json } else { &self.events };
         answer(service.handle(request).await, &id).await
     }
@@ -142,11 +148,12 @@ fn unknown_version(headers: &HeaderMap, message: &ClientJsonRpcMessage) -> Optio
     (!negotiates && !is_known).then(|| format!("MCP-Protocol-Version: must be one of {names}"))
 }
 
-/// Returns the form that the client accepts: JSON where it accepts both. A client without `Accept` accepts everything.
-fn accepted(headers: &HeaderMap) -> Option<Form> {
+/// Returns the form of the answer, which is JSON where the client accepts both, and whether the client takes events. The SDK sends
+/// events to such a client, too, if there is progress to report. A client without `Accept` gets JSON.
+fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
     let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
     if lines.peek().is_none() {
-        return Some(Form::Json);
+        return Some((Form::Json, false));
     }
     let types: Vec<String> = lines
         .filter_map(|line| line.to_str().ok())
@@ -158,11 +165,13 @@ fn accepted(headers: &HeaderMap) -> Option<Form> {
             weight.is_none_or(|weight| weight > 0.0).then_some(media_type)
         })
         .collect();
-    let accepts = |names: [&str; 3]| types.iter().any(|media_type| names.contains(&media_type.as_str()));
-    if accepts([JSON, "application/*", "*/*"]) {
-        Some(Form::Json)
-    } else {
-        accepts([EVENTS, "text/*", "*/*"]).then_some(Form::Events)
+    let accepts = |names: &[&str]| types.iter().any(|media_type| names.contains(&media_type.as_str()));
+    // `*/*` is what tools send that know nothing of events.
+    let (takes_json, takes_events) = (accepts(&[JSON, "application/*", "*/*"]), accepts(&[EVENTS, "text/*"]));
+    match (takes_json, takes_events) {
+        (true, _) => Some((Form::Json, takes_events)),
+        (false, true) => Some((Form::Events, true)),
+        (false, false) => None,
     }
 }
 
@@ -201,14 +210,14 @@ mod tests {
     #[test]
     fn the_form_follows_accept() {
         for (lines, form) in [
-            (&[][..], Some(Form::Json)),
-            (&["application/json, text/event-stream"], Some(Form::Json)),
-            (&["text/event-stream", "application/json"], Some(Form::Json)),
-            (&["application/json"], Some(Form::Json)),
-            (&["*/*"], Some(Form::Json)),
-            (&["Application/*;q=0.1"], Some(Form::Json)),
-            (&["text/event-stream"], Some(Form::Events)),
-            (&["application/json;q=0, text/event-stream"], Some(Form::Events)),
+            (&[][..], Some((Form::Json, false))),
+            (&["application/json, text/event-stream"], Some((Form::Json, true))),
+            (&["text/event-stream", "application/json"], Some((Form::Json, true))),
+            (&["application/json"], Some((Form::Json, false))),
+            (&["*/*"], Some((Form::Json, false))),
+            (&["Application/*;q=0.1"], Some((Form::Json, false))),
+            (&["text/event-stream"], Some((Form::Events, true))),
+            (&["application/json;q=0, text/event-stream"], Some((Form::Events, true))),
             (&["text/html"], None),
             (&[""], None),
         ] {

@@ -7,3 +7,4 @@ mod hostile;
 mod protocol;
 mod rights;
 mod surface;
+mod waiting;
