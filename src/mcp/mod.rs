@@ -19,6 +19,7 @@ mod properties;
 mod resources;
 mod schema;
 mod server;
+mod state;
 mod text;
 mod transport;
 mod waiting;

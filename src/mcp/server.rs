@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use api::error::ApiError;
+use api::error::{ApiError, Code};
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -14,6 +14,7 @@ use rmcp::{
     },
     service::RequestContext,
 };
+use serde_json::{Value, json};
 
 use super::{
     answer, arguments,
@@ -23,6 +24,7 @@ use super::{
     prompts,
     properties::Properties,
     resources::{self, LASTING},
+    state::State,
     waiting::{answered, outer},
 };
 
@@ -182,20 +184,46 @@ impl ServerHandler for Server {
 
 impl Server {
     async fn answer(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> CallToolResult {
-        match self.asked(offer, arguments, outer).await {
-            Ok(result) => result,
-            Err(refusal) => answer::refused(&refusal),
+        let asked = self.asked(offer, arguments, outer).await;
+        let state = self.state(offer, &asked, outer).await.unwrap_or_else(|refusal| {
+            tracing::error!(%refusal, "the state of an answer cannot be told");
+            None
+        });
+        match asked {
+            Ok((answer, rows)) => answer::success(offer.declaration, answer, rows, state),
+            Err(refusal) => answer::refused(&refusal, state),
         }
     }
 
-    async fn asked(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<CallToolResult, ApiError> {
+    /// Returns the state of an answer. Where nothing is there to see, it is that of the person.
+    async fn state(
+        &self,
+        offer: &Offer,
+        asked: &Result<(Value, usize), ApiError>,
+        outer: &Parts,
+    ) -> Result<Option<State>, ApiError> {
+        let properties = &self.0.properties;
+        match asked {
+            Err(refusal) if refusal.code == Code::NotFound && offer.operation.is_property_scoped() => {
+                properties.absence(outer).await
+            }
+            Err(refusal) => Ok(State::of_refusal(refusal)),
+            Ok((answer, _)) if answer["data"]["searchAccounts"].is_array() => properties.account(outer).await,
+            Ok((answer, _)) if offer.operation.id == "listProperties" && answer["data"] == json!([]) => {
+                properties.absence(outer).await
+            }
+            Ok((answer, _)) => Ok(State::of_answer(answer)),
+        }
+    }
+
+    /// Returns the answer of the operation, and the most rows of each list.
+    async fn asked(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<(Value, usize), ApiError> {
         let call = arguments::read(offer, arguments)?;
         let property = match &call.property {
             Some(text) => Some(self.0.properties.find(text, outer).await?),
             None => None,
         };
         let rows = call.rows;
-        let found = self.0.operations.call(outer, offer.operation, property, call).await?;
-        Ok(answer::success(offer.declaration, found, rows))
+        Ok((self.0.operations.call(outer, offer.operation, property, call).await?, rows))
     }
 }

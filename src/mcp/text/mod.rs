@@ -35,9 +35,6 @@ fn about(meta: &Map<String, Value>, out: &mut String) {
     if let Some(days) = window("compareWindow") {
         line(out, &format!("Compared with: {days}"));
     }
-    if let Some(status) = meta.get("status").and_then(Value::as_str) {
-        line(out, &format!("Status: {}", state(status)));
-    }
     for (name, value) in meta {
         match name.as_str() {
             "window" | "compareWindow" | "status" => {}
@@ -45,21 +42,6 @@ fn about(meta: &Map<String, Value>, out: &mut String) {
             _ => line(out, &format!("{name}: {}", inline(value))),
         }
     }
-}
-
-/// Says what a state means and what to do about it.
-fn state(status: &str) -> String {
-    let meaning = match status {
-        "no_search_data" => {
-            "no_search_data - the search engine has nothing for this question; try a longer window or fewer filters"
-        }
-        "not_final_yet" => {
-            "not_final_yet - the search engine is still counting these days, so zeros below are not traffic; ask for days up to \
-             lastFinalDate"
-        }
-        other => other,
-    };
-    meaning.to_owned()
 }
 
 /// Writes for each table how much of the whole its rows are.
@@ -196,7 +178,6 @@ mod tests {
             },
         });
         let expected = "Window: 2026-10-22 to 2026-11-18\n\
-            Status: no_search_data - the search engine has nothing for this question; try a longer window or fewer filters\n\
             Table queries: 2 of 40 known rows, 25.0 % of the property's clicks; the search engine may have more rows than could be read\n\
             totals: clicks=76 ctr=0.0837\n\
             totals.change.clicks: absolute=8\n\

