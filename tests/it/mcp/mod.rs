@@ -2,6 +2,7 @@
 
 mod answers;
 mod context;
+mod crowd;
 mod explanation;
 mod hostile;
 mod protocol;
