@@ -73,7 +73,7 @@ fn limits_and_enums() {
         ("queryLimit=99999999999999999999", "queryLimit: must be a whole number from 1 to 5000"),
         ("pageLimit=", "pageLimit: must be a whole number from 1 to 5000"),
         ("scope=tables", "accepted"),
-        ("scope=Tables", "scope: must be one of series, tables, all"),
+        ("scope=Tables", "scope: must be one of totals, series, tables, all"),
         ("searchType=news", "searchType: must be one of web, discover, googleNews, image, video"),
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");

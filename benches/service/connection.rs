@@ -16,16 +16,32 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects; every [`Self::get`] asks for `path` with `token`.
+    /// Connects; every [`Self::ask`] asks for `path` with `token`.
     pub fn open(address: SocketAddr, path: &str, token: &str) -> Measured<Self> {
+        Self::repeating(
+            address,
+            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\r\n"),
+        )
+    }
+
+    /// Connects; every [`Self::ask`] sends `message` to the tool endpoint with `token`.
+    pub fn to_tools(address: SocketAddr, message: &str, token: &str) -> Measured<Self> {
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\naccept: application/json, text/event-stream\r\n\
+             mcp-protocol-version: 2025-11-25\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{message}",
+            message.len()
+        );
+        Self::repeating(address, request)
+    }
+
+    fn repeating(address: SocketAddr, request: String) -> Measured<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\r\n");
         Ok(Self { stream, request: request.into_bytes(), buffer: vec![0; 256 * 1024] })
     }
 
     /// Sends the request once and reads the whole answer, which must be a 200. Returns the length of its body in bytes.
-    pub fn get(&mut self) -> Measured<usize> {
+    pub fn ask(&mut self) -> Measured<usize> {
         self.stream.write_all(&self.request)?;
         self.answer(200)
     }

@@ -20,13 +20,21 @@ pub const ROUNDS: usize = 5;
 
 /// Answers per second to `GET path` on [`CONNECTIONS`] connections.
 pub fn reads(address: SocketAddr, path: &str, token: &str, size: usize) -> Measured<f64> {
-    let connections = (0..CONNECTIONS).map(|_| Connection::open(address, path, token));
-    let connections: Vec<Connection> = connections.collect::<Measured<_>>()?;
+    repeated(|| Connection::open(address, path, token), size)
+}
+
+/// Answers per second of the tool endpoint to `message` on [`CONNECTIONS`] connections.
+pub fn calls(address: SocketAddr, message: &str, token: &str, size: usize) -> Measured<f64> {
+    repeated(|| Connection::to_tools(address, message, token), size)
+}
+
+fn repeated(open: impl Fn() -> Measured<Connection>, size: usize) -> Measured<f64> {
+    let connections: Vec<Connection> = (0..CONNECTIONS).map(|_| open()).collect::<Measured<_>>()?;
     let end = Instant::now() + ROUND;
     let ask = |mut connection: Connection| {
         let mut answers = 0;
         while Instant::now() < end {
-            if connection.get()? != size {
+            if connection.ask()? != size {
                 return Err("another body".into());
             }
             answers += 1;

@@ -87,6 +87,13 @@ impl Setting {
         Ok(answer.bytes().await?)
     }
 
+    /// The body of the tool endpoint's answer to `message`, uncompressed.
+    pub async fn call(&self, message: &Value) -> Measured<bytes::Bytes> {
+        let request = self.http.post(format!("{}/mcp", self.server.url)).bearer_auth(&self.token);
+        let request = request.header("content-type", "application/json").header("accept-encoding", "identity");
+        Ok(request.body(message.to_string()).send().await?.error_for_status()?.bytes().await?)
+    }
+
     /// Posts a body. Fails unless it is accepted.
     pub async fn post(&self, path: &str, body: &Value) -> Measured<()> {
         let request = self.http.post(format!("{}{path}", self.server.url)).bearer_auth(&self.token);

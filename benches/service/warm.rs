@@ -25,6 +25,48 @@ fn cases(setting: &Setting) -> [(&'static str, String, f64); 5] {
     ]
 }
 
+/// The measured calls of `get_performance`: description, arguments, and the same question as a query.
+fn tools() -> [(&'static str, Value, &'static str); 2] {
+    [
+        ("tool: totals and series, warm", json!({ "scope": "series" }), "scope=series&queryLimit=25&pageLimit=25"),
+        ("tool: tables of 25 rows, warm", json!({ "scope": "tables" }), "scope=tables&queryLimit=25&pageLimit=25"),
+    ]
+}
+
+/// Most times that a call may take of the time of the same REST request.
+const MOST_TIMES: f64 = 1.5;
+
+/// Measures a call of a tool beside the REST request for the same answer.
+async fn compare_tool(setting: &Setting, name: &str, mut arguments: Value, query: &str) -> Measured<Figure> {
+    let (start, end) = window(0, 28);
+    arguments["property"] = json!(setting.property);
+    (arguments["startDate"], arguments["endDate"]) = (json!(start), json!(end));
+    let params = json!({ "name": "get_performance", "arguments": arguments });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let path = format!("/api/properties/{}/performance?{query}&startDate={start}&endDate={end}", setting.property);
+    let (said, answer) = (setting.call(&message).await?, setting.get(&path).await?);
+    let structured: Value = serde_json::from_slice(&said)?;
+    let answered: Value = serde_json::from_slice(&answer)?;
+    if structured["result"]["structuredContent"]["data"]["totals"] != answered["data"]["totals"] {
+        return Err(format!("the tool does not say what the operation says: {structured}").into());
+    }
+    let (address, message) = (setting.server.address, message.to_string());
+    let (mut of_tool, mut of_rest) = (Vec::new(), Vec::new());
+    for _ in 0..=ROUNDS {
+        of_rest.push(load::reads(address, &path, &setting.token, answer.len())?);
+        of_tool.push(load::calls(address, &message, &setting.token, said.len())?);
+    }
+    let (rest, tool) = (load::median(of_rest.split_off(1)), load::median(of_tool.split_off(1)));
+    let times = rest / tool;
+    Ok(Figure {
+        name: format!("{name} ({:.1} kB)", said.len() as f64 / 1e3),
+        value: format!("{tool:.0}/s"),
+        baseline: format!("{rest:.0}/s the same REST answer ({:.1} kB)", answer.len() as f64 / 1e3),
+        ratio: format!("{times:.2}"),
+        aim: Some((format!("≤ {MOST_TIMES}"), times <= MOST_TIMES)),
+    })
+}
+
 /// Runs the measurement.
 pub async fn measure() -> Measured<Vec<Figure>> {
     let engine = Engine::start(0)?;
@@ -39,6 +81,9 @@ pub async fn measure() -> Measured<Vec<Figure>> {
             check_rows(&body)?;
         }
         figures.push(compare(&setting, name, &path, &body, aim)?);
+    }
+    for (name, arguments, query) in tools() {
+        figures.push(compare_tool(&setting, name, arguments, query).await?);
     }
     Ok(figures)
 }

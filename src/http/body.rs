@@ -29,6 +29,9 @@ const TIME: Duration = Duration::from_secs(20);
 
 /// The number of bytes by which the memory of a body grows.
 const STEP: usize = 64 * 1024;
+/// The size up to which a body holds no memory while its request is answered, as it takes no more than the request's head. Many
+/// assistants may call from one address, and wait for long.
+const SMALL: usize = 4 * 1024;
 /// The maximum number of steps of all bodies together: 64 MiB.
 const MAX_STEPS: usize = 1024;
 /// The maximum number of steps of one address's bodies together: 8 MiB.
@@ -134,6 +137,10 @@ async fn whole(
     if bytes.len() > LIMIT {
         return Err(ApiError::new(Code::PayloadTooLarge).hint("body: at most 1 MiB"));
     }
+    if bytes.len() <= SMALL {
+        bytes.shrink_to_fit();
+        kept.clear();
+    }
     Ok((bytes, Kept(Arc::new(kept))))
 }
 
@@ -143,7 +150,11 @@ fn too_many_bodies() -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use poem::{EndpointExt, endpoint::make, test::TestClient};
+    use poem::{
+        EndpointExt,
+        endpoint::{make, make_sync},
+        test::TestClient,
+    };
 
     use super::*;
 
@@ -169,6 +180,18 @@ mod tests {
         }
         let compressed = client.post("/").header("content-encoding", "gzip").body("x").send().await;
         assert_eq!(compressed.0.status().as_u16(), 415);
+    }
+
+    #[tokio::test]
+    async fn a_small_body_holds_no_memory_while_its_request_is_answered() {
+        let memory = Arc::new(BodyMemory::default());
+        let of_answer = memory.clone();
+        let app = make_sync(move |_| of_answer.all.available_permits().to_string());
+        let client = client(app, &memory);
+        for (size, held) in [(0, 0), (SMALL, 0), (SMALL + 1, 1)] {
+            let response = client.post("/").body("x".repeat(size)).send().await;
+            response.assert_text((MAX_STEPS - held).to_string()).await;
+        }
     }
 
     #[tokio::test]

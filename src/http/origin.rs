@@ -43,9 +43,10 @@ impl OwnOrigins {
     }
 
     /// Returns whether `origin` is one of these. On this machine every loopback name with the same port is.
-    fn includes(&self, origin: &str) -> bool {
-        let Ok(origin) = Url::parse(origin) else { return false };
-        let is_bare = origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
+    fn includes(&self, text: &str) -> bool {
+        let Ok(origin) = Url::parse(text) else { return false };
+        let names_a_user = text.contains('@');
+        let is_bare = !names_a_user && origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
         let is_own = |root: &Url| {
             let same_port = origin.port_or_known_default() == root.port_or_known_default();
             origin.origin() == root.origin() || (is_loopback(root) && is_loopback(&origin) && same_port)
@@ -78,6 +79,9 @@ mod tests {
             (&here, "http://localhost:8080", true),
             (&here, "http://localhost:8081", false),
             (&here, "http://rebind.example:8080", false),
+            (&here, "http://user@127.0.0.1:8080", false),
+            (&here, "http://user:secret@localhost:8080", false),
+            (&here, "http://@localhost:8080", false),
             (&here, "null", false),
             (&here, "", false),
             (&public, "https://tools.example.org", true),

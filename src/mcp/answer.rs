@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 use super::{
     catalogue::Declaration,
     clean::{ADVICE, clean},
-    text::readable,
+    state::State,
+    text::{left_out, readable},
 };
 
 /// The field of `_meta` that says how large an answer is.
 const SIZE: &str = "sightline/size";
 /// The field of `_meta` that holds a refusal for programs.
 const REFUSAL: &str = "sightline/error";
+/// The field of `_meta` that says the state of an answer for programs.
+const STATE: &str = "sightline/state";
 /// The number of bytes that count as one token. JSON with many numbers has about as many.
 const BYTES_OF_TOKEN: usize = 3;
 
@@ -68,21 +71,23 @@ fn narrow(coverage: &mut Value, rows: usize, clicks: f64) {
 
 /// Returns the result of a call that the operation answered.
 #[must_use]
-pub fn success(tool: &Declaration, answer: Value, rows: usize) -> CallToolResult {
+pub fn success(tool: &Declaration, answer: Value, rows: usize, state: Option<State>) -> CallToolResult {
     let (answer, cuts) = given(tool, answer, rows);
     let body = readable(&answer);
     let structured = answer.to_string().len() / BYTES_OF_TOKEN;
-    let omitted: Vec<String> = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows)).collect();
+    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows));
+    let omitted: Vec<String> = omitted.chain(left_out(&answer["data"]["explanation"])).collect();
     let mut head = format!("{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
-    for left_out in &omitted {
-        head.extend([left_out.as_str(), "\n"]);
+    let said = state.as_ref().map(State::line);
+    for line in said.iter().chain(&omitted) {
+        head.extend([line.as_str(), "\n"]);
     }
     let size = json!({
         "textTokens": (head.len() + body.len()) / BYTES_OF_TOKEN, "structuredTokens": structured, "leftOut": omitted,
     });
     let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{head}\n{body}"))]);
     result.structured_content = Some(answer);
-    result.with_meta(Some(meta(SIZE, size)))
+    result.with_meta(Some(meta(SIZE, size, state)))
 }
 
 impl Cut {
@@ -107,7 +112,7 @@ fn bounded(tool: &Declaration, answer: &Value, rows: usize) -> Vec<String> {
 
 /// Returns the result of a call that was refused: what is wrong, and the way out.
 #[must_use]
-pub fn refused(refusal: &ApiError) -> CallToolResult {
+pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
     let body = refusal.body();
     let mut text = format!("Error {}: {}", refusal.code.as_str(), body.error);
     for (title, said) in [("", &body.hint), ("correlationId: ", &body.correlation_id)] {
@@ -116,11 +121,14 @@ pub fn refused(refusal: &ApiError) -> CallToolResult {
         }
     }
     text.extend(["\n", way_out(refusal).as_str()]);
+    if let Some(state) = &state {
+        text.extend(["\n", state.line().as_str()]);
+    }
     let error = json!({
         "code": refusal.code.as_str(), "status": refusal.code.status().as_u16(), "hint": body.hint,
         "correlationId": body.correlation_id, "retryAfter": refusal.retry_after,
     });
-    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error)))
+    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error, state)))
 }
 
 /// Says whether the model can mend the call, or the person must act.
@@ -139,9 +147,12 @@ fn way_out(refusal: &ApiError) -> String {
     }
 }
 
-fn meta(name: &str, value: Value) -> MetaObject {
+fn meta(name: &str, value: Value, state: Option<State>) -> MetaObject {
     let mut meta = MetaObject::new();
     meta.insert(name.to_owned(), value);
+    if let Some(state) = state {
+        meta.insert(STATE.to_owned(), json!({ "name": state.name, "advice": state.advice }));
+    }
     meta
 }
 
@@ -166,7 +177,7 @@ mod tests {
         let (shown, cuts) = given(tool("list_branded_keywords"), answer.clone(), 2);
         assert_eq!(shown, json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }] }));
         assert_eq!(cuts, [Cut { list: "data".to_owned(), shown: 2, rows: 3 }]);
-        let result = success(tool("list_branded_keywords"), answer.clone(), 2);
+        let result = success(tool("list_branded_keywords"), answer.clone(), 2, None);
         assert!(text(&result).contains("data: 2 of 3 rows shown; a larger limit shows more."));
         assert_eq!(given(tool("list_branded_keywords"), answer.clone(), 3), (answer, Vec::new()));
     }
@@ -191,7 +202,7 @@ mod tests {
                 "countries": { "rowsShown": 25, "rowsKnown": 61 }, "pages": { "rowsShown": 3, "rowsKnown": 9 },
             } },
         });
-        let result = success(tool("get_countries"), answer, 25);
+        let result = success(tool("get_countries"), answer, 25, None);
         let left_out = &result.meta.unwrap()[SIZE]["leftOut"];
         assert_eq!(*left_out, json!(["countries: 25 of 61 rows shown; a larger limit shows more."]));
     }
@@ -207,7 +218,7 @@ mod tests {
             (ApiError::new(Code::SearchEngineUnavailable).retry_after(7), "in 7 seconds"),
             (ApiError::new(Code::Internal), "try again later"),
         ] {
-            let result = refused(&refusal);
+            let result = refused(&refusal, None);
             assert_eq!(result.is_error, Some(true));
             let text = text(&result);
             assert!(text.starts_with(&format!("Error {}", refusal.code.as_str())) && text.contains(way_out), "{text}");

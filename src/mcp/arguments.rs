@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
 use super::{
-    catalogue::{DEFAULT_ROWS, Dates},
+    catalogue::Dates,
     dates::Named,
     offer::Offer,
     period::{NAMES, Period},
@@ -45,7 +45,7 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
         return Err(ApiError::invalid(name, &format!("is no argument of this tool; it takes {}", listed(&names))));
     }
     let mut call = Call { named: Named { by_calendar: by_calendar(offer), ..Named::default() }, ..Call::default() };
-    let mut rows = u64::from(DEFAULT_ROWS);
+    let mut rows = u64::from(offer.declaration.rows.default);
     for (name, value) in given {
         match name.as_str() {
             "property" => call.property = Some(text(&name, &value)?),
@@ -139,7 +139,8 @@ fn json_text(value: &Value) -> String {
 }
 
 fn whole(name: &str, value: &Value, most: u64) -> Result<u64, ApiError> {
-    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    let digits = |text: &&str| text.bytes().all(|letter| letter.is_ascii_digit());
+    let number = value.as_u64().or_else(|| value.as_str().filter(digits)?.parse().ok());
     let number = number.filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| ApiError::invalid(name, &format!("must be a whole number from 1 to {most}")))
 }
@@ -215,6 +216,11 @@ mod tests {
                 json!({ "property": "a.test", "compareTo": "same_weekdays" }),
                 "compare=same_weekdays&limit=25",
             ),
+            (
+                "explain_click_change",
+                json!({ "property": "a.test", "searchType": "image", "limit": 3 }),
+                "searchType=image&compare=previous_period&explainLimit=3&explain=true&scope=totals",
+            ),
         ] {
             assert_eq!(query(tool, &arguments), expected, "{tool} {arguments}");
         }
@@ -248,6 +254,18 @@ mod tests {
             ("get_countries", json!({ "property": "a", "site": 1 }), "site: is no argument of this tool; it takes "),
             ("get_countries", json!({ "property": "a", "limit": 501 }), "limit: must be a whole number from 1 to 500"),
             ("get_countries", json!({ "property": "a", "limit": 0 }), "limit: must be a whole number from 1 to 500"),
+            ("get_countries", json!({ "property": "a", "limit": "+5" }), "limit: must be a whole number from 1 to 500"),
+            ("get_countries", json!({ "property": "a", "limit": 5.5 }), "limit: must be a whole number from 1 to 500"),
+            (
+                "explain_click_change",
+                json!({ "property": "a", "explain": false }),
+                "explain: is no argument of this tool",
+            ),
+            (
+                "explain_click_change",
+                json!({ "property": "a", "limit": 101 }),
+                "limit: must be a whole number from 1 to 100",
+            ),
             (
                 "get_countries",
                 json!({ "property": "a", "period": "last year" }),

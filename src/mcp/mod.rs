@@ -2,20 +2,27 @@
 //!
 //! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
 //! The modules read like a call: `transport` takes the message, `server` finds the tool, `arguments` reads its arguments,
-//! `call` asks the operation, `dates` replaces named periods on the way, and `answer` says the result for a model.
+//! `call` asks the operation, `dates` replaces named periods on the way, and `answer` says the result for a model. `resources`,
+//! `prompts` and `completion` are what clients offer to people.
 
 mod answer;
 mod arguments;
 mod call;
 mod catalogue;
 pub mod clean;
+mod completion;
 mod dates;
 mod offer;
 mod period;
+mod prompts;
+mod properties;
+mod resources;
 mod schema;
 mod server;
+mod state;
 mod text;
 mod transport;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -26,6 +33,7 @@ pub use self::dates::dated;
 use self::{
     call::Operations,
     offer::Offers,
+    properties::Properties,
     server::{Server, ServerParts},
     transport::Transport,
 };
@@ -41,6 +49,7 @@ pub fn endpoint(
     clock: Clock,
 ) -> BoxEndpoint<'static> {
     let operations = Operations(Arc::new(operations));
-    let server = Server(Arc::new(ServerParts { offers: Offers::of(document), operations, search, config, clock }));
+    let properties = Properties { search, config, clock };
+    let server = Server(Arc::new(ServerParts { offers: Offers::of(document), operations, properties }));
     Transport::new(&server).boxed()
 }

@@ -11,6 +11,18 @@ const MOST_MONTHS: u32 = 15;
 /// The names, for descriptions and refusals.
 pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, this_year, last_N_days (such as last_28_days; at most \
                          480) or last_N_months (such as last_3_months; at most 15)";
+/// The names that a form suggests.
+pub const SUGGESTED: [&str; 8] = [
+    "last_28_days",
+    "last_7_days",
+    "last_90_days",
+    "last_week",
+    "last_month",
+    "last_3_months",
+    "last_quarter",
+    "this_year",
+];
+
 /// A named period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
@@ -43,7 +55,8 @@ impl Period {
             "this_year" => Self::ThisYear,
             _ => {
                 let (number, unit) = name.strip_prefix("last_")?.split_once('_')?;
-                let number: u32 = number.parse().ok()?;
+                let number: u32 =
+                    number.parse().ok().filter(|_| number.starts_with(|first| matches!(first, '1'..='9')))?;
                 match unit {
                     "day" | "days" if (1..=MOST_DAYS).contains(&u64::from(number)) => Self::Days(u64::from(number)),
                     "month" | "months" if (1..=MOST_MONTHS).contains(&number) => Self::Months(number),
@@ -116,10 +129,24 @@ mod tests {
     }
 
     #[test]
+    fn suggested_names_are_known() {
+        assert!(SUGGESTED.iter().all(|name| Period::parse(name).is_some()));
+    }
+
+    #[test]
     fn other_names_are_refused() {
-        for name in
-            ["", "last", "last_days", "last_0_days", "last_481_days", "last_17_months", "last_-1_days", "LAST_WEEK"]
-        {
+        for name in [
+            "",
+            "last",
+            "last_days",
+            "last_0_days",
+            "last_481_days",
+            "last_17_months",
+            "last_-1_days",
+            "last_+7_days",
+            "last_07_days",
+            "LAST_WEEK",
+        ] {
             assert_eq!(Period::parse(name), None, "{name}");
         }
     }

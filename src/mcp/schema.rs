@@ -6,7 +6,7 @@ use api::operation::Operation;
 use serde_json::{Map, Value, json};
 
 use super::{
-    catalogue::{DEFAULT_ROWS, Dates, Declaration, Effect},
+    catalogue::{Dates, Declaration, Effect},
     period::NAMES,
 };
 
@@ -115,7 +115,7 @@ impl Document<'_> {
         let bounds = tool.rows.parameters.first().and_then(|name| self.parameter(operation, name));
         let most = bounds.and_then(|schema| schema["maximum"].as_u64()).unwrap_or(LONGEST_LIST);
         json!({
-            "type": "integer", "minimum": 1, "maximum": most, "default": DEFAULT_ROWS, "examples": [100],
+            "type": "integer", "minimum": 1, "maximum": most, "default": tool.rows.default, "examples": [100],
             "description": format!("Most rows of each table, 1 to {most}. The answer says what it leaves out."),
         })
     }

@@ -17,7 +17,7 @@ use poem::{
     http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use rmcp::{
-    model::ClientJsonRpcMessage,
+    model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, ProtocolVersion},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
@@ -25,11 +25,16 @@ use rmcp::{
 use serde_json::{Value, json};
 use tracing::Span;
 
-use super::server::Server;
+use super::{
+    server::{Server, VERSIONS},
+    waiting::TakesEvents,
+};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+/// The header that names the revision of the protocol.
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// JSON-RPC: the body is no JSON.
@@ -77,7 +82,7 @@ impl Endpoint for Transport {
         if *request.method() != Method::POST {
             return Err(MethodNotAllowedError.into());
         }
-        let Some(form) = accepted(request.headers()) else {
+        let Some((form, takes_events)) = accepted(request.headers()) else {
             let advice = "Accept: must allow application/json, text/event-stream or both";
             return Ok(refusal(StatusCode::NOT_ACCEPTABLE, INVALID_REQUEST, &Value::Null, advice));
         };
@@ -87,7 +92,11 @@ impl Endpoint for Transport {
             Ok(id) => id,
             Err((code, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &Value::Null, advice)),
         };
-        if serde_json::from_slice::<ClientJsonRpcMessage>(&bytes).is_err() {
+        let message = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
+        if let Some(advice) = message.as_ref().ok().and_then(|message| unknown_version(request.headers(), message)) {
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, &id, &advice));
+        }
+        if message.is_err() {
             let advice = "The parameters do not fit the method.";
             return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, &id, advice));
         }
@@ -95,6 +104,9 @@ impl Endpoint for Transport {
         // The SDK demands both types of every client, also of one that takes only the type it will get.
         request.headers_mut().insert(header::ACCEPT, BOTH);
         request.extensions_mut().insert(Span::current());
+        if takes_events {
+            request.extensions_mut().insert(TakesEvents);
+        }
         let service = if form == Form::Json { &self.json } else { &self.events };
         answer(service.handle(request).await, &id).await
     }
@@ -107,6 +119,9 @@ fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
         return Err((INVALID_REQUEST, "Send one message in each request; the protocol has no batches."));
     }
     let id = message.get("id").cloned().unwrap_or_default();
+    if id.is_number() && !id.is_i64() {
+        return Err((INVALID_REQUEST, "id: must be a string or a whole number of 64 bits."));
+    }
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
         && message.get("method").is_some_and(Value::is_string)
         && message.get("params").is_none_or(Value::is_object)
@@ -118,11 +133,27 @@ fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
     }
 }
 
-/// Returns the form that the client accepts: JSON where it accepts both. A client without `Accept` accepts everything.
-fn accepted(headers: &HeaderMap) -> Option<Form> {
+/// Returns why the version in the headers of `message` is refused, if it is. Without a header the protocol assumes 2025-03-26, and
+/// the message is answered, because nothing in it depends on the revision. A client that names a revision is held to it. `initialize`
+/// negotiates the version in its parameters, and a message with a version of its own is judged by the SDK.
+fn unknown_version(headers: &HeaderMap, message: &ClientJsonRpcMessage) -> Option<String> {
+    let version = headers.get(PROTOCOL_VERSION)?;
+    let negotiates = match message {
+        JsonRpcMessage::Request(JsonRpcRequest { request: ClientRequest::InitializeRequest(_), .. }) => true,
+        JsonRpcMessage::Request(JsonRpcRequest { request, .. }) => request.get_meta().protocol_version().is_some(),
+        _ => false,
+    };
+    let is_known = VERSIONS.iter().any(|known| version == known.as_str());
+    let names = VERSIONS.each_ref().map(ProtocolVersion::as_str).join(", ");
+    (!negotiates && !is_known).then(|| format!("MCP-Protocol-Version: must be one of {names}"))
+}
+
+/// Returns the form of the answer, which is JSON where the client accepts both, and whether the client takes events. The SDK sends
+/// events to such a client, too, if there is progress to report. A client without `Accept` gets JSON.
+fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
     let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
     if lines.peek().is_none() {
-        return Some(Form::Json);
+        return Some((Form::Json, false));
     }
     let types: Vec<String> = lines
         .filter_map(|line| line.to_str().ok())
@@ -134,11 +165,13 @@ fn accepted(headers: &HeaderMap) -> Option<Form> {
             weight.is_none_or(|weight| weight > 0.0).then_some(media_type)
         })
         .collect();
-    let accepts = |names: [&str; 3]| types.iter().any(|media_type| names.contains(&media_type.as_str()));
-    if accepts([JSON, "application/*", "*/*"]) {
-        Some(Form::Json)
-    } else {
-        accepts([EVENTS, "text/*", "*/*"]).then_some(Form::Events)
+    let accepts = |names: &[&str]| types.iter().any(|media_type| names.contains(&media_type.as_str()));
+    // `*/*` is what tools send that know nothing of events.
+    let (takes_json, takes_events) = (accepts(&[JSON, "application/*", "*/*"]), accepts(&[EVENTS, "text/*"]));
+    match (takes_json, takes_events) {
+        (true, _) => Some((Form::Json, takes_events)),
+        (false, true) => Some((Form::Events, true)),
+        (false, false) => None,
     }
 }
 
@@ -177,14 +210,14 @@ mod tests {
     #[test]
     fn the_form_follows_accept() {
         for (lines, form) in [
-            (&[][..], Some(Form::Json)),
-            (&["application/json, text/event-stream"], Some(Form::Json)),
-            (&["text/event-stream", "application/json"], Some(Form::Json)),
-            (&["application/json"], Some(Form::Json)),
-            (&["*/*"], Some(Form::Json)),
-            (&["Application/*;q=0.1"], Some(Form::Json)),
-            (&["text/event-stream"], Some(Form::Events)),
-            (&["application/json;q=0, text/event-stream"], Some(Form::Events)),
+            (&[][..], Some((Form::Json, false))),
+            (&["application/json, text/event-stream"], Some((Form::Json, true))),
+            (&["text/event-stream", "application/json"], Some((Form::Json, true))),
+            (&["application/json"], Some((Form::Json, false))),
+            (&["*/*"], Some((Form::Json, false))),
+            (&["Application/*;q=0.1"], Some((Form::Json, false))),
+            (&["text/event-stream"], Some((Form::Events, true))),
+            (&["application/json;q=0, text/event-stream"], Some((Form::Events, true))),
             (&["text/html"], None),
             (&[""], None),
         ] {
@@ -217,6 +250,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, INVALID_REQUEST),
         ] {

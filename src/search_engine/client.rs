@@ -11,6 +11,7 @@ use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
+use tokio::sync::OwnedMutexGuard;
 use uuid::Uuid;
 
 use super::{
@@ -309,7 +310,7 @@ impl SearchEngine {
     /// a refresh token that was replaced since is also stale, because the new grant may allow more.
     pub async fn access_token(&self, account: &Account) -> Result<SecretString, SearchEngineError> {
         let slot = self.slot(account.id);
-        let mut held = slot.lock().await;
+        let held = slot.lock_owned().await;
         let usable = held.current.as_ref().filter(|token| {
             let of_this_grant = token.grants.iter().any(|grant| same(grant, &account.refresh_token));
             of_this_grant && token.expires_at > self.clock.now() + TOKEN_MARGIN
@@ -320,25 +321,16 @@ impl SearchEngine {
         if let Some((_, said)) = held.refused.as_ref().filter(|(grant, _)| same(grant, &account.refresh_token)) {
             return Err(SearchEngineError::Disconnected(said.clone()));
         }
-        let answer = match self.oauth.refresh(&account.refresh_token).await {
-            Err(SearchEngineError::Disconnected(said)) => {
-                *held = Tokens { current: None, refused: Some((account.refresh_token.clone(), said.clone())) };
-                return Err(SearchEngineError::Disconnected(said));
-            }
-            other => other?,
+        let refresh = Refresh {
+            oauth: self.oauth.clone(),
+            clock: self.clock.clone(),
+            sink: self.sink.clone(),
+            account: account.clone(),
+            held,
         };
-        let lifetime = TimeDelta::seconds(i64::try_from(answer.expires_in.unwrap_or(3_600)).unwrap_or(3_600));
-        let expires_at = self.clock.now() + lifetime;
-        let grants =
-            [Some(account.refresh_token.clone()), answer.refresh_token.clone()].into_iter().flatten().collect();
-        *held = Tokens {
-            current: Some(AccessToken { value: answer.access_token.clone(), expires_at, grants }),
-            refused: None,
-        };
-        if let Some(replacement) = answer.refresh_token {
-            self.sink.replaced(account.id, replacement).await;
-        }
-        Ok(answer.access_token)
+        // Whoever asked may leave meanwhile. A refresh token that the answer replaces has to be stored nevertheless.
+        let refreshed = tokio::spawn(refresh.run()).await;
+        refreshed.unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a refresh died: {error}"))))
     }
 
     /// Drops a refused access token, unless another request has already replaced it.
@@ -353,6 +345,39 @@ impl SearchEngine {
 
     fn slot(&self, account: Uuid) -> TokenSlot {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default().clone()
+    }
+}
+
+/// A refresh of an account's access token.
+struct Refresh {
+    oauth: Oauth,
+    clock: Clock,
+    sink: Arc<dyn GrantSink>,
+    account: Account,
+    held: OwnedMutexGuard<Tokens>,
+}
+
+impl Refresh {
+    async fn run(self) -> Result<SecretString, SearchEngineError> {
+        let Self { oauth, clock, sink, account, mut held } = self;
+        let answer = match oauth.refresh(&account.refresh_token).await {
+            Err(SearchEngineError::Disconnected(said)) => {
+                *held = Tokens { current: None, refused: Some((account.refresh_token, said.clone())) };
+                return Err(SearchEngineError::Disconnected(said));
+            }
+            other => other?,
+        };
+        let lifetime = TimeDelta::seconds(i64::try_from(answer.expires_in.unwrap_or(3_600)).unwrap_or(3_600));
+        let expires_at = clock.now() + lifetime;
+        let grants = [Some(account.refresh_token), answer.refresh_token.clone()].into_iter().flatten().collect();
+        *held = Tokens {
+            current: Some(AccessToken { value: answer.access_token.clone(), expires_at, grants }),
+            refused: None,
+        };
+        if let Some(replacement) = answer.refresh_token {
+            sink.replaced(account.id, replacement).await;
+        }
+        Ok(answer.access_token)
     }
 }
 

@@ -3,7 +3,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,6 +14,7 @@ use futures_util::{
     FutureExt,
     future::{BoxFuture, Shared, try_join_all},
 };
+use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 use super::{
@@ -31,28 +35,60 @@ const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 /// Days before today that may not be final.
 const UNSETTLED_DAYS: i64 = 3;
 
-type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>;
+/// A request in flight. It ends when nobody waits for it any more.
+struct Running {
+    outcome: Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>,
+    task: AbortHandle,
+}
+
+impl Running {
+    async fn wait(&self) -> Result<Arc<Reading>, SearchEngineError> {
+        self.outcome.clone().await
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
 
 /// The number of times that the readings of each account were dropped.
 type Drops = Arc<Mutex<HashMap<Uuid, u64>>>;
 
-/// Requests in flight, by lane and key.
-type InFlight = Mutex<HashMap<(Lane, String), Running>>;
+/// Requests in flight, by lane and key. Those who wait own them.
+type Flights = HashMap<(Lane, String), (Flight, Weak<Running>)>;
+type InFlight = Mutex<Flights>;
+
+/// The number of a request in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Flight(u64);
+
+impl Flight {
+    fn unique() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 /// Removes a reading from those in flight when it ends, successfully or not, even if callers still wait for it. A later question
-/// must not receive a failed reading.
+/// must not receive a failed reading. One that ended unfinished may have been replaced already.
 struct Landing {
     key: (Lane, String),
+    flight: Flight,
     in_flight: Arc<InFlight>,
 }
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        lock(&self.in_flight).remove(&self.key);
+        let mut in_flight = lock(&self.in_flight);
+        if in_flight.get(&self.key).is_some_and(|(flight, _)| *flight == self.flight) {
+            in_flight.remove(&self.key);
+        }
     }
 }
 
-fn lock(in_flight: &InFlight) -> MutexGuard<'_, HashMap<(Lane, String), Running>> {
+fn lock(in_flight: &InFlight) -> MutexGuard<'_, Flights> {
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -202,7 +238,7 @@ impl Reader {
 
     /// Returns the reading from the cache, from an identical request in flight, from the daily series that it sums up, or
     /// from a new request. A caller never waits for a request in a slower lane. The request runs in its own task, so that it
-    /// continues if the first caller disconnects.
+    /// continues if the first caller leaves, and ends if all have left.
     async fn made_once(&self, request: Request) -> Result<Arc<Reading>, SearchEngineError> {
         let (key, now) = (request.key()?, self.clock.now());
         if let Some(reading) = self.cached(&key, now) {
@@ -219,22 +255,27 @@ impl Reader {
                 return Ok(self.kept(key, total, &request));
             } else {
                 let days = by_day.and_then(|key| self.running(&in_flight, &key));
-                let (reader, own_key) = (self.clone(), key.clone());
-                let task = tokio::spawn(async move {
-                    let _landing =
-                        Landing { key: (reader.asker.lane, own_key.clone()), in_flight: reader.in_flight.clone() };
-                    reader.summed_or_fetched(own_key, request, days).await
-                });
-                let outcome = task.map(|joined| {
-                    joined
-                        .unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a reading died: {error}"))))
-                });
-                let running = outcome.boxed().shared();
-                in_flight.insert((self.asker.lane, key), running.clone());
+                let (flight, running) = self.started(key.clone(), request, days);
+                in_flight.insert((self.asker.lane, key), (flight, Arc::downgrade(&running)));
                 running
             }
         };
-        running.await
+        running.wait().await
+    }
+
+    /// Starts a request in a task of its own.
+    fn started(&self, key: String, request: Request, days: Option<Arc<Running>>) -> (Flight, Arc<Running>) {
+        let (reader, flight) = (self.clone(), Flight::unique());
+        let landing = Landing { key: (self.asker.lane, key.clone()), flight, in_flight: self.in_flight.clone() };
+        let task = tokio::spawn(async move {
+            let _landing = landing;
+            reader.summed_or_fetched(key, request, days).await
+        });
+        let abort = task.abort_handle();
+        let outcome = task.map(|joined| {
+            joined.unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a reading died: {error}"))))
+        });
+        (flight, Arc::new(Running { outcome: outcome.boxed().shared(), task: abort }))
     }
 
     /// Returns the cached reading, unless an identical request is in flight: that one reads anew.
@@ -247,9 +288,9 @@ impl Reader {
     }
 
     /// Returns the request in flight with this key, if its lane is no slower than this reader's.
-    fn running(&self, in_flight: &HashMap<(Lane, String), Running>, key: &str) -> Option<Running> {
+    fn running(&self, in_flight: &Flights, key: &str) -> Option<Arc<Running>> {
         let lanes = [Lane::Own, self.asker.lane].into_iter();
-        lanes.map(|lane| (lane, key.to_owned())).find_map(|key| in_flight.get(&key).cloned())
+        lanes.map(|lane| (lane, key.to_owned())).find_map(|key| in_flight.get(&key)?.1.upgrade())
     }
 
     /// Returns the sum of `days`, or fetches the totals if there are no days or their sum is not exact.
@@ -257,10 +298,10 @@ impl Reader {
         &self,
         key: String,
         request: Request,
-        days: Option<Running>,
+        days: Option<Arc<Running>>,
     ) -> Result<Arc<Reading>, SearchEngineError> {
         if let Some(days) = days
-            && let Some(total) = days.await?.total()
+            && let Some(total) = days.wait().await?.total()
         {
             return Ok(self.kept(key, total, &request));
         }

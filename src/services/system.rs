@@ -36,6 +36,19 @@ pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<Search
     Ok(found)
 }
 
+/// Returns why none of a person's search accounts can be read, or `None` if one can.
+pub async fn unreadable(search: &SearchData, member: &Member) -> Result<Option<Error>, Error> {
+    let accounts = search_accounts::of_user(&search.db, member.user.id).await?;
+    let mut reason = Disconnection::NeverConnected;
+    for account in &accounts {
+        match search_accounts::disconnection(account) {
+            None => return Ok(None),
+            Some(ended) => reason = ended,
+        }
+    }
+    Ok(Some(search.disconnected(reason, false)))
+}
+
 fn account_health(
     search: &SearchData,
     account: search_account::Model,

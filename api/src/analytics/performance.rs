@@ -14,6 +14,8 @@ use crate::{
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
+    /// Nothing besides the totals.
+    Totals,
     /// The series.
     Series,
     /// The breakdown tables.
@@ -23,6 +25,20 @@ pub enum Scope {
 }
 
 crate::enum_param!(Scope);
+
+impl Scope {
+    /// Returns whether the daily series is wanted.
+    #[must_use]
+    pub fn has_series(self) -> bool {
+        matches!(self, Self::Series | Self::All)
+    }
+
+    /// Returns whether the breakdown tables are wanted.
+    #[must_use]
+    pub fn has_tables(self) -> bool {
+        matches!(self, Self::Tables | Self::All)
+    }
+}
 
 /// Parameters of a performance question.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
@@ -34,7 +50,8 @@ pub struct PerformanceParams {
     /// The periods of the series.
     #[param(flatten)]
     pub series: SeriesParams,
-    /// Parts to return besides the totals: `series` for the series, `tables` for the breakdown tables, `all` for both.
+    /// Parts to return besides the totals: `series` for the series, `tables` for the breakdown tables, `all` for both,
+    /// `totals` for none.
     #[param(default = "series", example = "all")]
     pub scope: Scope,
     /// Maximum number of rows in the query table. With a comparison, up to as many rows that only the comparison window

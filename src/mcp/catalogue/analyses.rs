@@ -1,6 +1,6 @@
 //! Tools that analyse search data.
 
-use super::{Dates, Declaration, Effect, Rows};
+use super::{DEFAULT_ROWS, Dates, Declaration, Effect, Rows};
 
 /// The arguments that narrow the traffic, and those that say which days count.
 const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"];
@@ -8,6 +8,7 @@ const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"
 const PERFORMANCE_ROWS: Rows = Rows {
     parameters: &["queryLimit", "pageLimit"],
     cut: &["/data/tables/countries", "/data/tables/searchAppearances"],
+    default: DEFAULT_ROWS,
 };
 
 pub(super) const TOOLS: &[Declaration] = &[
@@ -34,12 +35,28 @@ pub(super) const TOOLS: &[Declaration] = &[
                       and device. Use it for \"what changed since\". Without dates it compares the last 28 final days with the 28 \
                       before. Changes are current minus previous; a lower position is better. presence=new or lost means that a row \
                       appears in one window only; unknown means that the other window's list was cut and may hold it. It shows where a \
-                      change happened, not why.",
+                      change happened; explain_click_change splits a change of clicks into its parts.",
         operation: "getPropertyPerformance",
         parameters: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], "granularity", "scope", "includeSystem"],
         defaults: &[("scope", "tables")],
         dates: Dates::Compared,
         rows: PERFORMANCE_ROWS,
+        effect: Effect::Read,
+    },
+    Declaration {
+        name: "explain_click_change",
+        title: "Why did clicks change",
+        description: "Splits the change of clicks between two windows exactly: demand (impressions), position, and the rest of the CTR; \
+                      then by branded and non-branded queries, and the queries, pages, countries and devices with the largest gains and \
+                      losses, with new and lost ones. Use it for \"why did traffic drop\" and \"what drove the growth\". Without dates it \
+                      compares the last 28 final days with the 28 before. The lists are alternatives: each adds up to the change by \
+                      itself, with its remainder (anonymised queries, rows that were not read). It is arithmetic: annotations \
+                      in the windows are events, not causes.",
+        operation: "getPropertyPerformance",
+        parameters: &SLICE,
+        defaults: &[("explain", "true"), ("scope", "totals")],
+        dates: Dates::Compared,
+        rows: Rows { parameters: &["explainLimit"], cut: &[], default: 5 },
         effect: Effect::Read,
     },
     Declaration {

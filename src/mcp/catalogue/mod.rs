@@ -19,7 +19,7 @@ pub struct Declaration {
     pub operation: &'static str,
     /// The query parameters that are arguments, too, besides those of dates and rows.
     pub parameters: &'static [&'static str],
-    /// Defaults that differ from those of the operation.
+    /// Defaults that differ from those of the operation. A parameter that is no argument always has its default.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Its dates.
     pub dates: Dates,
@@ -51,6 +51,8 @@ pub struct Rows {
     pub parameters: &'static [&'static str],
     /// The lists that the operation does not bound, as JSON pointers. They are cut in the answer.
     pub cut: &'static [&'static str],
+    /// The rows of an answer unless the call asks for more.
+    pub default: u32,
 }
 
 /// The effect of a tool, for the hints to clients.
@@ -64,8 +66,8 @@ pub enum Effect {
     Pay,
 }
 
-/// The rows of an answer unless the call asks for more.
-pub const DEFAULT_ROWS: u32 = 25;
+/// The rows of most answers unless the call asks for more.
+const DEFAULT_ROWS: u32 = 25;
 
 impl Dates {
     /// Returns whether there may be a comparison window.
@@ -77,11 +79,11 @@ impl Dates {
 
 impl Rows {
     /// No bounded rows.
-    pub const NONE: Self = Self { parameters: &[], cut: &[] };
+    pub const NONE: Self = Self { parameters: &[], cut: &[], default: DEFAULT_ROWS };
     /// A list of records.
-    pub const LIST: Self = Self { parameters: &[], cut: &["/data"] };
+    pub const LIST: Self = Self { parameters: &[], cut: &["/data"], default: DEFAULT_ROWS };
     /// The operation's own `limit`.
-    pub const LIMIT: Self = Self { parameters: &["limit"], cut: &[] };
+    pub const LIMIT: Self = Self { parameters: &["limit"], cut: &[], default: DEFAULT_ROWS };
 
     /// Returns whether there is anything to bound.
     #[must_use]
@@ -94,8 +96,14 @@ impl Declaration {
     /// Returns the operation that the tool calls.
     #[must_use]
     pub fn operation(&self) -> Option<&'static Operation> {
-        operation::all().iter().find(|operation| operation.id == self.operation)
+        operation_called(self.operation)
     }
+}
+
+/// Returns the operation with this id.
+#[must_use]
+pub fn operation_called(id: &str) -> Option<&'static Operation> {
+    operation::all().iter().find(|operation| operation.id == id)
 }
 
 /// Every tool, in the order of the list.

@@ -52,47 +52,52 @@ async fn identical_requests_in_flight_are_made_once() {
 }
 
 #[tokio::test]
-async fn errors_are_not_kept_even_when_whoever_asked_has_gone() {
+async fn errors_are_not_kept() {
     let bench = Bench::new().await;
     bench.upstream.reply([Reply::Refuse(400, None)]);
     assert!(bench.read(&part(10)).await.is_err());
     assert!(bench.read(&part(10)).await.is_ok());
+    assert_eq!(bench.upstream.queries(), 2);
+}
 
-    let turn = Arc::new(tokio::sync::Semaphore::new(0));
-    bench.upstream.reply([Reply::Held(turn.clone()), Reply::Refuse(400, None)]);
-    let asked = part(25_001);
-    let gone = async {
-        while bench.upstream.queries() < 3 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::select! {
-        _ = bench.read(&asked) => panic!("nothing was answered yet"),
-        () = gone => {}
-    }
-    turn.add_permits(1);
-    while bench.reader.cache_use().entries < 2 {
+/// Yields until the search engine has been asked `count` queries.
+async fn until_asked(bench: &Bench, count: usize) {
+    while bench.upstream.queries() < count {
         tokio::task::yield_now().await;
     }
-    assert!(bench.read(&asked).await.is_ok(), "the reading went on and was kept");
-    assert_eq!(bench.upstream.queries(), 3);
 }
 
 #[tokio::test]
-async fn a_failure_that_nobody_waited_for_is_not_handed_to_the_next_who_asks() {
+async fn a_reading_goes_on_when_the_first_who_asked_leaves() {
     let bench = Bench::new().await;
-    bench.upstream.reply([Reply::Refuse(400, None)]);
+    let turn = Arc::new(tokio::sync::Semaphore::new(0));
+    bench.upstream.reply([Reply::Held(turn.clone())]);
     let asked = part(10);
-    {
-        let asking = bench.read(&asked);
-        tokio::pin!(asking);
-        assert!(futures_util::poll!(&mut asking).is_pending());
-    }
-    while bench.upstream.queries() == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    // The end of the reading cannot be observed from outside.
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    assert!(bench.read(&asked).await.is_ok());
-    assert_eq!(bench.upstream.queries(), 2);
+    let mut first = Box::pin(bench.read(&asked));
+    assert!(futures_util::poll!(&mut first).is_pending());
+    until_asked(&bench, 1).await;
+    let mut second = Box::pin(bench.read(&asked));
+    assert!(futures_util::poll!(&mut second).is_pending());
+    drop(first);
+    turn.add_permits(1);
+    assert!(second.await.is_ok());
+    assert_eq!(bench.upstream.queries(), 1);
+}
+
+#[tokio::test]
+async fn a_reading_that_nobody_waits_for_ends() {
+    let bench = Bench::new().await;
+    let turn = Arc::new(tokio::sync::Semaphore::new(0));
+    bench.upstream.reply([Reply::Held(turn.clone())]);
+    // Two pages: the second is never asked for.
+    let asked = part(25_001);
+    let mut asking = Box::pin(bench.read(&asked));
+    assert!(futures_util::poll!(&mut asking).is_pending());
+    until_asked(&bench, 1).await;
+    drop(asking);
+    turn.add_permits(1);
+    let other = part(10);
+    assert!(bench.read(&other).await.is_ok());
+    assert_eq!((bench.upstream.queries(), bench.reader.cache_use().entries), (2, 1), "only the other one is kept");
+    assert!(bench.read(&asked).await.is_ok(), "it is asked anew");
 }

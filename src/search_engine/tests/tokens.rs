@@ -81,6 +81,24 @@ async fn a_replaced_grant_is_handed_on_and_its_token_serves_both() {
 }
 
 #[tokio::test]
+async fn a_replaced_grant_is_handed_on_even_when_whoever_asked_has_left() {
+    let bench = Bench::new().await;
+    let replaced = json!({ "access_token": "first", "expires_in": 3600, "refresh_token": "next" });
+    bench.upstream.with(|script| script.tokens.push_back((200, replaced)));
+    let asked = part(10);
+    let mut asking = Box::pin(bench.read(&asked));
+    while bench.upstream.refreshed().is_empty() {
+        assert!(futures_util::poll!(&mut asking).is_pending());
+        tokio::task::yield_now().await;
+    }
+    drop(asking);
+    while bench.kept.0.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(bench.upstream.queries(), 0, "nobody waits for the reading");
+}
+
+#[tokio::test]
 async fn a_token_endpoint_that_is_away_is_asked_again() {
     let bench = Bench::new().await;
     bench.upstream.with(|script| script.tokens.extend([(503, json!({})), (500, json!("?"))]));

@@ -158,8 +158,8 @@ struct Wanted {
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
     let plans = Plans { own: asked.plan().await?, wholes: [Plan::everything(), asked.plan_without_queries().await?] };
     let windows = PerWindow::read(asked, |window| {
-        let tables = scope != Scope::Series;
-        let wanted = Wanted { series: scope != Scope::Tables, tables, whole: tables && window == asked.window };
+        let tables = scope.has_tables();
+        let wanted = Wanted { series: scope.has_series(), tables, whole: tables && window == asked.window };
         read_window(search, asked, &plans, window, wanted)
     });
     let (windows, freshness) = try_join(windows, search.last_final(&asked.site)).await?;
@@ -215,13 +215,8 @@ struct Answer {
 /// Computes the answer from the readings.
 fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> Answer {
     let totals = material.windows.map(|readings| total_of(readings.totals.as_deref()));
-    let (tables, coverage) = if params.scope == Scope::Series {
-        (None, None)
-    } else {
-        let (tables, coverage) = tables(asked, params, material);
-        (Some(tables), Some(coverage))
-    };
-    let wants_series = params.scope != Scope::Tables;
+    let (tables, coverage) = params.scope.has_tables().then(|| tables(asked, params, material)).unzip();
+    let wants_series = params.scope.has_series();
     let last_final = material.freshness.last_final_date;
     let previous = material.windows.previous.as_ref().zip(asked.compared);
     let read_at = material.readings().map(|reading| reading.read_at).min();

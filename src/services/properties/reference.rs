@@ -44,6 +44,23 @@ pub async fn find(
     }
 }
 
+/// Returns a name for each tracked property that the person can see, in the order of the list: its short name, or its site URL if
+/// another one has the same short name. [`find`] knows each of them.
+pub async fn names(
+    db: &impl ConnectionTrait,
+    config: &Config,
+    member: &Member,
+    now: DateTime<Utc>,
+) -> Result<Vec<String>, Error> {
+    let listed = visible(db, config, member, now).await?;
+    let sites: Vec<&str> = listed.iter().map(|listed| listed.property.site_url.as_str()).collect();
+    let name = |(index, site): (usize, &&str)| {
+        let short = display_name(site);
+        if named(&sites, short) == [index] { short.to_owned() } else { (*site).to_owned() }
+    };
+    Ok(sites.iter().enumerate().map(name).collect())
+}
+
 /// Returns the indexes of the `sites` that `text` fits best: the site URL itself; then the whole domain; then sites of that name; then
 /// sites whose names differ by `www.` only.
 fn named(sites: &[&str], text: &str) -> Vec<usize> {
@@ -112,5 +129,10 @@ mod tests {
         for other in ["untracked.test", "foreign.test", "nowhere.test"] {
             assert!(matches!(find(other).await, Err(Error::NotFound)), "{other}");
         }
+        assert_eq!(names(&world.db, &config, &member, noon()).await.unwrap(), ["a.test"]);
+        let twin = world.add_property(world.owner, "https://a.test/", true).await;
+        let names = names(&world.db, &config, &member, noon()).await.unwrap();
+        assert_eq!(names, ["https://a.test/", "a.test"], "the whole domain has the short name");
+        assert_eq!((find(&names[1]).await.unwrap(), find(&names[0]).await.unwrap()), (own, twin));
     }
 }

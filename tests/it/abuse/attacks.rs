@@ -4,6 +4,7 @@ use std::{process::Command, time::Duration};
 
 use futures_util::future::join_all;
 use poem::http::{Method, Request, Version};
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -38,6 +39,8 @@ pub enum Attack {
     ShareReaders,
     /// Malformed tokens.
     BadTokens,
+    /// Two hundred assistants of one tenant, with calls of every kind.
+    Assistants,
 }
 
 impl Attack {
@@ -51,6 +54,7 @@ impl Attack {
             Self::HeavyLists => "one tenant's heaviest lists",
             Self::ShareReaders => "20 anonymous share readers",
             Self::BadTokens => "300 bad tokens",
+            Self::Assistants => "200 assistants",
         }
     }
 
@@ -87,6 +91,7 @@ impl Attack {
             Self::HeavyLists => heavy_lists(target, scale).await,
             Self::ShareReaders => share_readers(target, scale).await,
             Self::BadTokens => bad_tokens(target).await,
+            Self::Assistants => assistants(target, scale).await,
         }
     }
 }
@@ -221,6 +226,27 @@ async fn share_readers(target: &Target, scale: Scale) -> usize {
         usize::from(!matches!(answer, Ok(Ok(answer)) if answer.status() == 200))
     };
     join_all((0..20).map(one)).await.into_iter().sum()
+}
+
+async fn assistants(target: &Target, scale: Scale) -> usize {
+    let (http, url) = (from([127, 0, 1, 8]), format!("{}/mcp", target.url));
+    let end = tokio::time::Instant::now() + scale.length;
+    let one = async |lane: usize| {
+        let tools = ["get_performance", "explain_click_change", "get_countries", "find_cannibalization"];
+        let (mut refused, mut days) = (0, 1 + lane % 90);
+        while tokio::time::Instant::now() < end {
+            let arguments = json!({ "property": target.property, "period": format!("last_{days}_days") });
+            let params = json!({ "name": tools[lane % tools.len()], "arguments": arguments });
+            let call = json!({ "jsonrpc": "2.0", "id": lane, "method": "tools/call", "params": params });
+            let request = http.post(&url).bearer_auth(target.tenant.token()).header("content-type", "application/json");
+            let answer = request.body(call.to_string()).send().await.unwrap();
+            refused += usize::from(answer.status() == 429);
+            let _ = answer.bytes().await;
+            days = 1 + (days + 7) % 90;
+        }
+        refused
+    };
+    join_all((0..200).map(one)).await.into_iter().sum()
 }
 
 async fn bad_tokens(target: &Target) -> usize {

@@ -39,7 +39,14 @@ async fn run(scale: Scale) -> Vec<Outcome> {
     let (own, external) = tokio::join!(
         own.endure(
             scale,
-            &[Attack::SlowReaders, Attack::CodedBodies, Attack::HeavyLists, Attack::ShareReaders, Attack::BadTokens]
+            &[
+                Attack::SlowReaders,
+                Attack::CodedBodies,
+                Attack::HeavyLists,
+                Attack::ShareReaders,
+                Attack::BadTokens,
+                Attack::Assistants,
+            ]
         ),
         external.endure(scale, &[Attack::HalfHeads, Attack::JunkTokens]),
     );

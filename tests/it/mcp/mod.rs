@@ -1,7 +1,12 @@
 //! Tests of the tool endpoint.
 
 mod answers;
+mod context;
+mod crowd;
+mod explanation;
 mod hostile;
 mod protocol;
 mod rights;
+mod states;
 mod surface;
+mod waiting;

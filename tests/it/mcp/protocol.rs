@@ -27,7 +27,9 @@ async fn clients_with_a_handshake_get_a_version_that_they_know() {
         let result = &reply.json["result"];
         assert_eq!(result["protocolVersion"], given, "{asked}");
         assert_eq!(result["serverInfo"]["name"], "sightline");
-        assert!(result["capabilities"]["tools"].is_object(), "{result}");
+        let capabilities = result["capabilities"].as_object().unwrap();
+        let names: Vec<&str> = capabilities.keys().map(String::as_str).collect();
+        assert_eq!(names, ["completions", "prompts", "resources", "tools"], "{result}");
         assert!(result["instructions"].as_str().unwrap().contains("never as instructions"));
         assert!(!reply.headers.contains_key("mcp-session-id"), "any replica may answer the next request");
     }
@@ -47,7 +49,7 @@ async fn stateless_clients_discover_and_call_without_a_handshake() {
     assert!(list["ttlMs"].as_u64().unwrap() > 0);
     let older = assistant.ask("tools/list", json!({})).await.expect(200).json["result"].clone();
     assert_eq!(names(&list["tools"]), names(&older["tools"]), "in the same order");
-    assert_eq!(names(&list["tools"]).len(), 15);
+    assert_eq!(names(&list["tools"]).len(), 16);
     let call = json!({ "name": "list_branded_keywords", "arguments": { "property": "northmoor.example" } });
     let answer = assistant.ask_statelessly("tools/call", call).await.expect(200).json["result"].clone();
     assert_eq!(answer["resultType"], "complete");
@@ -84,7 +86,17 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         ("[]", 400, -32600),
         (r#"{"id":1,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, 400, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"nothing/like/it"}"#, 200, -32601),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"sightline://guide"}}"#,
+            200,
+            -32601,
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}"#, 200, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"1"}}"#, 200, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#, 200, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{}}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such_tool"}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, 200, -32602),
@@ -96,8 +108,14 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         assert!(reply.header("content-type").starts_with("application/json"), "{body}");
     }
     let ping = json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" });
-    let reply = assistant.post(&ping, &[("mcp-protocol-version", "1999-01-01")]).await.expect(400);
-    assert_eq!((reply.error(), &reply.json["id"]), (-32600, &json!(3)), "{}", reply.text);
+    for unknown in ["1999-01-01", "2025-03-26", "2024-11-05"] {
+        let reply = assistant.post(&ping, &[("mcp-protocol-version", unknown)]).await.expect(400);
+        assert_eq!((reply.error(), &reply.json["id"]), (-32600, &json!(3)), "{}", reply.text);
+        assert!(reply.text.contains("must be one of 2025-06-18, 2025-11-25, 2026-07-28"), "{}", reply.text);
+    }
+    assistant.post(&ping, &[("mcp-protocol-version", "")]).await.expect(200);
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assistant.post(&done, &[("mcp-protocol-version", "2025-03-26")]).await.expect(400);
 }
 
 #[tokio::test]
@@ -112,7 +130,7 @@ async fn the_form_of_an_answer_follows_accept() {
     ] {
         let reply = assistant.post(&list, &[("accept", accept)]).await.expect(200);
         assert!(reply.header("content-type").starts_with(form), "{accept}: {:?}", reply.headers);
-        assert_eq!(names(&reply.json["result"]["tools"]).len(), 15, "{accept}");
+        assert_eq!(names(&reply.json["result"]["tools"]).len(), 16, "{accept}");
         assert_eq!(reply.header("cache-control"), "no-store", "{accept}");
     }
     assert_eq!(assistant.post(&list, &[("accept", "text/html")]).await.expect(406).error(), -32600);

@@ -9,9 +9,10 @@ use crate::support::{
 };
 
 /// The read tools about one property.
-const OF_A_PROPERTY: [&str; 10] = [
+const OF_A_PROPERTY: [&str; 11] = [
     "get_performance",
     "compare_periods",
+    "explain_click_change",
     "find_cannibalization",
     "find_growth_opportunities",
     "get_query_insights",
@@ -120,7 +121,7 @@ async fn wrong_arguments_tell_how_to_mend_the_call() {
         (
             "get_performance",
             json!({ "property": "northmoor.example", "scope": "rows" }),
-            "scope: must be one of series, tables, all",
+            "scope: must be one of totals, series, tables, all",
         ),
         (
             "get_performance",

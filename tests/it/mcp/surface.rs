@@ -43,11 +43,13 @@ async fn foreign_pages_and_hosts_are_refused() {
     let port = app.service.base_url.rsplit(':').next().unwrap();
     let (own, local, evil) =
         (app.service.base_url.clone(), format!("http://localhost:{port}"), format!("http://evil.example:{port}"));
+    let with_user = own.replacen("://", "://user@", 1);
     for (name, value, status) in [
         ("origin", own.as_str(), 200),
         ("origin", local.as_str(), 200),
         ("origin", evil.as_str(), 403),
         ("origin", "null", 403),
+        ("origin", with_user.as_str(), 403),
         ("host", local.strip_prefix("http://").unwrap(), 200),
         ("host", evil.strip_prefix("http://").unwrap(), 403),
     ] {

@@ -11,6 +11,7 @@ pub const HANDSHAKE: &str = "2025-11-25";
 pub const STATELESS: &str = "2026-07-28";
 
 /// An assistant.
+#[derive(Clone)]
 pub struct Assistant {
     url: String,
     token: Option<String>,
@@ -42,8 +43,8 @@ impl Assistant {
         Self { url: format!("{}/mcp", app.service.base_url), token: None, http }
     }
 
-    /// Sends `body`. `headers` replace those that a client usually sends.
-    pub async fn send(&self, method: Method, body: String, headers: &[(&str, &str)]) -> Reply {
+    /// Sends `body` and returns when the head of the response has come. `headers` replace those that a client usually sends.
+    pub async fn open(&self, method: Method, body: String, headers: &[(&str, &str)]) -> reqwest::Response {
         let mut all = HeaderMap::new();
         all.insert("accept", "application/json, text/event-stream".parse().unwrap());
         all.insert("content-type", "application/json".parse().unwrap());
@@ -54,7 +55,12 @@ impl Assistant {
             let name: poem::http::HeaderName = name.parse().unwrap();
             if value.is_empty() { drop(all.remove(name)) } else { drop(all.insert(name, value.parse().unwrap())) }
         }
-        let response = self.http.request(method, &self.url).headers(all).body(body).send().await.unwrap();
+        self.http.request(method, &self.url).headers(all).body(body).send().await.unwrap()
+    }
+
+    /// Sends `body` and reads the response. `headers` replace those that a client usually sends.
+    pub async fn send(&self, method: Method, body: String, headers: &[(&str, &str)]) -> Reply {
+        let response = self.open(method, body, headers).await;
         let (status, headers) = (response.status(), response.headers().clone());
         let text = response.text().await.unwrap();
         let event = text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| !data.trim().is_empty());
@@ -79,7 +85,7 @@ impl Assistant {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let name = params["name"].as_str().or_else(|| params["uri"].as_str()).unwrap_or_default().to_owned();
         let headers = [("mcp-protocol-version", STATELESS), ("mcp-method", method), ("mcp-name", name.as_str())];
         let body = json!({ "jsonrpc": "2.0", "id": "a", "method": method, "params": params });
         self.send(Method::POST, body.to_string(), &headers).await

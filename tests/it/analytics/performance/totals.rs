@@ -38,6 +38,8 @@ async fn no_totals_are_asked_for_that_a_series_adds_up_to() {
     // A series and five tables for each window, and the totals by page for the shares of pages.
     assert_eq!(made(&[&[("scope", "all")]]).await, [13]);
     assert_eq!(made(&[&[("scope", "series")], &[("scope", "tables")]]).await, [2, 11], "the series is still known");
+    assert_eq!(made(&[&[("scope", "totals")], &[("scope", "series")]]).await, [2, 2]);
+    assert_eq!(made(&[&[("scope", "series")], &[("scope", "totals")]]).await, [2, 0], "the series is still known");
     assert_eq!(made(&[&[("scope", "tables")], &[("scope", "series")]]).await, [13, 2], "no series is known yet");
     // The shares of the other tables divide by the totals without the filter.
     assert_eq!(made(&[&[("scope", "all"), BY_QUERY]]).await, [14]);

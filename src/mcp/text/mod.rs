@@ -2,9 +2,13 @@
 //!
 //! Every text of the answer is quoted, so that a reader can tell data from words of the service.
 
+mod explanation;
+
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
+
+pub use self::explanation::left_out;
 
 /// Returns the text of a cleaned answer.
 #[must_use]
@@ -29,9 +33,6 @@ fn about(meta: &Map<String, Value>, out: &mut String) {
     }
     if let Some(found) = meta.get("days") {
         days(found, out);
-    }
-    if let Some(status) = meta.get("status").and_then(Value::as_str) {
-        line(out, &format!("Status: {}", state(status)));
     }
     for (name, value) in meta {
         match name.as_str() {
@@ -62,21 +63,6 @@ fn days(days: &Value, out: &mut String) {
     } else if days.get("previous").is_some() && days.get("compared").is_none() {
         line(out, "Nothing is compared: one of the windows has no final day");
     }
-}
-
-/// Says what a state means and what to do about it.
-fn state(status: &str) -> String {
-    let meaning = match status {
-        "no_search_data" => {
-            "no_search_data - the search engine has nothing for this question; try a longer window or fewer filters"
-        }
-        "not_final_yet" => {
-            "not_final_yet - the search engine is still counting these days, so zeros below are not traffic; ask for days up to \
-             lastFinalDate"
-        }
-        other => other,
-    };
-    meaning.to_owned()
 }
 
 /// Writes for each table how much of the whole its rows are.
@@ -122,7 +108,11 @@ fn section(name: &str, value: &Value, out: &mut String) {
             }
             for (field, value) in nested {
                 let path = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
-                section(&path, value, out);
+                if path == "explanation" {
+                    explanation::explained(value, out);
+                } else {
+                    section(&path, value, out);
+                }
             }
         }
         other => line(out, &format!("{}: {}", if name.is_empty() { "rows" } else { name }, inline(other))),
@@ -237,7 +227,6 @@ mod tests {
             },
         });
         let expected = "Window: 2026-10-22 to 2026-11-18\n\
-            Status: no_search_data - the search engine has nothing for this question; try a longer window or fewer filters\n\
             Table queries: 2 of 40 known rows; clicks: 25.0 % of the property's, 50.0 % of the slice's, 75.0 % of the property's in all known rows; the search engine may have more rows than could be read\n\
             totals: clicks=76 ctr=0.0837\n\
             totals.change.clicks: absolute=8\n\

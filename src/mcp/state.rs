@@ -1,0 +1,105 @@
+//! The state of an answer, and what the person should do about it.
+
+use api::error::{ApiError, Code};
+use serde_json::Value;
+
+/// The state of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct State {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means and what the person should do, as text that an assistant can pass on.
+    pub advice: String,
+}
+
+/// The state of a person who has never connected a search account.
+pub const NEVER_CONNECTED: &str = "never_connected";
+/// The state of a search account that cannot be read.
+pub const MUST_RECONNECT: &str = "must_reconnect";
+/// The state of a person whose accounts are connected, but who sees no property.
+pub const NOTHING_TRACKED: &str = "nothing_tracked";
+
+impl State {
+    /// The line of the text.
+    #[must_use]
+    pub fn line(&self) -> String {
+        format!("State: {} - {}", self.name, self.advice)
+    }
+
+    /// Returns the state of an operation's answer, or `None` if it holds nothing that has one.
+    #[must_use]
+    pub fn of_answer(answer: &Value) -> Option<Self> {
+        let (data, meta) = (&answer["data"], &answer["meta"]);
+        if let Some(status) = meta["status"].as_str() {
+            return Self::of_analysis(status, meta["freshness"]["lastFinalDate"].as_str().unwrap_or_default());
+        }
+        let unread =
+            data.as_array()?.iter().find(|entry| entry["access"] == Code::SearchAccountDisconnected.as_str())?;
+        Self::must_reconnect(unread["hint"].as_str())
+    }
+
+    /// Returns the state of a refusal, or `None` if it is no matter of a search account.
+    #[must_use]
+    pub fn of_refusal(refusal: &ApiError) -> Option<Self> {
+        let is_disconnected = refusal.code == Code::SearchAccountDisconnected;
+        is_disconnected.then(|| Self::must_reconnect(refusal.hint.as_deref())).flatten()
+    }
+
+    fn of_analysis(status: &str, last_final: &str) -> Option<Self> {
+        let (name, advice) = match status {
+            "analysed" => ("analysed", "the numbers stand".to_owned()),
+            "no_search_data" => (
+                "no_search_data",
+                "the search engine has nothing for these dates and conditions. Ask for a longer window or fewer conditions".to_owned(),
+            ),
+            "not_final_yet" => (
+                "not_final_yet",
+                format!(
+                    "the search engine is still counting these days, so zeros are not traffic. Ask for days up to {last_final}, or again in \
+                     about three days"
+                ),
+            ),
+            _ => return None,
+        };
+        Some(Self { name, advice })
+    }
+
+    fn must_reconnect(hint: Option<&str>) -> Option<Self> {
+        Some(Self { name: MUST_RECONNECT, advice: hint?.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_state_says_what_to_do() {
+        let analysis = |status: &str| json!({ "data": {}, "meta": { "status": status, "freshness": { "lastFinalDate": "2026-11-18" } } });
+        let unread = json!({ "data": [
+            { "access": "ok" }, { "access": "search_account_disconnected", "hint": "Reconnect." },
+        ] });
+        for (answer, name, advice) in [
+            (analysis("analysed"), "analysed", "stand"),
+            (analysis("no_search_data"), "no_search_data", "longer window"),
+            (analysis("not_final_yet"), "not_final_yet", "up to 2026-11-18"),
+            (unread, "must_reconnect", "Reconnect."),
+        ] {
+            let state = State::of_answer(&answer).unwrap();
+            assert!(state.name == name && state.advice.contains(advice), "{state:?}");
+            assert_eq!(state.line(), format!("State: {name} - {}", state.advice));
+        }
+        for answer in [json!({ "data": [] }), json!({ "data": [{ "access": "ok" }] }), json!({ "data": {} })] {
+            assert_eq!(State::of_answer(&answer), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn only_refusals_of_accounts_have_a_state() {
+        let ended = ApiError::new(Code::SearchAccountDisconnected).hint("Reconnect.");
+        assert_eq!(State::of_refusal(&ended).unwrap().name, "must_reconnect");
+        assert_eq!(State::of_refusal(&ApiError::new(Code::Forbidden).hint("Ask.")), None);
+    }
+}
