@@ -50,7 +50,7 @@ const PAIRS: [Pair; 6] = [
         tool: "find_cannibalization",
         path: "cannibalization",
         limits: &["limit"],
-        compares: false,
+        compares: true,
         scope: false,
         drawn: &[SLICE[1], ("minQueryImpressions", &["10", "80"]), ("includeBranded", &["true", "false"])],
     },
