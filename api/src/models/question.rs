@@ -92,7 +92,7 @@ impl Compare {
 pub struct Comparison {
     /// Names the window to compare with, instead of `compareStart` and `compareEnd`: `previous_period` is as many days, ending
     /// the day before; `previous_year` the same dates a year before, where 29 February becomes 28; `same_weekdays` 364 days
-    /// before. It must not begin more than 16 months back.
+    /// before. It must not begin more than 16 months back. Without it, and without both dates: no comparison.
     #[param(example = "previous_period", shorthand)]
     pub compare: Option<Compare>,
     /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. If one of them has

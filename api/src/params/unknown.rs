@@ -134,7 +134,7 @@ mod tests {
             (performance, "filter=1", "filter: not a parameter here; did you mean filters?"),
             (performance, "searchtype=image", "searchtype: not a parameter here; did you mean searchType?"),
             (performance, "start_date=2026-01-01", "start_date: not a parameter here; did you mean startDate?"),
-            (performance, "limit=3", "limit: not a parameter here; did you mean queryLimit?"),
+            (performance, "limit=3", "limit: not a parameter here; did you mean pageLimit?"),
             (performance, "Scope=all", "Scope: not a parameter here; did you mean scope?"),
             (performance, "sope=all&%73cope=all", "sope: not a parameter here; did you mean scope?"),
             (performance, "=", "query string: a parameter has no name; leave it out"),

@@ -65,7 +65,8 @@ pub(super) const TOOLS: &[Declaration] = &[
         description: "Queries for which at least two pages of the property share the impressions, most impressions at stake first. They \
                       are candidates to review, not verdicts: two results for one query can be right. A query is listed from 50 \
                       impressions, a page from 10 impressions and 10 % of the query's, and only if no page has more than 80 %. \
-                      suggestedOwner is the page with the most clicks.",
+                      suggestedOwner is the page with the most clicks. With a comparison, previous.state says of each query if it was a \
+                      candidate before.",
         operation: "getPropertyCannibalization",
         parameters: &[
             SLICE[0],
@@ -79,7 +80,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             "includeBranded",
         ],
         defaults: &[],
-        dates: Dates::Window,
+        dates: Dates::Comparable,
         rows: Rows::LIMIT,
         effect: Effect::Read,
     },

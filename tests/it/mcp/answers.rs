@@ -63,7 +63,7 @@ const PAIRS: [Pair; 7] = [
         tool: "find_cannibalization",
         path: "cannibalization",
         limits: &["limit"],
-        compares: false,
+        compares: true,
         scope: false,
         fixed: &[],
         drawn: &[SLICE[1], ("minQueryImpressions", &["10", "80"]), ("includeBranded", &["true", "false"])],
