@@ -13,7 +13,7 @@ mkdir -p "$work/node"
 
 . "$root/tools/common.sh"
 finish() {
-    if [ $? -ne 0 ] && [ -n "${server_id:-}" ]; then cat "$work/server.log" >&2; fi
+    if [ $? -ne 0 ] && [ -n "${server_id:-}" ]; then tail -n 20 "$work/server.log" >&2; fi
     stop_server
 }
 trap finish EXIT
