@@ -26,7 +26,8 @@ use crate::{
     identity::{
         AccessToken, Credential, IssuerUnavailable, Users,
         credentials::{
-            self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_same_origin,
+            self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_of_another_origin,
+            is_same_origin,
         },
         departures::{self, Departures},
         revocation,
@@ -174,7 +175,8 @@ impl Admissions {
     }
 
     /// Admits a request to `surface`, and to `property` if its path names one. Pages are on no surface and take sessions only.
-    /// Returns `None` if the request has no credential, or only an expired cookie.
+    /// Returns `None` if the request has no credential, only an expired cookie, or reads with the cookie from a page of another
+    /// origin.
     pub async fn admit(
         &self,
         method: &Method,
@@ -227,6 +229,9 @@ impl Admissions {
         property: Option<Uuid>,
     ) -> Result<Option<Admitted>, AdmissionError> {
         let inner = &self.0;
+        if method.is_safe() && is_of_another_origin(headers, &inner.origin) {
+            return Ok(None);
+        }
         let hash = sha256_hex(value);
         // Keys of tokens and sessions cannot collide: a token is text with dots, the hash of a session is hex.
         let key = (Sha256::digest(&hash).into(), property);

@@ -17,8 +17,9 @@ use crate::{
     config::Config,
     error::Error,
     http::{
-        self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, failures::Failures,
-        idempotency::Writes, origin::OwnOrigins, rate_limit::RateLimit, tools::Tools, version::Served,
+        self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, cors::Cors,
+        failures::Failures, idempotency::Writes, origin::OwnOrigins, rate_limit::RateLimit, tools::Tools,
+        version::Served,
     },
     mcp,
     services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
@@ -58,7 +59,6 @@ fn tools(
 ) -> Result<Tools, Error> {
     let app = &parts.app;
     let mcp_url = app.config.mcp_url(&app.base_url);
-    let root = |name: &str, url: &str| Url::parse(url).map_err(|error| Error::invalid(format!("{name}: {error}")));
     let (search, config, clock) = (app.search.clone(), app.config.clone(), app.clock.clone());
     Ok(Tools {
         operations: mcp::dated(search.clone(), operations),
@@ -67,9 +67,21 @@ fn tools(
             metadata: format!("{mcp_url}{}", well_known::MCP_PATH),
             ..layers.authenticate.clone()
         },
-        origins: OwnOrigins { tools: root("mcp.url", &mcp_url)?, pages: root("base_url", &app.base_url)? },
+        origins: layers.cors.tools.clone(),
         build: Box::new(move |operations| mcp::endpoint(&document, operations, search, config, clock)),
     })
+}
+
+/// The pages that may call the API and the tool endpoint.
+fn cors(config: &Config, base_url: &str) -> Result<Cors, Error> {
+    let root = |name: &str, url: &str| Url::parse(url).map_err(|error| Error::invalid(format!("{name}: {error}")));
+    let origins = config.cors.origins.clone();
+    let tools = OwnOrigins {
+        tools: root("mcp.url", &config.mcp_url(base_url))?,
+        pages: root("base_url", base_url)?,
+        listed: origins.clone(),
+    };
+    Ok(Cors { origins, tools: Arc::new(tools) })
 }
 
 fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
@@ -83,6 +95,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         requests: parts.requests.clone(),
         random: app.random.clone(),
         https: is_https(base_url),
+        cors: Arc::new(cors(config, base_url)?),
         client: NameClient {
             proxies: config.rate_limit.trusted_proxies.clone(),
             header: client_address_header(config)?,

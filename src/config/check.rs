@@ -19,6 +19,7 @@ impl Config {
     /// Names the first such setting and the allowed values.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_urls()?;
+        self.cors.check()?;
         self.check_mail()?;
         let named_elsewhere = self.identity.issuer.is_some() || self.identity.mcp_audience.is_none();
         allow(

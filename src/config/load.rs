@@ -265,6 +265,8 @@ mod tests {
                 &["`rate_limit.client_address_header`", "the name of a header"],
             ),
             ("listen = \"here\"", &[], &["`listen`", "socket address"]),
+            ("[cors]\norigins = [\"https://app.example/\"]", &[], &["`cors.origins`", "no slash at the end"]),
+            ("", &[("SIGHTLINE_CORS__ORIGINS", "https://a.example, *")], &["`cors.origins`", "\"*\""]),
             ("[cache]\nttl = \"7h\"", &[], &["`cache.ttl`", "1s to 6h"]),
             ("[cache]\nttl = \"soon\"", &[], &["`cache.ttl`", "90s, 30m or 6h"]),
             ("[idempotency]\nstore = \"disk\"", &[], &["`idempotency.store`", "database", "none"]),

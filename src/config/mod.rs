@@ -11,6 +11,7 @@ use crate::{search_engine::Patience, seo::Patience as SeoPatience};
 mod annotations;
 mod check;
 mod connections;
+mod cors;
 mod idempotency;
 mod identity;
 mod introspection;
@@ -27,6 +28,7 @@ mod units;
 
 pub use annotations::Annotations;
 pub use connections::Connections;
+pub use cors::Cors;
 pub use idempotency::{Idempotency, ReplayStore};
 pub use identity::{Identity, Registration};
 pub use introspection::Introspection;
@@ -51,6 +53,8 @@ pub struct Config {
     pub base_url: Option<String>,
     /// Limits on open connections.
     pub connections: Connections,
+    /// Pages of other origins.
+    pub cors: Cors,
     /// Folder for the database and the generated key.
     pub data_dir: String,
     /// Page where a plan is bought. Defaults to `base_url` + `/subscribe`.
@@ -231,6 +235,7 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             base_url: None,
             connections: Connections::default(),
+            cors: Cors::default(),
             data_dir: "data".to_owned(),
             subscribe_url: None,
             database: Database::default(),

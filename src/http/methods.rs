@@ -1,5 +1,4 @@
 //! The methods of a path: `Allow` on 405, the response to `OPTIONS` for any caller, and the refusal of a `HEAD` that would cost money.
-//! No cross-origin access is granted.
 
 use std::sync::Arc;
 

@@ -11,6 +11,7 @@ pub mod body;
 pub mod client_address;
 pub mod compression;
 pub mod conditional;
+pub mod cors;
 pub mod error_map;
 pub mod errors;
 pub mod failures;
@@ -30,8 +31,8 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 
 use self::{
-    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, idempotency::Writes,
-    rate_limit::RateLimit, tools::Tools, version::Served,
+    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, cors::Cors,
+    idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
 };
 use crate::{
     clock::Clock,
@@ -53,6 +54,8 @@ pub struct Layers {
     pub random: Random,
     /// True if the public root uses https.
     pub https: bool,
+    /// The origins whose pages may call.
+    pub cors: Arc<Cors>,
     /// The trusted proxies.
     pub client: NameClient,
     /// The versions of the API.
@@ -87,7 +90,7 @@ pub fn stack(
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, https, client, versions, other_paths, authenticate, .. } = layers;
+    let Layers { clock, requests, random, https, cors, client, versions, other_paths, authenticate, .. } = layers;
     let newest = HeaderValue::from_static(versions.versions.newest());
     let shared = Shared {
         other_paths: other_paths.clone(),
@@ -115,6 +118,8 @@ pub fn stack(
         .boxed()
         .around(move |next, request| errors::errors(other_paths.clone(), next, request))
         .around(move |next, request| version::version(versions.clone(), next, request))
+        .boxed()
+        .around(move |next, request| cors::cors(cors.clone(), next, request))
         .around(move |next, request| headers::headers(https, newest.clone(), next, request))
         .around(compression::compress)
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
@@ -140,7 +145,7 @@ impl Shared {
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
         let (other_paths, requests, limits) =
             (self.other_paths.clone(), self.requests.clone(), self.rate_limit.clone());
-        let (authenticate, origins) = (Arc::new(tools.authenticate), Arc::new(tools.origins));
+        let (authenticate, origins) = (Arc::new(tools.authenticate), tools.origins);
         let caller = authenticate.clone();
         let operations = self
             .authorized(tools.operations)

@@ -11,13 +11,15 @@ use url::Url;
 
 use crate::{urls::is_loopback, web::own_host};
 
-/// The public roots whose pages may call the tool endpoint.
+/// The pages that may call the tool endpoint: the service's own, on loopback every one there, and those that the operator lists.
 #[derive(Debug, Clone)]
 pub struct OwnOrigins {
     /// The root of the tool endpoint.
     pub tools: Url,
     /// The root of the service's own pages.
     pub pages: Url,
+    /// The origins of the setting `cors.origins`.
+    pub listed: Vec<String>,
 }
 
 /// The origin layer. It runs before authentication.
@@ -42,23 +44,26 @@ impl OwnOrigins {
         own_host::is_for(&self.tools, request) || on_pages
     }
 
-    /// Returns whether `origin` is one of these. On this machine every loopback name with the same port is.
-    fn includes(&self, text: &str) -> bool {
+    /// Returns whether pages of an origin may call. Programs on this machine serve pages at ports of their own, so on loopback every
+    /// port may.
+    pub(super) fn includes(&self, text: &str) -> bool {
+        if self.listed.iter().any(|listed| listed == text) {
+            return true;
+        }
         let Ok(origin) = Url::parse(text) else { return false };
         let names_a_user = text.contains('@');
         let is_bare = !names_a_user && origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
-        let is_own = |root: &Url| {
-            let same_port = origin.port_or_known_default() == root.port_or_known_default();
-            origin.origin() == root.origin() || (is_loopback(root) && is_loopback(&origin) && same_port)
-        };
+        let is_own = |root: &Url| origin.origin() == root.origin() || (is_loopback(root) && is_loopback(&origin));
         is_bare && origin.origin().is_tuple() && (is_own(&self.tools) || is_own(&self.pages))
     }
 }
 
 fn refusal(name: &str, root: &Url) -> poem::Error {
     let origin = root.origin().ascii_serialization();
-    let hint =
-        format!("{name}: must be that of {origin}. Assistants send no Origin; set mcp.url to the address in use.");
+    let hint = format!(
+        "{name}: must be that of {origin}. Assistants send no Origin; whoever runs the service sets mcp.url to the address in use, and \
+         lists the origins of other pages in cors.origins."
+    );
     ApiError::new(Code::Forbidden).hint(hint).into()
 }
 
@@ -67,17 +72,23 @@ mod tests {
     use super::*;
 
     fn origins(tools: &str, pages: &str) -> OwnOrigins {
-        OwnOrigins { tools: Url::parse(tools).unwrap(), pages: Url::parse(pages).unwrap() }
+        let listed = vec!["https://app.example.com".to_owned()];
+        OwnOrigins { tools: Url::parse(tools).unwrap(), pages: Url::parse(pages).unwrap(), listed }
     }
 
     #[test]
-    fn own_pages_may_call() {
+    fn own_and_listed_pages_may_call() {
         let here = origins("http://127.0.0.1:8080", "http://127.0.0.1:8080");
         let public = origins("https://tools.example.org", "https://search.example.org");
         let cases = [
             (&here, "http://127.0.0.1:8080", true),
             (&here, "http://localhost:8080", true),
-            (&here, "http://localhost:8081", false),
+            (&here, "http://localhost:8081", true),
+            (&here, "https://[::1]", true),
+            (&here, "https://app.example.com", true),
+            (&here, "https://app.example.com:8443", false),
+            (&here, "http://app.example.com", false),
+            (&here, "http://localhost.evil.example", false),
             (&here, "http://rebind.example:8080", false),
             (&here, "http://user@127.0.0.1:8080", false),
             (&here, "http://user:secret@localhost:8080", false),
@@ -85,6 +96,8 @@ mod tests {
             (&here, "null", false),
             (&here, "", false),
             (&public, "https://tools.example.org", true),
+            (&public, "https://app.example.com", true),
+            (&public, "http://localhost:8080", false),
             (&public, "https://search.example.org", true),
             (&public, "https://search.example.org:443", true),
             (&public, "http://search.example.org", false),

@@ -21,7 +21,7 @@ pub struct Tools {
     /// The settings of authentication, with the endpoint's own audience and metadata.
     pub authenticate: Authenticate,
     /// The pages that may call the endpoint.
-    pub origins: OwnOrigins,
+    pub origins: Arc<OwnOrigins>,
 }
 
 /// The layer that removes cookies: the tool endpoint takes bearer tokens only.

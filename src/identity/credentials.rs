@@ -108,6 +108,13 @@ pub fn is_same_origin(headers: &HeaderMap, origin: &str) -> bool {
     matches!((lines.next(), lines.next()), (Some(line), None) if line.as_bytes() == origin.as_bytes())
 }
 
+/// Returns whether the request's headers name another origin than `origin`. Browsers name none with links, nor with reads of a page's
+/// own origin.
+#[must_use]
+pub fn is_of_another_origin(headers: &HeaderMap, origin: &str) -> bool {
+    headers.contains_key(header::ORIGIN) && !is_same_origin(headers, origin)
+}
+
 /// Returns whether a browser says that another site brought the request about: by a link, a form or something embedded.
 #[must_use]
 pub fn is_from_elsewhere(headers: &HeaderMap) -> bool {

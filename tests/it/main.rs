@@ -11,6 +11,7 @@ mod bad_input;
 mod billing;
 mod commands;
 mod connections;
+mod cors;
 mod coverage;
 mod credentials;
 mod databases;

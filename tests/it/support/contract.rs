@@ -17,6 +17,34 @@ pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 });
 
+/// The headers that every script may read, and those that concern browsers and caches only.
+const NOT_EXPOSED: [&str; 12] = [
+    "cache-control",
+    "content-length",
+    "content-type",
+    "content-encoding",
+    "transfer-encoding",
+    "connection",
+    "date",
+    "vary",
+    "x-content-type-options",
+    "strict-transport-security",
+    "access-control-allow-origin",
+    "access-control-expose-headers",
+];
+
+/// Fails the test if pages of other origins could not read a header of `answer`.
+#[track_caller]
+fn check_exposed(answer: &Answer) {
+    let exposed = answer.header("access-control-expose-headers").to_ascii_lowercase();
+    let exposed: Vec<&str> = exposed.split(", ").collect();
+    if exposed != [""] {
+        let hidden = answer.headers.keys().map(|name| name.as_str());
+        let hidden: Vec<&str> = hidden.filter(|name| ![&exposed[..], &NOT_EXPOSED].concat().contains(name)).collect();
+        assert!(hidden.is_empty(), "pages of other origins cannot read {hidden:?}");
+    }
+}
+
 /// Fails the test if `answer` is not a documented response to `method` on `path`.
 #[track_caller]
 pub fn check(method: &Method, path: &str, answer: &Answer) {
@@ -30,6 +58,7 @@ pub fn check(method: &Method, path: &str, answer: &Answer) {
     if let Some(reference) = response["$ref"].as_str() {
         response = DOCUMENT.pointer(reference.trim_start_matches('#')).unwrap();
     }
+    check_exposed(answer);
     assert!(answer.headers.contains_key("x-api-version"), "{} answers {status} without X-API-Version", operation.id);
     // The document describes the newest version only.
     if answer.headers.contains_key("deprecation") {
