@@ -1,6 +1,6 @@
 //! Dated notes on a property.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 use macros::api_trait;
 use poem_openapi::{Enum, Object, param::Path};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     error::ApiError,
-    models::check_pair,
+    models::{Timestamp, check_pair},
     params::{Params, QueryParams},
     security::Caller,
 };
@@ -110,9 +110,9 @@ pub struct Annotation {
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// Author of an annotation.

@@ -1,11 +1,11 @@
 //! The plan catalogue and the caller's subscription.
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Enum, Object};
 
 use crate::{
     answer::{Answer, Answered},
+    models::Timestamp,
     security::Caller,
 };
 
@@ -109,13 +109,13 @@ pub struct BillingSummary {
     /// Time at which access ends unless the subscription changes: the end of the trial, of the days of grace after an
     /// unpaid period, or of a cancelled period. In the status `none`, the time at which it ended. Absent if no end is
     /// set.
-    pub access_ends_at: Option<DateTime<Utc>>,
+    pub access_ends_at: Option<Timestamp>,
     /// Features that the caller can use right now.
     pub features: PlanFeatures,
     /// Usage of the limits.
     pub usage: Usage,
     /// End of the trial; absent if no trial is running.
-    pub trial_ends_at: Option<DateTime<Utc>>,
+    pub trial_ends_at: Option<Timestamp>,
     /// URL of the subscription page.
     #[oai(validator(max_length = 2048))]
     pub subscribe_url: String,
@@ -144,9 +144,9 @@ pub enum SubscriptionStatus {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct BillingPeriod {
     /// Start of the period; absent if it is not known.
-    pub starts_at: Option<DateTime<Utc>>,
+    pub starts_at: Option<Timestamp>,
     /// End of the period, or of the trial; absent for a plan without an end.
-    pub ends_at: Option<DateTime<Utc>>,
+    pub ends_at: Option<Timestamp>,
 }
 
 /// Usage of the limits. A limit of 0 means that the plan does not include it.
@@ -172,15 +172,15 @@ pub struct RequestUsage {
     /// Maximum number at once.
     pub limit: u64,
     /// Time at which none counts any more.
-    pub resets_at: DateTime<Utc>,
+    pub resets_at: Timestamp,
 }
 
 /// A count and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
-#[oai(skip_serializing_if_is_none)]
 pub struct UsageCount {
     /// Number in use.
     pub used: u64,
-    /// Maximum number; absent without a limit.
+    /// Maximum number; null without a limit.
+    #[oai(nullable)]
     pub limit: Option<u64>,
 }

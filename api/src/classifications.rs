@@ -1,6 +1,5 @@
 //! Branded keywords, segments of pages and topic clusters of queries.
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Object, param::Path};
 use serde::{Deserialize, Serialize};
@@ -9,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
-    models::{FilterLogic, FilterOperator},
+    models::{FilterLogic, FilterOperator, Timestamp},
     params::{Params, QueryParams, Text},
     security::Caller,
 };
@@ -139,7 +138,7 @@ pub struct BrandedKeyword {
     #[oai(validator(min_length = 1, max_length = 100))]
     pub keyword: String,
     /// Time when it was added.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
 }
 
 /// Terms to add.
@@ -199,9 +198,9 @@ pub struct Segment {
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// Content of a segment.
@@ -242,9 +241,9 @@ pub struct TopicCluster {
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// Content of a topic cluster.

@@ -42,6 +42,15 @@ pub enum EtagKind {
     Weak,
 }
 
+/// The end of an operation that another one replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deprecated {
+    /// Day since which it is deprecated, `YYYY-MM-DD`.
+    pub since: &'static str,
+    /// Id of the operation that returns the same and more.
+    pub successor: &'static str,
+}
+
 /// Kind of record that `{id}` in a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
@@ -77,6 +86,8 @@ pub struct Operation {
     /// On reads: true if the answer may cost the caller money at a provider. Such a read answers no `HEAD`, and with the session
     /// cookie none that another site brought about.
     pub is_paid: bool,
+    /// Its end, if another operation replaces it.
+    pub deprecated: Option<Deprecated>,
     /// Kind of record that `{id}` names, if the path has it.
     pub id_of: Option<Resource>,
     /// Codes beyond those that follow from access, path and idempotency.

@@ -1,6 +1,5 @@
 //! Sites that a user has connected, and the selection of those that are tracked.
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Enum, Object};
 use uuid::Uuid;
@@ -8,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Rendered},
     body::Body,
-    models::{Change, DateRange, Freshness, Metrics, Role},
+    models::{Change, DateRange, Freshness, Metrics, Role, Timestamp},
     params::{Params, QueryParams, Whole},
     security::Caller,
 };
@@ -202,7 +201,7 @@ pub struct OwnedProperty {
     /// True if it is tracked.
     pub tracked: bool,
     /// Time since which the account no longer has it.
-    pub lost_at: Option<DateTime<Utc>>,
+    pub lost_at: Option<Timestamp>,
 }
 
 /// Permission of an account on a site.
@@ -223,8 +222,9 @@ pub enum SitePermission {
 pub struct Tracking {
     /// Tracked properties.
     pub used: u64,
-    /// Maximum number of tracked properties in the plan.
-    pub quota: u64,
+    /// Maximum number of tracked properties in the plan; null without a limit.
+    #[oai(nullable)]
+    pub quota: Option<u64>,
     /// All properties of the caller's account, ordered by site.
     pub properties: Vec<OwnedProperty>,
     /// Version of the selection; send it in `If-Match` to change exactly this version.

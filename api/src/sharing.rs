@@ -1,6 +1,5 @@
 //! Public read-only links to a property's dashboard.
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Object, param::Path};
 use serde::Serialize;
@@ -10,6 +9,7 @@ use crate::{
     analytics::{AnswerMeta, Performance, PerformanceCoverage, PerformanceParams},
     answer::{Answer, Answered, Created, NoContent, Rendered},
     body::Body,
+    models::Timestamp,
     params::{Echo, Params},
     security::Caller,
 };
@@ -79,12 +79,12 @@ pub struct ShareLink {
     #[oai(validator(max_length = 2048))]
     pub url: Option<String>,
     /// Expiry time; absent if the link does not expire.
-    pub expires_at: Option<DateTime<Utc>>,
+    pub expires_at: Option<Timestamp>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
 }
 
 /// Content of a new link.
@@ -99,7 +99,7 @@ pub struct ShareLinkInput {
     ))]
     pub name: Option<String>,
     /// Expiry time, in the future.
-    pub expires_at: Option<DateTime<Utc>>,
+    pub expires_at: Option<Timestamp>,
 }
 
 /// The performance of a shared property. It names the site, but no user and no id.
@@ -134,5 +134,5 @@ pub struct SharedPerformanceMeta {
     pub link_name: Option<String>,
     /// Expiry time of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub link_expires_at: Option<DateTime<Utc>>,
+    pub link_expires_at: Option<Timestamp>,
 }

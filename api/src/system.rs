@@ -1,6 +1,5 @@
 //! Health, connection health and feature flags.
 
-use chrono::{DateTime, Utc};
 use macros::{QueryParams, api_trait};
 use poem_openapi::{Enum, Object, payload::Json};
 use uuid::Uuid;
@@ -8,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered},
     error::ApiError,
+    models::Timestamp,
     params::Params,
     security::Caller,
 };
@@ -105,7 +105,7 @@ pub struct DependencyHealth {
     /// Duration of the check, in milliseconds; absent if the dependency did not answer.
     pub latency_ms: Option<u64>,
     /// Time of the first check that found this status. No check since has found another one.
-    pub since: DateTime<Utc>,
+    pub since: Timestamp,
 }
 
 /// Dependencies of the service.
@@ -144,16 +144,16 @@ pub struct SearchAccountHealth {
     /// State of the stored grant.
     pub status: SearchAccountStatus,
     /// Time since which its owner has connected it, or since which it cannot be used.
-    pub since: Option<DateTime<Utc>>,
+    pub since: Option<Timestamp>,
     /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
     /// Number of properties that this account gives access to.
     pub properties: u64,
     /// Time of the last check.
-    pub checked_at: DateTime<Utc>,
+    pub checked_at: Timestamp,
     /// Time of the last request that the search engine answered for this account, if any is known.
-    pub last_success_at: Option<DateTime<Utc>>,
+    pub last_success_at: Option<Timestamp>,
     /// The last failure that is known, even if requests have succeeded since.
     pub last_error: Option<SearchAccountFailure>,
 }
@@ -163,7 +163,7 @@ pub struct SearchAccountHealth {
 #[oai(rename_all = "camelCase")]
 pub struct SearchAccountFailure {
     /// Time of the failure.
-    pub at: DateTime<Utc>,
+    pub at: Timestamp,
     /// The failure in words. `hint` says what to do, if something must be done.
     #[oai(validator(max_length = 300))]
     pub message: String,

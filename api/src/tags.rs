@@ -1,6 +1,5 @@
 //! A user's own labels on properties.
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Object, param::Path};
 use uuid::Uuid;
@@ -8,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
+    models::Timestamp,
     security::Caller,
 };
 
@@ -96,9 +96,9 @@ pub struct Tag {
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// Content of a tag.

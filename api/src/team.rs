@@ -1,6 +1,5 @@
 //! Access of other users to a user's properties.
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::{Enum, Object, param::Path};
 use uuid::Uuid;
@@ -8,6 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, NoContent},
     body::Body,
+    models::Timestamp,
     params::{Params, QueryParams},
     security::Caller,
 };
@@ -98,11 +98,11 @@ pub struct TeamGrant {
     #[oai(validator(max_length = 128))]
     pub etag: String,
     /// Time of first use: the first request of its holder for one of the properties.
-    pub accepted_at: Option<DateTime<Utc>>,
+    pub accepted_at: Option<Timestamp>,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// A role that can be granted. Owner cannot: it comes with the search account.

@@ -24,7 +24,6 @@ use crate::{
     mcp,
     services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
     store::{in_flight::InFlight, rate_limit::Rate},
-    urls::is_https,
     web::{
         account::{Account, search::SearchPages},
         changelog::Changelog,
@@ -46,7 +45,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();
     let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
     let layers = layers(parts, methods)?;
-    let tools = tools(parts, &layers, operations.clone(), document)?;
+    let tools = tools(parts, &layers, operations.clone(), document);
     Ok(http::stack(layers, operations, tools, open).boxed())
 }
 
@@ -56,11 +55,11 @@ fn tools(
     layers: &Layers,
     operations: impl Endpoint<Output = Response> + 'static,
     document: Value,
-) -> Result<Tools, Error> {
+) -> Tools {
     let app = &parts.app;
     let mcp_url = app.config.mcp_url(&app.base_url);
     let (search, config, clock) = (app.search.clone(), app.config.clone(), app.clock.clone());
-    Ok(Tools {
+    Tools {
         operations: mcp::dated(search.clone(), operations),
         authenticate: Authenticate {
             surface: Surface { kind: SurfaceKind::Tools, audience: mcp_audience(&app.config, &app.base_url) },
@@ -69,7 +68,7 @@ fn tools(
         },
         origins: layers.cors.tools.clone(),
         build: Box::new(move |operations| mcp::endpoint(&document, operations, search, config, clock)),
-    })
+    }
 }
 
 /// The pages that may call the API and the tool endpoint.
@@ -94,7 +93,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         clock: app.clock.clone(),
         requests: parts.requests.clone(),
         random: app.random.clone(),
-        https: is_https(base_url),
+        base_url: base_url.clone(),
         cors: Arc::new(cors(config, base_url)?),
         client: NameClient {
             proxies: config.rate_limit.trusted_proxies.clone(),

@@ -88,7 +88,7 @@ mod tests {
     use crate::{
         clock::Clock,
         http::{
-            headers::headers,
+            headers::{Headers, headers},
             request_id::request_id,
             version::{Served, version},
         },
@@ -131,11 +131,12 @@ mod tests {
             .at("/unnamed", get(unnamed))
             .at("/api/properties/tracking", get(refuses));
         let served = Arc::new(Served::new(Versions::new(RELEASES).unwrap(), "http://127.0.0.1").unwrap());
-        let newest = HeaderValue::from_static(api::VERSION);
+        let base_url = "http://127.0.0.1".to_owned();
+        let standing = Arc::new(Headers { base_url, newest: HeaderValue::from_static(api::VERSION) });
         let app = routes
             .around(|next, request| errors([("/panics", "GET, HEAD")].into(), next, request))
             .around(move |next, request| version(served.clone(), next, request))
-            .around(move |next, request| headers(false, newest.clone(), next, request))
+            .around(move |next, request| headers(standing.clone(), next, request))
             .around(move |next, request| request_id(clock.clone(), Random::seeded(1), next, request));
         TestClient::new(Arc::new(app))
     }

@@ -1,5 +1,5 @@
 //! Adds headers to every response: the request's id; the newest API version, unless the response names another; `nosniff`;
-//! `no-store` on errors; and HSTS if the service uses https.
+//! `no-store` on errors; the end of a deprecated operation; and HSTS if the service uses https.
 
 use std::sync::Arc;
 
@@ -8,31 +8,41 @@ use poem::{
     http::{HeaderValue, header},
 };
 
-use super::{request_id, version};
+use super::{deprecation, operation, request_id, version};
+use crate::urls::is_https;
 
 /// Tells browsers to use https for this host for a year.
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// The layer. `https` is true if the service's public root uses https, and `newest` is the newest version of the API.
+/// The settings of the layer.
+#[derive(Debug, Clone)]
+pub struct Headers {
+    /// The service's public root.
+    pub base_url: String,
+    /// The newest version of the API.
+    pub newest: HeaderValue,
+}
+
+/// The layer.
 ///
 /// # Errors
 /// None. Every error of the inner layers becomes a response.
-pub async fn headers<E: Endpoint>(
-    https: bool,
-    newest: HeaderValue,
-    next: Arc<E>,
-    request: Request,
-) -> Result<Response> {
+pub async fn headers<E: Endpoint>(settings: Arc<Headers>, next: Arc<E>, request: Request) -> Result<Response> {
+    let deprecated = operation::of(&request).filter(|operation| operation.deprecated.is_some());
+    let deprecated = deprecated.map(|operation| (operation, request.uri().path().to_owned()));
     let id = request_id::of(&request).and_then(|id| HeaderValue::from_str(&id.0).ok());
     let mut response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
     let failed = response.status().is_client_error() || response.status().is_server_error();
     let headers = response.headers_mut();
-    headers.entry(version::HEADER).or_insert(newest);
+    headers.entry(version::HEADER).or_insert_with(|| settings.newest.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Some(id) = id {
         headers.insert(request_id::HEADER, id);
     }
-    if https {
+    if let Some((operation, path)) = deprecated {
+        deprecation::tell(operation, &path, failed, &settings.base_url, headers);
+    }
+    if is_https(&settings.base_url) {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
     }
     if failed {

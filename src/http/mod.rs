@@ -12,6 +12,7 @@ pub mod client_address;
 pub mod compression;
 pub mod conditional;
 pub mod cors;
+pub mod deprecation;
 pub mod error_map;
 pub mod errors;
 pub mod failures;
@@ -32,7 +33,7 @@ use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, h
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, cors::Cors,
-    idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
+    headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
 };
 use crate::{
     clock::Clock,
@@ -52,8 +53,8 @@ pub struct Layers {
     pub requests: Option<Arc<RequestMeter>>,
     /// The source of request ids.
     pub random: Random,
-    /// True if the public root uses https.
-    pub https: bool,
+    /// The service's public root.
+    pub base_url: String,
     /// The origins whose pages may call.
     pub cors: Arc<Cors>,
     /// The trusted proxies.
@@ -90,8 +91,8 @@ pub fn stack(
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, https, cors, client, versions, other_paths, authenticate, .. } = layers;
-    let newest = HeaderValue::from_static(versions.versions.newest());
+    let Layers { clock, requests, random, base_url, cors, client, versions, other_paths, authenticate, .. } = layers;
+    let headers = Arc::new(Headers { base_url, newest: HeaderValue::from_static(versions.versions.newest()) });
     let shared = Shared {
         other_paths: other_paths.clone(),
         requests: requests.clone(),
@@ -100,7 +101,8 @@ pub fn stack(
         writes: Arc::new(layers.writes),
     };
     let (client, memory, authenticate) = (Arc::new(client), Arc::new(BodyMemory::default()), Arc::new(authenticate));
-    let (limits, open_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
+    let (limits, open_limits, told_limits) =
+        (shared.rate_limit.clone(), shared.rate_limit.clone(), shared.rate_limit.clone());
 
     let operations = shared
         .authorized(operations)
@@ -120,7 +122,8 @@ pub fn stack(
         .around(move |next, request| version::version(versions.clone(), next, request))
         .boxed()
         .around(move |next, request| cors::cors(cors.clone(), next, request))
-        .around(move |next, request| headers::headers(https, newest.clone(), next, request))
+        .around(move |next, request| rate_limit::tell_uncounted(told_limits.clone(), next, request))
+        .around(move |next, request| headers::headers(headers.clone(), next, request))
         .around(compression::compress)
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
         .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))

@@ -26,6 +26,9 @@ use crate::store::{
 /// an address. Each needs a few requests to sign in and one an hour to stay signed in.
 const ISSUER_REQUESTS: u32 = 300;
 
+/// The header that tells of a limit first.
+const LIMIT: &str = "x-ratelimit-limit";
+
 /// The value of `Retry-After`, in seconds, for a caller with too many requests in flight.
 const SOON: u64 = 1;
 
@@ -87,14 +90,36 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     }
 }
 
+/// The layer that tells the state of the address's limit on answers that no limit has counted: those to `OPTIONS`, and refusals before
+/// the caller is known.
+///
+/// # Errors
+/// The errors of the inner layers.
+pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
+    let (by_address, address) = (settings.by_address(&request), client_address::of(&request));
+    let mut response = next.call(request).await?.into_response();
+    if let (Some(limits), Some((kind, rate))) = (&settings.limits, by_address)
+        && !response.headers().contains_key(LIMIT)
+    {
+        tell(&mut response, &limits.look(&format!("{kind}/{address}"), rate));
+    }
+    Ok(response)
+}
+
 impl RateLimit {
     /// Returns the caller to count, or `None` for public responses that cost nothing.
     fn caller(&self, request: &Request) -> Option<CountedAs> {
         if let Some(caller) = request.data::<CountedAs>() {
             return Some(caller.clone());
         }
-        let (kind, rate) = match request.uri().path() {
-            _ if *request.method() == Method::OPTIONS => return None,
+        let (kind, rate) = self.by_address(request).filter(|_| *request.method() != Method::OPTIONS)?;
+        let key = format!("{kind}/{}", client_address::of(request));
+        Some(CountedAs { under_way: key.clone(), key, rate })
+    }
+
+    /// Returns the kind and the rate of the limit that applies to anonymous callers of the path.
+    fn by_address(&self, request: &Request) -> Option<(&'static str, Rate)> {
+        Some(match request.uri().path() {
             "/api/health" | "/oauth/jwks" => return None,
             path if path.starts_with("/oauth/") || path.starts_with("/account/password") => {
                 ("issuer", Rate::new(ISSUER_REQUESTS, ISSUER_REQUESTS))
@@ -103,9 +128,7 @@ impl RateLimit {
                 ("address", self.anonymous)
             }
             _ => return None,
-        };
-        let key = format!("{kind}/{}", client_address::of(request));
-        Some(CountedAs { under_way: key.clone(), key, rate })
+        })
     }
 }
 
@@ -164,7 +187,7 @@ impl http_body::Body for Sent {
 /// Writes the `X-RateLimit-*` headers.
 pub fn tell(response: &mut Response, standing: &Standing) {
     let values = [
-        ("x-ratelimit-limit", i64::from(standing.limit)),
+        (LIMIT, i64::from(standing.limit)),
         ("x-ratelimit-remaining", i64::from(standing.remaining)),
         ("x-ratelimit-reset", standing.reset),
     ];

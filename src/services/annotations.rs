@@ -129,7 +129,7 @@ pub(super) fn to_api(row: &annotation::Model) -> Annotation {
         source: AnnotationSource::User,
         source_url: None,
         etag: etag(row),
-        created_at: row.created_at,
-        updated_at: row.updated_at,
+        created_at: row.created_at.into(),
+        updated_at: row.updated_at.into(),
     }
 }

@@ -154,7 +154,7 @@ fn to_api(row: Model, user_id: Uuid, names: &HashMap<Uuid, String>) -> Result<Au
     };
     Ok(AuditEvent {
         id: row.id,
-        at: row.at,
+        at: row.at.into(),
         action,
         actor,
         actor_name: row.actor_id.and_then(|actor| names.get(&actor).cloned()),

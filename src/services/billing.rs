@@ -50,10 +50,10 @@ pub async fn summary(
         status,
         plan: terms.map(|terms| offer(config, entitlement.plan, terms)),
         period: terms.and_then(|_| period(user, status)),
-        access_ends_at: entitlement.ends_at,
+        access_ends_at: entitlement.ends_at.map(Into::into),
         features: entitlement.usable(),
         usage: usage(db, member, requests, now).await?,
-        trial_ends_at: user.trial_ends_at.filter(|_| status == SubscriptionStatus::Trialing),
+        trial_ends_at: user.trial_ends_at.filter(|_| status == SubscriptionStatus::Trialing).map(Into::into),
         subscribe_url: config.subscribe_url(base_url),
     })
 }
@@ -62,7 +62,8 @@ fn period(user: &user::Model, status: SubscriptionStatus) -> Option<BillingPerio
     let is_trial = status == SubscriptionStatus::Trialing;
     let ends_at = if is_trial { user.trial_ends_at } else { user.period_ends_at };
     let starts_at = user.period_starts_at;
-    (starts_at.is_some() || ends_at.is_some()).then_some(BillingPeriod { starts_at, ends_at })
+    (starts_at.is_some() || ends_at.is_some())
+        .then_some(BillingPeriod { starts_at: starts_at.map(Into::into), ends_at: ends_at.map(Into::into) })
 }
 
 async fn usage(
@@ -75,8 +76,7 @@ async fn usage(
     let ask = Statement::from_sql_and_values(db.get_database_backend(), USED, [member.user.id.into(), now.into()]);
     let row = db.query_one_raw(ask).await?.ok_or_else(|| Error::internal("a count has no row"))?;
     let used = |name: &str| row.try_get::<i64>("", name).map(|count| u64::try_from(count).unwrap_or_default());
-    let without_limit = entitlement.status == SubscriptionStatus::NotRequired;
-    let tracked = Some(entitlement.tracked_properties.into()).filter(|_| !without_limit);
+    let tracked = entitlement.tracked_properties.map(u64::from);
     let included = entitlement.usable();
     let limit = |max: u64, included: bool| Some(if included { max } else { 0 });
     Ok(Usage {
@@ -91,7 +91,7 @@ fn requests_used(standing: Standing) -> Option<RequestUsage> {
     Some(RequestUsage {
         used: standing.limit.saturating_sub(standing.remaining).into(),
         limit: standing.limit.into(),
-        resets_at: DateTime::from_timestamp(standing.reset, 0)?,
+        resets_at: DateTime::from_timestamp(standing.reset, 0)?.into(),
     })
 }
 

@@ -86,7 +86,7 @@ pub(super) fn to_api(row: &filter_preset::Model) -> Result<FilterPreset, Error> 
         name: row.name.clone(),
         filters,
         etag: etag(row),
-        created_at: row.created_at,
-        updated_at: row.updated_at,
+        created_at: row.created_at.into(),
+        updated_at: row.updated_at.into(),
     })
 }

@@ -80,7 +80,7 @@ impl HealthCheck {
         let now = self.search.clock.now();
         let mut known = self.known();
         let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
-        let since = last.filter(|last| last.status == status).map_or(now, |last| last.since);
+        let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
         known.push((now, DependencyHealth { name, status, latency_ms, since }));
         // The order in which they answer must not show.
         known.sort_by_key(|(_, dependency)| dependency.name);

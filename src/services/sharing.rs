@@ -62,7 +62,7 @@ impl Links<'_> {
     /// Creates a link.
     pub async fn create(&self, change: &PropertyChange, input: ShareLinkInput) -> Result<ShareLink, Error> {
         // Truncated to milliseconds, like every time here, so that the response equals what every database stores.
-        let expires_at = input.expires_at.map(|end| end.trunc_subsecs(3));
+        let expires_at = input.expires_at.map(|end| DateTime::from(end).trunc_subsecs(3));
         if expires_at.is_some_and(|end| end <= change.now) {
             return Err(Error::invalid("expiresAt: must be in the future"));
         }
@@ -97,9 +97,9 @@ impl Links<'_> {
             name: row.name.clone(),
             url: token.as_ref().map(|token| format!("{}/api/share/{token}/performance", self.base_url)),
             token,
-            expires_at: row.expires_at,
+            expires_at: row.expires_at.map(Into::into),
             etag: etag(row),
-            created_at: row.created_at,
+            created_at: row.created_at.into(),
         }
     }
 }

@@ -69,11 +69,11 @@ fn account_health(
     SearchAccountHealth {
         id: account.id,
         status,
-        since: Some(account.status_at.unwrap_or(account.connected_at)),
+        since: Some(account.status_at.unwrap_or(account.connected_at).into()),
         hint,
         properties,
-        checked_at: search.clock.now(),
-        last_success_at,
+        checked_at: search.clock.now().into(),
+        last_success_at: last_success_at.map(Into::into),
         last_error,
         email: account.email,
     }
@@ -141,7 +141,7 @@ fn failure(at: DateTime<Utc>, kind: FailureKind) -> SearchAccountFailure {
         FailureKind::Quota => "The search engine's quota for this account or one of its sites was used up.",
         FailureKind::Unreachable => "The search engine did not answer.",
     };
-    SearchAccountFailure { at, message: message.to_owned() }
+    SearchAccountFailure { at: at.into(), message: message.to_owned() }
 }
 
 /// Returns the features that clients may show: those of the person's plan that work, and those of this deployment.

@@ -269,7 +269,7 @@ fn to_api(row: Counted) -> Tag {
         name: row.name,
         order: u32::try_from(row.position).unwrap_or_default(),
         property_count: row.carried,
-        created_at: row.created_at,
-        updated_at: row.updated_at,
+        created_at: row.created_at.into(),
+        updated_at: row.updated_at.into(),
     }
 }

@@ -241,9 +241,9 @@ fn to_api(row: team_grant::Model, named: &mut HashMap<Uuid, Vec<Uuid>>) -> TeamG
         property_ids,
         owner_name: None,
         owner_email: None,
-        accepted_at: row.accepted_at,
-        created_at: row.created_at,
-        updated_at: row.updated_at,
+        accepted_at: row.accepted_at.map(Into::into),
+        created_at: row.created_at.into(),
+        updated_at: row.updated_at.into(),
     }
 }
 

@@ -112,6 +112,14 @@ impl RateLimits {
         standing(rate, now, counted, None)
     }
 
+    /// Returns what `key` has left, and counts nothing.
+    #[must_use]
+    pub fn look(&self, key: &str, rate: Rate) -> Standing {
+        let now = self.now();
+        let full_at = self.lock().full_at.get(key).map_or(now, |full_at| (*full_at).clamp(now, now + rate.window()));
+        standing(rate, now, full_at, None)
+    }
+
     /// The number of callers without their full burst. Those who regained it since the last sweep are counted, too.
     #[must_use]
     pub fn callers(&self) -> usize {
@@ -188,6 +196,8 @@ mod tests {
         assert_eq!(first, Standing { limit: 3, remaining: 2, reset: 1_000_001, retry_after: None });
         assert_eq!(limits.count("a", rate).remaining, 1);
         assert_eq!(limits.count("a", rate), Standing { limit: 3, remaining: 0, reset: 1_000_002, retry_after: None });
+        assert_eq!(limits.look("b", rate), Standing { limit: 3, remaining: 3, reset: 1_000_000, retry_after: None });
+        assert_eq!(limits.look("a", rate), limits.look("a", rate), "a look is not counted");
         let refused = limits.count("a", rate);
         assert_eq!(refused, Standing { limit: 3, remaining: 0, reset: 1_000_002, retry_after: Some(1) });
         hand.advance(TimeDelta::milliseconds(500));

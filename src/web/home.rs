@@ -8,6 +8,7 @@ use poem::{
 
 use super::{
     account::{self, redirect},
+    documentation,
     paths::Paths,
 };
 use crate::{
@@ -44,7 +45,7 @@ async fn lead(Data(home): Data<&Home>, request: &Request) -> Response {
                 _ => redirect(&format!("/auth/login?return_to={}", account::PATH)),
             }
         }
-        _ => redirect("/docs"),
+        _ => redirect(documentation::PATH),
     };
     response.headers_mut().insert(header::VARY, header::HeaderValue::from_static("Accept, Cookie"));
     response

@@ -41,17 +41,59 @@ async fn a_version_may_be_pinned_and_others_are_refused_before_anything_else() {
     let owner = shared().actor("owner").await;
     owner.send(Method::GET, "/api", None, &[("x-api-version", "2026-09-14")]).await.expect(200);
     for version in ["2026-09-15", "2026-9-14", "1", "", "latest", "2026-09-14, 2026-09-14"] {
-        for path in ["/api", "/api/health", "/api/nowhere", "/api/properties/x/performance?scope=x"] {
+        for path in
+            ["/api", "/api/health", "/api/health?probe=ready", "/api/nowhere", "/api/properties/x/performance?scope=x"]
+        {
             for actor in [&owner, &shared().anonymous()] {
                 let answer = actor.send(Method::GET, path, None, &[("x-api-version", version)]).await.expect(400);
                 assert_eq!(answer.code(), "unsupported_api_version", "{version} {path}");
                 assert!(answer.hint().contains("2026-09-14"));
                 assert_eq!(answer.header("x-api-version"), "2026-09-14");
+                assert!(answer.headers.get_all("vary").iter().any(|vary| vary == "X-API-Version"), "{path}");
             }
         }
     }
     let two = [("x-api-version", "2026-09-14"), ("x-api-version", "2020-01-01")];
     owner.send(Method::GET, "/api", None, &two).await.expect(400);
+}
+
+/// A supervisor that a proxy gives a header must not restart a process that runs.
+#[tokio::test]
+async fn a_probe_for_life_is_answered_in_any_version() {
+    let version = [("x-api-version", "2020-01-01")];
+    shared().anonymous().send(Method::GET, "/api/health?probe=live", None, &version).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_deprecated_operation_says_since_when_and_what_to_use() {
+    let owner = shared().actor("owner").await;
+    let (id, base) = (owner.property("northmoor").await, &shared().service.base_url);
+    let successor = format!("<{base}/api/properties/{id}/query-insights>; rel=\"successor-version\"");
+    for part in ["query-count", "branded-traffic", "query-insights", "countries"] {
+        for (actor, is_read) in [(&owner, true), (&shared().anonymous(), false)] {
+            let answer = actor.get(&format!("/api/properties/{id}/{part}")).await;
+            assert_eq!(answer.status.is_success(), is_read, "{part}");
+            let is_deprecated = ["query-count", "branded-traffic"].contains(&part);
+            assert_eq!(answer.header("deprecation"), if is_deprecated { "@1789344000" } else { "" }, "{part}");
+            let links: Vec<&str> = answer.headers.get_all("link").iter().map(|link| link.to_str().unwrap()).collect();
+            assert_eq!(links.contains(&successor.as_str()), is_deprecated && is_read, "{part}: {links:?}");
+        }
+    }
+    let page = shared().anonymous().get("/changelog").await.expect(200);
+    assert!(String::from_utf8_lossy(&page.bytes).contains("id=\"deprecated\""));
+}
+
+#[tokio::test]
+async fn answers_without_a_body_have_no_coding() {
+    let owner = shared().actor("owner").await;
+    let tag = owner.get("/api/tags").await.expect(200).header("etag").to_owned();
+    let accept = ("accept-encoding", "gzip, br");
+    let unchanged = [accept, ("if-none-match", tag.as_str())];
+    let unchanged = owner.send(Method::GET, "/api/tags", None, &unchanged).await.expect(304);
+    let options = owner.send(Method::OPTIONS, "/api/tags", None, &[accept]).await.expect(204);
+    for answer in [unchanged, options] {
+        assert!(!answer.headers.contains_key("content-encoding"), "{}", answer.status);
+    }
 }
 
 #[tokio::test]

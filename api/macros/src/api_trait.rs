@@ -44,7 +44,21 @@ struct Operation {
     id: Option<Ident>,
     errors: Vec<Ident>,
     paid: bool,
-    deprecated: bool,
+    deprecated: Option<Deprecated>,
+}
+
+/// Arguments of `#[deprecated("2026-09-14", "getSuccessor")]`: the day and the operation to use instead.
+struct Deprecated {
+    since: LitStr,
+    successor: LitStr,
+}
+
+impl Parse for Deprecated {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let since = input.parse()?;
+        input.parse::<Token![,]>()?;
+        Ok(Self { since, successor: input.parse()? })
+    }
 }
 
 /// One argument of an operation, without `&self`.
@@ -99,7 +113,7 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
         id: None,
         errors: Vec::new(),
         paid: false,
-        deprecated: false,
+        deprecated: None,
     };
     let mut kept = Vec::new();
     for attribute in std::mem::take(&mut method.attrs) {
@@ -153,7 +167,7 @@ fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> 
             found.errors.extend(codes);
         }
         "paid" => found.paid = true,
-        "deprecated" => found.deprecated = true,
+        "deprecated" => found.deprecated = Some(attribute.parse_args()?),
         _ => return Ok(false),
     }
     Ok(true)
@@ -183,7 +197,7 @@ fn wrapper(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[A
         return Err(Error::new_spanned(&method.sig, "an operation returns Result<…, ApiError>"));
     };
     let docs: Vec<_> = method.attrs.iter().filter(|a| a.path().is_ident("doc")).collect();
-    let deprecated = op.deprecated.then(|| quote!(, deprecated = true));
+    let deprecated = op.deprecated.as_ref().map(|_| quote!(, deprecated = true));
     let unnamed = unnamed_parameters(op, arguments)?;
     let inputs = arguments.iter().map(|Argument { name, ty }| {
         let wire = camel_case(&name.to_string());
@@ -240,6 +254,12 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     let summary = docs(&method.attrs);
     let feature = op.plan.as_ref().map_or_else(|| quote!(None), |plan| quote!(Some(crate::models::Feature::#plan)));
     let (etag, paid) = (etag_of(op), op.paid);
+    let deprecated = op.deprecated.as_ref().map_or_else(
+        || quote!(None),
+        |Deprecated { since, successor }| {
+            quote!(Some(crate::operation::Deprecated { since: #since, successor: #successor }))
+        },
+    );
     let id_of = match (&op.id, op.path.contains("{id}")) {
         (_, false) => quote!(None),
         (Some(resource), true) => quote!(Some(crate::operation::Resource::#resource)),
@@ -249,7 +269,7 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
         crate::operation::Operation {
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
             access: crate::operation::Access::#access, idempotency: #idempotency, role: crate::models::Role::#role,
-            feature: #feature, etag: #etag, is_paid: #paid, id_of: #id_of,
+            feature: #feature, etag: #etag, is_paid: #paid, deprecated: #deprecated, id_of: #id_of,
             errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], question: #question,
             docs: #summary,
         }

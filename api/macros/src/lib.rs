@@ -17,7 +17,7 @@ use proc_macro::TokenStream;
 /// - `#[access(Public)]` or `#[access(ShareToken)]`: default is `SessionOrOauth`;
 /// - `#[role(Editor)]`: the role that the operation needs on the property in its path; default `Viewer`;
 /// - `#[errors(FilterTooComplex, …)]`: codes beyond those that follow from access, path and idempotency;
-/// - `#[deprecated]`: as in Rust.
+/// - `#[deprecated("2026-09-14", "getSuccessor")]`: the day since which another operation replaces it, and that operation.
 ///
 /// No method gets a default body, so an implementation that leaves an operation out does not compile.
 ///

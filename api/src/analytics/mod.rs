@@ -121,7 +121,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// insights return more.
     #[get("/api/properties/{id}/query-count")]
     #[etag(Weak)]
-    #[deprecated]
+    #[deprecated("2026-09-14", "getPropertyQueryInsights")]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,
@@ -233,7 +233,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// A property without branded keywords is refused with a hint. Legacy: query insights return the same split.
     #[get("/api/properties/{id}/branded-traffic")]
     #[etag(Weak)]
-    #[deprecated]
+    #[deprecated("2026-09-14", "getPropertyQueryInsights")]
     #[errors(
         FilterTooComplex,
         NotAvailableForSearchType,

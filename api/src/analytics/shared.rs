@@ -1,10 +1,10 @@
 //! Schemas that the analyses' answers share.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage};
+use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage, Timestamp};
 
 /// Metadata of every analytics answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
@@ -36,8 +36,7 @@ pub struct AnswerMeta {
     /// Freshness of the data.
     pub freshness: Freshness,
     /// Time when the oldest part of this answer was read from the search engine.
-    #[serde(serialize_with = "as_elsewhere")]
-    pub cached_at: DateTime<Utc>,
+    pub cached_at: Timestamp,
     /// Shows if there was data to analyse.
     pub status: AnalysisStatus,
 }
@@ -126,11 +125,6 @@ pub struct Period {
     /// True if the numbers still change: a day is not final. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_final: Option<bool>,
-}
-
-/// Serialises a timestamp in the format that poem-openapi uses in all other answers.
-fn as_elsewhere<S: Serializer>(time: &DateTime<Utc>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&time.to_rfc3339())
 }
 
 /// Coverage of an analysis of queries.

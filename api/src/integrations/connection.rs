@@ -1,9 +1,8 @@
 //! Connections to external services and their state.
 
-use chrono::{DateTime, Utc};
 use poem_openapi::{Enum, Object};
 
-use crate::system::SearchAccountHealth;
+use crate::{models::Timestamp, system::SearchAccountHealth};
 
 /// One of the two SEO data providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
@@ -43,18 +42,18 @@ pub struct ProviderConnection {
     /// State of the credentials at the last check.
     pub state: Option<CredentialState>,
     /// Time since which the credentials are in this state.
-    pub since: Option<DateTime<Utc>>,
+    pub since: Option<Timestamp>,
     /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
     /// Remaining balance: that of the last test, less what was spent here since. Absent if the provider reports none.
     pub balance: Option<ProviderBalance>,
     /// Time of the last test of the credentials, or of the last question that showed their state.
-    pub checked_at: Option<DateTime<Utc>>,
+    pub checked_at: Option<Timestamp>,
     /// Time when credentials were first stored.
-    pub created_at: Option<DateTime<Utc>>,
+    pub created_at: Option<Timestamp>,
     /// Time when the credentials were last replaced.
-    pub updated_at: Option<DateTime<Utc>>,
+    pub updated_at: Option<Timestamp>,
 }
 
 /// State of stored credentials at the provider.

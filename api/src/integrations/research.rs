@@ -1,9 +1,9 @@
 //! The vocabulary that keyword research and backlinks share: the provider that answered, the time, the cost, the credit.
 
-use chrono::{DateTime, Utc};
 use poem_openapi::Object;
 
 use super::{CreditUnit, Provider, ProviderBalance};
+use crate::models::Timestamp;
 
 /// The provider that answered, the time, the cost and the credit that is left.
 #[derive(Debug, Clone, PartialEq, Object)]
@@ -12,7 +12,7 @@ pub struct ProviderMeta {
     /// The provider.
     pub provider: Provider,
     /// The time at which the oldest part of the answer was read from the provider.
-    pub cached_at: DateTime<Utc>,
+    pub cached_at: Timestamp,
     /// The provider's charge for this request. Zero if all parts were in the cache or on their way for another request.
     /// Absent if the provider did not say. A request that fails
     /// has no cost here although parts of it may have been charged; `balance` counts them.

@@ -11,6 +11,7 @@ mod question;
 mod role;
 mod search_type;
 mod text;
+mod timestamp;
 
 pub use classification::Classification;
 pub use data_state::DataState;
@@ -26,3 +27,4 @@ pub use question::{Compare, Comparison, Question, RowLimit, Slice, Window, Windo
 pub use role::Role;
 pub use search_type::SearchType;
 pub use text::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, is_name};
+pub use timestamp::Timestamp;

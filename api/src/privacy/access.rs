@@ -1,8 +1,9 @@
 //! Sign-in and applications in the export of a user's data. Tokens and passwords are named but never shown.
 
-use chrono::{DateTime, Utc};
 use poem_openapi::{Enum, Object};
 use uuid::Uuid;
+
+use crate::models::Timestamp;
 
 /// An account of the embedded issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
@@ -19,11 +20,11 @@ pub struct LocalAccount {
     /// True if a password is set. It is not shown.
     pub has_password: bool,
     /// Time when the address was verified.
-    pub email_verified_at: Option<DateTime<Utc>>,
+    pub email_verified_at: Option<Timestamp>,
     /// Time when the password was last set, changed or taken away.
-    pub password_changed_at: DateTime<Utc>,
+    pub password_changed_at: Timestamp,
     /// Time of the last sign-in.
-    pub last_sign_in_at: Option<DateTime<Utc>>,
+    pub last_sign_in_at: Option<Timestamp>,
     /// The issuer of another provider at which the user signs in.
     #[oai(validator(max_length = 2048))]
     pub upstream_issuer: Option<String>,
@@ -38,9 +39,9 @@ pub struct LocalAccount {
     /// One-time links for a password.
     pub links: Vec<LocalAccountLink>,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// A one-time link for a password, without its token.
@@ -48,9 +49,9 @@ pub struct LocalAccount {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct LocalAccountLink {
     /// Expiry time.
-    pub expires_at: DateTime<Utc>,
+    pub expires_at: Timestamp,
     /// Time when it was used or withdrawn.
-    pub used_at: Option<DateTime<Utc>>,
+    pub used_at: Option<Timestamp>,
 }
 
 /// A session of the web app.
@@ -61,9 +62,9 @@ pub struct SessionRecord {
     #[oai(validator(max_length = 200))]
     pub user_agent: Option<String>,
     /// Time when it began.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time when it ends.
-    pub expires_at: DateTime<Utc>,
+    pub expires_at: Timestamp,
 }
 
 /// A browser that is signed in at the embedded issuer.
@@ -74,11 +75,11 @@ pub struct IssuerSessionRecord {
     #[oai(validator(max_length = 200))]
     pub user_agent: Option<String>,
     /// Time when the user last proved who they are.
-    pub auth_time: DateTime<Utc>,
+    pub auth_time: Timestamp,
     /// Time when it began.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time when it ends.
-    pub expires_at: DateTime<Utc>,
+    pub expires_at: Timestamp,
 }
 
 /// A consent that the embedded issuer remembers.
@@ -95,9 +96,9 @@ pub struct Consent {
     #[oai(validator(max_length = 255))]
     pub scopes: Vec<String>,
     /// Time of the first consent.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last consent.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// A grant of the embedded issuer to an application.
@@ -113,13 +114,13 @@ pub struct ApplicationGrant {
     #[oai(validator(max_length = 255))]
     pub scopes: Vec<String>,
     /// Time when the user proved who they are.
-    pub auth_time: Option<DateTime<Utc>>,
+    pub auth_time: Option<Timestamp>,
     /// Time of the consent.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time when the last token of the grant expires.
-    pub expires_at: DateTime<Utc>,
+    pub expires_at: Timestamp,
     /// Time when the grant was ended.
-    pub ended_at: Option<DateTime<Utc>>,
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A code or refresh token, which is stored as a hash and not shown.
@@ -131,9 +132,9 @@ pub struct ApplicationToken {
     /// Id of the grant that it belongs to.
     pub grant_id: Uuid,
     /// Expiry time.
-    pub expires_at: DateTime<Utc>,
+    pub expires_at: Timestamp,
     /// Time when it was used.
-    pub used_at: Option<DateTime<Utc>>,
+    pub used_at: Option<Timestamp>,
 }
 
 /// The kind of a token.
@@ -157,11 +158,11 @@ pub struct ApplicationUse {
     #[oai(validator(max_length = 255))]
     pub scopes: Vec<String>,
     /// Time of the first recorded use.
-    pub first_used_at: DateTime<Utc>,
+    pub first_used_at: Timestamp,
     /// Time of the last recorded use.
-    pub last_used_at: DateTime<Utc>,
+    pub last_used_at: Timestamp,
     /// Time of the last recorded use of the tool endpoint.
-    pub tools_used_at: Option<DateTime<Utc>>,
+    pub tools_used_at: Option<Timestamp>,
 }
 
 /// An application that the user refuses.
@@ -172,5 +173,5 @@ pub struct ApplicationRefusal {
     #[oai(validator(max_length = 2048))]
     pub client_id: String,
     /// Time since which it is refused.
-    pub refused_at: DateTime<Utc>,
+    pub refused_at: Timestamp,
 }

@@ -1,9 +1,10 @@
 //! The audit trail in the export of a user's data.
 
-use chrono::{DateTime, Utc};
 use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+use crate::models::Timestamp;
 
 /// One event of an audit trail.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
@@ -12,7 +13,7 @@ pub struct AuditEvent {
     /// The event's id.
     pub id: Uuid,
     /// Time of the event.
-    pub at: DateTime<Utc>,
+    pub at: Timestamp,
     /// The action.
     pub action: AuditAction,
     /// The user who acted.

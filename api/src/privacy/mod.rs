@@ -3,7 +3,6 @@
 mod access;
 mod audit;
 
-use chrono::{DateTime, Utc};
 use macros::api_trait;
 use poem_openapi::Object;
 use uuid::Uuid;
@@ -22,6 +21,7 @@ use crate::{
     classifications::{BrandedKeyword, Segment, TopicCluster},
     filters::FilterPreset,
     integrations::ProviderConnection,
+    models::Timestamp,
     properties::{OwnedProperty, PropertyPreference, SitePermission},
     security::Caller,
     system::SearchAccountStatus,
@@ -58,7 +58,7 @@ pub trait PrivacyApi: Send + Sync + 'static {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct PersonalData {
     /// Time of the export.
-    pub exported_at: DateTime<Utc>,
+    pub exported_at: Timestamp,
     /// Profile of the user.
     pub profile: Profile,
     /// The subscription.
@@ -127,16 +127,16 @@ pub struct Profile {
     /// True if the identity provider has verified the address.
     pub email_verified: bool,
     /// Time of the last token that stated something about the address.
-    pub email_stated_at: Option<DateTime<Utc>>,
+    pub email_stated_at: Option<Timestamp>,
     /// Display name.
     #[oai(validator(max_length = 255))]
     pub name: Option<String>,
     /// Time of the token that the name was taken from.
-    pub name_stated_at: Option<DateTime<Utc>>,
+    pub name_stated_at: Option<Timestamp>,
     /// Time of the first sign-in.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time when name or address last changed.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// A user's subscription.
@@ -149,11 +149,11 @@ pub struct SubscriptionRecord {
     #[oai(validator(max_length = 64))]
     pub plan: Option<String>,
     /// Start of the period.
-    pub period_starts_at: Option<DateTime<Utc>>,
+    pub period_starts_at: Option<Timestamp>,
     /// End of the period.
-    pub period_ends_at: Option<DateTime<Utc>>,
+    pub period_ends_at: Option<Timestamp>,
     /// Time when the trial ends or ended.
-    pub trial_ends_at: Option<DateTime<Utc>>,
+    pub trial_ends_at: Option<Timestamp>,
 }
 
 /// A search-engine account.
@@ -179,11 +179,11 @@ pub struct SearchAccountRecord {
     #[oai(validator(max_length = 10000))]
     pub last_error: Option<String>,
     /// Time when it was connected.
-    pub connected_at: DateTime<Utc>,
+    pub connected_at: Timestamp,
     /// Time since which it is no longer connected.
-    pub ended_at: Option<DateTime<Utc>>,
+    pub ended_at: Option<Timestamp>,
     /// Time when its sites were last read.
-    pub synced_at: Option<DateTime<Utc>>,
+    pub synced_at: Option<Timestamp>,
 }
 
 /// A property's site in the list of a search-engine account.
@@ -197,7 +197,7 @@ pub struct PropertyListing {
     /// Permission of the account on the site.
     pub permission: SitePermission,
     /// Time since which the account no longer lists the site.
-    pub lost_at: Option<DateTime<Utc>>,
+    pub lost_at: Option<Timestamp>,
 }
 
 /// An annotation on a property of another user.
@@ -222,11 +222,11 @@ pub struct ShareLinkRecord {
     #[oai(validator(max_length = 100))]
     pub name: Option<String>,
     /// Expiry time.
-    pub expires_at: Option<DateTime<Utc>>,
+    pub expires_at: Option<Timestamp>,
     /// Time when it was revoked.
-    pub revoked_at: Option<DateTime<Utc>>,
+    pub revoked_at: Option<Timestamp>,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
 }
 
 /// Records of one property.
@@ -262,9 +262,9 @@ pub struct TagRecord {
     #[oai(validator(max_items = 1000))]
     pub property_ids: Vec<Uuid>,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// A grant that the user received.
@@ -290,11 +290,11 @@ pub struct ReceivedGrant {
     #[oai(validator(max_length = 320))]
     pub owner_email: Option<String>,
     /// Time of the first use.
-    pub accepted_at: Option<DateTime<Utc>>,
+    pub accepted_at: Option<Timestamp>,
     /// Creation time.
-    pub created_at: DateTime<Utc>,
+    pub created_at: Timestamp,
     /// Time of the last change.
-    pub updated_at: DateTime<Utc>,
+    pub updated_at: Timestamp,
 }
 
 /// A response stored for idempotent retries.
@@ -310,7 +310,7 @@ pub struct ReplayRecord {
     /// HTTP status of the response.
     pub status: u32,
     /// Time when it was stored.
-    pub stored_at: DateTime<Utc>,
+    pub stored_at: Timestamp,
     /// Time when it will be deleted.
-    pub expires_at: DateTime<Utc>,
+    pub expires_at: Timestamp,
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use api::error::{ApiError, Code};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
-    http::{HeaderName, HeaderValue},
+    http::{HeaderName, HeaderValue, header},
 };
 
 use self::served::Asked;
@@ -34,7 +34,9 @@ pub async fn version<E: Endpoint>(served: Arc<Served>, next: Arc<E>, request: Re
         Asked::Newest => next.call(request).await.map(IntoResponse::into_response),
         Asked::Unknown => {
             let refusal = ApiError::new(Code::UnsupportedApiVersion).hint(served.versions.hint());
-            Ok(refusal.into_response())
+            let mut response = refusal.into_response();
+            response.headers_mut().append(header::VARY, HeaderValue::from_static("X-API-Version"));
+            Ok(response)
         }
         Asked::Older(at) => {
             let id = request_id::of(&request).cloned();

@@ -65,6 +65,7 @@ impl Served {
         }
         let same = dates.all(|date| date == first);
         match self.headers.iter().position(|headers| same && headers.date == first) {
+            None if is_probe(request) => Asked::Newest,
             None => Asked::Unknown,
             Some(at) if at + 1 == self.headers.len() => Asked::Newest,
             Some(at) => Asked::Older(at),
@@ -79,6 +80,12 @@ impl Served {
             headers.append(name, value.clone());
         }
     }
+}
+
+/// Returns whether `request` asks if the process runs. A supervisor restarts a process that refuses that.
+fn is_probe(request: &Request) -> bool {
+    let uri = request.uri();
+    uri.path() == "/api/health" && uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "probe=live"))
 }
 
 fn end_headers(end: End, base_url: &str) -> Result<[(HeaderName, HeaderValue); 3], Error> {
@@ -121,6 +128,10 @@ mod tests {
             ("/api/tags", vec!["2026-11-02"], Asked::Unknown),
             ("/api/tags", vec![""], Asked::Unknown),
             ("/apiary", vec!["2026-11-02"], Asked::Newest),
+            ("/api/health", vec!["2026-11-02"], Asked::Unknown),
+            ("/api/health?probe=ready", vec!["2026-11-02"], Asked::Unknown),
+            ("/api/health?probe=live", vec!["2026-11-02"], Asked::Newest),
+            ("/api/tags?probe=live", vec!["2026-11-02"], Asked::Unknown),
             ("/docs", vec!["2026-09-14"], Asked::Newest),
         ] {
             let request =

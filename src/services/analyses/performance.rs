@@ -101,7 +101,7 @@ pub async fn performance(
         let Answer { mut data, mut meta, coverage } = self::answer(&settled, &params.performance, &material);
         data.events = events;
         if let Some(reasons) = &reasons {
-            let read_at = reasons.readings().map(|reading| reading.read_at);
+            let read_at = reasons.readings().map(|reading| reading.read_at.into());
             meta.cached_at = read_at.fold(meta.cached_at, Ord::min);
             data.explanation = Some(reasons.explanation());
         }
@@ -123,7 +123,7 @@ pub async fn shared(
     let key = settled.key("shared", shared, &(&shared.name, shared.expires_at, &params))?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
     let site = display_name(&shared.property().site_url).to_owned();
-    let (link_name, link_expires_at) = (shared.name.clone(), shared.expires_at);
+    let (link_name, link_expires_at) = (shared.name.clone(), shared.expires_at.map(Into::into));
     let rendered = move || {
         let Answer { data, meta: answer, coverage } = self::answer(&settled, &params, &material);
         let question = Echo::of(&params);

@@ -128,7 +128,7 @@ impl Settled {
             search_type: self.search_type.into(),
             aggregation: self.aggregation().into(),
             freshness: freshness(found),
-            cached_at: read_at,
+            cached_at: read_at.into(),
             status: status(self.window, found, analysed),
         }
     }

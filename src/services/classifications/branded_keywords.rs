@@ -30,7 +30,7 @@ pub async fn list(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<
 /// Converts the rows, ordered by the bytes of the folded keyword, because each database has its own collation.
 pub(in crate::services) fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<BrandedKeyword> {
     rows.sort_by(|a, b| a.keyword_key.cmp(&b.keyword_key));
-    rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at }).collect()
+    rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at.into() }).collect()
 }
 
 /// Adds the keywords that do not exist yet. Returns all keywords.

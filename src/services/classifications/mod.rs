@@ -140,8 +140,8 @@ macro_rules! shown_as {
                     color: row.color.clone(),
                     conditions,
                     etag: etag(row),
-                    created_at: row.created_at,
-                    updated_at: row.updated_at,
+                    created_at: row.created_at.into(),
+                    updated_at: row.updated_at.into(),
                 }
             }
         }

@@ -73,7 +73,7 @@ pub struct Choice {
     /// The number of them that this account does not list.
     pub elsewhere: usize,
     /// The maximum number.
-    pub quota: u32,
+    pub quota: Option<u32>,
 }
 
 impl SearchConnections {

@@ -101,7 +101,7 @@ impl Integrations {
         let unit = view::unit(opened.provider);
         Ok(ProviderMeta {
             provider: opened.provider,
-            cached_at: answers.oldest().unwrap_or(otherwise),
+            cached_at: answers.oldest().unwrap_or(otherwise).into(),
             cost: answers.cost().map(|cost| ProviderCost { amount: cost.to_f64(), unit }),
             balance: row.as_ref().and_then(view::balance),
         })

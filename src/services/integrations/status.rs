@@ -41,13 +41,13 @@ impl Integrations {
         let since = account.status_at.unwrap_or(account.connected_at);
         let (last_success_at, last_error) = system::last_outcomes(&self.search, &account);
         SearchAccountHealth {
-            last_success_at,
+            last_success_at: last_success_at.map(Into::into),
             last_error,
             id: account.id,
-            checked_at: account.synced_at.map_or(since, |synced_at| synced_at.max(since)),
+            checked_at: account.synced_at.map_or(since, |synced_at| synced_at.max(since)).into(),
             email: account.email,
             status,
-            since: Some(since),
+            since: Some(since.into()),
             hint,
             properties,
         }

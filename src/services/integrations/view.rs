@@ -32,12 +32,12 @@ pub(super) fn connection(provider: Provider, row: Option<&Model>) -> ProviderCon
         connected: row.is_some(),
         account: row.map(|row| row.account.clone()),
         state: row.map(|row| state(row.state)),
-        since: row.map(|row| row.state_at),
+        since: row.map(|row| row.state_at.into()),
         hint: row.and_then(|row| hint(row.state)).map(str::to_owned),
         balance: row.and_then(balance),
-        checked_at: row.map(|row| row.checked_at),
-        created_at: row.map(|row| row.created_at),
-        updated_at: row.map(|row| row.updated_at),
+        checked_at: row.map(|row| row.checked_at.into()),
+        created_at: row.map(|row| row.created_at.into()),
+        updated_at: row.map(|row| row.updated_at.into()),
     }
 }
 

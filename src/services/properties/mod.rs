@@ -98,7 +98,7 @@ pub(in crate::services) fn owned(property: property::Model) -> OwnedProperty {
         name: display_name(&property.site_url).to_owned(),
         permission: permission(&property.permission_level),
         tracked: property.tracked,
-        lost_at: property.lost_at,
+        lost_at: property.lost_at.map(Into::into),
         site_url: property.site_url,
     }
 }

@@ -22,8 +22,8 @@ use crate::{
 /// A person's own properties and the plan's quota.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Tracking {
-    /// The maximum number of tracked properties in the plan.
-    pub quota: u32,
+    /// The maximum number of tracked properties in the plan. `None` without billing.
+    pub quota: Option<u32>,
     /// All properties of the person, by site.
     pub properties: Vec<property::Model>,
 }
@@ -40,7 +40,7 @@ impl Tracking {
     pub fn to_api(self) -> properties::Tracking {
         properties::Tracking {
             used: self.used() as u64,
-            quota: self.quota.into(),
+            quota: self.quota.map(u64::from),
             etag: etag(&self),
             properties: self.properties.into_iter().map(owned).collect(),
         }
@@ -52,7 +52,7 @@ pub async fn read(db: &impl ConnectionTrait, member: &Member) -> Result<Tracking
     within(db, member.user.id, member.entitlement.tracked_properties).await
 }
 
-async fn within(db: &impl ConnectionTrait, user_id: Uuid, quota: u32) -> Result<Tracking, Error> {
+async fn within(db: &impl ConnectionTrait, user_id: Uuid, quota: Option<u32>) -> Result<Tracking, Error> {
     let mut properties = property::Entity::of_owner(user_id).all(db).await?;
     properties.sort_by(|a, b| (&a.site_url, a.id).cmp(&(&b.site_url, b.id)));
     Ok(Tracking { quota, properties })
@@ -86,8 +86,8 @@ pub(crate) async fn replace_among(
     Error::check_named("propertyIds", wanted, &own, "your own properties")?;
     let others = before.properties.iter().filter(|property| property.tracked && !is_meant(&property.id));
     let wanted: HashSet<Uuid> = wanted.iter().copied().chain(others.map(|property| property.id)).collect();
-    if wanted.len() > usize::try_from(before.quota).unwrap_or(usize::MAX) {
-        return Err(Error::PropertyQuotaExceeded { allowed: before.quota, asked: wanted.len() });
+    if let Some(allowed) = before.quota.filter(|quota| wanted.len() as u64 > u64::from(*quota)) {
+        return Err(Error::PropertyQuotaExceeded { allowed, asked: wanted.len() });
     }
     for tracked in [false, true] {
         let changed = before.properties.iter().filter(|p| p.tracked != tracked && wanted.contains(&p.id) == tracked);
@@ -123,7 +123,7 @@ mod tests {
         let tracked = async || {
             let member = world.member(&config, world.owner).await;
             let tracking = read(&world.db, &member).await.unwrap();
-            assert_eq!((tracking.quota, tracking.properties.len()), (2, 3));
+            assert_eq!((tracking.quota, tracking.properties.len()), (Some(2), 3));
             let tracked = tracking.properties.into_iter().filter(|property| property.tracked);
             tracked.map(|property| property.id).collect::<Vec<_>>()
         };

@@ -127,8 +127,8 @@ fn annotation(record: &StringRecord) -> Result<Annotation, String> {
         source: AnnotationSource::System,
         source_url: Some(source.into()),
         etag: etag(&(id, last)),
-        created_at: noted_at,
-        updated_at: noted_at,
+        created_at: noted_at.into(),
+        updated_at: noted_at.into(),
     })
 }
 

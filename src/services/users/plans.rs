@@ -26,8 +26,8 @@ pub struct Entitlement {
     pub status: SubscriptionStatus,
     /// The time at which the plan ends unless the subscription changes, or has ended.
     pub ends_at: Option<DateTime<Utc>>,
-    /// The maximum number of tracked properties. [`u32::MAX`] without billing.
-    pub tracked_properties: u32,
+    /// The maximum number of tracked properties. `None` without billing.
+    pub tracked_properties: Option<u32>,
     /// The rate limit.
     pub rate: Rate,
     features: Option<PlanFeatures>,
@@ -41,9 +41,9 @@ impl Entitlement {
         let terms = terms(config, plan);
         let (per_minute, burst) = rate(config, terms);
         let (tracked_properties, features) = match terms {
-            _ if status == SubscriptionStatus::NotRequired => (u32::MAX, Some(EVERYTHING)),
-            Some(terms) => (terms.tracked_properties, Some(features(terms))),
-            None => (0, None),
+            _ if status == SubscriptionStatus::NotRequired => (None, Some(EVERYTHING)),
+            Some(terms) => (Some(terms.tracked_properties), Some(features(terms))),
+            None => (Some(0), None),
         };
         Self { plan, status, ends_at, tracked_properties, rate: Rate::new(per_minute, burst), features }
     }
@@ -85,7 +85,7 @@ impl Entitlement {
             Some(Lack::This)
         } else if member && !self.includes(Feature::Team) {
             Some(Lack::Team)
-        } else if longer >= u64::from(self.tracked_properties) {
+        } else if self.tracked_properties.is_some_and(|quota| longer >= u64::from(quota)) {
             Some(Lack::Tracked(longer + 1))
         } else {
             None
@@ -163,7 +163,7 @@ mod tests {
             let plan_state = if trial_ends_at.is_some() { PlanState::Trialing } else { PlanState::Active };
             let user = user::Model { plan, plan_state, trial_ends_at, ..person("ann") };
             let entitlement = Entitlement::of(&config, &user, now);
-            assert_eq!((entitlement.plan, entitlement.tracked_properties), (effective, quota));
+            assert_eq!((entitlement.plan, entitlement.tracked_properties), (effective, Some(quota)));
             assert_eq!(entitlement.has_access(), effective != Plan::None);
             let share = matches!(effective, Plan::Pro | Plan::Agency);
             assert_eq!(entitlement.includes(Feature::ShareLinks), share);
@@ -197,7 +197,7 @@ mod tests {
         config.billing.enabled = false;
         let entitlement = Entitlement::of(&config, &user::Model { plan: Plan::None, ..person("ann") }, noon());
         assert!(entitlement.has_access() && entitlement.includes(Feature::SeoProviders));
-        assert_eq!((entitlement.tracked_properties, entitlement.usable()), (u32::MAX, built(EVERYTHING)));
+        assert_eq!((entitlement.tracked_properties, entitlement.usable()), (None, built(EVERYTHING)));
     }
 
     #[test]

@@ -17,7 +17,6 @@ use crate::{
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
     let tracking = tracking::read(&account.reader, &visitor.member).await?;
     let entitlement = &visitor.member.entitlement;
-    let billed = account.config.billing.enabled;
     let paid = matches!(entitlement.status, SubscriptionStatus::Active | SubscriptionStatus::PastDue);
     Ok(html! {
         section aria-labelledby="plan" {
@@ -26,7 +25,7 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Mark
                 dt { "Plan" }
                 dd { (state(&account.config, &visitor.member)) }
                 dt { "Tracked properties" }
-                dd { (usage(&tracking, billed)) }
+                dd { (usage(&tracking)) }
                 @if entitlement.has_access() {
                     @for (term, contained) in [("Included", true), ("Not included", false)] {
                         @let names = features(plans::built(plans::EVERYTHING), entitlement.usable(), contained);
@@ -41,11 +40,14 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Mark
     })
 }
 
-fn usage(tracking: &Tracking, billed: bool) -> Markup {
+fn usage(tracking: &Tracking) -> Markup {
     let used = tracking.used();
-    let beyond = billed && used > usize::try_from(tracking.quota).unwrap_or(usize::MAX);
     html! {
-        @if billed { (used) " of " (tracking.quota) } @else { (used) ", without a limit" }
-        @if beyond && tracking.quota > 0 { ". Those tracked longest stay open; the others are locked." }
+        @if let Some(quota) = tracking.quota {
+            (used) " of " (quota)
+            @if quota > 0 && used as u64 > u64::from(quota) { ". Those tracked longest stay open; the others are locked." }
+        } @else {
+            (used) ", without a limit"
+        }
     }
 }

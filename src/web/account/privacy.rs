@@ -69,7 +69,7 @@ fn entry(event: &AuditEvent) -> Markup {
     html! {
         p { strong { (words(event.action)) } @if let Some(what) = &event.what { ": " (what) } }
         dl {
-            dt { "When" } dd { (time(event.at)) }
+            dt { "When" } dd { (time(event.at.into())) }
             dt { "Who" } dd { (who) }
             @if let Some(whom) = &event.whom { dt { "Member" } dd { (whom) } }
             @if let Some(role) = &event.role { dt { "Role" } dd { (role) } }

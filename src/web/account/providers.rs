@@ -34,7 +34,7 @@ fn name(provider: Provider) -> &'static str {
 fn state(connection: &ProviderConnection) -> Markup {
     html! {
         @if let (Some(account), Some(checked_at)) = (&connection.account, connection.checked_at) {
-            "Connected as " code { (account) } ", checked on " (time(checked_at)) "."
+            "Connected as " code { (account) } ", checked on " (time(checked_at.into())) "."
             @if let Some(hint) = &connection.hint { " " (hint) }
         } @else {
             "Not connected."

@@ -5,7 +5,10 @@
 
 mod notes;
 
-use api::versions::{Change, End, NOTICE_DAYS, Version, Versions};
+use api::{
+    operation,
+    versions::{Change, End, NOTICE_DAYS, Version, Versions},
+};
 use maud::{Markup, html};
 use poem::{endpoint::make_sync, get};
 
@@ -13,6 +16,9 @@ use super::{page::Page, paths::Paths};
 
 /// The path of the page. A version's section is the fragment of its date.
 pub const PATH: &str = "/changelog";
+
+/// The fragment of the section on operations that others replace.
+pub const DEPRECATED: &str = "deprecated";
 
 const NOTES: &str = include_str!("../../../CHANGELOG.md");
 
@@ -44,6 +50,7 @@ fn contents(versions: &Versions) -> Markup {
             (NOTICE_DAYS) " days more. Additions come without a new version."
         }
         @for (index, version) in versions.all().iter().enumerate().rev() { (section(version, index == 0 && versions.all().len() > 1)) }
+        (deprecated())
         h2 #changes { "All notable changes" }
         (notes::render(NOTES))
     }
@@ -56,6 +63,24 @@ fn section(version: &Version, is_oldest: bool) -> Markup {
             (state(version.end))
             @if is_oldest { p { "The oldest version that is served." } }
             @if !version.changes.is_empty() { ul { @for change in version.changes { (item(change)) } } }
+        }
+    }
+}
+
+/// The operations that others replace.
+fn deprecated() -> Markup {
+    let all = operation::all().iter().filter_map(|operation| Some((operation, operation.deprecated?)));
+    html! {
+        section.card aria-labelledby=(DEPRECATED) {
+            h2 id=(DEPRECATED) { "Deprecated operations" }
+            p { "They work as long as the versions that have them. Their answers carry " code { "Deprecation" } "." }
+            ul {
+                @for (operation, deprecated) in all {
+                    li {
+                        code { (operation.id) } " since " (deprecated.since) ": use " code { (deprecated.successor) } "."
+                    }
+                }
+            }
         }
     }
 }

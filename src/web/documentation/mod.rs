@@ -9,8 +9,11 @@ use poem_openapi::OpenApiService;
 use serde_json::Value;
 use url::Url;
 
-use super::paths::Paths;
+use super::{account::redirect, paths::Paths};
 use crate::identity::clients::DOCS;
+
+/// The path of the page.
+pub const PATH: &str = "/docs";
 
 const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
@@ -61,7 +64,8 @@ pub async fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Pa
     Some(
         paths
             .at("/openapi.json", methods, json)
-            .at("/docs", methods, fixed("text/html; charset=utf-8", PAGE).with(policy(&page_policy)))
+            .at(PATH, methods, fixed("text/html; charset=utf-8", PAGE).with(policy(&page_policy)))
+            .at("/docs/", methods, get(make_sync(|_| redirect(PATH))))
             .at("/docs/start.js", methods, start)
             .at("/docs/swagger-ui.js", methods, fixed("text/javascript; charset=utf-8", ui.script))
             .at("/docs/swagger-ui.css", methods, fixed("text/css; charset=utf-8", ui.style))

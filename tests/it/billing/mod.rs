@@ -3,7 +3,7 @@
 mod lapses;
 mod subscribe;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use entity::user::{Plan, PlanState};
 use serde_json::{Value, json};
 use sightline::services::users::subscriptions::{self, Wanted};
@@ -20,7 +20,7 @@ fn in_days(days: i64) -> DateTime<Utc> {
 
 /// A time as answers state it.
 fn text(time: DateTime<Utc>) -> Value {
-    json!(time.to_rfc3339())
+    json!(time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
 /// Sets the owner's subscription at the start of the test, or a day before an end that has passed by then.
@@ -120,7 +120,7 @@ async fn without_billing_nothing_is_sold_and_everything_that_works_is_usable() {
         let said = summary(actor).await;
         assert_eq!((&said["status"], said.get("plan"), said.get("period")), (&json!("not_required"), None, None));
         assert_eq!((&said["features"]["shareLinks"], &said["features"]["team"]), (&json!(true), &json!(true)));
-        assert_eq!(said["usage"]["trackedProperties"].get("limit"), None);
+        assert_eq!(said["usage"]["trackedProperties"].get("limit"), Some(&json!(null)));
         assert_eq!(said["usage"]["teamGrants"]["limit"], 500);
     }
     set(&app, Plan::Pro, PlanState::Cancelled, Some(in_days(-1))).await;

@@ -58,6 +58,27 @@ fn standing(answer: &Answer) -> (u32, u32, i64) {
     (small("x-ratelimit-limit"), small("x-ratelimit-remaining"), number("x-ratelimit-reset"))
 }
 
+/// Refusals before the caller is known, and answers to `OPTIONS`, tell what the address has left and count nothing.
+#[tokio::test]
+async fn uncounted_answers_tell_what_the_address_has_left() {
+    let app = limited(9).await;
+    let anonymous = app.anonymous();
+    assert_eq!(standing(&anonymous.get(PUBLIC).await.expect(200)).1, 8);
+    let preflight = [("origin", "https://a.example"), ("access-control-request-method", "GET")];
+    let unknown = [("x-api-version", "2020-01-01")];
+    for (method, headers, status) in
+        [(Method::OPTIONS, &[][..], 204), (Method::OPTIONS, &preflight[..], 204), (Method::GET, &unknown[..], 400)]
+    {
+        for _ in 0..2 {
+            let answer = anonymous.send(method.clone(), "/api/tags", None, headers).await.expect(status);
+            let (limit, left, _) = standing(&answer);
+            assert_eq!((limit, left), (9, 8), "{method} {status}");
+        }
+    }
+    let refused = anonymous.get("/api/tags").await.expect(401);
+    assert_eq!(standing(&refused).0, 300, "failed sign-ins have a limit of their own");
+}
+
 #[tokio::test]
 async fn every_authenticated_answer_tells_what_is_left() {
     let app = limited(9).await;

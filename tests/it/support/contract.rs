@@ -5,8 +5,9 @@ use std::{
     sync::{LazyLock, Mutex},
 };
 
+use chrono::DateTime;
 use jsonschema::Validator;
-use poem::http::Method;
+use poem::http::{HeaderName, Method};
 use serde_json::{Value, json};
 
 use super::actor::Answer;
@@ -39,9 +40,22 @@ fn check_exposed(answer: &Answer) {
     let exposed = answer.header("access-control-expose-headers").to_ascii_lowercase();
     let exposed: Vec<&str> = exposed.split(", ").collect();
     if exposed != [""] {
-        let hidden = answer.headers.keys().map(|name| name.as_str());
-        let hidden: Vec<&str> = hidden.filter(|name| ![&exposed[..], &NOT_EXPOSED].concat().contains(name)).collect();
+        let sent = answer.headers.keys().map(HeaderName::as_str);
+        let hidden: Vec<&str> = sent.filter(|name| ![&exposed[..], &NOT_EXPOSED].concat().contains(name)).collect();
         assert!(hidden.is_empty(), "pages of other origins cannot read {hidden:?}");
+    }
+}
+
+/// Fails the test if an answer spells a point in time otherwise than with `Z` and milliseconds.
+#[track_caller]
+fn check_spelled(value: &Value) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(check_spelled),
+        Value::Array(items) => items.iter().for_each(check_spelled),
+        Value::String(text) if DateTime::parse_from_rfc3339(text).is_ok() => {
+            assert!(text.len() == 24 && text.ends_with('Z'), "{text}");
+        }
+        _ => {}
     }
 }
 
@@ -60,8 +74,9 @@ pub fn check(method: &Method, path: &str, answer: &Answer) {
     }
     check_exposed(answer);
     assert!(answer.headers.contains_key("x-api-version"), "{} answers {status} without X-API-Version", operation.id);
+    check_spelled(&answer.json);
     // The document describes the newest version only.
-    if answer.headers.contains_key("deprecation") {
+    if answer.headers.contains_key("sunset") {
         return;
     }
     let schema = &response["content"]["application/json"]["schema"];

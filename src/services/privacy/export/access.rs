@@ -30,22 +30,25 @@ impl Export {
         let Some(row) = account::Entity::find_by_id(self.person.account()).one(&self.db).await? else { return Ok(()) };
         let links = account_link::Entity::find().filter(account_link::Column::AccountId.eq(row.id));
         let links = links.order_by_asc(account_link::Column::ExpiresAt).all(&self.db).await?;
-        let link = |link: account_link::Model| LocalAccountLink { expires_at: link.expires_at, used_at: link.used_at };
+        let link = |link: account_link::Model| LocalAccountLink {
+            expires_at: link.expires_at.into(),
+            used_at: link.used_at.map(Into::into),
+        };
         let shown = LocalAccount {
             id: row.id,
             email: row.email,
             name: row.name,
             has_password: row.password_hash.is_some(),
-            email_verified_at: row.email_verified_at,
-            password_changed_at: row.password_changed_at,
-            last_sign_in_at: row.last_sign_in_at,
+            email_verified_at: row.email_verified_at.map(Into::into),
+            password_changed_at: row.password_changed_at.into(),
+            last_sign_in_at: row.last_sign_in_at.map(Into::into),
             upstream_issuer: row.upstream_issuer,
             upstream_subject: row.upstream_subject,
             added_by_operator: row.added_by_operator,
             added_as: row.added_as_key,
             links: links.into_iter().map(link).collect(),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
+            created_at: row.created_at.into(),
+            updated_at: row.updated_at.into(),
         };
         self.out.field("localAccount", &shown);
         Ok(())
@@ -59,14 +62,16 @@ impl Export {
         let shown = |row: client_use::Model| ApplicationUse {
             client_id: row.client_id,
             scopes: words(&row.scopes),
-            first_used_at: row.first_used_at,
-            last_used_at: row.last_used_at,
-            tools_used_at: row.tools_used_at,
+            first_used_at: row.first_used_at.into(),
+            last_used_at: row.last_used_at.into(),
+            tools_used_at: row.tools_used_at.map(Into::into),
         };
         self.list("applicationUses", uses.into_iter().map(shown)).await?;
         let refusals = client_refusal::Entity::of_user(person).order_by_asc(client_refusal::Column::ClientId);
-        let refused =
-            |row: client_refusal::Model| ApplicationRefusal { client_id: row.client_id, refused_at: row.refused_at };
+        let refused = |row: client_refusal::Model| ApplicationRefusal {
+            client_id: row.client_id,
+            refused_at: row.refused_at.into(),
+        };
         let refusals = refusals.all(&self.db).await?;
         self.list("applicationRefusals", refusals.into_iter().map(refused)).await?;
         self.replays().await
@@ -77,17 +82,17 @@ impl Export {
         let here = here.order_by_asc(session::Column::Id).all(&self.db).await?;
         let shown = |row: session::Model| SessionRecord {
             user_agent: row.user_agent,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
+            created_at: row.created_at.into(),
+            expires_at: row.expires_at.into(),
         };
         self.list("sessions", here.into_iter().map(shown)).await?;
         let there = issuer_session::Entity::find().filter(issuer_session::Column::Subject.eq(self.person.subject()));
         let there = there.order_by_asc(issuer_session::Column::Id).all(&self.db).await?;
         let shown = |row: issuer_session::Model| IssuerSessionRecord {
             user_agent: row.user_agent,
-            auth_time: row.auth_time,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
+            auth_time: row.auth_time.into(),
+            created_at: row.created_at.into(),
+            expires_at: row.expires_at.into(),
         };
         self.list("issuerSessions", there.into_iter().map(shown)).await
     }
@@ -99,8 +104,8 @@ impl Export {
             client_id: row.client_id,
             address: row.address,
             scopes: words(&row.scope),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
+            created_at: row.created_at.into(),
+            updated_at: row.updated_at.into(),
         };
         self.list("consents", consents.into_iter().map(shown)).await?;
         let grants = oauth_grant::Entity::find().filter(oauth_grant::Column::Subject.eq(&subject));
@@ -110,10 +115,10 @@ impl Export {
             id: row.id,
             client_id: row.client_id,
             scopes: words(&row.scope),
-            auth_time: row.auth_time,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
-            ended_at: row.ended_at,
+            auth_time: row.auth_time.map(Into::into),
+            created_at: row.created_at.into(),
+            expires_at: row.expires_at.into(),
+            ended_at: row.ended_at.map(Into::into),
         };
         self.list("applicationGrants", grants.into_iter().map(shown)).await?;
         self.begin("applicationTokens");
@@ -130,8 +135,8 @@ impl Export {
         let code = |row: authorization_code::Model| ApplicationToken {
             kind: ApplicationTokenKind::AuthorizationCode,
             grant_id: row.grant_id,
-            expires_at: row.expires_at,
-            used_at: row.used_at,
+            expires_at: row.expires_at.into(),
+            used_at: row.used_at.map(Into::into),
         };
         self.items(codes.into_iter().map(code)).await?;
         let own = refresh_token::Column::GrantId.is_in(grants.iter().copied());
@@ -139,8 +144,8 @@ impl Export {
         let token = |row: refresh_token::Model| ApplicationToken {
             kind: ApplicationTokenKind::RefreshToken,
             grant_id: row.grant_id,
-            expires_at: row.expires_at,
-            used_at: row.spent_at,
+            expires_at: row.expires_at.into(),
+            used_at: row.spent_at.map(Into::into),
         };
         self.items(tokens.into_iter().map(token)).await
     }
@@ -155,8 +160,8 @@ impl Export {
             method,
             path,
             status: u32::try_from(status).unwrap_or_default(),
-            stored_at,
-            expires_at,
+            stored_at: stored_at.into(),
+            expires_at: expires_at.into(),
         };
         self.list("storedReplays", stored.into_iter().map(shown)).await
     }
@@ -168,7 +173,7 @@ impl Export {
             let (user, email_key) = (self.member.user.clone(), self.email_key.clone());
             let events = audit::about(&self.db, &user, email_key.as_deref(), before, PAGE).await?;
             let Some(last) = events.last() else { break };
-            before = Some((last.at, last.id));
+            before = Some((last.at.into(), last.id));
             self.items(events).await?;
         }
         self.end();

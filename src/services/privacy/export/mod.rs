@@ -10,6 +10,7 @@ use std::{
 };
 
 use api::{
+    models::Timestamp,
     privacy::{Profile, SubscriptionRecord},
     stream::{JsonWriter, ToJSON},
 };
@@ -83,7 +84,7 @@ impl Export {
         self.out.begin_object();
         self.out.name("data");
         self.out.begin_object();
-        self.out.field("exportedAt", &self.now);
+        self.out.field("exportedAt", &Timestamp::from(self.now));
         self.out.field("profile", &profile(&self.member.user));
         self.out.field("subscription", &subscription(&self.member));
         self.local_account().await?;
@@ -137,11 +138,11 @@ fn profile(user: &user::Model) -> Profile {
         subject: user.subject.clone(),
         email: user.email.clone(),
         email_verified: user.email_verified,
-        email_stated_at: user.email_stated_at,
+        email_stated_at: user.email_stated_at.map(Into::into),
         name: user.name.clone(),
-        name_stated_at: user.name_stated_at,
-        created_at: user.created_at,
-        updated_at: user.updated_at,
+        name_stated_at: user.name_stated_at.map(Into::into),
+        created_at: user.created_at.into(),
+        updated_at: user.updated_at.into(),
     }
 }
 
@@ -150,8 +151,8 @@ fn subscription(member: &Member) -> SubscriptionRecord {
     SubscriptionRecord {
         status: member.entitlement.status,
         plan: Some(user.plan.name().to_owned()),
-        period_starts_at: user.period_starts_at,
-        period_ends_at: user.period_ends_at,
-        trial_ends_at: user.trial_ends_at,
+        period_starts_at: user.period_starts_at.map(Into::into),
+        period_ends_at: user.period_ends_at.map(Into::into),
+        trial_ends_at: user.trial_ends_at.map(Into::into),
     }
 }

@@ -98,9 +98,9 @@ fn account(row: search_account::Model) -> SearchAccountRecord {
         },
         grant_stored: granted,
         last_error: row.last_error,
-        connected_at: row.connected_at,
-        ended_at: row.status_at,
-        synced_at: row.synced_at,
+        connected_at: row.connected_at.into(),
+        ended_at: row.status_at.map(Into::into),
+        synced_at: row.synced_at.map(Into::into),
     }
 }
 
@@ -109,7 +109,7 @@ fn listing(row: &property_account::Model) -> PropertyListing {
         property_id: row.property_id,
         account_id: row.account_id,
         permission: properties::permission(&row.permission_level),
-        lost_at: row.lost_at,
+        lost_at: row.lost_at.map(Into::into),
     }
 }
 
@@ -118,8 +118,8 @@ pub(super) fn link(row: share_link::Model) -> ShareLinkRecord {
         id: row.id,
         property_id: row.property_id,
         name: row.name,
-        expires_at: row.expires_at,
-        revoked_at: row.revoked_at,
-        created_at: row.created_at,
+        expires_at: row.expires_at.map(Into::into),
+        revoked_at: row.revoked_at.map(Into::into),
+        created_at: row.created_at.into(),
     }
 }

@@ -97,8 +97,8 @@ impl Export {
                 name: row.name.clone(),
                 order: u32::try_from(row.position).unwrap_or_default(),
                 property_ids: by_tag.remove(&row.id).unwrap_or_default(),
-                created_at: row.created_at,
-                updated_at: row.updated_at,
+                created_at: row.created_at.into(),
+                updated_at: row.updated_at.into(),
             };
             self.items(tags.iter().map(shown)).await?;
         }

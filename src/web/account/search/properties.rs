@@ -148,7 +148,6 @@ fn read_again(shown: &AccountView) -> Markup {
 }
 
 fn sites(shown: &AccountView, choice: &Choice, chosen: &Chosen) -> Markup {
-    let quota = choice.quota;
     html! {
         section aria-labelledby="properties" {
             h2 #properties { "Properties" }
@@ -160,13 +159,20 @@ fn sites(shown: &AccountView, choice: &Choice, chosen: &Chosen) -> Markup {
                 @if let Chosen::TooMany(ticked) = chosen {
                     div.notice.bad role="alert" {
                         p {
-                            "Your plan tracks at most " (quota) ". You ticked " (ticked.len())
+                            @if let Some(quota) = choice.quota { "Your plan tracks at most " (quota) ". " }
+                            "You ticked " (ticked.len())
                             @if choice.elsewhere > 0 { ", and " (choice.elsewhere) " of other accounts are tracked" }
                             ". Nothing was changed; untick some, then save."
                         }
                     }
                 }
-                p { "Only tracked properties can be read. " strong { (choice.used) " of " (quota) } " are tracked." }
+                p {
+                    "Only tracked properties can be read. "
+                    strong {
+                        (choice.used)
+                        @if let Some(quota) = choice.quota { " of " (quota) }
+                    } " are tracked."
+                }
                 form method="post" action=(format!("{}/properties", path(shown))) {
                     fieldset {
                         legend { "Track these properties" }
