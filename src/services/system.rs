@@ -46,7 +46,7 @@ pub async fn unreadable(search: &SearchData, member: &Member) -> Result<Option<E
             Some(ended) => reason = ended,
         }
     }
-    Ok(Some(search.disconnected(reason, false)))
+    Ok(Some(search.disconnected(reason, &Responsible::Caller)))
 }
 
 fn account_health(
