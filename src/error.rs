@@ -6,6 +6,7 @@ use api::{
     error::{ApiError, Code},
     models::Role,
 };
+use chrono::{DateTime, Utc};
 use sea_orm::{DbErr, SqlErr};
 use uuid::Uuid;
 
@@ -38,8 +39,8 @@ pub enum Error {
     /// The plan does not include the feature.
     #[error("the plan does not include this")]
     SubscriptionRequired {
-        /// True if the plan is the property owner's, so the owner must act and not the caller.
-        owner_must: bool,
+        /// The person whose plan it is, who must act.
+        by: Responsible,
         /// The feature or amount that the plan lacks.
         lack: Lack,
     },
@@ -67,6 +68,8 @@ pub enum Error {
     /// The search engine does not let the search account read the site.
     #[error("the search engine refuses the site")]
     SearchSiteRefused {
+        /// The time of the first refusal since the site was last read.
+        since: DateTime<Utc>,
         /// Seconds until the search engine is asked again.
         retry_after: u64,
     },
@@ -114,6 +117,30 @@ pub enum Error {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// The person who must act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Responsible {
+    /// The caller.
+    Caller,
+    /// The owner of the property, as the team shows them to the caller. `None` if nobody is shown.
+    Owner(Option<Arc<str>>),
+}
+
+impl Responsible {
+    /// The subject of a sentence, and the verb to the caller in its place.
+    fn must(&self, verb: &str) -> String {
+        match self {
+            Self::Caller => {
+                let mut verb = verb.to_owned();
+                verb[..1].make_ascii_uppercase();
+                verb
+            }
+            Self::Owner(None) => format!("The owner of the property must {verb}"),
+            Self::Owner(Some(name)) => format!("The owner of the property, {name}, must {verb}"),
+        }
+    }
+}
+
 /// The part of a subscription that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
@@ -126,20 +153,15 @@ pub enum Lack {
 }
 
 impl Lack {
-    fn way_out(self, owner_must: bool) -> Cow<'static, str> {
-        match (owner_must, self) {
-            (true, Self::This) => "The owner of the property must subscribe.".into(),
-            (false, Self::This) => "Subscribe to a plan that includes this.".into(),
-            (true, Self::Team) => "The owner of the property must subscribe to a plan with a team.".into(),
-            (false, Self::Team) => "Subscribe to a plan with a team.".into(),
-            (true, Self::Tracked(properties)) => format!(
-                "The owner of the property must subscribe to a plan that tracks {properties} properties, or untrack others."
-            )
-            .into(),
-            (false, Self::Tracked(properties)) => {
-                format!("Subscribe to a plan that tracks {properties} properties, or untrack others.").into()
+    fn way_out(self, by: &Responsible) -> String {
+        let wanted = match self {
+            Self::This => "subscribe to a plan that includes this".to_owned(),
+            Self::Team => "subscribe to a plan with a team".to_owned(),
+            Self::Tracked(properties) => {
+                format!("subscribe to a plan that tracks {properties} properties, or untrack others")
             }
-        }
+        };
+        format!("{}.", by.must(&wanted))
     }
 }
 
@@ -148,8 +170,8 @@ impl Lack {
 pub struct Disconnected {
     /// The reason.
     pub reason: Disconnection,
-    /// True if the account is the property owner's, so the owner must act and not the caller.
-    pub owner_must: bool,
+    /// The person whose account it is, who must act.
+    pub by: Responsible,
     /// The URL of the account page. `None` if this deployment has none.
     pub page: Option<Arc<str>>,
 }
@@ -169,8 +191,8 @@ pub enum Disconnection {
 
 impl Disconnected {
     fn way_out(&self) -> String {
-        if self.owner_must {
-            return "The owner of the property must reconnect the search account.".to_owned();
+        if self.by != Responsible::Caller {
+            return format!("{}.", self.by.must("reconnect the search account"));
         }
         let place = self.page.as_deref().map_or_else(
             || ". This service has no account page: its operator must set identity.client_id first.".to_owned(),
@@ -257,7 +279,7 @@ impl Error {
         Some(match self {
             Self::NotFound | Self::Internal(_) | Self::Overloaded(_) => return None,
             Self::CallerGone => "You have deleted your data here; sign in again to start afresh.".into(),
-            Self::SubscriptionRequired { owner_must, lack } => lack.way_out(*owner_must),
+            Self::SubscriptionRequired { by, lack } => lack.way_out(by).into(),
             Self::RoleTooLow { needed } => {
                 format!("This needs the role {} on the property.", role_name(*needed)).into()
             }
@@ -266,9 +288,10 @@ impl Error {
             | Self::FilterTooComplex(hint)
             | Self::NotAvailableForSearchType(hint) => hint.as_str().into(),
             Self::SearchAccountDisconnected(account) => account.way_out().into(),
-            Self::SearchSiteRefused { retry_after } => format!(
-                "The search engine does not let your search account read this site. Give the account access there, then \
-                 sync; the site is asked about again in {retry_after} seconds at the soonest."
+            Self::SearchSiteRefused { since, retry_after } => format!(
+                "The search engine has not let your search account read this site since {}. Give the account access there, then \
+                 sync; the site is asked about again in {retry_after} seconds at the soonest.",
+                since.format("%Y-%m-%d %H:%M UTC")
             )
             .into(),
             Self::PropertyQuotaExceeded { allowed, asked } => {
@@ -295,7 +318,7 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::SearchSiteRefused { retry_after }
+            Self::SearchSiteRefused { retry_after, .. }
             | Self::SearchEngineUnavailable { retry_after, .. }
             | Self::ProviderUnavailable { retry_after, .. } => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),

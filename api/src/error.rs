@@ -85,10 +85,10 @@ codes! {
         "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
     /// The plan does not include access.
     SubscriptionRequired PAYMENT_REQUIRED "subscription_required" "Subscription required"
-        "The owner of the property must subscribe.";
+        "Subscribe to a plan that includes this. Plans are at https://sightline.example/subscribe.";
     /// More tracked properties than the plan allows.
     PropertyQuotaExceeded PAYMENT_REQUIRED "property_quota_exceeded" "Property quota exceeded"
-        "propertyIds: the plan tracks at most 25; 26 were given.";
+        "propertyIds: the plan tracks at most 25; 26 were given. Plans are at https://sightline.example/subscribe.";
     /// The role on the property is too low.
     Forbidden FORBIDDEN "forbidden" "Forbidden"
         "This needs the role editor on the property.";
@@ -100,10 +100,10 @@ codes! {
     IdempotencyInProgress CONFLICT "idempotency_in_progress" "A request with this Idempotency-Key is still running";
     /// The search engine refused the stored grant.
     SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected"
-        "The owner of the property must reconnect the search account.";
+        "The owner of the property, Ada (ada@sightline.example), must reconnect the search account.";
     /// The search engine does not let the property's search account read the site. Only the owner gets this code.
     SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account"
-        "The search engine does not let your search account read this site. Give the account access there, then sync; the site is asked about again in 60 seconds at the soonest.";
+        "The search engine has not let your search account read this site since 2026-11-21 12:00 UTC. Give the account access there, then sync; the site is asked about again in 60 seconds at the soonest.";
     /// No credentials are stored for the SEO provider.
     ProviderNotConnected CONFLICT "provider_not_connected" "The SEO provider is not connected";
     /// The SEO provider refused the stored credentials.

@@ -150,12 +150,31 @@ pub struct SearchAccountHealth {
     pub hint: Option<String>,
     /// Number of properties that this account gives access to.
     pub properties: u64,
+    /// Sites that the search engine refused to this account when it was last asked about them, by address.
+    #[oai(validator(max_items = 1000))]
+    pub refused_sites: Vec<RefusedSite>,
     /// Time of the last check.
     pub checked_at: Timestamp,
     /// Time of the last request that the search engine answered for this account, if any is known.
     pub last_success_at: Option<Timestamp>,
     /// The last failure that is known, even if requests have succeeded since.
     pub last_error: Option<SearchAccountFailure>,
+}
+
+/// A site that the search engine refuses to an account.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct RefusedSite {
+    /// Id of the property.
+    pub property_id: Uuid,
+    /// Address of the site at the search engine.
+    #[oai(validator(max_length = 2048))]
+    pub site_url: String,
+    /// Time of the first refusal since it was last read.
+    pub since: Timestamp,
+    /// Advice to the owner, as `search_site_refused` gives it.
+    #[oai(validator(max_length = 500))]
+    pub hint: String,
 }
 
 /// A failed request to the search engine.

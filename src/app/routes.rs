@@ -18,8 +18,8 @@ use crate::{
     error::Error,
     http::{
         self, Layers, access::Authorize, authenticate::Authenticate, client_address::NameClient, cors::Cors,
-        failures::Failures, idempotency::Writes, origin::OwnOrigins, rate_limit::RateLimit, tools::Tools,
-        version::Served,
+        errors::Errors, failures::Failures, idempotency::Writes, origin::OwnOrigins, rate_limit::RateLimit,
+        tools::Tools, version::Served,
     },
     mcp,
     services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
@@ -100,7 +100,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             header: client_address_header(config)?,
         },
         versions: Arc::new(versions),
-        other_paths,
+        errors: Arc::new(Errors { other_paths, subscribe_url: config.subscribe_url(base_url) }),
         authenticate: Authenticate {
             admissions: parts.admissions.clone(),
             surface: Surface { kind: SurfaceKind::Api, audience: audience(config, base_url) },

@@ -9,7 +9,7 @@ use sea_orm::DatabaseConnection;
 
 use self::world::KnownSite;
 use crate::{
-    error::Error,
+    error::{Error, Responsible},
     handlers::App,
     identity::issuer::EMBEDDED,
     services::{properties::sync::Site, search_accounts},
@@ -58,7 +58,7 @@ async fn connect(
             search_accounts::connect(db, &app.search.secrets, &app.random, now, person.id, &connection).await?
         }
     };
-    let credentials = app.search.credentials(&account, false)?;
+    let credentials = app.search.credentials(&account, &Responsible::Caller)?;
     let sites = app.search.reader.engine().sites(&credentials).await.map_err(Error::internal)?;
     let sites: Vec<Site> = sites
         .into_iter()

@@ -66,7 +66,7 @@ impl Authorize {
     async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
         if !operation.is_property_scoped() {
             if let Some(feature) = operation.feature {
-                admitted.member.entitlement.require(feature, false)?;
+                admitted.member.entitlement.require(feature, || error::Responsible::Caller)?;
             }
             return Ok(());
         }

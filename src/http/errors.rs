@@ -4,7 +4,10 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use api::error::{ApiError, Code};
 use futures_util::FutureExt;
-use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    http::{StatusCode, header},
+};
 
 use super::{
     authenticate::Challenge,
@@ -13,15 +16,24 @@ use super::{
 };
 use crate::{store::rate_limit::Standing, web::paths::Methods};
 
-/// The error layer. `other` are the paths outside the operation table, such as the token endpoint, with their methods for `Allow`.
+/// The settings of the layer.
+#[derive(Debug, Clone)]
+pub struct Errors {
+    /// The paths outside the operation table, such as the token endpoint, with their methods for `Allow`.
+    pub other_paths: Methods,
+    /// The page where a plan is bought.
+    pub subscribe_url: String,
+}
+
+/// The error layer.
 ///
 /// # Errors
 /// None. It converts every inner failure to a response.
-pub async fn errors<E: Endpoint>(other: Methods, next: Arc<E>, request: Request) -> Result<Response> {
+pub async fn errors<E: Endpoint>(settings: Arc<Errors>, next: Arc<E>, request: Request) -> Result<Response> {
     let path = request.uri().path().to_owned();
     let id = request_id::of(&request).cloned();
     let answer = caught(next.call(request)).await.map(IntoResponse::into_response);
-    Ok(answer.unwrap_or_else(|error| wrap(error, &path, id.as_ref(), &other)))
+    Ok(answer.unwrap_or_else(|error| settings.wrap(error, &path, id.as_ref())))
 }
 
 /// Turns a panic of `answer` into an error.
@@ -32,27 +44,39 @@ pub(super) async fn caught<T>(answer: impl Future<Output = Result<T>>) -> Result
     })
 }
 
-fn wrap(error: poem::Error, path: &str, id: Option<&RequestId>, other: &Methods) -> Response {
-    let standing = error.data::<Standing>().copied();
-    let challenge = error.data::<Challenge>().cloned();
-    let mut response = if error.is_from_response() {
-        error.into_response()
-    } else {
-        let refusal = finished(error_map::of(&error), id);
-        let allow = (refusal.code == Code::MethodNotAllowed).then(|| methods::allow(path, other).parse().ok());
-        let mut response = refusal.into_response();
-        if let Some(allow) = allow.flatten() {
-            response.headers_mut().insert(header::ALLOW, allow);
+impl Errors {
+    fn wrap(&self, error: poem::Error, path: &str, id: Option<&RequestId>) -> Response {
+        let standing = error.data::<Standing>().copied();
+        let challenge = error.data::<Challenge>().cloned();
+        let mut response =
+            if error.is_from_response() { error.into_response() } else { self.refuse(error_map::of(&error), path, id) };
+        if let Some(standing) = standing {
+            rate_limit::tell(&mut response, &standing);
+        }
+        if let Some(value) = challenge.and_then(|Challenge(text)| text.parse().ok()) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
         }
         response
-    };
-    if let Some(standing) = standing {
-        rate_limit::tell(&mut response, &standing);
     }
-    if let Some(value) = challenge.and_then(|Challenge(text)| text.parse().ok()) {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+
+    /// Returns the response to a refusal, with the headers that belong to its code.
+    fn refuse(&self, refusal: ApiError, path: &str, id: Option<&RequestId>) -> Response {
+        let mut refusal = finished(refusal, id);
+        let told = match refusal.code.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Some((header::ALLOW, methods::allow(path, &self.other_paths))),
+            StatusCode::PAYMENT_REQUIRED => {
+                let hint = refusal.hint.take().map(|hint| hint + " ").unwrap_or_default();
+                refusal = refusal.hint(format!("{hint}Plans are at {}.", self.subscribe_url));
+                Some((header::LINK, format!("<{}>; rel=\"payment\"", self.subscribe_url)))
+            }
+            _ => None,
+        };
+        let mut response = refusal.into_response();
+        if let Some((name, Ok(value))) = told.map(|(name, text)| (name, text.parse())) {
+            response.headers_mut().insert(name, value);
+        }
+        response
     }
-    response
 }
 
 /// Returns the response to an error, without the headers that other layers add.
@@ -96,6 +120,10 @@ mod tests {
     };
     use api::versions::{RELEASES, Versions};
 
+    fn settings(other_paths: Methods) -> Arc<Errors> {
+        Arc::new(Errors { other_paths, subscribe_url: "https://s.example/subscribe".to_owned() })
+    }
+
     #[handler]
     fn panics() -> &'static str {
         panic!("secret detail")
@@ -134,7 +162,7 @@ mod tests {
         let base_url = "http://127.0.0.1".to_owned();
         let standing = Arc::new(Headers { base_url, newest: HeaderValue::from_static(api::VERSION) });
         let app = routes
-            .around(|next, request| errors([("/panics", "GET, HEAD")].into(), next, request))
+            .around(move |next, request| errors(settings([("/panics", "GET, HEAD")].into()), next, request))
             .around(move |next, request| version(served.clone(), next, request))
             .around(move |next, request| headers(standing.clone(), next, request))
             .around(move |next, request| request_id(clock.clone(), Random::seeded(1), next, request));
@@ -186,8 +214,9 @@ mod tests {
 
         let acceptor = TcpListener::bind("127.0.0.1:0").into_acceptor().await.unwrap();
         let address = *acceptor.local_addr()[0].as_socket_addr().unwrap();
-        let app =
-            Route::new().at("/refuses", get(refuses)).around(|next, request| errors(Methods::default(), next, request));
+        let app = Route::new()
+            .at("/refuses", get(refuses))
+            .around(|next, request| errors(settings(Methods::default()), next, request));
         let server = tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(app));
         for (length, status, ours) in [(60_000, "400", true), (70_000, "414", false)] {
             let filters = "x".repeat(length);

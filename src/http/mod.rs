@@ -33,14 +33,9 @@ use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, h
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, cors::Cors,
-    headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
+    errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
 };
-use crate::{
-    clock::Clock,
-    random::Random,
-    telemetry::requests::RequestMeter,
-    web::paths::{Methods, TOOLS},
-};
+use crate::{clock::Clock, random::Random, telemetry::requests::RequestMeter, web::paths::TOOLS};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";
@@ -61,8 +56,8 @@ pub struct Layers {
     pub client: NameClient,
     /// The versions of the API.
     pub versions: Arc<Served>,
-    /// The paths outside the operation table, with their methods.
-    pub other_paths: Methods,
+    /// The settings of errors.
+    pub errors: Arc<Errors>,
     /// The settings of authentication.
     pub authenticate: Authenticate,
     /// The settings of rate limits.
@@ -75,7 +70,7 @@ pub struct Layers {
 
 /// The layers that more than one path passes.
 struct Shared {
-    other_paths: Methods,
+    errors: Arc<Errors>,
     requests: Option<Arc<RequestMeter>>,
     rate_limit: Arc<RateLimit>,
     authorize: Arc<Authorize>,
@@ -91,10 +86,10 @@ pub fn stack(
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, base_url, cors, client, versions, other_paths, authenticate, .. } = layers;
+    let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, .. } = layers;
     let headers = Arc::new(Headers { base_url, newest: HeaderValue::from_static(versions.versions.newest()) });
     let shared = Shared {
-        other_paths: other_paths.clone(),
+        errors: errors.clone(),
         requests: requests.clone(),
         rate_limit: Arc::new(layers.rate_limit),
         authorize: Arc::new(layers.authorize),
@@ -118,7 +113,7 @@ pub fn stack(
         .nest_no_strip("/", open)
         .around(move |next, request| body::read(memory.clone(), next, request))
         .boxed()
-        .around(move |next, request| errors::errors(other_paths.clone(), next, request))
+        .around(move |next, request| errors::errors(errors.clone(), next, request))
         .around(move |next, request| version::version(versions.clone(), next, request))
         .boxed()
         .around(move |next, request| cors::cors(cors.clone(), next, request))
@@ -146,14 +141,13 @@ impl Shared {
 
     /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
-        let (other_paths, requests, limits) =
-            (self.other_paths.clone(), self.requests.clone(), self.rate_limit.clone());
+        let (errors, requests, limits) = (self.errors.clone(), self.requests.clone(), self.rate_limit.clone());
         let (authenticate, origins) = (Arc::new(tools.authenticate), tools.origins);
         let caller = authenticate.clone();
         let operations = self
             .authorized(tools.operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
-            .around(move |next, request| errors::errors(other_paths.clone(), next, request))
+            .around(move |next, request| errors::errors(errors.clone(), next, request))
             .around(move |next, request| operation::look_up(requests.clone(), next, request))
             .boxed();
         (tools.build)(operations)

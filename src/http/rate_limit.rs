@@ -203,7 +203,11 @@ mod tests {
     use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
 
     use super::*;
-    use crate::{clock::Clock, http::errors::errors, testing::noon};
+    use crate::{
+        clock::Clock,
+        http::errors::{Errors, errors},
+        testing::noon,
+    };
 
     fn answer(path: &str) -> Result<Response> {
         match path {
@@ -221,7 +225,8 @@ mod tests {
         let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
         let app = make_sync(|request: Request| answer(request.uri().path()));
         let app = app.around(move |next, request| limit(settings.clone(), next, request));
-        TestClient::new(app.around(|next, request| errors(Arc::default(), next, request)))
+        let settings = Arc::new(Errors { other_paths: Arc::default(), subscribe_url: String::new() });
+        TestClient::new(app.around(move |next, request| errors(settings.clone(), next, request)))
     }
 
     #[tokio::test]

@@ -20,7 +20,7 @@ use super::{
     oauth::Oauth,
     outcomes::{LastOutcomes, Outcomes},
     pace::{Asker, Pacer},
-    refusals::Refusals,
+    refusals::{Refusal, Refusals},
     settings::{Account, GrantSink, Settings},
     troubles::{Trouble, Troubles},
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
@@ -121,6 +121,12 @@ impl SearchEngine {
         self.refusals.forget(account, site);
     }
 
+    /// Returns the refusal of a site, if it was refused to the account when it was last asked about.
+    #[must_use]
+    pub fn refused(&self, account: Uuid, site: &SiteUrl) -> Option<Refusal> {
+        self.refusals.of(account, site)
+    }
+
     /// Returns the account's last trouble, if no request has succeeded since.
     #[must_use]
     pub fn trouble(&self, account: Uuid) -> Option<Trouble> {
@@ -151,13 +157,18 @@ impl SearchEngine {
         request: &QueryRequest,
         cap: usize,
     ) -> Result<QueryResponse, SearchEngineError> {
-        if let Some(retry_after) = self.refusals.standing(account.id, site, self.clock.now()) {
-            return Err(SearchEngineError::SiteRefused { retry_after, detail: "not asked again yet".to_owned() });
+        if let Some(refusal) = self.refused(account.id, site)
+            && let Some(retry_after) = refusal.wait(self.clock.now())
+        {
+            let detail = "not asked again yet".to_owned();
+            return Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail });
         }
         match self.pages(account, site, asker, request, cap).await {
             Err(SearchEngineError::PermissionLost(detail)) => {
-                let retry_after = self.refusals.note(account.id, site, self.clock.now());
-                Err(SearchEngineError::SiteRefused { retry_after, detail })
+                let now = self.clock.now();
+                let refusal = self.refusals.note(account.id, site, now);
+                let retry_after = refusal.wait(now).unwrap_or_default();
+                Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail })
             }
             Ok(whole) => {
                 self.refusals.forget(account.id, site);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 /// The reason why the search engine did not return data. The texts go to the log only.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SearchEngineError {
@@ -17,6 +19,8 @@ pub enum SearchEngineError {
     /// The account may not read the site, or was refused recently.
     #[error("the site is refused: {detail}")]
     SiteRefused {
+        /// The time of the first refusal since the site was last read.
+        since: DateTime<Utc>,
         /// Time until the search engine is asked again.
         retry_after: Duration,
         /// Details for the log.

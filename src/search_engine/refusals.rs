@@ -23,10 +23,22 @@ const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(1);
 /// At this number of entries, those that ended long ago are dropped.
 const MANY: usize = 10_000;
 
-#[derive(Debug, Clone, Copy)]
-struct Refusal {
+/// A site that was refused when it was last asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// The time of the first refusal since the site was last read.
+    pub since: DateTime<Utc>,
+    /// The time until which the site is not asked about.
+    pub until: DateTime<Utc>,
     pause: TimeDelta,
-    until: DateTime<Utc>,
+}
+
+impl Refusal {
+    /// Returns the remaining pause, or `None` if the site may be asked about.
+    #[must_use]
+    pub fn wait(&self, now: DateTime<Utc>) -> Option<Duration> {
+        (self.until - now).to_std().ok().filter(|left| !left.is_zero())
+    }
 }
 
 /// The current refusals, by account and site.
@@ -34,29 +46,26 @@ struct Refusal {
 pub struct Refusals(Mutex<HashMap<(Uuid, String), Refusal>>);
 
 impl Refusals {
-    /// Returns the remaining pause of a site, or `None` if it may be asked.
+    /// Returns the refusal of a site, if it was refused when it was last asked about.
     #[must_use]
-    pub fn standing(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> Option<Duration> {
-        let held = self.lock();
-        let refusal = held.get(&(account, site.0.clone()))?;
-        (refusal.until - now).to_std().ok().filter(|left| !left.is_zero())
+    pub fn of(&self, account: Uuid, site: &SiteUrl) -> Option<Refusal> {
+        self.lock().get(&(account, site.0.clone())).copied()
     }
 
-    /// Records a refusal and returns the pause of the site. Concurrent requests that were refused together count once.
-    pub fn note(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> Duration {
+    /// Records a refusal, whose pause begins. Concurrent requests that were refused together count once.
+    pub fn note(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> Refusal {
         let mut held = self.lock();
         if held.len() >= MANY {
             held.retain(|_, refusal| refusal.until + LONGEST_PAUSE > now);
         }
-        let fresh = Refusal { pause: FIRST_PAUSE, until: now + FIRST_PAUSE };
+        let fresh = Refusal { since: now, until: now + FIRST_PAUSE, pause: FIRST_PAUSE };
         let next = |last: &mut Refusal| {
             if last.until <= now {
                 let pause = (last.pause * 2).min(LONGEST_PAUSE);
-                *last = Refusal { pause, until: now + pause };
+                *last = Refusal { pause, until: now + pause, ..*last };
             }
         };
-        let refusal = held.entry((account, site.0.clone())).and_modify(next).or_insert(fresh);
-        (refusal.until - now).to_std().unwrap_or_default()
+        *held.entry((account, site.0.clone())).and_modify(next).or_insert(fresh)
     }
 
     /// Drops the refusals of a site, because it was read or the search engine lists it.
@@ -82,19 +91,25 @@ mod tests {
     fn each_refusal_doubles_the_pause_up_to_an_hour_and_an_answer_ends_it() {
         let (refusals, account, site) = (Refusals::default(), Uuid::from_u128(1), SiteUrl("https://a.test/".into()));
         let mut now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
-        assert_eq!(refusals.standing(account, &site, now), None);
+        let first = now;
+        let wait = |now| refusals.of(account, &site).and_then(|refusal| refusal.wait(now));
+        assert_eq!(wait(now), None);
         for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
             let pause = Duration::from_mins(minutes);
             for _ in 0..3 {
-                assert_eq!(refusals.note(account, &site, now), pause);
+                assert_eq!(refusals.note(account, &site, now).wait(now), Some(pause));
             }
-            assert_eq!(refusals.standing(account, &site, now), Some(pause));
+            assert_eq!(wait(now), Some(pause));
             now += pause;
-            assert_eq!(refusals.standing(account, &site, now), None);
+            assert_eq!(wait(now), None);
         }
-        assert_eq!(refusals.note(Uuid::from_u128(2), &site, now), Duration::from_mins(1), "another account");
+        assert_eq!(refusals.of(account, &site).map(|refusal| refusal.since), Some(first));
+        let minute = Some(Duration::from_mins(1));
+        assert_eq!(refusals.note(Uuid::from_u128(2), &site, now).wait(now), minute, "another account");
         refusals.forget(account, &site);
-        assert_eq!(refusals.note(account, &site, now), Duration::from_mins(1));
+        assert_eq!(refusals.of(account, &site), None);
+        let again = refusals.note(account, &site, now);
+        assert_eq!((again.wait(now), again.since), (minute, now));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use api::system::{FeatureFlags, SearchAccountFailure, SearchAccountHealth, SearchAccountStatus};
+use api::system::{FeatureFlags, RefusedSite, SearchAccountFailure, SearchAccountHealth, SearchAccountStatus};
 use chrono::{DateTime, Utc};
 use entity::{property, search_account};
-use sea_orm::PaginatorTrait;
+use uuid::Uuid;
 
 use super::{
     analyses::search_data::SearchData,
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     config::{Config, ReplayStore},
-    error::{Disconnection, Error},
-    search_engine::{FailureKind, Trouble, TroubleKind},
+    error::{Disconnection, Error, Responsible},
+    search_engine::{FailureKind, SiteUrl, Trouble, TroubleKind},
 };
 
 /// Returns the current health of a person's search accounts.
@@ -30,8 +30,8 @@ pub async fn accounts(search: &SearchData, member: &Member) -> Result<Vec<Search
     let mut found = Vec::new();
     for (account, answer) in accounts.into_iter().zip(answers) {
         let answer = answer.unwrap_or_else(|| Err(search.unanswered(&account)));
-        let properties = property::Entity::of_account(account.id).count(&search.db).await?;
-        found.push(account_health(search, account, answer, properties));
+        let properties = property::Entity::of_account(account.id).all(&search.db).await?;
+        found.push(account_health(search, account, answer, &properties));
     }
     Ok(found)
 }
@@ -46,14 +46,14 @@ pub async fn unreadable(search: &SearchData, member: &Member) -> Result<Option<E
             Some(ended) => reason = ended,
         }
     }
-    Ok(Some(search.disconnected(reason, false)))
+    Ok(Some(search.disconnected(reason, &Responsible::Caller)))
 }
 
 fn account_health(
     search: &SearchData,
     account: search_account::Model,
     answer: Result<(), Error>,
-    properties: u64,
+    properties: &[property::Model],
 ) -> SearchAccountHealth {
     let (status, hint) = match answer {
         // The list of sites may be given while questions are refused.
@@ -71,12 +71,33 @@ fn account_health(
         status,
         since: Some(account.status_at.unwrap_or(account.connected_at).into()),
         hint,
-        properties,
+        refused_sites: refused_sites(search, account.id, properties),
+        properties: properties.len() as u64,
         checked_at: search.clock.now().into(),
         last_success_at: last_success_at.map(Into::into),
         last_error,
         email: account.email,
     }
+}
+
+/// Returns the sites of an account that the search engine refuses to it, as far as this process knows, with advice on each.
+pub(super) fn refused_sites(search: &SearchData, account_id: Uuid, properties: &[property::Model]) -> Vec<RefusedSite> {
+    let now = search.clock.now();
+    let refused = |property: &property::Model| {
+        let site = SiteUrl(property.site_url.clone());
+        let refused = search.reader.engine().refused(account_id, &site)?;
+        let wait = (refused.until - now).num_seconds().max(0).unsigned_abs();
+        let error = Error::SearchSiteRefused { since: refused.since, retry_after: wait };
+        Some(RefusedSite {
+            property_id: property.id,
+            site_url: property.site_url.clone(),
+            since: refused.since.into(),
+            hint: error.hint().map(Cow::into_owned).unwrap_or_default(),
+        })
+    };
+    let mut sites: Vec<RefusedSite> = properties.iter().filter_map(refused).collect();
+    sites.sort_by(|a, b| (&a.site_url, a.property_id).cmp(&(&b.site_url, b.property_id)));
+    sites
 }
 
 /// Advice on an account without quota.
@@ -103,10 +124,10 @@ pub(super) fn status_of(error: &Error) -> SearchAccountStatus {
 }
 
 async fn ask(search: &SearchData, account: &search_account::Model) -> Result<(), Error> {
-    let credentials = search.credentials(account, false)?;
+    let credentials = search.credentials(account, &Responsible::Caller)?;
     match search.reader.engine().sites(&credentials).await {
         Ok(_) => Ok(()),
-        Err(error) => Err(super::analyses::search_data::explain(search, account, false, error).await),
+        Err(error) => Err(super::analyses::search_data::explain(search, account, &Responsible::Caller, error).await),
     }
 }
 

@@ -21,13 +21,16 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::verified_email_key,
+    access::{shown, verified_email_key},
     audit::Event,
     change::{Limit, MemberChange, Others, etag, insert_all, trimmed},
     sharing,
     users::{Member, plans::Entitlement},
 };
-use crate::{config::Config, error::Error};
+use crate::{
+    config::Config,
+    error::{Error, Responsible},
+};
 
 /// The maximum number of grants that a person makes.
 pub(super) const MAX_GRANTS: Limit = Limit { max: 500, noun: "grants" };
@@ -55,8 +58,9 @@ pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<
     let mut named = by_grant(named.all(db).await?);
     let grant = |row: team_grant::Model| {
         let owner = owners.remove(&row.owner_id);
-        let owner_email = owner.as_ref().filter(|owner| owner.email_verified).and_then(|owner| owner.email.clone());
-        TeamGrant { owner_name: owner.and_then(|owner| owner.name), owner_email, ..to_api(row, &mut named) }
+        let (owner_name, owner_email) = owner.as_ref().map(shown).unwrap_or_default();
+        let (owner_name, owner_email) = (owner_name.map(str::to_owned), owner_email.map(str::to_owned));
+        TeamGrant { owner_name, owner_email, ..to_api(row, &mut named) }
     };
     Ok(rows.into_iter().map(grant).collect())
 }
@@ -195,7 +199,7 @@ pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> 
 /// Locks the owner and checks that the plan includes a team.
 async fn allowed(change: &MemberChange, config: &Config) -> Result<user::Model, Error> {
     let owner = change.lock().await?;
-    Entitlement::of(config, &owner, change.now).require(Feature::Team, false)?;
+    Entitlement::of(config, &owner, change.now).require(Feature::Team, || Responsible::Caller)?;
     Ok(owner)
 }
 
@@ -235,7 +239,7 @@ fn to_api(row: team_grant::Model, named: &mut HashMap<Uuid, Vec<Uuid>>) -> TeamG
         id: row.id,
         etag: etag(&state(&row)),
         email: row.email,
-        role: shown(row.role),
+        role: granted(row.role),
         status: if row.accepted_at.is_some() { GrantStatus::Active } else { GrantStatus::Pending },
         all_properties: row.all_properties,
         property_ids,
@@ -255,7 +259,7 @@ fn stored(role: GrantRole) -> team_grant::Role {
     }
 }
 
-fn shown(role: team_grant::Role) -> GrantRole {
+fn granted(role: team_grant::Role) -> GrantRole {
     match role {
         team_grant::Role::Viewer => GrantRole::Viewer,
         team_grant::Role::Editor => GrantRole::Editor,

@@ -50,6 +50,9 @@ fn success_headers(operation: &Operation) -> Vec<&'static str> {
     if operation.errors.contains(&Code::PreconditionFailed) && operation.method == Method::PUT {
         names.push("ETag");
     }
+    if operation.deprecated.is_some() {
+        names.extend(["Deprecation", "Link"]);
+    }
     names
 }
 
@@ -174,6 +177,9 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     if status == 401 {
         headers.push("WWW-Authenticate");
     }
+    if status == 402 {
+        headers.push("Link");
+    }
     let says_when = [Code::IdempotencyInProgress, Code::SearchSiteRefused].iter().any(|code| codes.contains(code));
     if status == 429 || status == 503 || says_when {
         headers.push("Retry-After");
@@ -199,6 +205,8 @@ fn shared_headers() -> Value {
         "X-RateLimit-Reset": header("Time when the limit is full again, in Unix seconds.", whole(), json!(1_790_000_000)),
         "Retry-After": header("Seconds to wait before trying again.", json!({ "type": "integer", "format": "int64", "minimum": 1 }), json!(1)),
         "WWW-Authenticate": header("Names the protected-resource metadata (RFC 9728).", text(), json!("Bearer resource_metadata=\"https://sightline.example/.well-known/oauth-protected-resource\"")),
+        "Link": header("On 402 the page of plans (`rel=payment`); on a deprecated operation the changelog (`rel=deprecation`) and the operation to use instead (`rel=successor-version`).", text(), json!("<https://sightline.example/subscribe>; rel=\"payment\"")),
+        "Deprecation": header("Time since which the operation is deprecated (RFC 9745).", text(), json!("@1789344000")),
         "ETag": header("Identifies this state of the answer.", text(), json!("W/\"5f2b9c\"")),
         "Cache-Control": header("`private`: only the caller's own cache may store the answer.", text(), json!("private")),
         "Idempotency-Replayed": header("On requests with a key: true if this is a stored answer.", json!({ "type": "boolean" }), json!(false)),

@@ -1,6 +1,7 @@
 //! Access to properties. A value of these types proves the right that it names.
 
 pub mod facts;
+mod people;
 
 use std::{ops::Deref, sync::Arc};
 
@@ -14,8 +15,12 @@ use sea_orm::{
 use uuid::Uuid;
 
 use self::facts::{LinkFacts, PropertyFacts};
-use super::users::{addresses, plans::Entitlement};
-use crate::{config::Config, error::Error};
+pub use self::people::{responsible, shown, verified_email_key};
+use super::users::plans::Entitlement;
+use crate::{
+    config::Config,
+    error::{Error, Responsible},
+};
 
 /// The length of a hyphenated UUID, the only form that ids have here.
 const HYPHENATED: usize = 36;
@@ -42,7 +47,7 @@ impl ReadableProperty {
         let readable = Self { facts, entitlement, user_id };
         match lack {
             None => Ok(readable),
-            Some(lack) => Err(Error::SubscriptionRequired { owner_must: readable.owner_must(), lack }),
+            Some(lack) => Err(Error::SubscriptionRequired { by: readable.responsible(), lack }),
         }
     }
 
@@ -70,15 +75,18 @@ impl ReadableProperty {
         self.user_id
     }
 
-    /// Returns whether the plan and the search account belong to somebody other than the caller.
+    /// Returns the person whose plan and search account the property uses. The reader of a share link learns no name.
     #[must_use]
-    pub fn owner_must(&self) -> bool {
-        self.user_id != Some(self.facts.property.user_id)
+    pub fn responsible(&self) -> Responsible {
+        match self.user_id {
+            Some(reader) => responsible(&self.facts.owner, reader),
+            None => Responsible::Owner(None),
+        }
     }
 
     /// Fails if the owner's plan does not include `feature`.
     pub fn require_feature(&self, feature: Feature) -> Result<(), Error> {
-        self.entitlement.require(feature, self.owner_must())
+        self.entitlement.require(feature, || self.responsible())
     }
 }
 
@@ -226,13 +234,6 @@ pub fn parse_id(text: &str) -> Option<Uuid> {
     Some(text).filter(|text| text.len() == HYPHENATED).and_then(|text| Uuid::try_parse(text).ok())
 }
 
-/// Returns the address that grants are matched by, if the issuer verified it and a token stated it recently.
-#[must_use]
-pub fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Option<&str> {
-    let is_current = user.email_stated_at.is_some_and(|stated_at| now - stated_at < addresses::COUNTS_FOR);
-    user.email_key.as_deref().filter(|_| user.email_verified && is_current)
-}
-
 /// Converts a granted role to that of the API.
 pub(super) fn role_of(granted: team_grant::Role) -> Role {
     match granted {
@@ -244,7 +245,6 @@ pub(super) fn role_of(granted: team_grant::Role) -> Role {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
     use entity::user::Plan;
     use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
 
@@ -253,7 +253,7 @@ mod tests {
         random::Random,
         services::change::{Change, IfMatch},
         store::{database, unit_of_work::UnitOfWork},
-        testing::{World, noon, person},
+        testing::{World, noon},
     };
 
     async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
@@ -262,18 +262,6 @@ mod tests {
 
     async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
         crate::services::users::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
-    }
-
-    #[test]
-    fn an_address_counts_for_a_week_after_it_was_stated() {
-        let key = |email_verified: bool, email_stated_at: Option<DateTime<Utc>>| {
-            let user = user::Model { email_verified, email_stated_at, ..person("ann") };
-            verified_email_key(&user, noon()).is_some()
-        };
-        let second = TimeDelta::seconds(1);
-        assert!(key(true, Some(noon())) && key(true, Some(noon() - addresses::COUNTS_FOR + second)));
-        assert!(key(true, Some(noon() + second)), "the issuer's clock may be ahead");
-        assert!(!key(true, Some(noon() - addresses::COUNTS_FOR)) && !key(true, None) && !key(false, Some(noon())));
     }
 
     #[tokio::test]
@@ -387,9 +375,12 @@ mod tests {
 
         let id = id.to_string();
         let locked = ask(&world, viewer, &id, Role::Owner).await.unwrap_err();
-        assert!(matches!(locked, Error::SubscriptionRequired { owner_must: true, .. }), "{locked}");
+        assert_eq!(
+            locked.hint().unwrap(),
+            "The owner of the property, owner (owner@demo.test), must subscribe to a plan that includes this."
+        );
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
-        assert!(matches!(own, Error::SubscriptionRequired { owner_must: false, .. }), "{own}");
+        assert!(matches!(own, Error::SubscriptionRequired { by: Responsible::Caller, .. }), "{own}");
         assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
         let seen = world.facts(viewer, parse_id(&id)).await;
         assert_eq!(seen.property.unwrap().grant.clone().unwrap().role, team_grant::Role::Viewer);

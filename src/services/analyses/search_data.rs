@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{rendered::Answers, weeks::Weeks};
 use crate::{
     clock::Clock,
-    error::{Disconnected, Disconnection, Error},
+    error::{Disconnected, Disconnection, Error, Responsible},
     search_engine::{
         Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
         TroubleKind, last_final,
@@ -54,7 +54,7 @@ pub struct SearchSite {
     credentials: Account,
     account: search_account::Model,
     property_id: Uuid,
-    owner_must: bool,
+    responsible: Responsible,
     asker: Asker,
 }
 
@@ -65,14 +65,14 @@ impl SearchSite {
         search: &SearchData,
         property: &property::Model,
         account: search_account::Model,
-        owner_must: bool,
+        responsible: Responsible,
     ) -> Result<Self, Error> {
         Ok(Self {
             url: SiteUrl(property.site_url.clone()),
-            credentials: search.credentials(&account, owner_must)?,
+            credentials: search.credentials(&account, &responsible)?,
             account,
             property_id: property.id,
-            owner_must,
+            responsible,
             asker: Asker::new(Lane::Own),
         })
     }
@@ -82,29 +82,29 @@ impl SearchData {
     /// Returns the site of a property, with its owner's account. Readers of a share link have a lane of their own.
     pub fn site(&self, access: &ReadableProperty) -> Result<SearchSite, Error> {
         let account = access.account().clone();
-        let site = SearchSite::new(self, access.property(), account, access.owner_must())?;
+        let site = SearchSite::new(self, access.property(), account, access.responsible())?;
         let lane = if access.reader().is_some() { Lane::Own } else { Lane::Shared };
         Ok(SearchSite { asker: Asker::new(lane), ..site })
     }
 
-    /// Returns the credentials of an account. `owner_must` is true if the account is another person's.
+    /// Returns the credentials of an account. `by` is the person whose account it is.
     ///
     /// # Errors
     /// [`Error::SearchAccountDisconnected`] if the account cannot be used.
-    pub fn credentials(&self, account: &search_account::Model, owner_must: bool) -> Result<Account, Error> {
+    pub fn credentials(&self, account: &search_account::Model, by: &Responsible) -> Result<Account, Error> {
         if let Some(reason) = search_accounts::disconnection(account) {
-            return Err(self.disconnected(reason, owner_must));
+            return Err(self.disconnected(reason, by));
         }
         let token = search_accounts::refresh_token(&self.secrets, account)?;
-        let token = token.ok_or_else(|| self.disconnected(Disconnection::Revoked, owner_must))?;
+        let token = token.ok_or_else(|| self.disconnected(Disconnection::Revoked, by))?;
         Ok(Account { id: account.id, refresh_token: token.into() })
     }
 
     /// Returns the error for a search account that cannot be used.
     #[must_use]
-    pub fn disconnected(&self, reason: Disconnection, owner_must: bool) -> Error {
+    pub fn disconnected(&self, reason: Disconnection, by: &Responsible) -> Error {
         let page = self.account_page.clone();
-        Error::SearchAccountDisconnected(Disconnected { reason, owner_must, page })
+        Error::SearchAccountDisconnected(Disconnected { reason, by: by.clone(), page })
     }
 
     /// Returns the error for a search engine that has not answered for `account` in time, with the trouble that is known.
@@ -139,7 +139,7 @@ impl SearchData {
         if let SearchEngineError::SiteRefused { detail, .. } = &error {
             tracing::info!(property = %site.property_id, detail, "the search engine refuses the site");
         }
-        explain(self, &site.account, site.owner_must, error).await
+        explain(self, &site.account, &site.responsible, error).await
     }
 }
 
@@ -147,16 +147,12 @@ impl SearchData {
 pub async fn explain(
     search: &SearchData,
     account: &search_account::Model,
-    owner_must: bool,
+    by: &Responsible,
     error: SearchEngineError,
 ) -> Error {
     match error {
-        SearchEngineError::Disconnected(said) => {
-            refused(search, account, owner_must, Disconnection::Revoked, &said).await
-        }
-        SearchEngineError::ScopeMissing(said) => {
-            refused(search, account, owner_must, Disconnection::ScopeMissing, &said).await
-        }
+        SearchEngineError::Disconnected(said) => refused(search, account, by, Disconnection::Revoked, &said).await,
+        SearchEngineError::ScopeMissing(said) => refused(search, account, by, Disconnection::ScopeMissing, &said).await,
         SearchEngineError::Unavailable { retry_after, quota, detail } => {
             tracing::warn!(detail, "the search engine is unavailable");
             let trouble = if quota { TroubleKind::Quota } else { TroubleKind::Unreachable };
@@ -167,9 +163,9 @@ pub async fn explain(
             Error::SearchEngineUnavailable { retry_after: 60, trouble: TroubleKind::Misconfigured }
         }
         // Users other than the owner get the 404 of an unknown site, because the account is not theirs.
-        SearchEngineError::SiteRefused { .. } if owner_must => Error::NotFound,
-        SearchEngineError::SiteRefused { retry_after, .. } => {
-            Error::SearchSiteRefused { retry_after: retry_after.as_secs().max(1) }
+        SearchEngineError::SiteRefused { .. } if *by != Responsible::Caller => Error::NotFound,
+        SearchEngineError::SiteRefused { since, retry_after, .. } => {
+            Error::SearchSiteRefused { since, retry_after: retry_after.as_secs().max(1) }
         }
         SearchEngineError::PermissionLost(said) => {
             tracing::warn!(said, "the search engine refuses the account");
@@ -185,12 +181,12 @@ pub async fn explain(
 async fn refused(
     search: &SearchData,
     account: &search_account::Model,
-    owner_must: bool,
+    by: &Responsible,
     reason: Disconnection,
     said: &str,
 ) -> Error {
     let noted = search_accounts::mark_refused(&search.writer, account, reason, said, search.clock.now()).await;
-    noted.err().unwrap_or_else(|| search.disconnected(reason, owner_must))
+    noted.err().unwrap_or_else(|| search.disconnected(reason, by))
 }
 
 /// Stores grants that the search engine replaced.

@@ -5,11 +5,10 @@ use api::{
     system::{SearchAccountHealth, SearchAccountStatus},
 };
 use entity::{property, search_account};
-use sea_orm::PaginatorTrait as _;
 
 use super::{Integrations, view};
 use crate::{
-    error::Error,
+    error::{Error, Responsible},
     search_engine::{Trouble, TroubleKind},
     services::{search_accounts, system, users::Member},
 };
@@ -20,15 +19,16 @@ impl Integrations {
         let db = &self.search.db;
         let mut accounts = Vec::new();
         for account in search_accounts::of_user(db, member.user.id).await? {
-            let properties = property::Entity::of_account(account.id).count(db).await?;
-            accounts.push(self.last_known(account, properties));
+            let properties = property::Entity::of_account(account.id).all(db).await?;
+            accounts.push(self.last_known(account, &properties));
         }
         let [provider_a, provider_b] = view::connections(db, member.user.id).await?;
         Ok(IntegrationsStatus { search_accounts: accounts, provider_a, provider_b })
     }
 
-    fn last_known(&self, account: search_account::Model, properties: u64) -> SearchAccountHealth {
-        let ended = search_accounts::disconnection(&account).map(|reason| self.search.disconnected(reason, false));
+    fn last_known(&self, account: search_account::Model, properties: &[property::Model]) -> SearchAccountHealth {
+        let ended = search_accounts::disconnection(&account)
+            .map(|reason| self.search.disconnected(reason, &Responsible::Caller));
         let trouble = self.search.reader.engine().trouble(account.id);
         let (status, hint) = match (ended, trouble) {
             (Some(error), _) => (system::status_of(&error), error.hint().map(Into::into)),
@@ -49,7 +49,8 @@ impl Integrations {
             status,
             since: Some(since.into()),
             hint,
-            properties,
+            refused_sites: system::refused_sites(&self.search, account.id, properties),
+            properties: properties.len() as u64,
         }
     }
 }

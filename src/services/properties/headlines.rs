@@ -1,7 +1,7 @@
 //! The list of properties with headline metrics. A property that cannot be read never fails the list: its entry states the problem.
 
 use api::{
-    models::{Role, Window},
+    models::Window,
     properties::{Headline, PropertyAccessState, PropertyListAnswer, PropertyListMeta, TrackedProperty},
 };
 use chrono::TimeDelta;
@@ -92,11 +92,11 @@ fn state(error: &Error) -> PropertyAccessState {
 }
 
 async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<(Headline, LastFinal), Error> {
-    let owner_must = listed.role != Role::Owner;
+    let by = listed.responsible.clone();
     if let Some(lack) = listed.lack {
-        return Err(Error::SubscriptionRequired { owner_must, lack });
+        return Err(Error::SubscriptionRequired { by, lack });
     }
-    let site = SearchSite::new(search, &listed.property, listed.account.clone(), owner_must)?;
+    let site = SearchSite::new(search, &listed.property, listed.account.clone(), by)?;
     let freshness = search.last_final(&site).await?;
     let window = last_days(freshness.last_final_date, days.into());
     let before = last_days(window.start_date - TimeDelta::days(1), days.into());

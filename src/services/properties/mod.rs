@@ -23,14 +23,14 @@ pub use super::access::display_name;
 use super::{
     access::{
         facts::{COVERED, columns, grant_of},
-        role_of, verified_email_key,
+        responsible, role_of, verified_email_key,
     },
     change::PropertyChange,
     users::{Member, plans::Entitlement},
 };
 use crate::{
     config::Config,
-    error::{Error, Lack},
+    error::{Error, Lack, Responsible},
 };
 
 /// A tracked property in a person's list.
@@ -50,6 +50,8 @@ pub struct Listed {
     pub lack: Option<Lack>,
     /// The search account whose grant reads it.
     pub account: search_account::Model,
+    /// The person whose plan and search account it uses.
+    pub responsible: Responsible,
 }
 
 /// Returns the tracked properties that a person can see: favourites first, then by site. Executes two statements.
@@ -79,6 +81,7 @@ pub async fn visible(
                 tag_ids: tags.remove(&property.id).unwrap_or_default(),
                 lack: plan.lack(role != Role::Owner, *longer.get(&property.id)?),
                 account: found.account,
+                responsible: responsible(&found.owner, user.id),
                 property,
             })
         })

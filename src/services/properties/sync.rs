@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::owned;
 use crate::{
-    error::{Disconnection, Error},
+    error::{Disconnection, Error, Responsible},
     random::Random,
     search_engine::SiteUrl,
     services::{
@@ -68,7 +68,9 @@ pub async fn of_member(search: &SearchData, random: &Random, member: &Member) ->
         }
     }
     if !read {
-        return Err(unusable.unwrap_or_else(|| search.disconnected(Disconnection::NeverConnected, false)));
+        return Err(
+            unusable.unwrap_or_else(|| search.disconnected(Disconnection::NeverConnected, &Responsible::Caller))
+        );
     }
     let properties = property::Entity::of_owner(member.user.id).all(&search.db).await?;
     result.properties = properties.into_iter().map(owned).collect();
@@ -81,10 +83,10 @@ pub async fn of_account(
     random: &Random,
     account: &search_account::Model,
 ) -> Result<Outcome, Error> {
-    let credentials = search.credentials(account, false)?;
+    let credentials = search.credentials(account, &Responsible::Caller)?;
     let sites = match search.reader.engine().sites(&credentials).await {
         Ok(sites) => sites,
-        Err(error) => return Err(explain(search, account, false, error).await),
+        Err(error) => return Err(explain(search, account, &Responsible::Caller, error).await),
     };
     let sites: Vec<Site> = sites
         .into_iter()

@@ -10,7 +10,7 @@ use entity::user::{self, Plan};
 use super::state::Subscription;
 use crate::{
     config::{Config, PlanTerms},
-    error::{Error, Lack},
+    error::{Error, Lack, Responsible},
     store::rate_limit::Rate,
 };
 
@@ -71,9 +71,9 @@ impl Entitlement {
         built(self.features.unwrap_or(NOTHING))
     }
 
-    /// Fails if `feature` is not included. `owner_must` is true if the plan is another person's.
-    pub fn require(&self, feature: Feature, owner_must: bool) -> Result<(), Error> {
-        if self.includes(feature) { Ok(()) } else { Err(Error::SubscriptionRequired { owner_must, lack: Lack::This }) }
+    /// Fails if `feature` is not included. `by` is the person whose plan it is.
+    pub fn require(&self, feature: Feature, by: impl FnOnce() -> Responsible) -> Result<(), Error> {
+        if self.includes(feature) { Ok(()) } else { Err(Error::SubscriptionRequired { by: by(), lack: Lack::This }) }
     }
 
     /// Returns the reason why the plan does not open one of its owner's properties, if there is one. A `member` needs a plan with a
@@ -167,7 +167,7 @@ mod tests {
             assert_eq!(entitlement.has_access(), effective != Plan::None);
             let share = matches!(effective, Plan::Pro | Plan::Agency);
             assert_eq!(entitlement.includes(Feature::ShareLinks), share);
-            assert_eq!(entitlement.require(Feature::Team, true).is_ok(), share);
+            assert_eq!(entitlement.require(Feature::Team, || Responsible::Caller).is_ok(), share);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod lapses;
 mod subscribe;
+mod way_out;
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use entity::user::{Plan, PlanState};

@@ -49,8 +49,13 @@ async fn a_refused_grant_is_final_until_its_owner_reconnects() {
     assert_eq!(requests(&app, Endpoint::Token), before + 1, "a dozen readings, one presentation");
 
     let answer = viewer.ask(&WINDOW).await.expect(409);
-    assert_eq!(answer.hint(), "The owner of the property must reconnect the search account.");
-    for (actor, hint) in [(&owner.actor, "Reconnect your"), (&viewer.actor, "owner of the property must reconnect")] {
+    assert_eq!(
+        answer.hint(),
+        "The owner of the property, Demo Owner (owner@demo.test), must reconnect the search account."
+    );
+    for (actor, hint) in
+        [(&owner.actor, "Reconnect your"), (&viewer.actor, "Demo Owner (owner@demo.test), must reconnect")]
+    {
         let list = actor.get("/api/properties").await.expect(200).json;
         let entries = list["data"].as_array().unwrap();
         assert!(entries.iter().all(|entry| entry["access"] == "search_account_disconnected"), "{entries:?}");

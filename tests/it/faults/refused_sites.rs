@@ -18,7 +18,9 @@ const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "202
 fn refused(answer: Answer) -> u64 {
     let answer = answer.expect(409);
     assert_eq!(answer.code(), "search_site_refused");
-    assert!(answer.hint().contains("sync") && answer.hint().contains("access"), "{}", answer.hint());
+    for part in ["since 2026-11-2", "sync", "access"] {
+        assert!(answer.hint().contains(part), "{}", answer.hint());
+    }
     answer.header("retry-after").parse().unwrap()
 }
 
@@ -47,6 +49,35 @@ async fn one_refusal_of_the_search_engine_does_not_close_a_property() {
     editor.ask(&WINDOW).await.expect(200);
     owner.ask(&WINDOW).await.expect(200);
     app.anonymous().ask(&link, &WINDOW).await.expect(200);
+}
+
+#[tokio::test]
+async fn refused_sites_stand_in_the_health_of_their_account_until_they_are_read() {
+    let app = TestApp::start(impatient).await;
+    let asker = Asker::of(&app, "owner", "northmoor").await;
+    let health = async |path: &str| {
+        let answer = asker.actor.get(path).await.expect(200).json["data"].clone();
+        let account = if answer.is_array() { answer[0].clone() } else { answer["searchAccounts"][0].clone() };
+        (account["status"].clone(), account["refusedSites"].clone())
+    };
+    let paths = ["/api/accounts/health", "/api/integrations/status"];
+    assert_eq!(health(paths[0]).await, ("connected".into(), serde_json::json!([])));
+    trouble(&app, &["permission403:1"]);
+    refused(asker.ask(&WINDOW).await);
+    app.hand.advance(TimeDelta::seconds(90));
+    refused(asker.ask(&WINDOW).await);
+    trouble(&app, &[]);
+    for path in paths {
+        let (status, sites) = health(path).await;
+        assert_eq!((status, sites.as_array().unwrap().len()), ("connected".into(), 1), "{path}");
+        assert_eq!(sites[0]["propertyId"], asker.property.as_str());
+        assert!(sites[0]["siteUrl"].as_str().unwrap().contains("northmoor"), "{sites}");
+        assert_eq!(sites[0]["since"], "2026-11-21T12:00:00.000Z", "the first refusal counts");
+        assert!(sites[0]["hint"].as_str().unwrap().contains("then sync"), "{sites}");
+    }
+    app.hand.advance(TimeDelta::minutes(2));
+    asker.ask(&WINDOW).await.expect(200);
+    assert_eq!(health(paths[0]).await.1, serde_json::json!([]));
 }
 
 #[tokio::test]

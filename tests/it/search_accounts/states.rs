@@ -63,7 +63,10 @@ async fn revoked() {
     assert_eq!(health(&owner).await.0, "reconnect_required");
     let shared = viewer.listed("/api/properties").await[0]["id"].as_str().unwrap().to_owned();
     let told = viewer.ask(&format!("/api/properties/{shared}/performance"), &WINDOW).await.expect(409);
-    assert_eq!(told.hint(), "The owner of the property must reconnect the search account.");
+    assert_eq!(
+        told.hint(),
+        "The owner of the property, Demo Owner (owner@demo.test), must reconnect the search account."
+    );
     let page = browser(&app, "owner").await.get("/account").await;
     page.expect(200, &["Access ended by the search engine", "reconnect_required", "invalid_grant", "Reconnect"]);
 }
