@@ -149,5 +149,8 @@ async fn an_account_whose_access_has_ended_must_be_reconnected() {
     for tool in ["list_properties", "get_connection_health", "get_countries"] {
         assert!(advice(&owners, tool).await.contains(&page), "{tool}");
     }
-    assert_eq!(advice(&viewers, "get_countries").await, "The owner of the property must reconnect the search account.");
+    assert_eq!(
+        advice(&viewers, "get_countries").await,
+        "The owner of the property, Demo Owner (owner@demo.test), must reconnect the search account."
+    );
 }
