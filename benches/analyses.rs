@@ -20,6 +20,7 @@ use sightline::{
         growth::{best_pages, opportunities},
         metrics::Metrics,
         movers::movers,
+        page::{Changes, Page},
         positions::Distribution,
         query_periods::{Distinct, QueryPeriods},
         series::{Slot, Span},
@@ -128,7 +129,7 @@ type Analysis = (&'static str, fn(&Input));
 const ANALYSES: [Analysis; 7] = [
     ("cannibalization", |input| {
         let pages = input.by_page().map(|(query, page, metrics)| (query, page, *metrics));
-        black_box(candidates(input.by_query(), pages, &CANNIBALIZATION, 5_000));
+        black_box(candidates(input.by_query(), pages, &CANNIBALIZATION, &Page::first(5_000), &Changes::default()));
     }),
     ("growth", |input| {
         let rows = input.keyed();
@@ -144,7 +145,7 @@ const ANALYSES: [Analysis; 7] = [
         // Each window lacks a tenth of the keys.
         let (now, before) = (&rows[rows.len() / 10..], &rows[..rows.len() - rows.len() / 10]);
         let listing = |rows| Listing { rows, capped: false };
-        black_box(movers(listing(now), listing(before), 10, 50));
+        black_box(movers(listing(now), listing(before), 10, &Page::first(50)));
     }),
     ("query count", |input| {
         let (mut days, mut distinct) = (QueryPeriods::new(ONE_DAY), Distinct::default());
@@ -160,7 +161,11 @@ const ANALYSES: [Analysis; 7] = [
         let rows = input.keyed();
         let (now, before) = (&rows[rows.len() / 10..], &rows[..rows.len() - rows.len() / 10]);
         let listing = |rows| Listing { rows, capped: false };
-        black_box(table::rows(listing(now), Some(Before { previous: listing(before), base: None }), 5_000));
+        black_box(table::rows(
+            listing(now),
+            Some(Before { previous: listing(before), base: None }),
+            &Page::first(5_000),
+        ));
     }),
     ("country trends", |input| {
         let codes: Vec<String> = (0..200).map(|code| format!("c{code}")).collect();

@@ -16,7 +16,11 @@ use api::analytics::{
     OwnerConfidence, SuggestedOwner,
 };
 
-use super::{change::count, metrics::Metrics, table};
+use super::{
+    change::count,
+    metrics::Metrics,
+    page::{Changes, Page, Values},
+};
 
 /// The result of the analysis.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +29,10 @@ pub struct Candidates {
     pub analysed: usize,
     /// Queries that qualified.
     pub found: usize,
-    /// The first of them, by priority descending, then by query.
+    /// One page of them. Their own order is by priority descending, then by query.
     pub queries: Vec<CannibalizedQuery>,
+    /// The number of queries on all pages.
+    pub matched: usize,
 }
 
 /// A query with its pages, by impressions descending.
@@ -44,7 +50,8 @@ pub fn candidates<'r>(
     queries: impl IntoIterator<Item = (&'r str, Metrics)>,
     pages: impl IntoIterator<Item = (&'r str, &'r str, Metrics)>,
     thresholds: &CannibalizationThresholds,
-    limit: usize,
+    page: &Page,
+    changes: &Changes<'_>,
 ) -> Candidates {
     let queries: Vec<(&str, Metrics)> = queries.into_iter().collect();
     let places: HashMap<&str, u32> = (0..).zip(&queries).map(|(place, (query, _))| (*query, place)).collect();
@@ -65,8 +72,14 @@ pub fn candidates<'r>(
     let found = contests.len();
     let by_priority =
         |a: &Contest<'_>, b: &Contest<'_>| b.priority.total_cmp(&a.priority).then_with(|| a.query.cmp(b.query));
-    let queries = table::first(contests, limit, by_priority);
-    Candidates { analysed, found, queries: queries.iter().map(|contest| contest.to_api(thresholds)).collect() }
+    let values = |contest: &Contest<'r>| Values {
+        key: contest.query,
+        own: Some(contest.own),
+        compared: changes.get(contest.query),
+    };
+    let listed = page.of(contests, values, by_priority);
+    let queries = listed.rows.iter().map(|contest| contest.to_api(thresholds)).collect();
+    Candidates { analysed, found, queries, matched: listed.matched }
 }
 
 /// The rows of the comparison window.
@@ -101,7 +114,8 @@ impl<'r> Before<'r> {
         for (query, state) in now.iter_mut().zip(states) {
             query.previous = Some(state);
         }
-        candidates(self.queries.iter().copied(), self.pages.iter().copied(), thresholds, 0).found
+        let (none, unsorted) = (Page::first(0), Changes::default());
+        candidates(self.queries.iter().copied(), self.pages.iter().copied(), thresholds, &none, &unsorted).found
     }
 
     fn state(
@@ -256,7 +270,13 @@ mod tests {
 
     fn found(pages: &[(&'static str, Metrics)]) -> Candidates {
         let own = [("shoes", page(1.0, 100.0, 2.0))];
-        candidates(own, pages.iter().map(|(url, metrics)| ("shoes", *url, *metrics)), &DEFAULTS, 10)
+        candidates(
+            own,
+            pages.iter().map(|(url, metrics)| ("shoes", *url, *metrics)),
+            &DEFAULTS,
+            &Page::first(10),
+            &Changes::default(),
+        )
     }
 
     #[test]
@@ -330,7 +350,7 @@ mod tests {
             let rows = pages.iter().zip(&urls).map(|((clicks, impressions, position), url)| {
                 ("shoes", url.as_str(), page(f64::from(*clicks), f64::from(*impressions), *position))
             });
-            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, 10);
+            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, &Page::first(10), &Changes::default());
             prop_assert_eq!(found.queries.len(), usize::from(pages.len() > 1));
             for query in &found.queries {
                 let shares: f64 = query.pages.iter().map(|page| page.impressions_share).sum();

@@ -6,7 +6,10 @@
 //! curve or the published one. The gain is a heuristic for sorting: it assumes that impressions stay the same and that the
 //! query gets an average CTR.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    cmp::Ordering,
+    collections::{HashMap, HashSet},
+};
 
 use api::analytics::{GrowthThresholds, OpportunityKind};
 
@@ -43,10 +46,17 @@ pub fn opportunities<'r>(
             kinds.iter().filter_map(move |kind| opportunity(query, metrics, *kind, curve, thresholds))
         })
         .collect();
-    found.sort_unstable_by(|a, b| {
-        b.gain.total_cmp(&a.gain).then_with(|| a.query.cmp(b.query)).then_with(|| a.kind.cmp(&b.kind))
-    });
+    found.sort_unstable_by(Opportunity::by_gain);
     found
+}
+
+impl Opportunity<'_> {
+    /// By gain descending, then by query and kind.
+    #[must_use]
+    pub fn by_gain(&self, other: &Self) -> Ordering {
+        let by_gain = other.gain.total_cmp(&self.gain);
+        by_gain.then_with(|| self.query.cmp(other.query)).then_with(|| self.kind.cmp(&other.kind))
+    }
 }
 
 fn opportunity<'r>(

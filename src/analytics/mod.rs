@@ -9,6 +9,7 @@ pub mod explanation;
 pub mod growth;
 pub mod metrics;
 pub mod movers;
+pub mod page;
 pub mod positions;
 pub mod query_periods;
 pub mod series;

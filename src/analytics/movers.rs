@@ -12,6 +12,7 @@ use api::{
 
 use super::{
     metrics::Metrics,
+    page::{Page, Shown, Values},
     table::{self, Listing},
 };
 
@@ -22,7 +23,7 @@ struct Pair<'r> {
     before: Option<&'r Metrics>,
 }
 
-impl Pair<'_> {
+impl<'r> Pair<'r> {
     /// Descending by impressions, then clicks, in the only window that has the query.
     fn by_size(&self, other: &Self) -> Ordering {
         let size = |pair: &Self| pair.now.or(pair.before).map_or((0.0, 0.0), |m| (m.impressions, m.clicks));
@@ -51,15 +52,25 @@ impl Pair<'_> {
         self.now.into_iter().chain(self.before).map(|metrics| metrics.impressions).fold(0.0, f64::max)
     }
 
+    fn values(&self) -> Values<'r> {
+        let compared = self.now.zip(self.before).map(|(now, before)| (*now, *before));
+        Values { key: self.key, own: self.now.copied(), compared }
+    }
+
     fn row(&self, presence: Presence) -> TableRow {
         table::compared(self.key, self.now, self.before, presence)
     }
 }
 
-/// The movers among queries with at least `min_impressions` in one of the windows. Each list has at most `limit` entries.
+/// The movers among queries with at least `min_impressions` in one of the windows. Each list is one page.
 #[must_use]
-pub fn movers(current: Listing<'_>, previous: Listing<'_>, min_impressions: u64, limit: usize) -> QueryMovers {
-    let joined = table::join(current, previous, usize::MAX);
+pub fn movers<'r>(
+    current: Listing<'r>,
+    previous: Listing<'r>,
+    min_impressions: u64,
+    page: &Page,
+) -> (QueryMovers, Shown) {
+    let joined = table::join(current, previous);
     let kept = current.rows.iter().zip(&joined.before).map(|((key, now), place)| Pair {
         key,
         now: Some(now),
@@ -70,7 +81,7 @@ pub fn movers(current: Listing<'_>, previous: Listing<'_>, min_impressions: u64,
         Pair { key, now: None, before: Some(before) }
     });
     let large = kept.chain(gone).filter(|pair| pair.impressions() >= min_impressions as f64);
-    let (mut both, one): (Vec<Pair<'_>>, Vec<Pair<'_>>) = large.partition(|p| p.now.is_some() && p.before.is_some());
+    let (mut both, one): (Vec<Pair<'r>>, Vec<Pair<'r>>) = large.partition(|p| p.now.is_some() && p.before.is_some());
     let (mut new, mut lost): (Vec<Pair<'_>>, Vec<Pair<'_>>) = one.into_iter().partition(|pair| pair.now.is_some());
     let mut unknown = Vec::new();
     if previous.capped {
@@ -80,15 +91,22 @@ pub fn movers(current: Listing<'_>, previous: Listing<'_>, min_impressions: u64,
         unknown.append(&mut lost);
     }
     both.retain(Pair::changed);
-    let listed = |pairs: Vec<Pair<'_>>, presence| {
-        table::first(pairs, limit, Pair::by_size).iter().map(|pair| pair.row(presence)).collect()
+    let mut shown = Shown::default();
+    let mut matched = 0;
+    let mut listed = |pairs: Vec<Pair<'r>>, own: fn(&Pair<'r>, &Pair<'r>) -> Ordering, presence| {
+        let found = page.of(pairs, Pair::values, own);
+        let of_window = Shown::of(found.rows.iter().filter_map(|pair| pair.now));
+        shown = Shown::rows(shown.rows + of_window.rows, shown.clicks + of_window.clicks);
+        matched += found.matched;
+        found.rows.iter().map(|pair| pair.row(presence)).collect()
     };
-    QueryMovers {
-        new: listed(new, Presence::New),
-        lost: listed(lost, Presence::Lost),
-        unknown: listed(unknown, Presence::Unknown),
-        moving: table::first(both, limit, Pair::by_move).iter().map(|pair| pair.row(Presence::Both)).collect(),
-    }
+    let movers = QueryMovers {
+        new: listed(new, Pair::by_size, Presence::New),
+        lost: listed(lost, Pair::by_size, Presence::Lost),
+        unknown: listed(unknown, Pair::by_size, Presence::Unknown),
+        moving: listed(both, Pair::by_move, Presence::Both),
+    };
+    (movers, page.said(shown, matched, current.capped, previous.capped))
 }
 
 #[cfg(test)]
@@ -110,7 +128,13 @@ mod tests {
 
     fn found(now_capped: bool, before_capped: bool) -> QueryMovers {
         let (now, before) = (NOW.map(|(k, c, i)| row(k, c, i)), BEFORE.map(|(k, c, i)| row(k, c, i)));
-        movers(Listing { rows: &now, capped: now_capped }, Listing { rows: &before, capped: before_capped }, 10, 9)
+        movers(
+            Listing { rows: &now, capped: now_capped },
+            Listing { rows: &before, capped: before_capped },
+            10,
+            &Page::first(9),
+        )
+        .0
     }
 
     #[test]

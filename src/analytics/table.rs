@@ -3,7 +3,7 @@
 //! A missing row is not a row of zeros. Both windows' lists may be truncated at the fetch limit. A key in one list only is
 //! `new` or `lost` if the other list is complete, and `unknown` if it was truncated.
 
-use std::{cmp::Ordering, collections::HashMap};
+use std::collections::HashMap;
 
 use api::{
     analytics::TableRow,
@@ -13,6 +13,7 @@ use api::{
 use super::{
     change::{change, count, to_api},
     metrics::Metrics,
+    page::{Page, Shown, Values},
 };
 
 /// The search engine's list for one window: rows sorted by clicks, impressions and key.
@@ -42,35 +43,17 @@ pub struct Join {
     pub gone: Vec<u32>,
 }
 
-/// Joins the first `limit` current rows with all rows of the comparison, and finds the first `limit` rows that only the
-/// comparison has.
+/// Joins the rows of two listings.
 #[must_use]
-pub fn join(current: Listing<'_>, previous: Listing<'_>, limit: usize) -> Join {
+pub fn join(current: Listing<'_>, previous: Listing<'_>) -> Join {
     let places: HashMap<&str, u32> = (0..).zip(previous.rows).map(|(place, (key, _))| (*key, place)).collect();
+    let before: Vec<Option<u32>> = current.rows.iter().map(|(key, _)| places.get(key).copied()).collect();
     let mut met = vec![false; previous.rows.len()];
-    let mut before = Vec::with_capacity(current.rows.len().min(limit));
-    for (key, _) in current.rows {
-        let place = places.get(key).copied();
-        if let Some(place) = place {
-            met[place as usize] = true;
-        }
-        if before.len() < limit {
-            before.push(place);
-        }
+    for place in before.iter().flatten() {
+        met[*place as usize] = true;
     }
     let gone = (0..).zip(met).filter(|(_, met)| !met).map(|(place, _)| place);
-    Join { before, gone: gone.take(limit).collect() }
-}
-
-/// Returns the first `limit` of `rows` in `order`, without sorting the rest.
-#[must_use]
-pub fn first<T>(mut rows: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
-    if rows.len() > limit {
-        rows.select_nth_unstable_by(limit, &order);
-        rows.truncate(limit);
-    }
-    rows.sort_unstable_by(order);
-    rows
+    Join { before, gone: gone.collect() }
 }
 
 /// The presence of a key that the current listing has and the comparison's lacks.
@@ -85,29 +68,73 @@ pub fn only_before(current_capped: bool) -> Presence {
     if current_capped { Presence::Unknown } else { Presence::Lost }
 }
 
-/// The first `limit` rows of the window. With a comparison, each has `previous`, and up to `limit` rows that only the
-/// comparison window has follow.
+/// The places of the rows of one page.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Places {
+    /// The rows of the window, and the place of each in the comparison's listing.
+    pub now: Vec<(u32, Option<u32>)>,
+    /// The rows that only the comparison window has.
+    pub gone: Vec<u32>,
+    /// What coverage says about the rows of the window.
+    pub shown: Shown,
+}
+
+/// Finds the rows of a page: those of the window, in its order, and as many that only the comparison window has, in theirs. The
+/// latter have no metrics of the window, so they satisfy no condition on metrics.
 #[must_use]
-pub fn rows(current: Listing<'_>, before: Option<Before<'_>>, limit: usize) -> Vec<TableRow> {
-    let Some(Before { previous, base }) = before else {
-        return current.rows.iter().take(limit).map(|(key, metrics)| plain(key, metrics)).collect();
+pub fn places(current: Listing<'_>, before: Option<Before<'_>>, page: &Page) -> Places {
+    let joined = before.map(|before| join(current, before.previous));
+    let base = before.and_then(|before| before.base).map(by_key);
+    let values = |place: &u32| {
+        let (key, own) = &current.rows[*place as usize];
+        let old = joined.as_ref().and_then(|joined| joined.before[*place as usize]);
+        let old = old.zip(before).map(|(old, before)| &before.previous.rows[old as usize].1);
+        let now = base.as_ref().map_or(Some(own), |base| base.get(key).copied());
+        Values { key, own: Some(*own), compared: now.zip(old).map(|(now, old)| (*now, *old)) }
     };
-    let joined = join(current, previous, limit);
-    let base: Option<HashMap<&str, &Metrics>> =
-        base.map(|base| base.rows.iter().map(|(key, metrics)| (*key, metrics)).collect());
-    let kept = current.rows.iter().zip(&joined.before).map(|((key, metrics), place)| {
-        let old = place.map(|place| &previous.rows[place as usize].1);
+    let all: Vec<u32> = (0..).take(current.rows.len()).collect();
+    let found = page.of(all, values, Ord::cmp);
+    let shown = Shown::of(found.rows.iter().map(|place| &current.rows[*place as usize].1));
+    let previous_capped = before.is_some_and(|before| before.previous.capped);
+    let gone = joined.as_ref().filter(|_| page.filters.0.is_empty()).map_or(&[][..], |joined| &joined.gone);
+    let old = |place: u32| joined.as_ref().and_then(|joined| joined.before[place as usize]);
+    Places {
+        shown: page.said(shown, found.matched, current.capped, previous_capped),
+        gone: gone.iter().skip(page.offset).take(page.limit).copied().collect(),
+        now: found.rows.into_iter().map(|place| (place, old(place))).collect(),
+    }
+}
+
+fn by_key(listing: Listing<'_>) -> HashMap<&str, &Metrics> {
+    listing.rows.iter().map(|(key, metrics)| (*key, metrics)).collect()
+}
+
+/// The rows of a page. With a comparison, each has `previous`, and rows that only the comparison window has follow.
+#[must_use]
+pub fn rows(current: Listing<'_>, before: Option<Before<'_>>, page: &Page) -> (Vec<TableRow>, Shown) {
+    let places = places(current, before, page);
+    let Some(Before { previous, base }) = before else {
+        let row = |(place, _): &(u32, Option<u32>)| {
+            let (key, metrics) = &current.rows[*place as usize];
+            plain(key, metrics)
+        };
+        return (places.now.iter().map(row).collect(), places.shown);
+    };
+    let base = base.map(by_key);
+    let kept = places.now.iter().map(|(place, old)| {
+        let (key, metrics) = &current.rows[*place as usize];
+        let old = old.map(|old| &previous.rows[old as usize].1);
         let row = compared(key, Some(metrics), old, only_now(previous.capped));
         match &base {
             None => row,
             Some(base) => TableRow { change: base.get(key).zip(old).map(|(now, old)| change(now, old)), ..row },
         }
     });
-    let gone = joined.gone.iter().map(|place| {
+    let gone = places.gone.iter().map(|place| {
         let (key, old) = &previous.rows[*place as usize];
         compared(key, None, Some(old), only_before(current.capped))
     });
-    kept.chain(gone).collect()
+    (kept.chain(gone).collect(), places.shown)
 }
 
 /// A row of a comparison. `presence` explains a missing side.
@@ -130,33 +157,6 @@ fn plain(key: &str, metrics: &Metrics) -> TableRow {
     TableRow { presence: None, ..compared(key, Some(metrics), None, Presence::New) }
 }
 
-/// The rows of a listing that an answer shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Shown {
-    /// Their number.
-    pub rows: usize,
-    /// Their clicks.
-    pub clicks: f64,
-}
-
-impl Shown {
-    /// The first `limit` rows of a listing.
-    #[must_use]
-    pub fn first(listing: Listing<'_>, limit: usize) -> Self {
-        Self::of(listing.rows.iter().take(limit).map(|(_, metrics)| metrics))
-    }
-
-    /// These rows.
-    pub fn of<'m>(rows: impl IntoIterator<Item = &'m Metrics>) -> Self {
-        let mut shown = Self::default();
-        for row in rows {
-            shown.rows += 1;
-            shown.clicks += row.clicks;
-        }
-        shown
-    }
-}
-
 /// The clicks that shares are of, counted as the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Whole {
@@ -172,7 +172,7 @@ pub struct Whole {
 pub fn coverage(listing: Listing<'_>, shown: Shown, aggregation: Aggregation, whole: Option<Whole>) -> TableCoverage {
     let share =
         |clicks: f64, of: fn(&Whole) -> f64| whole.as_ref().map(of).filter(|of| *of > 0.0).map(|of| clicks / of);
-    let known = Shown::first(listing, usize::MAX);
+    let known = Shown::of(listing.rows.iter().map(|(_, metrics)| metrics));
     TableCoverage {
         available: true,
         reason: None,
@@ -180,6 +180,8 @@ pub fn coverage(listing: Listing<'_>, shown: Shown, aggregation: Aggregation, wh
         rows_shown: Some(shown.rows as u64),
         rows_known: Some(known.rows as u64),
         total_rows_capped: Some(listing.capped),
+        rows_matched: shown.matched.map(|rows| rows as u64),
+        order_exact: shown.exact,
         clicks: Some(count(shown.clicks)),
         clicks_share: share(shown.clicks, |whole| whole.property),
         slice_share: share(shown.clicks, |whole| whole.slice),
@@ -197,6 +199,8 @@ pub fn unavailable(reason: &str) -> TableCoverage {
         rows_shown: None,
         rows_known: None,
         total_rows_capped: None,
+        rows_matched: None,
+        order_exact: None,
         clicks: None,
         clicks_share: None,
         slice_share: None,
@@ -216,7 +220,11 @@ mod tests {
         let (current, previous) = ([row("a", 5.0), row("b", 3.0)], [row("b", 4.0), row("c", 2.0)]);
         let current = Listing { rows: &current, capped: current_capped };
         let previous = Listing { rows: &previous, capped: previous_capped };
-        rows(current, Some(Before { previous, base: None }), 10).into_iter().map(|r| (r.key, r.presence)).collect()
+        rows(current, Some(Before { previous, base: None }), &Page::first(10))
+            .0
+            .into_iter()
+            .map(|r| (r.key, r.presence))
+            .collect()
     }
 
     #[test]
@@ -235,7 +243,7 @@ mod tests {
     fn a_lost_row_has_no_numbers_of_its_own() {
         let previous = [row("c", 2.0)];
         let before = Before { previous: Listing { rows: &previous, capped: false }, base: None };
-        let found = rows(Listing { rows: &[], capped: false }, Some(before), 5);
+        let (found, _) = rows(Listing { rows: &[], capped: false }, Some(before), &Page::first(5));
         assert_eq!((found[0].clicks, found[0].impressions, found[0].position), (None, None, None));
         assert_eq!(found[0].previous.as_ref().unwrap().clicks, 2);
         assert!(found[0].change.is_none());
@@ -246,19 +254,10 @@ mod tests {
         let (current, base, previous) =
             ([row("a", 5.0), row("b", 3.0)], [row("a", 4.0)], [row("a", 1.0), row("b", 2.0)]);
         let [current, base, previous] = [&current[..], &base, &previous].map(|rows| Listing { rows, capped: false });
-        let found = rows(current, Some(Before { previous, base: Some(base) }), 5);
+        let (found, _) = rows(current, Some(Before { previous, base: Some(base) }), &Page::first(5));
         assert_eq!((found[0].clicks, found[0].previous.as_ref().unwrap().clicks), (Some(5), 1));
         assert_eq!(found[0].change.as_ref().unwrap().clicks.absolute, Some(3));
         assert!(found[1].previous.is_some() && found[1].change.is_none(), "not seen on the compared days");
-    }
-
-    #[test]
-    fn the_first_rows_are_the_ones_that_sorting_all_would_give() {
-        let rows: Vec<u32> = (0..50).map(|n| n * 37 % 50).collect();
-        for limit in [0, 1, 7, 49, 50, 80] {
-            let expected: Vec<u32> = (0..50).take(limit).collect();
-            assert_eq!(first(rows.clone(), limit, Ord::cmp), expected, "{limit}");
-        }
     }
 
     #[test]
@@ -266,7 +265,7 @@ mod tests {
         let listed = [row("a", 5.0), row("b", 3.0), row("c", 1.0)];
         let listing = Listing { rows: &listed, capped: true };
         let whole = Whole { property: 32.0, slice: 16.0 };
-        let coverage = coverage(listing, Shown::first(listing, 2), Aggregation::ByProperty, Some(whole));
+        let coverage = coverage(listing, Shown::first(&listed, 2), Aggregation::ByProperty, Some(whole));
         assert_eq!((coverage.rows_shown, coverage.rows_known, coverage.clicks), (Some(2), Some(3), Some(8)));
         assert_eq!((coverage.clicks_share, coverage.slice_share), (Some(0.25), Some(0.5)));
         assert_eq!((coverage.known_share, coverage.total_rows_capped), (Some(9.0 / 32.0), Some(true)));

@@ -98,7 +98,7 @@ impl AnalyticsApi for App {
         caller: Caller,
         Params(params): Params<ExportParams>,
     ) -> Answered<Csv> {
-        Ok(streamed(analyses::export::table(&self.search, &*caller.access()?, &params).await?))
+        Ok(streamed(analyses::export::breakdown(&self.search, &*caller.access()?, &params).await?))
     }
 
     async fn get_property_branded_traffic(

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::AnswerMeta;
 use crate::{
-    models::{Question, RowLimit, TableCoverage},
+    models::{OffsetParams, OrderParams, Question, RowLimit, TableCoverage},
     params::{Decimal, Echo, QueryParams, Whole},
 };
 
@@ -32,6 +32,12 @@ pub struct CannibalizationParams {
     /// results for a brand are normal. `classification=branded` includes them, too.
     #[param(default = "false", example = "false")]
     pub include_branded: bool,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
+    /// The first row.
+    #[param(flatten)]
+    pub offset: OffsetParams,
     /// Maximum number of queries in the answer.
     #[param(default = "500", example = "100")]
     pub limit: RowLimit,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AnswerMeta, SeriesPoint, TableRow, Totals};
 use crate::{
-    models::{Question, SeriesParams, TableCoverage},
+    models::{OffsetParams, OrderParams, Question, SeriesParams, TableCoverage},
     params::{Echo, QueryParams, Whole},
 };
 
@@ -16,6 +16,12 @@ pub struct CountriesParams {
     /// Window, comparison and slice.
     #[param(flatten)]
     pub question: Question,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
+    /// The first row.
+    #[param(flatten)]
+    pub offset: OffsetParams,
     /// Maximum number of countries in the answer; the default exceeds the number of countries.
     #[param(default = "500", example = "50")]
     pub limit: Whole<1, 500>,

@@ -3,7 +3,7 @@
 use poem_openapi::Enum;
 
 use crate::{
-    models::{Question, RowLimit},
+    models::{Offset, OrderParams, Question, RowLimit},
     params::QueryParams,
 };
 
@@ -34,10 +34,21 @@ pub struct ExportParams {
     /// The table to export.
     #[param(default = "queries", example = "queries")]
     pub table: ExportTable,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
     /// Maximum number of rows in the query table.
     #[param(default = "5000", example = "500")]
     pub query_limit: RowLimit,
     /// Maximum number of rows in the page table.
     #[param(default = "5000", example = "500")]
     pub page_limit: RowLimit,
+    /// Number of rows of the query table to skip. With a comparison, as many of the rows that only the comparison window has are
+    /// skipped, too.
+    #[param(default = "0", example = "500")]
+    pub query_offset: Offset,
+    /// Number of rows of the page table to skip. With a comparison, as many of the rows that only the comparison window has are
+    /// skipped, too.
+    #[param(default = "0", example = "500")]
+    pub page_offset: Offset,
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{AnswerMeta, CtrCurve, CurveSource, QueryCoverage};
 use crate::{
     error::ApiError,
-    models::{Change, Metrics, Presence, Question, RowLimit},
+    models::{Change, Metrics, OffsetParams, OrderParams, Presence, Question, RowLimit},
     params::{Decimal, Echo, QueryParams, Whole},
 };
 
@@ -36,6 +36,12 @@ pub struct GrowthParams {
     /// `classification=branded` includes them, too.
     #[param(default = "false", example = "false")]
     pub include_branded: bool,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
+    /// The first row.
+    #[param(flatten)]
+    pub offset: OffsetParams,
     /// Maximum number of opportunities in the answer.
     #[param(default = "500", example = "100")]
     pub limit: RowLimit,

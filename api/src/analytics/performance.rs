@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AnswerMeta, ExplainedEvent, Explanation, Period, PropertyPerformanceParams};
 use crate::{
-    models::{Change, Metrics, Presence, Question, RowLimit, SeriesParams, TableCoverage},
+    models::{Change, Metrics, Offset, OrderParams, Presence, Question, RowLimit, SeriesParams, TableCoverage},
     params::{Echo, QueryParams},
 };
 
@@ -54,6 +54,9 @@ pub struct PerformanceParams {
     /// `totals` for none.
     #[param(default = "series", example = "all")]
     pub scope: Scope,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
     /// Maximum number of rows in the query table. With a comparison, up to as many rows that only the comparison window
     /// has follow.
     #[param(default = "500", example = "500")]
@@ -62,6 +65,14 @@ pub struct PerformanceParams {
     /// has follow.
     #[param(default = "500", example = "500")]
     pub page_limit: RowLimit,
+    /// Number of rows of the query table to skip. With a comparison, as many of the rows that only the comparison window has are
+    /// skipped, too.
+    #[param(default = "0", example = "500")]
+    pub query_offset: Offset,
+    /// Number of rows of the page table to skip. With a comparison, as many of the rows that only the comparison window has are
+    /// skipped, too.
+    #[param(default = "0", example = "500")]
+    pub page_offset: Offset,
 }
 
 /// The performance of a property.

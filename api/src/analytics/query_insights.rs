@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AnswerMeta, BrandedSplit, CurveSource, Period, PositionBucket, QueryCoverage, TableRow};
 use crate::{
-    models::{Question, SeriesParams},
+    models::{OffsetParams, OrderParams, Question, SeriesParams},
     params::{Echo, QueryParams, Whole},
 };
 
@@ -22,6 +22,12 @@ pub struct QueryInsightsParams {
     /// Minimum impressions, in either window, of a query listed as new, lost or moving.
     #[param(default = "10", example = "10")]
     pub min_impressions: Whole<1, 1_000_000>,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
+    /// The first row.
+    #[param(flatten)]
+    pub offset: OffsetParams,
     /// Maximum number of rows in each list of queries.
     #[param(default = "50", example = "50")]
     pub limit: Whole<1, 500>,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{AnswerMeta, SeriesPoint};
 use crate::{
-    models::{Question, SeriesParams, TableCoverage},
+    models::{OffsetParams, OrderParams, Question, SeriesParams, TableCoverage},
     params::{Echo, ParamValue, QueryParams, Whole},
 };
 
@@ -80,6 +80,12 @@ pub struct SparklinesParams {
     /// does not matter; they are returned as the table shows them.
     #[param(example = r#"["running shoes","trail shoes"]"#)]
     pub keys: Option<Keys>,
+    /// The order of the rows.
+    #[param(flatten)]
+    pub order: OrderParams,
+    /// The first row.
+    #[param(flatten)]
+    pub offset: OffsetParams,
     /// Number of rows from the top of the table, when `keys` is absent.
     #[param(default = "25", example = "25")]
     pub limit: Whole<1, 50>,

@@ -80,6 +80,13 @@ pub struct TableCoverage {
     /// True if `rowsKnown` reached the fetch ceiling, so there may be more rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rows_capped: Option<bool>,
+    /// Number of the rows known that satisfy `metricFilters`; absent without them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_matched: Option<u64>,
+    /// False if rows that could not be read might stand before or among those shown: the list was cut, which the search engine
+    /// does by clicks, and `sort` or `metricFilters` ask for another order. Absent without these two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order_exact: Option<bool>,
     /// Clicks of the rows shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clicks: Option<u64>,

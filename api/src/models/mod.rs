@@ -7,6 +7,7 @@ mod filter;
 mod granularity;
 mod meta;
 mod metrics;
+mod order;
 mod question;
 mod role;
 mod search_type;
@@ -22,6 +23,7 @@ pub use filter::{
 pub use granularity::{Granularity, SeriesParams};
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
+pub use order::{Offset, OffsetParams, OrderParams};
 pub(crate) use question::check_pair;
 pub use question::{Compare, Comparison, Question, RowLimit, Slice, Window, WindowParams};
 pub use role::Role;

@@ -1,6 +1,7 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
 mod echo;
+mod order;
 mod unknown;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 
 pub use self::{
     echo::Echo,
+    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy},
     unknown::{Ignored, judge},
 };
 use crate::error::ApiError;

@@ -22,6 +22,7 @@ use super::{
     change::to_api,
     ctr_curve::Curve,
     metrics::Metrics,
+    page::first,
     table::{self, Listing},
 };
 
@@ -178,7 +179,7 @@ impl Row<'_> {
 /// The outer join of both windows' rows.
 fn joined<'r>(rows: &Rows<'r>) -> Vec<Row<'r>> {
     let (current, previous) = (rows.current, rows.previous);
-    let joined = table::join(current, previous, usize::MAX);
+    let joined = table::join(current, previous);
     let mut found = Vec::with_capacity(current.rows.len() + joined.gone.len());
     found.extend(current.rows.iter().zip(&joined.before).map(|((key, now), place)| Row {
         key,
@@ -197,7 +198,7 @@ fn joined<'r>(rows: &Rows<'r>) -> Vec<Row<'r>> {
 fn contributors(known: &[Row<'_>], curve: Option<&Curve>, limit: usize, direction: Ordering) -> Contributors {
     let moved: Vec<Row<'_>> = known.iter().filter(|row| row.change().cmp(&0) == direction).copied().collect();
     let (rows, clicks_change) = (moved.len(), moved.iter().map(Row::change).sum());
-    let listed = table::first(moved, limit, Row::by_change);
+    let listed = first(moved, limit, Row::by_change);
     Contributors {
         clicks_change,
         left_out: (rows - listed.len()) as u64,

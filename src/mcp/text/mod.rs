@@ -88,6 +88,12 @@ fn coverage(coverage: &Value, out: &mut String) {
         if !known.is_empty() {
             said.push_str(by_page);
         }
+        if !of["rowsMatched"].is_null() {
+            let _ = write!(said, "; {} satisfy the conditions on metrics", inline(&of["rowsMatched"]));
+        }
+        if of["orderExact"] == false {
+            said.push_str("; rows that could not be read may belong before or among these");
+        }
         if of["totalRowsCapped"] == true {
             said.push_str("; the search engine may have more rows than could be read");
         }

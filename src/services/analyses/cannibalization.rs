@@ -12,7 +12,7 @@ use api::{
 };
 
 use super::{
-    Asked, Listed, Wholes, check_has_queries, leave_brand_out,
+    Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
@@ -21,7 +21,7 @@ use crate::{
     analytics::{
         cannibalization::{Before, candidates},
         metrics::Metrics,
-        table::Shown,
+        page::{Changes, Page, Shown},
     },
     error::Error,
     search_engine::{Dimension, Plan, Reading},
@@ -72,6 +72,8 @@ pub async fn cannibalization(
 ) -> Result<Arc<RenderedAnswer<CannibalizationAnswer>>, Error> {
     let slice = &params.question.slice;
     check_has_queries(slice)?;
+    let compares = params.question.comparison.is_asked();
+    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked).await?;
@@ -85,7 +87,7 @@ pub async fn cannibalization(
         branded_excluded,
     };
     let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, thresholds)).await
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page, thresholds)).await
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {
@@ -110,19 +112,25 @@ fn answer(
     asked: &Asked,
     readings: &Readings,
     params: &CannibalizationParams,
+    page: &Page,
     thresholds: CannibalizationThresholds,
 ) -> CannibalizationAnswer {
     let current = &readings.windows.current;
     let queries = Listed::of(&current.queries);
-    let mut found = candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, params.limit.0 as usize);
+    let compared = readings.windows.compared().map(<[&Rows; 2]>::from);
+    let compared = compared.map(|sides| sides.map(|rows| Listed::of(&rows.queries)));
+    let changes = compared.as_ref().map(|[base, before]| Changes::of(&base.rows, &before.rows)).unwrap_or_default();
+    let mut found = candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, page, &changes);
     let before = readings.windows.previous.as_ref();
     let before = before.map(|rows| rows.before().compare(&mut found.queries, &thresholds));
     let listed = found.queries.iter();
-    let shown = Shown { rows: found.queries.len(), clicks: listed.clone().map(|query| query.clicks as f64).sum() };
-    let pages_shown = Shown {
-        rows: listed.clone().map(|query| query.pages.len()).sum(),
-        clicks: listed.flat_map(|query| &query.pages).map(|page| page.clicks as f64).sum(),
-    };
+    let shown = Shown::rows(found.queries.len(), listed.clone().map(|query| query.clicks as f64).sum());
+    let previous_capped = compared.as_ref().is_some_and(|[_, before]| before.capped);
+    let shown = page.said(shown, found.matched, queries.capped, previous_capped);
+    let pages_shown = Shown::rows(
+        listed.clone().map(|query| query.pages.len()).sum(),
+        listed.flat_map(|query| &query.pages).map(|page| page.clicks as f64).sum(),
+    );
     CannibalizationAnswer {
         data: Cannibalization {
             queries_analysed: found.analysed as u64,

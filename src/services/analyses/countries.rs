@@ -13,7 +13,7 @@ use api::{
 use chrono::{DateTime, Utc};
 
 use super::{
-    Asked, Listed, Wholes, by_key_and_time,
+    Asked, Listed, Wholes, by_key_and_time, page,
     per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
@@ -22,8 +22,9 @@ use super::{
 use crate::{
     analytics::{
         country_trends::{Countries, trends},
+        page::Shown,
         series::Span,
-        table::{self, Listing, Shown},
+        table::{self, Listing},
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},
@@ -59,20 +60,23 @@ pub async fn breakdown(
     access: &ReadableProperty,
     params: &CountriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
+    let compares = params.question.comparison.is_asked();
+    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
-    let params = CountriesParams { question: asked.settled.question.clone(), ..*params };
+    let params = CountriesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("countries", access, &params)?;
-    let (made_of, limit) = (MadeOf::new(readings.all(), asked.freshness), params.limit.0 as usize);
+    let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
         let listed = readings.windows.map(|reading| Listed::of(reading));
         let current = listed.current.listing();
+        let (rows, shown) = table::rows(current, listed.before(), &page);
         CountriesAnswer {
-            data: table::rows(current, listed.before(), limit),
+            data: rows,
             meta: CountriesMeta {
                 answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, current, limit),
+                coverage: coverage(&asked, &readings, current, shown),
             },
         }
     };
@@ -103,7 +107,7 @@ pub async fn timeseries(
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, listing, top),
+                coverage: coverage(&asked, &readings, listing, Shown::first(listing.rows, top)),
             },
         }
     };
@@ -119,8 +123,7 @@ fn by_country(reading: &Reading, span: Span) -> Countries<'_> {
     Countries { span, days: by_key_and_time(reading, span) }
 }
 
-fn coverage(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: usize) -> CountriesCoverage {
+fn coverage(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: Shown) -> CountriesCoverage {
     let (aggregation, whole) = (asked.settled.aggregation().into(), readings.wholes.clicks());
-    let shown = Shown::first(countries, shown);
     CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole)) }
 }

@@ -5,13 +5,12 @@ use std::{io, sync::Arc};
 use api::{
     analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
     models::{Classification, DataState, Presence, Question, Slice, Window},
-    params::Ignored,
+    params::{Ignored, Whole},
 };
 use bytes::Bytes;
 use chrono::NaiveDate;
 use futures_util::{
     StreamExt as _, TryStreamExt as _,
-    future::OptionFuture,
     stream::{self, Stream},
 };
 
@@ -19,6 +18,8 @@ use super::{
     Asked, Listed, check_has, check_has_queries,
     csv::{self, BLOCK, CsvFile, Rows},
     daily::{by_day, read_week, weeks},
+    page,
+    per_window::PerWindow,
     search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
@@ -27,7 +28,7 @@ use crate::{
     analytics::{
         metrics::Metrics,
         positions::bucket,
-        table::{Join, join, only_before, only_now},
+        table::{self, Places, only_before, only_now},
     },
     compute::beside,
     error::Error,
@@ -54,39 +55,42 @@ fn named(table: ExportTable) -> (Dimension, &'static str) {
 /// A table and the table of the comparison window.
 struct Table {
     current: Arc<Reading>,
-    previous: Option<(Arc<Reading>, Join)>,
-    limit: usize,
+    previous: Option<Arc<Reading>>,
+    places: Places,
 }
 
 /// Exports a breakdown table.
-pub async fn table(search: &SearchData, access: &ReadableProperty, params: &ExportParams) -> Result<CsvFile, Error> {
+pub async fn breakdown(
+    search: &SearchData,
+    access: &ReadableProperty,
+    params: &ExportParams,
+) -> Result<CsvFile, Error> {
     let (slice, (dimension, what)) = (&params.question.slice, named(params.table));
     check_has(slice.search_type.into(), dimension, "table")?;
-    let limit = match params.table {
-        ExportTable::Queries => params.query_limit.0 as usize,
-        ExportTable::Pages => params.page_limit.0 as usize,
-        _ => usize::MAX,
+    let (offset, limit) = match params.table {
+        ExportTable::Queries => (params.query_offset, params.query_limit.0 as usize),
+        ExportTable::Pages => (params.page_offset, params.page_limit.0 as usize),
+        _ => (Whole(0), usize::MAX),
     };
+    let page = page(&params.order, offset, limit, params.question.comparison.is_asked())?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let (plan, own) = (asked.settled.plan().await?, [dimension]);
     let read = |window| asked.read(window, &own, table_cap(dimension), &plan);
-    let compared = asked.settled.compared;
-    let previous = OptionFuture::from(compared.map(|compared| read(compared.previous)));
-    let (current, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
+    let mut windows = PerWindow::read(&asked.settled, read).await?;
+    let current = windows.current.clone();
     // Without a final day to compare, the columns stay, and no key is known to be new.
     let (read_at, first_incomplete_date) = (current.read_at, None);
     let nothing = || Arc::new(Reading { rows: Vec::new(), capped: true, read_at, first_incomplete_date });
-    let previous = previous.or_else(|| asked.settled.compare.map(|_| nothing()));
-    let previous = previous.map(|previous| {
-        let joined = join(Listed::of(&current).listing(), Listed::of(&previous).listing(), limit);
-        (previous, joined)
-    });
-    let against = compared.map(|compared| compared.previous).or(asked.settled.compare);
+    windows.previous = windows.previous.or_else(|| asked.settled.compare.map(|_| nothing()));
+    let listed = windows.map(|reading| Listed::of(reading));
+    let places = table::places(listed.current.listing(), listed.before(), &page);
+    let previous = windows.previous.clone();
+    let against = asked.settled.compared.map(|compared| compared.previous).or(asked.settled.compare);
     let compared = against.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
     let name = file_name(access, what, asked.settled.window, compared, (slice, params.question.window.data_state));
     let capped = Some(current.capped);
     let columns: Vec<&str> = COLUMNS.iter().chain(previous.iter().flat_map(|_| &COMPARED)).copied().collect();
-    let table = Arc::new(Table { current, previous, limit });
+    let table = Arc::new(Table { current, previous, places });
     let header = Rows::header(&columns)?;
     let starts = stream::iter((0..table.rows()).step_by(BLOCK));
     let blocks = starts.map(move |from| table.block(from));
@@ -94,12 +98,8 @@ pub async fn table(search: &SearchData, access: &ReadableProperty, params: &Expo
 }
 
 impl Table {
-    fn kept(&self) -> usize {
-        self.current.rows.len().min(self.limit)
-    }
-
     fn rows(&self) -> usize {
-        self.kept() + self.previous.as_ref().map_or(0, |(_, joined)| joined.gone.len())
+        self.places.now.len() + self.places.gone.len()
     }
 
     /// Returns the block of rows that starts at `from`.
@@ -112,15 +112,14 @@ impl Table {
     }
 
     fn write(&self, rows: &mut Rows, place: usize) -> Result<(), Error> {
-        let now = self.current.rows.get(place).filter(|_| place < self.kept());
-        let Some((previous, joined)) = &self.previous else {
+        let (now, old) = match self.places.now.get(place) {
+            Some((now, old)) => (Some(&self.current.rows[*now as usize]), *old),
+            None => (None, self.places.gone.get(place - self.places.now.len()).copied()),
+        };
+        let Some(previous) = &self.previous else {
             rows.text(now.map_or("", Row::key))?;
             rows.metrics(now.map(|row| &row.metrics))?;
             return rows.end();
-        };
-        let old = match now {
-            Some(_) => joined.before[place],
-            None => joined.gone.get(place - self.kept()).copied(),
         };
         let before = old.map(|old| &previous.rows[old as usize]);
         let presence = match (now, before) {

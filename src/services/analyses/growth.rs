@@ -13,7 +13,7 @@ use api::{
 };
 
 use super::{
-    Asked, Listed, Wholes, check_has_queries, leave_brand_out,
+    Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
     plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
@@ -25,7 +25,8 @@ use crate::{
         ctr_curve::Curve,
         growth::{Opportunity, best_pages, opportunities},
         metrics::Metrics,
-        table::{self, Shown},
+        page::{Page, Shown, Values},
+        table,
     },
     error::Error,
     search_engine::{Condition, Dimension, Plan, Reading},
@@ -59,6 +60,8 @@ pub async fn growth(
 ) -> Result<Arc<RenderedAnswer<GrowthAnswer>>, Error> {
     let slice = &params.question.slice;
     check_has_queries(slice)?;
+    let compares = params.question.comparison.is_asked();
+    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
@@ -66,7 +69,7 @@ pub async fn growth(
     let params = GrowthParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("growth", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, branded_excluded)).await
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page, branded_excluded)).await
 }
 
 /// Returns the plan for the site's own curve: the question's conditions without those on queries, and no branded queries.
@@ -88,7 +91,13 @@ async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
     Ok(Readings { queries, pages, curve, wholes })
 }
 
-fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_excluded: bool) -> GrowthAnswer {
+fn answer<'r>(
+    asked: &Asked,
+    readings: &'r Readings,
+    params: &GrowthParams,
+    page: &Page,
+    branded_excluded: bool,
+) -> GrowthAnswer {
     let queries = Listed::of(&readings.queries.current);
     let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
     let thresholds = GrowthThresholds {
@@ -102,10 +111,15 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
     };
     let found = opportunities(queries.rows.iter().copied(), &curve, &thresholds, params.kind);
     let opportunities_found = found.len() as u64;
-    let listed = &found[..found.len().min(params.limit.0 as usize)];
     let movements = readings.queries.compared().map(|(base, previous)| Movements::of(base, previous));
+    let values = |found: &Opportunity<'r>| Values {
+        key: found.query,
+        own: Some(found.metrics),
+        compared: movements.as_ref().and_then(|movements| movements.of_query(found.query)),
+    };
+    let listed = page.of(found, values, Opportunity::by_gain);
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
-    let pages = best_pages(pages, listed);
+    let pages = best_pages(pages, &listed.rows);
     let opportunity = |found: &Opportunity<'_>| {
         let own = to_api(&found.metrics);
         Some(GrowthOpportunity {
@@ -122,13 +136,15 @@ fn answer(asked: &Asked, readings: &Readings, params: &GrowthParams, branded_exc
         })
     };
     // A query that appears once per kind has its clicks once.
-    let clicks: BTreeMap<&str, f64> = listed.iter().map(|found| (found.query, found.metrics.clicks)).collect();
-    let shown = Shown { rows: listed.len(), clicks: clicks.values().sum() };
+    let clicks: BTreeMap<&str, f64> = listed.rows.iter().map(|found| (found.query, found.metrics.clicks)).collect();
+    let shown = Shown::rows(listed.rows.len(), clicks.values().sum());
+    let previous_capped = movements.as_ref().is_some_and(|movements| movements.capped);
+    let shown = page.said(shown, listed.matched, queries.capped, previous_capped);
     GrowthAnswer {
         data: Growth {
             curve: curve.to_api(),
             opportunities_found,
-            opportunities: listed.iter().filter_map(opportunity).collect(),
+            opportunities: listed.rows.iter().filter_map(opportunity).collect(),
         },
         meta: GrowthMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
@@ -151,6 +167,10 @@ impl<'r> Movements<'r> {
         let [now, before] = [base, previous]
             .map(|reading| reading.rows.iter().map(|row| (row.key(), &row.metrics)).collect::<HashMap<_, _>>());
         Self { now, before, capped: previous.capped }
+    }
+
+    fn of_query(&self, query: &str) -> Option<(Metrics, Metrics)> {
+        self.now.get(query).zip(self.before.get(query)).map(|(now, before)| (**now, **before))
     }
 
     fn movement(&self, found: &Opportunity<'_>) -> Movement {

@@ -29,7 +29,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use api::{
     analytics::AnswerMeta,
-    models::{Classification, Granularity, Question, Slice, TableCoverage, Window},
+    models::{Classification, Granularity, Offset, OrderParams, Question, Slice, TableCoverage, Window},
+    params::Sort,
 };
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -43,8 +44,9 @@ use super::access::ReadableProperty;
 use crate::{
     analytics::{
         metrics::Metrics,
+        page::{Page, Shown},
         series::{Slot, Span},
-        table::{self, Before, Listing, Shown, Whole},
+        table::{self, Before, Listing, Whole},
     },
     error::Error,
     search_engine::{
@@ -170,6 +172,20 @@ impl Wholes {
     fn clicks(&self) -> Whole {
         Whole { property: total(&self.property).clicks, slice: total(&self.slice).clicks }
     }
+}
+
+/// Returns one page of a list.
+///
+/// # Errors
+/// [`Error::InvalidRequest`] for an order by changes without a comparison.
+fn page(order: &OrderParams, offset: Offset, limit: usize, compares: bool) -> Result<Page, Error> {
+    if order.sort.is_some_and(Sort::needs_comparison) && !compares {
+        return Err(Error::invalid(
+            "sort: a change needs a window to compare with; send compare, or compareStart and compareEnd, or sort by a metric",
+        ));
+    }
+    let filters = order.metric_filters.clone().unwrap_or_default();
+    Ok(Page { sort: order.sort, filters, offset: offset.0 as usize, limit })
 }
 
 /// Fails if the search type lacks `dimension`, which `parameter` asks for.

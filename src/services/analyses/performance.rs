@@ -7,7 +7,7 @@ use api::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
         PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
-    models::{TableCoverage, Window},
+    models::{Offset, TableCoverage, Window},
     params::Echo,
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
@@ -17,7 +17,7 @@ use futures_util::{
 };
 
 use super::{
-    Listed, WHOLE, by_time, explanation,
+    Listed, WHOLE, by_time, explanation, page,
     per_window::PerWindow,
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
@@ -28,8 +28,9 @@ use crate::{
     analytics::{
         change,
         metrics::Metrics,
+        page::{Page, Shown},
         series::{self, Span},
-        table::{self, Listing, Shown, Whole},
+        table::{self, Listing, Whole},
     },
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
@@ -81,7 +82,7 @@ pub async fn performance(
     params: &PropertyPerformanceParams,
 ) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
     let PerformanceParams { question, series, scope, .. } = &params.performance;
-    let (granularity, scope) = (series.granularity, *scope);
+    let (granularity, scope, pages) = (series.granularity, *scope, pages(&params.performance)?);
     let explained = params.explain.then(|| Box::pin(explanation::read(search, access, question, params.explain_limit)));
     let (reasons, (settled, material)) =
         tokio::try_join!(async { OptionFuture::from(explained).await.transpose().map(Option::flatten) }, async {
@@ -90,7 +91,7 @@ pub async fn performance(
             let material = read(search, &settled, scope).await?;
             Ok((settled, material))
         })?;
-    let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..*params };
+    let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
     let events = params.include_system.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
@@ -98,7 +99,7 @@ pub async fn performance(
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
     let rendered = move || {
-        let Answer { mut data, mut meta, coverage } = self::answer(&settled, &params.performance, &material);
+        let Answer { mut data, mut meta, coverage } = self::answer(&settled, scope, &pages, &material);
         data.events = events;
         if let Some(reasons) = &reasons {
             let read_at = reasons.readings().map(|reading| reading.read_at.into());
@@ -116,7 +117,7 @@ pub async fn shared(
     shared: &SharedProperty,
     params: &PerformanceParams,
 ) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
-    let today = search.clock.pacific_today();
+    let (today, pages) = (search.clock.pacific_today(), pages(params)?);
     let settled = question::settle(search, shared, &params.question).await?.by(params.series.granularity, today)?;
     let material = read(search, &settled, params.scope).await?;
     let params = understood(params, &settled);
@@ -125,7 +126,7 @@ pub async fn shared(
     let site = display_name(&shared.property().site_url).to_owned();
     let (link_name, link_expires_at) = (shared.name.clone(), shared.expires_at.map(Into::into));
     let rendered = move || {
-        let Answer { data, meta: answer, coverage } = self::answer(&settled, &params, &material);
+        let Answer { data, meta: answer, coverage } = self::answer(&settled, params.scope, &pages, &material);
         let question = Echo::of(&params);
         let meta = SharedPerformanceMeta { answer, question, coverage, site, link_name, link_expires_at };
         SharedPerformanceAnswer { data, meta }
@@ -133,9 +134,19 @@ pub async fn shared(
     search.answers.rendered(key, made_of, rendered).await
 }
 
+/// Returns the page of each table.
+fn pages(params: &PerformanceParams) -> Result<[Page; 5], Error> {
+    let compares = params.question.comparison.is_asked();
+    let page = |offset: Offset, limit| page(&params.order, offset, limit, compares);
+    let whole = page(api::params::Whole(0), usize::MAX)?;
+    let queries = page(params.query_offset, params.query_limit.0 as usize)?;
+    let urls = page(params.page_offset, params.page_limit.0 as usize)?;
+    Ok([queries, urls, whole.clone(), whole.clone(), whole])
+}
+
 /// Returns the parameters as they were understood.
 fn understood(params: &PerformanceParams, settled: &Settled) -> PerformanceParams {
-    PerformanceParams { question: settled.question.clone(), ..*params }
+    PerformanceParams { question: settled.question.clone(), ..params.clone() }
 }
 
 /// The plans of a question.
@@ -213,10 +224,10 @@ struct Answer {
 }
 
 /// Computes the answer from the readings.
-fn answer(asked: &Settled, params: &PerformanceParams, material: &Material) -> Answer {
+fn answer(asked: &Settled, scope: Scope, pages: &[Page; 5], material: &Material) -> Answer {
     let totals = material.windows.map(|readings| total_of(readings.totals.as_deref()));
-    let (tables, coverage) = params.scope.has_tables().then(|| tables(asked, params, material)).unzip();
-    let wants_series = params.scope.has_series();
+    let (tables, coverage) = scope.has_tables().then(|| tables(asked, pages, material)).unzip();
+    let wants_series = scope.has_series();
     let last_final = material.freshness.last_final_date;
     let previous = material.windows.previous.as_ref().zip(asked.compared);
     let read_at = material.readings().map(|reading| reading.read_at).min();
@@ -244,15 +255,15 @@ fn periods(span: Span, readings: &Readings) -> Vec<SeriesPoint> {
     series::filled(&rows, span)
 }
 
-fn tables(asked: &Settled, params: &PerformanceParams, material: &Material) -> (Tables, PerformanceCoverage) {
-    let limits = [params.query_limit.0 as usize, params.page_limit.0 as usize, WHOLE, WHOLE, WHOLE];
-    let mut made = TABLES.iter().zip(limits).enumerate().map(|(index, (dimension, limit))| {
+fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, PerformanceCoverage) {
+    let mut made = TABLES.iter().zip(pages).enumerate().map(|(index, (dimension, page))| {
         if !asked.search_type.has(*dimension) {
             return (None, table::unavailable(&lacks(asked.search_type, *dimension)));
         }
         let listed = material.windows.map(|readings| Listed::maybe(readings.tables[index].as_deref()));
         let current = listed.current.listing();
-        (Some(table::rows(current, listed.before(), limit)), coverage(asked, material, *dimension, current, limit))
+        let (rows, shown) = table::rows(current, listed.before(), page);
+        (Some(rows), coverage(asked, material, *dimension, current, shown))
     });
     let mut next = || made.next().unwrap_or_else(|| (None, table::unavailable("not asked for")));
     let (queries, pages, countries, devices, appearances) = (next(), next(), next(), next(), next());
@@ -278,7 +289,7 @@ fn coverage(
     material: &Material,
     table: Dimension,
     listing: Listing<'_>,
-    limit: usize,
+    shown: Shown,
 ) -> TableCoverage {
     let readings = &material.windows.current;
     let (aggregation, wholes) = match table {
@@ -288,5 +299,5 @@ fn coverage(
     };
     let clicks = |reading: &Option<Arc<Reading>>| Some(total(reading.as_deref()?).clicks);
     let whole = wholes.and_then(|[property, slice]| Some(Whole { property: clicks(property)?, slice: clicks(slice)? }));
-    table::coverage(listing, Shown::first(listing, limit), aggregation.into(), whole)
+    table::coverage(listing, shown, aggregation.into(), whole)
 }

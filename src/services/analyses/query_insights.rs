@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use api::{
     analytics::{
         CurveSource, QueryCoverage, QueryInsights, QueryInsightsAnswer, QueryInsightsMeta, QueryInsightsParams,
-        QueryInsightsThresholds, QueryMovers, Visibility, VisibilityPoint,
+        QueryInsightsThresholds, Visibility, VisibilityPoint,
     },
     models::Window,
     params::Echo,
@@ -18,13 +18,14 @@ use super::{
     branded_traffic::{SplitReadings, read_split, split_plans},
     check_has_queries,
     daily::{DaysRead, each_day},
+    page,
     per_window::PerWindow,
     predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
 use crate::{
-    analytics::{movers::movers, positions::Distribution, query_periods::QueryPeriods, table::Shown},
+    analytics::{movers::movers, page::Page, positions::Distribution, query_periods::QueryPeriods},
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading},
     services::access::ReadableProperty,
@@ -68,13 +69,15 @@ pub async fn query_insights(
     params: &QueryInsightsParams,
 ) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
+    let compares = params.question.comparison.is_asked();
+    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
-    let params = QueryInsightsParams { question: asked.settled.question.clone(), ..*params };
+    let params = QueryInsightsParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("query insights", access, &params)?;
     let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params)).await
+    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page)).await
 }
 
 async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
@@ -101,16 +104,17 @@ async fn read_queries(asked: &Asked, window: Window, plan: &Plan) -> Result<Quer
     Ok(Queries { reading, read, series })
 }
 
-fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams) -> QueryInsightsAnswer {
+fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page: &Page) -> QueryInsightsAnswer {
     let listed = readings.queries.map(|queries| Listed::of(&queries.reading));
     let distributions = listed.map(|listed| Distribution::of(listed.rows.iter().map(|(_, metrics)| metrics)));
     let indices = distributions.map(Distribution::index);
     let previous_index = indices.previous.flatten();
     let base_index = indices.compared().and_then(|(base, _)| *base);
-    let (min_impressions, limit) = (params.min_impressions.0.into(), params.limit.0 as usize);
+    let min_impressions = params.min_impressions.0.into();
     let movers =
-        listed.compared().map(|(base, previous)| movers(base.listing(), previous.listing(), min_impressions, limit));
-    let queries = asked.coverage(&listed.current, shown(movers.as_ref()), false, &readings.wholes);
+        listed.compared().map(|(base, previous)| movers(base.listing(), previous.listing(), min_impressions, page));
+    let (movers, shown) = movers.unzip();
+    let queries = asked.coverage(&listed.current, shown.unwrap_or_default(), false, &readings.wholes);
     QueryInsightsAnswer {
         data: QueryInsights {
             distribution: distributions.current.rows(),
@@ -132,11 +136,4 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams) -> Q
             thresholds: QueryInsightsThresholds { min_impressions, curve: CurveSource::Static },
         },
     }
-}
-
-/// Counts the rows of the window among the movers, the only rows of queries in the answer.
-fn shown(movers: Option<&QueryMovers>) -> Shown {
-    let lists = movers.into_iter().flat_map(|movers| [&movers.new, &movers.unknown, &movers.moving]);
-    let clicks: Vec<f64> = lists.flatten().filter_map(|row| Some(row.clicks? as f64)).collect();
-    Shown { rows: clicks.len(), clicks: clicks.iter().sum() }
 }

@@ -11,12 +11,12 @@ use api::{
         SparklinesParams,
     },
     models::{TableCoverage, Window},
-    params::Echo,
+    params::{Echo, Sort},
 };
 use futures_util::future::{OptionFuture, try_join_all};
 
 use super::{
-    Asked, Listed, Wholes, by_key_and_time, check_has,
+    Asked, Listed, Wholes, by_key_and_time, check_has, page,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, times,
@@ -24,8 +24,9 @@ use super::{
 use crate::{
     analytics::{
         metrics::Metrics,
+        page::{Page, Shown},
         series::{self, Slot, Span},
-        table::{self, Listing, Shown},
+        table::{self, Listing},
     },
     error::Error,
     search_engine::{Aggregation, Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
@@ -81,6 +82,15 @@ pub async fn sparklines(
     let dimension = dimension(params.table);
     check_has(params.question.slice.search_type.into(), dimension, "table")?;
     let asked_for = params.keys.as_ref().map(|keys| canonical(dimension, &keys.0)).transpose()?;
+    if params.order.sort.is_some_and(Sort::needs_comparison) {
+        return Err(Error::invalid("sort: the rows of sparklines are sorted by a metric, not by its change"));
+    }
+    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, false)?;
+    if params.keys.is_some() && page != Page::first(page.limit) {
+        return Err(Error::invalid(
+            "keys: name the rows, so sort, metricFilters and offset mean nothing; leave one or the other out",
+        ));
+    }
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
@@ -89,8 +99,12 @@ pub async fn sparklines(
     );
     let (table, wholes) =
         tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.window, by_page))?;
-    let first = || table.iter().flat_map(|table| &table.rows).take(params.limit.0 as usize);
-    let keys = asked_for.unwrap_or_else(|| first().map(|row| row.key().to_owned()).collect());
+    let (keys, shown) = {
+        let listed = Listed::maybe(table.as_deref());
+        let places = table::places(listed.listing(), None, &page);
+        let first = || places.now.iter().map(|(place, _)| listed.rows[*place as usize].0.to_owned());
+        (asked_for.unwrap_or_else(|| first().collect()), places.shown)
+    };
     let read = |window| read_days(&asked, window, dimension, &keys, &plan);
     let previous = OptionFuture::from(asked.settled.compared.map(|compared| read(compared.previous)));
     let (days, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
@@ -98,7 +112,7 @@ pub async fn sparklines(
     let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("sparklines", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &params, &keys, &readings)).await
+    search.answers.rendered(key, made_of, move || answer(&asked, &params, (&keys, shown), &readings)).await
 }
 
 /// Returns the keys in the search engine's spelling.
@@ -143,7 +157,12 @@ async fn read_days(
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
 }
 
-fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> SparklinesAnswer {
+fn answer(
+    asked: &Asked,
+    params: &SparklinesParams,
+    (keys, shown): (&[String], Shown),
+    readings: &Readings,
+) -> SparklinesAnswer {
     let window = asked.settled.window;
     let days = by_key(&readings.days, asked.span(window));
     let before = asked.settled.compared.map(|compared| asked.span(compared.previous));
@@ -157,23 +176,27 @@ fn answer(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &
         meta: SparklinesMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.is_empty()),
             question: Echo::of(params),
-            coverage: SparklinesCoverage { rows: coverage(asked, params, keys, readings) },
+            coverage: SparklinesCoverage { rows: coverage(asked, params, (keys, shown), readings) },
         },
         data: Sparklines { table: params.table, rows: rows.collect() },
     }
 }
 
-fn coverage(asked: &Asked, params: &SparklinesParams, keys: &[String], readings: &Readings) -> TableCoverage {
+fn coverage(
+    asked: &Asked,
+    params: &SparklinesParams,
+    (keys, shown): (&[String], Shown),
+    readings: &Readings,
+) -> TableCoverage {
     let by_page = params.table == SparklineTable::Pages;
     let aggregation = if by_page { Aggregation::ByPage } else { asked.settled.aggregation() };
     let whole = Some(readings.wholes.clicks());
     if let Some(table) = &readings.table {
-        let (listed, limit) = (Listed::of(table), params.limit.0 as usize);
-        return table::coverage(listed.listing(), Shown::first(listed.listing(), limit), aggregation.into(), whole);
+        return table::coverage(Listed::of(table).listing(), shown, aggregation.into(), whole);
     }
     let by_key = by_key(&readings.days, asked.span(asked.settled.window));
     let known = keys.iter().filter_map(|key| Some((key.as_str(), by_key.get(key.as_str())?.values().copied().sum())));
     let rows: Vec<(&str, Metrics)> = known.collect();
     let listing = Listing { rows: &rows, capped: false };
-    table::coverage(listing, Shown::first(listing, usize::MAX), aggregation.into(), whole)
+    table::coverage(listing, Shown::first(&rows, usize::MAX), aggregation.into(), whole)
 }

@@ -5,6 +5,7 @@ pub mod filters;
 pub mod fresh;
 mod granularity;
 mod named_windows;
+mod order;
 pub mod performance;
 pub mod queries;
 mod questions;

@@ -89,6 +89,9 @@ impl Draw {
                 r#"[{"dimension":"query","operator":"not_contains","value":"a"},{"dimension":"device","operator":"equals","value":"mobile","logic":"or"}]"#,
             ]),
             "dataState" => self.one_of(&["final", "all"]),
+            "sort" => self.one_of(&["-impressions", "position", "-clicks", "ctr"]),
+            "metricFilters" => self.one_of(&["impressions>=3", "clicks>0,position<=12.5"]),
+            "queryOffset" | "pageOffset" | "offset" => self.one_of(&["0", "3"]),
             "granularity" => self.one_of(&["day", "week", "month"]),
             "scope" => self.one_of(&["series", "tables", "all"]),
             "queryLimit" | "pageLimit" | "limit" | "minImpressions" | "minQueryImpressions" | "minPageImpressions" => {
@@ -176,7 +179,7 @@ async fn a_question_without_parameters_is_echoed_with_its_defaults() {
     let json = asker.ask(&[]).await.expect(200).json;
     let expected = json!({
         "startDate": "2026-10-22", "endDate": "2026-11-18", "dataState": "final", "searchType": "web", "granularity": "day",
-        "scope": "series", "queryLimit": 500, "pageLimit": 500, "explain": false, "explainLimit": 10, "includeSystem": false,
+        "scope": "series", "queryLimit": 500, "pageLimit": 500, "queryOffset": 0, "pageOffset": 0, "explain": false, "explainLimit": 10, "includeSystem": false,
     });
     assert_eq!(json["meta"]["question"], expected);
     assert!(json["meta"].get("labels").is_none());

@@ -93,7 +93,13 @@ const PAIRS: [Pair; 7] = [
         compares: true,
         scope: false,
         fixed: &[],
-        drawn: &[SLICE[0], SLICE[1]],
+        drawn: &[
+            SLICE[0],
+            SLICE[1],
+            ("sort", &["-impressions", "position"]),
+            ("metricFilters", &["impressions>=10"]),
+            ("offset", &["2"]),
+        ],
     },
 ];
 

@@ -19,7 +19,8 @@ use crate::{
     analytics::{
         ctr_curve::Curve,
         explanation::{self, Pair, Rows},
-        table::{self, Shown},
+        page::Shown,
+        table,
     },
     error::Error,
     search_engine::{Dimension, Reading},
@@ -117,7 +118,7 @@ impl Material {
         };
         let listed = table.gains.rows.iter().chain(&table.losses.rows).filter_map(|row| row.current.as_ref());
         let clicks: Vec<f64> = listed.map(|metrics| metrics.clicks as f64).collect();
-        let shown = Shown { rows: clicks.len(), clicks: clicks.iter().sum() };
+        let shown = Shown::rows(clicks.len(), clicks.iter().sum());
         let by_page = partition == Dimension::Page;
         let wholes = if by_page { &self.readings.wholes_by_page } else { &self.readings.wholes };
         self.asked.coverage(&Listed::of(current), shown, by_page, wholes)

@@ -1,0 +1,280 @@
+//! The order of rows, and conditions on their metrics.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::ParamValue;
+
+/// A metric of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// Clicks.
+    Clicks,
+    /// Impressions.
+    Impressions,
+    /// Clicks ÷ impressions.
+    Ctr,
+    /// Average position.
+    Position,
+}
+
+impl Metric {
+    const ALL: [Self; 4] = [Self::Clicks, Self::Impressions, Self::Ctr, Self::Position];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Clicks => "clicks",
+            Self::Impressions => "impressions",
+            Self::Ctr => "ctr",
+            Self::Position => "position",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// Returns whether its change has a percentage.
+    fn is_count(self) -> bool {
+        matches!(self, Self::Clicks | Self::Impressions)
+    }
+}
+
+/// The value that rows are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SortBy {
+    /// A metric of the window.
+    Metric(Metric),
+    /// The change of a metric: current minus previous.
+    Change(Metric),
+    /// The change in percent.
+    ChangePercent(Metric),
+}
+
+/// The `sort` parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// The value.
+    pub by: SortBy,
+    /// True if the largest comes first.
+    pub descending: bool,
+}
+
+impl Sort {
+    /// Returns whether it needs a comparison.
+    #[must_use]
+    pub fn needs_comparison(self) -> bool {
+        !matches!(self.by, SortBy::Metric(_))
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.descending { "-" } else { "" };
+        match self.by {
+            SortBy::Metric(metric) => write!(f, "{sign}{}", metric.name()),
+            SortBy::Change(metric) => write!(f, "{sign}change.{}.absolute", metric.name()),
+            SortBy::ChangePercent(metric) => write!(f, "{sign}change.{}.percent", metric.name()),
+        }
+    }
+}
+
+impl Serialize for Sort {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl ParamValue for Sort {
+    fn schema() -> Value {
+        json!({
+            "type": "string", "maxLength": 40,
+            "pattern": "^-?(clicks|impressions|ctr|position|change\\.(clicks|impressions)(\\.(absolute|percent))?|change\\.(ctr|position)(\\.absolute)?)$",
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let (descending, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
+        let by = match name.split('.').collect::<Vec<_>>()[..] {
+            [metric] => Metric::named(metric).map(SortBy::Metric),
+            ["change", metric] | ["change", metric, "absolute"] => Metric::named(metric).map(SortBy::Change),
+            ["change", metric, "percent"] => {
+                Metric::named(metric).filter(|metric| metric.is_count()).map(SortBy::ChangePercent)
+            }
+            _ => None,
+        };
+        let by = by.ok_or(
+            "must be clicks, impressions, ctr or position, or with a comparison the change of one, such as change.clicks or \
+             change.clicks.percent (not of ctr and position); a minus in front puts the largest first",
+        )?;
+        Ok(Self { by, descending })
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.to_string())
+    }
+}
+
+/// The comparison of a condition on a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparator {
+    /// `>=`.
+    AtLeast,
+    /// `<=`.
+    AtMost,
+    /// `>`.
+    Above,
+    /// `<`.
+    Below,
+    /// `=`.
+    Equal,
+}
+
+impl Comparator {
+    /// Every comparison. One that begins with another stands before it.
+    const ALL: [Self; 5] = [Self::AtLeast, Self::AtMost, Self::Above, Self::Below, Self::Equal];
+
+    fn sign(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+            Self::Above => ">",
+            Self::Below => "<",
+            Self::Equal => "=",
+        }
+    }
+
+    /// Returns whether the comparison holds.
+    #[must_use]
+    pub fn holds(self, value: f64, bound: f64) -> bool {
+        match self {
+            Self::AtLeast => value >= bound,
+            Self::AtMost => value <= bound,
+            Self::Above => value > bound,
+            Self::Below => value < bound,
+            Self::Equal => value.total_cmp(&bound).is_eq(),
+        }
+    }
+}
+
+/// One condition on a metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetricFilter {
+    /// The metric.
+    pub metric: Metric,
+    /// The comparison.
+    pub comparator: Comparator,
+    /// The value to compare with.
+    pub bound: f64,
+}
+
+/// The `metricFilters` parameter: conditions on metrics, all of which hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MetricFilters(pub Vec<MetricFilter>);
+
+impl Eq for MetricFilters {}
+
+/// The most conditions of one list.
+const MOST: usize = 10;
+
+impl fmt::Display for MetricFilters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, filter) in self.0.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}{}{}{}", filter.metric.name(), filter.comparator.sign(), filter.bound)?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for MetricFilters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl ParamValue for MetricFilters {
+    fn schema() -> Value {
+        let one = "(clicks|impressions|ctr|position)(>=|<=|>|<|=)[0-9]{1,12}(\\.[0-9]{1,12})?";
+        json!({ "type": "string", "maxLength": 400, "pattern": format!("^{one}(,{one}){{0,{}}}$", MOST - 1) })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let filters: Vec<MetricFilter> = text.split(',').map(condition).collect::<Option<_>>().ok_or(
+            "must be conditions such as impressions>=100,position<=10: clicks, impressions, ctr or position, then >=, <=, >, < or =, \
+             then a number",
+        )?;
+        if filters.len() > MOST {
+            return Err(format!("at most {MOST} conditions are allowed, {} were sent", filters.len()));
+        }
+        Ok(Self(filters))
+    }
+
+    fn to_value(&self) -> Value {
+        json!(self.to_string())
+    }
+}
+
+fn condition(text: &str) -> Option<MetricFilter> {
+    let metric = Metric::ALL.into_iter().find(|metric| text.starts_with(metric.name()))?;
+    let rest = text.strip_prefix(metric.name())?;
+    let comparator = Comparator::ALL.into_iter().find(|comparator| rest.starts_with(comparator.sign()))?;
+    let number = rest.strip_prefix(comparator.sign())?;
+    let digits = |part: &str| (1..=12).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = match number.split_once('.') {
+        Some((whole, fraction)) => digits(whole) && digits(fraction),
+        None => digits(number),
+    };
+    Some(MetricFilter { metric, comparator, bound: number.parse().ok().filter(|_| plain)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_and_written_in_full() {
+        for (text, written) in [
+            ("clicks", "clicks"),
+            ("-impressions", "-impressions"),
+            ("-change.clicks", "-change.clicks.absolute"),
+            ("change.position.absolute", "change.position.absolute"),
+            ("-change.impressions.percent", "-change.impressions.percent"),
+        ] {
+            let sort = Sort::parse(text).unwrap();
+            assert_eq!(sort.to_string(), written);
+            assert_eq!(Sort::parse(written), Ok(sort));
+            assert_eq!(sort.needs_comparison(), text.contains("change"));
+        }
+        for text in ["", "-", "--clicks", "+clicks", "Clicks", "key", "change", "change.ctr.percent", "clicks.absolute"]
+        {
+            assert!(Sort::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn conditions_are_read_and_written_again() {
+        for text in ["impressions>=100,position<=10", "clicks>0", "ctr<0.05", "position=1", "clicks>=1,clicks<=5"] {
+            let filters = MetricFilters::parse(text).unwrap();
+            assert_eq!(filters.to_string(), text);
+        }
+        for text in [
+            "",
+            ",",
+            "clicks",
+            "clicks>",
+            "clicks>=-1",
+            "clicks=>1",
+            "clicks>=1e3",
+            "clicks>=.5",
+            "queries>1",
+            "ctr>=1.",
+            " clicks>1",
+        ] {
+            assert!(MetricFilters::parse(text).is_err(), "{text}");
+        }
+        assert!(MetricFilters::parse(&["clicks>1"; 11].join(",")).unwrap_err().contains("11 were sent"));
+    }
+}

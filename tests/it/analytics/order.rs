@@ -1,0 +1,267 @@
+//! Tests of the order of rows, conditions on their metrics, and pages: every page of every order is a slice of the full list.
+
+use std::cmp::Ordering;
+
+use serde_json::{Value, json};
+
+use super::performance::{Asker, PAPER, SMALL};
+use crate::support::{
+    app::shared,
+    oracle::{Sum, said_by},
+};
+
+const YOUNG: &str = "https://tinyfern.test/";
+const SITES: [(&str, &str); 3] = [("stranger", SMALL), ("owner", YOUNG), ("owner", "https://www.ledgerline.example/")];
+
+const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-12"), ("endDate", "2026-10-18")];
+const BEFORE: [(&str, &str); 2] = [("compareStart", "2026-10-05"), ("compareEnd", "2026-10-09")];
+
+const SORTS: [&str; 9] = [
+    "-clicks",
+    "clicks",
+    "-impressions",
+    "ctr",
+    "-position",
+    "change.clicks",
+    "-change.clicks.percent",
+    "-change.position.absolute",
+    "change.impressions",
+];
+
+/// The lists of an operation: its parameters, and where each list and its keys stand in the answer.
+const LISTS: [(&str, &[(&str, &str)], &[(&str, &str)]); 5] = [
+    (
+        "performance",
+        &[("scope", "tables"), ("queryLimit", "5000"), ("pageLimit", "5000")],
+        &[("/data/tables/queries", "key"), ("/data/tables/pages", "key")],
+    ),
+    ("countries", &[("limit", "500")], &[("/data", "key")]),
+    ("growth-opportunities", &[("minImpressions", "5"), ("limit", "5000")], &[("/data/opportunities", "query")]),
+    (
+        "cannibalization",
+        &[("minQueryImpressions", "1"), ("minPageImpressions", "1"), ("limit", "5000")],
+        &[("/data/queries", "query")],
+    ),
+    (
+        "query-insights",
+        &[("minImpressions", "1"), ("limit", "500")],
+        &[("/data/movers/new", "key"), ("/data/movers/moving", "key"), ("/data/movers/unknown", "key")],
+    ),
+];
+
+impl Asker {
+    async fn lists(&self, what: &str, parts: &[&[(&str, &str)]]) -> Value {
+        let query = [&[&WINDOW[..], &BEFORE], parts].concat().concat();
+        self.actor.ask(&format!("/api/properties/{}/{what}", self.property), &query).await.expect(200).json
+    }
+}
+
+/// The rows of the window.
+fn rows<'a>(json: &'a Value, place: &str) -> Vec<&'a Value> {
+    json.pointer(place).unwrap().as_array().unwrap().iter().filter(|row| !row["clicks"].is_null()).collect()
+}
+
+/// The value of a row by the documentation of `sort`.
+fn value(row: &Value, by: &str) -> Option<f64> {
+    let Some(change) = by.strip_prefix("change.") else {
+        let ratio = |of: &str| row[of].as_f64();
+        // Rows of cannibalization have no CTR of their own.
+        return match by {
+            "ctr" => {
+                let impressions = ratio("impressions").filter(|impressions| *impressions > 0.0)?;
+                Some(ratio("clicks")? / impressions)
+            }
+            name => ratio(name),
+        };
+    };
+    let (metric, measure) = change.split_once('.').unwrap_or((change, "absolute"));
+    let change = row.get("change").or_else(|| row.get("movement")?.get("change"))?;
+    change[metric][measure].as_f64()
+}
+
+fn ordered(a: &Value, b: &Value, key: &str, sort: &str) -> Ordering {
+    let (descending, by) = sort.strip_prefix('-').map_or((false, sort), |by| (true, by));
+    let by_value = match (value(a, by), value(b, by)) {
+        (Some(a), Some(b)) if descending => b.total_cmp(&a),
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    };
+    by_value.then_with(|| a[key].as_str().cmp(&b[key].as_str()))
+}
+
+#[tokio::test]
+async fn rows_are_in_the_order_that_was_asked_for() {
+    let mut compared = 0;
+    for (who, site) in SITES {
+        let asker = Asker::of(shared(), who, site).await;
+        for (what, more, lists) in LISTS {
+            // The answer of cannibalization has neither positions nor changes of the queries themselves.
+            let blind =
+                |sort: &str| what == "cannibalization" && (sort.contains("position") || sort.contains("change"));
+            for sort in SORTS.into_iter().filter(|sort| !blind(sort)) {
+                let json = asker.lists(what, &[more, &[("sort", sort)]]).await;
+                for (place, key) in lists {
+                    let rows = rows(&json, place);
+                    for pair in rows.windows(2) {
+                        let (a, b) = (pair[0], pair[1]);
+                        assert_ne!(
+                            ordered(a, b, key, sort),
+                            Ordering::Greater,
+                            "{what} {place} {sort}: {a} before {b}"
+                        );
+                        compared += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 20_000, "{compared}");
+}
+
+#[tokio::test]
+async fn any_page_of_any_order_is_a_slice_of_the_full_list() {
+    let mut rows_seen = 0;
+    for (who, site) in SITES {
+        let asker = Asker::of(shared(), who, site).await;
+        for (index, (what, more, lists)) in LISTS.into_iter().enumerate() {
+            for (turn, sort) in [None, Some(SORTS[index]), Some(SORTS[8 - index])].into_iter().enumerate() {
+                let filters = ["", "impressions>=4,position<=15", "clicks>0"][(index + turn) % 3];
+                let order: Vec<(&str, &str)> = sort.map(|sort| ("sort", sort)).into_iter().collect();
+                let filters: Vec<(&str, &str)> =
+                    Some(("metricFilters", filters)).filter(|(_, f)| !f.is_empty()).into_iter().collect();
+                let whole = asker.lists(what, &[more, &order, &filters]).await;
+                for (offset, limit) in [("0", "3"), ("2", "5"), ("7", "1"), ("4000", "5")] {
+                    let pages: [(&str, &str); 4] = if what == "performance" {
+                        [("queryOffset", offset), ("pageOffset", offset), ("queryLimit", limit), ("pageLimit", limit)]
+                    } else {
+                        [("offset", offset), ("limit", limit), ("granularity", "day"), ("top", "3")]
+                    };
+                    let pages = if what == "performance" { &pages[..] } else { &pages[..2] };
+                    let fixed: Vec<(&str, &str)> =
+                        more.iter().filter(|(name, _)| !name.to_lowercase().ends_with("limit")).copied().collect();
+                    let page = asker.lists(what, &[&fixed, &order, &filters, pages]).await;
+                    let (offset, limit): (usize, usize) = (offset.parse().unwrap(), limit.parse().unwrap());
+                    for (place, _) in lists {
+                        let slice: Vec<&Value> = rows(&whole, place).into_iter().skip(offset).take(limit).collect();
+                        assert_eq!(rows(&page, place), slice, "{what} {place} {sort:?} {filters:?} from {offset}");
+                        rows_seen += slice.len();
+                    }
+                    assert_eq!(page["data"]["totals"], whole["data"]["totals"]);
+                }
+            }
+        }
+    }
+    assert!(rows_seen > 300, "{rows_seen}");
+}
+
+#[tokio::test]
+async fn conditions_on_metrics_leave_out_rows_and_change_no_total() {
+    for (who, site) in SITES {
+        let asker = Asker::of(shared(), who, site).await;
+        let scope = [("scope", "all"), ("queryLimit", "5000")];
+        let whole = asker.lists("performance", &[&scope]).await;
+        let some =
+            asker.lists("performance", &[&scope, &[("metricFilters", "impressions>=5,position<=10,ctr<0.5")]]).await;
+        assert_eq!(
+            (&some["data"]["totals"], &some["data"]["series"]),
+            (&whole["data"]["totals"], &whole["data"]["series"])
+        );
+        for table in ["queries", "countries", "devices"] {
+            let place = format!("/data/tables/{table}");
+            let fits = |row: &&Value| {
+                let sum = Sum::said(row);
+                sum.impressions >= 5
+                    && sum.position().is_some_and(|position| position <= 10.0)
+                    && sum.ctr().unwrap() < 0.5
+            };
+            let expected: Vec<&Value> = rows(&whole, &place).into_iter().filter(fits).collect();
+            assert_eq!(rows(&some, &place), expected, "{table} of {site}");
+            let (coverage, before) = (&some["meta"]["coverage"][table], &whole["meta"]["coverage"][table]);
+            assert_eq!(
+                (&coverage["rowsMatched"], &coverage["rowsShown"]),
+                (&expected.len().into(), &expected.len().into())
+            );
+            assert_eq!(coverage["rowsKnown"], before["rowsKnown"]);
+            assert_eq!((&coverage["orderExact"], before.get("orderExact")), (&true.into(), None));
+            assert!(some.pointer(&place).unwrap().as_array().unwrap().iter().all(|row| row["presence"] != "lost"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_order_of_a_cut_list_says_that_it_is_not_exact() {
+    let paper = Asker::of(shared(), "owner", PAPER).await;
+    let asked = async |more: &[(&str, &str)]| {
+        let query = [&[("startDate", "2026-10-28"), ("endDate", "2026-11-17"), ("scope", "tables")], more].concat();
+        paper.ask(&query).await.expect(200).json["meta"]["coverage"].clone()
+    };
+    let coverage = asked(&[]).await;
+    assert_eq!((&coverage["queries"]["totalRowsCapped"], coverage["queries"].get("orderExact")), (&true.into(), None));
+    for (more, queries) in [
+        (("sort", "-clicks"), true),
+        (("sort", "-impressions"), false),
+        (("sort", "clicks"), false),
+        (("metricFilters", "clicks>=1"), false),
+    ] {
+        let coverage = asked(&[more]).await;
+        assert_eq!(
+            (&coverage["queries"]["orderExact"], &coverage["countries"]["orderExact"]),
+            (&queries.into(), &true.into()),
+            "{more:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn files_and_sparklines_follow_the_order() {
+    let asker = Asker::of(shared(), "stranger", SMALL).await;
+    let order = [("sort", "-impressions"), ("metricFilters", "clicks>0")];
+    let more = [("scope", "tables"), ("queryLimit", "7"), ("queryOffset", "4")];
+    let json = asker.lists("performance", &[&order, &more]).await;
+    let query = [&WINDOW[..], &BEFORE, &order, &[("queryLimit", "7"), ("queryOffset", "4")]].concat();
+    let file = asker.actor.ask(&format!("/api/properties/{}/export", asker.property), &query).await.expect(200);
+    let text = String::from_utf8(file.bytes).unwrap();
+    let clicks: Vec<u64> = text.lines().skip(1).map(|line| line.rsplit(',').nth(8).unwrap().parse().unwrap()).collect();
+    let said: Vec<u64> =
+        rows(&json, "/data/tables/queries").iter().map(|row| row["clicks"].as_u64().unwrap()).collect();
+    assert_eq!((clicks.len(), &clicks), (7, &said));
+
+    let lines = asker.lists("table-sparklines", &[&order, &[("limit", "7"), ("offset", "4")]]).await;
+    let keys = |json: &Value, place: &str| -> Vec<String> {
+        let rows = json.pointer(place).unwrap().as_array().unwrap().iter();
+        rows.map(|row| row["key"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(keys(&lines, "/data/rows"), keys(&json, "/data/tables/queries"));
+    for line in lines["data"]["rows"].as_array().unwrap() {
+        let total = said_by(&line["series"], "date").values().fold(Sum::default(), |sum, day| sum.plus(*day));
+        assert!(total.clicks > 0, "{line}");
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_means_nothing_is_refused() {
+    let asker = Asker::of(shared(), "stranger", SMALL).await;
+    let refused = async |what: &str, more: &[(&str, &str)], name: &str| {
+        let answer = asker.actor.ask(&format!("/api/properties/{}/{what}", asker.property), more).await.expect(400);
+        assert_eq!(answer.code(), "invalid_request");
+        assert!(answer.hint().starts_with(&format!("{name}: ")), "{what} {more:?}: {}", answer.hint());
+    };
+    for what in [
+        "performance",
+        "countries",
+        "growth-opportunities",
+        "cannibalization",
+        "query-insights",
+        "export",
+        "table-sparklines",
+    ] {
+        refused(what, &[("sort", "-change.clicks")], "sort").await;
+        refused(what, &[("sort", "change.ctr.percent")], "sort").await;
+        refused(what, &[("sort", "key")], "sort").await;
+        refused(what, &[("metricFilters", "clicks=>1")], "metricFilters").await;
+        refused(what, &[("metricFilters", "")], "metricFilters").await;
+    }
+    let keys = json!(["plant"]).to_string();
+    refused("table-sparklines", &[("keys", &keys), ("offset", "1")], "keys").await;
+    refused("countries", &[("offset", "-1")], "offset").await;
+}
