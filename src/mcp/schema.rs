@@ -157,8 +157,11 @@ fn local(schema: &Value, is_answer: bool, open: &mut Vec<String>) -> Value {
                         out.insert(name.clone(), json!(format!("#/$defs/{component}")));
                     }
                     ("properties", Value::Object(properties)) => {
-                        let inner =
-                            properties.iter().map(|(name, schema)| (name.clone(), local(schema, is_answer, open)));
+                        let inner = properties.iter().map(|(name, schema)| match name.as_str() {
+                            // The arguments again, which the schema of the input describes.
+                            "question" if is_answer => (name.clone(), json!({ "type": "object" })),
+                            _ => (name.clone(), local(schema, is_answer, open)),
+                        });
                         out.insert(name.clone(), Value::Object(inner.collect()));
                     }
                     _ => {
