@@ -19,7 +19,6 @@ pub(super) fn explained(explanation: &Value, out: &mut String) {
     let change = count(&explanation["clicksChange"]);
     line(out, &format!("\nClicks changed by {change}. The split is arithmetic; it names no causes."));
     effects(explanation, out);
-    days(&explanation["days"], out);
     line(
         out,
         &format!(
@@ -77,18 +76,6 @@ fn effects(explanation: &Value, out: &mut String) {
     );
 }
 
-fn days(days: &Value, out: &mut String) {
-    let (now, before) = (&days["current"], &days["previous"]);
-    let mut said = format!("Days with final numbers: {} now, {} before.", now["counted"], before["counted"]);
-    if now["counted"] != before["counted"] {
-        said.push_str(" The windows differ in days; that alone changes demand.");
-    }
-    if now["notFinal"] != 0 || before["notFinal"] != 0 {
-        let _ = write!(said, " Not final yet: {} now, {} before.", now["notFinal"], before["notFinal"]);
-    }
-    line(out, &said);
-}
-
 fn brand(explanation: &Value, out: &mut String) {
     let brand = &explanation["brand"];
     if !brand.is_object() {
@@ -132,8 +119,8 @@ fn sums(name: &str, remainder: &str, partition: &Value, coverage: &Value, change
         |part: &str| format!("{} {part} ({})", partition[part]["rows"], count(&partition[part]["clicksChange"]));
     let _ = write!(said, " Rows: {}, {}, ", tally("new"), tally("lost"));
     let _ = write!(said, "{} unchanged, {} unknown.", partition["unchanged"], partition["unknown"]);
-    if let Some(share) = coverage["clicksShare"].as_f64() {
-        let _ = write!(said, " All rows hold {:.1} % of the clicks.", share * 100.0);
+    if let Some(share) = coverage["knownShare"].as_f64() {
+        let _ = write!(said, " All known rows hold {:.1} % of the property's clicks.", share * 100.0);
     }
     line(out, &said);
 }
@@ -236,13 +223,12 @@ mod tests {
         pages["countingDifference"] = json!(0);
         json!({
             "clicksChange": 4, "effects": { "demand": 5.0, "rate": -1.0, "position": -2.25, "ctr": 1.25 }, "curve": "own",
-            "days": { "current": { "counted": 6, "notFinal": 1 }, "previous": { "counted": 7, "notFinal": 0 } },
             "brand": { "branded": by_brand(1), "nonBranded": by_brand(2), "remainder": { "clicksChange": 1 } },
             "queries": table(true), "pages": pages,
             "events": [{ "date": "2026-11-16", "endDate": "2026-11-17", "text": "Sale", "sourceUrl": "https://a.test/", "overlaps": "current" }],
             "eventsLeftOut": 1,
             "coverage": {
-                "queries": { "clicksShare": 0.5 }, "countries": { "available": false, "reason": "not here" },
+                "queries": { "knownShare": 0.5 }, "countries": { "available": false, "reason": "not here" },
             },
         })
     }
@@ -257,7 +243,6 @@ mod tests {
             "- demand +5.0: more or fewer impressions",
             "- position -2.2: what the property's own CTR curve expects of changed positions of queries",
             "- rest of the CTR +1.2: snippets, the mix of queries, and queries whose position is not known",
-            "Days with final numbers: 6 now, 7 before. The windows differ in days; that alone changes demand. Not final yet: 1 now, 0 before.",
             "",
             "Each list below adds up to +4 by itself. The lists are alternatives: do not add one to another.",
             "",
@@ -267,7 +252,7 @@ mod tests {
             "nonBranded | +2 | +1.0 | +0.5 | +1.5 | 1 > 2",
             "",
             "By query: gains +9 (rows: 3), losses -4 (rows: 1), remainder -1 (anonymised queries, queries that were not read, unknown ones), \
-             sum +4. Rows: 1 new (+2), 0 lost (+0), 7 unchanged, 3 unknown. All rows hold 50.0 % of the clicks.",
+             sum +4. Rows: 1 new (+2), 0 lost (+0), 7 unchanged, 3 unknown. All known rows hold 50.0 % of the property's clicks.",
             "key | presence | change | demand | position | rest | clicks before > now | impressions before > now",
             "\"a | b\" | both | +6 | +5.0 | -2.2 | +0.0 | 10 > 16 | 90 > 100",
             "\"c\" | both | -4 | +5.0 | -2.2 | +0.0 | 10 > 6 | 90 > 100",

@@ -45,6 +45,7 @@ async fn the_text_of_an_explanation_adds_up() {
             signed(found.unwrap_or_else(|| panic!("no line {start} in {said}")))
         };
         assert_eq!(line("Clicks changed by "), [change], "{period}");
+        assert!(!said.contains("null") && said.contains(" % of the property's clicks."), "{said}");
         let effects: f64 = ["- demand ", "- position ", "- rest "].iter().map(|start| line(start)[0]).sum();
         assert!((effects - change).abs() < 0.2, "{period}: {effects} of {change}");
         for by in ["query", "country", "device"] {
