@@ -114,7 +114,7 @@ pub struct Period {
     /// The last day of a week or a month that counts; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_date: Option<NaiveDate>,
-    /// The beginning of an hour, such as `2026-11-19T03:00:00-08:00`; absent otherwise.
+    /// The beginning of an hour in the time zone of the data, such as `2026-11-19T03:00:00-08:00`; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_length = 25))]
     pub hour: Option<String>,

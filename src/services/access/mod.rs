@@ -377,7 +377,7 @@ mod tests {
         let locked = ask(&world, viewer, &id, Role::Owner).await.unwrap_err();
         assert_eq!(
             locked.hint().unwrap(),
-            "The owner of the property, owner (owner@demo.test), must subscribe to a plan that includes this."
+            "The owner of the property, owner@demo.test, must subscribe to a plan that includes this."
         );
         let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
         assert!(matches!(own, Error::SubscriptionRequired { by: Responsible::Caller, .. }), "{own}");
