@@ -28,8 +28,10 @@ const SORTS: [&str; 9] = [
     "change.impressions",
 ];
 
+type Pairs = &'static [(&'static str, &'static str)];
+
 /// The lists of an operation: its parameters, and where each list and its keys stand in the answer.
-const LISTS: [(&str, &[(&str, &str)], &[(&str, &str)]); 5] = [
+const LISTS: [(&str, Pairs, Pairs); 5] = [
     (
         "performance",
         &[("scope", "tables"), ("queryLimit", "5000"), ("pageLimit", "5000")],

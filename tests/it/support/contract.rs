@@ -52,7 +52,7 @@ fn check_spelled(value: &Value) {
     match value {
         // An hour of a series keeps the offset of its day.
         Value::Object(fields) => {
-            fields.iter().filter(|(name, _)| *name != "hour").for_each(|(_, value)| check_spelled(value))
+            fields.iter().filter(|(name, _)| *name != "hour").for_each(|(_, value)| check_spelled(value));
         }
         Value::Array(items) => items.iter().for_each(check_spelled),
         Value::String(text) if DateTime::parse_from_rfc3339(text).is_ok() => {
