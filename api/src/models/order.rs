@@ -17,6 +17,7 @@ pub struct OrderParams {
     pub sort: Option<Sort>,
     /// Leaves out rows whose metrics do not satisfy all of these conditions, such as `impressions>=100,position<=10`. They
     /// apply to the rows that were read and never change totals; `coverage.rowsMatched` counts the rows that are left.
+    /// Without it: all rows.
     #[param(example = "impressions>=100,position<=10")]
     pub metric_filters: Option<MetricFilters>,
 }

@@ -49,6 +49,13 @@ async fn read_performance(signed_in: &Configuration, id: &str, window: &DateRang
         explain: None,
         explain_limit: None,
         include_system: None,
+        data_state: None,
+        compare: None,
+        granularity: None,
+        sort: None,
+        metric_filters: None,
+        query_offset: None,
+        page_offset: None,
         x_api_version: None,
         if_none_match: None,
     };
@@ -77,6 +84,11 @@ async fn read_countries(signed_in: &Configuration, id: &str, window: &DateRange)
         search_type: None,
         filters: None,
         limit: None,
+        data_state: None,
+        compare: None,
+        sort: None,
+        metric_filters: None,
+        offset: None,
         x_api_version: None,
         if_none_match: None,
     };
@@ -103,6 +115,12 @@ async fn read_csv(signed_in: &Configuration, id: &str) -> Outcome<()> {
         table: Some("devices".to_owned()),
         query_limit: None,
         page_limit: None,
+        data_state: None,
+        compare: None,
+        sort: None,
+        metric_filters: None,
+        query_offset: None,
+        page_offset: None,
         x_api_version: None,
     };
     let text = apis::analytics_api::export_property_performance_csv(signed_in, params).await?.content;
