@@ -17,7 +17,7 @@ from sightline_client.types import Unset
 
 def find_property(client: AuthenticatedClient) -> tuple[UUID, models.DateRange]:
     listed = list_properties.sync(client=client, days=28)
-    assert isinstance(listed, models.TrackedPropertyListData), listed
+    assert isinstance(listed, models.PropertyListAnswer), listed
     found = next(one for one in listed.data if one.site_url == "sc-domain:northmoor.example")
     assert isinstance(found.id, UUID) and found.role is models.Role.OWNER, found
     assert not isinstance(found.headline, Unset) and found.headline.current.clicks > 0, found
