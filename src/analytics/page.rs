@@ -100,7 +100,7 @@ pub struct Shown {
     pub clicks: f64,
     /// The number of rows that satisfy the conditions on metrics, if there are any.
     pub matched: Option<usize>,
-    /// Whether the order is that of all rows, if one was asked for.
+    /// True if the order is that of all rows. `None` if no order was asked for.
     pub exact: Option<bool>,
 }
 

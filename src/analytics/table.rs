@@ -75,7 +75,7 @@ pub struct Places {
     pub now: Vec<(u32, Option<u32>)>,
     /// The rows that only the comparison window has.
     pub gone: Vec<u32>,
-    /// What coverage says about the rows of the window.
+    /// The facts about the rows of the window that coverage states.
     pub shown: Shown,
 }
 

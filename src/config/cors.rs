@@ -5,7 +5,7 @@ use url::Url;
 
 use super::ConfigError;
 
-/// Which pages may call the service from a browser.
+/// The origins of pages that may call the service from a browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cors {

@@ -25,7 +25,7 @@ struct Job {
     steps: &'static str,
 }
 
-/// What every job ends with.
+/// The last instructions of every prompt.
 const RULES: &str = "\
 Rules for the text:
 - Name the dates that the answers give, and the days that are not final yet.

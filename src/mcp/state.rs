@@ -8,7 +8,7 @@ use serde_json::Value;
 pub struct State {
     /// Its name.
     pub name: &'static str,
-    /// What it means and what the person should do, as text that an assistant can pass on.
+    /// Its meaning and the way out for the person, as text that an assistant can pass on.
     pub advice: String,
 }
 

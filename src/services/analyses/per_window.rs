@@ -1,4 +1,4 @@
-//! What an analysis reads of each window of its question.
+//! The readings of an analysis, for each window of its question.
 
 use api::models::Window;
 use futures_util::future::OptionFuture;
