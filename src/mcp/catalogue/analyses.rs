@@ -5,6 +5,21 @@ use super::{DEFAULT_ROWS, Dates, Declaration, Effect, Rows};
 /// The arguments that narrow the traffic, and those that say which days count.
 const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"];
 
+/// The arguments of the tools that show performance.
+const PERFORMANCE: [&str; 11] = [
+    SLICE[0],
+    SLICE[1],
+    SLICE[2],
+    SLICE[3],
+    "granularity",
+    "scope",
+    "includeSystem",
+    "sort",
+    "metricFilters",
+    "queryOffset",
+    "pageOffset",
+];
+
 const PERFORMANCE_ROWS: Rows = Rows {
     parameters: &["queryLimit", "pageLimit"],
     cut: &["/data/tables/countries", "/data/tables/searchAppearances"],
@@ -22,19 +37,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       (anonymised): clicksShare in the coverage says how much the rows explain. Data is final about three days after \
                       the day: dataState=all adds the days that still grow, and marks them notFinal. Days are in Pacific time.",
         operation: "getPropertyPerformance",
-        parameters: &[
-            SLICE[0],
-            SLICE[1],
-            SLICE[2],
-            SLICE[3],
-            "granularity",
-            "scope",
-            "includeSystem",
-            "sort",
-            "metricFilters",
-            "queryOffset",
-            "pageOffset",
-        ],
+        parameters: &PERFORMANCE,
         defaults: &[("scope", "tables")],
         dates: Dates::Window,
         rows: PERFORMANCE_ROWS,
@@ -49,19 +52,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       appears in one window only; unknown means that the other window's list was cut and may hold it. It shows where a \
                       change happened; explain_click_change splits a change of clicks into its parts.",
         operation: "getPropertyPerformance",
-        parameters: &[
-            SLICE[0],
-            SLICE[1],
-            SLICE[2],
-            SLICE[3],
-            "granularity",
-            "scope",
-            "includeSystem",
-            "sort",
-            "metricFilters",
-            "queryOffset",
-            "pageOffset",
-        ],
+        parameters: &PERFORMANCE,
         defaults: &[("scope", "tables")],
         dates: Dates::Compared,
         rows: PERFORMANCE_ROWS,
