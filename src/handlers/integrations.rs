@@ -10,9 +10,8 @@ use api::{
     params::Params,
     security::Caller,
 };
-use poem_openapi::types::ToJSON;
 
-use super::{App, Established as _};
+use super::{App, Established as _, rendered};
 use crate::seo::Credentials;
 
 impl App {
@@ -43,10 +42,6 @@ impl App {
         let change = self.change(caller).await?;
         Ok(Answer(self.integrations.note_test(&change, provider, tested).await?))
     }
-}
-
-fn rendered<T: ToJSON>(answer: &T) -> Rendered<T> {
-    Rendered::new(answer.to_json_string().into())
 }
 
 impl IntegrationsApi for App {

@@ -19,6 +19,7 @@ mod team;
 use std::sync::Arc;
 
 use api::{answer::Rendered, error::ApiError, security::Caller};
+use poem_openapi::types::ToJSON;
 use sea_orm::DatabaseConnection;
 
 use crate::{
@@ -85,6 +86,11 @@ impl Established for Caller {
 /// Converts an answer that was rendered before.
 fn sent<T>(answer: &RenderedAnswer<T>) -> Rendered<T> {
     Rendered::new(answer.body.clone()).with_digest(&answer.digest)
+}
+
+/// Renders an answer.
+fn rendered<T: ToJSON>(answer: &T) -> Rendered<T> {
+    Rendered::new(answer.to_json_string().into())
 }
 
 impl App {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait as _, DatabaseTransaction, EntityTrait, QuerySelect, Select,
+    ActiveModelTrait, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, EntityTrait, QuerySelect, Select,
     sea_query::{Asterisk, Expr, Func},
 };
 use serde::Serialize;
@@ -250,7 +250,7 @@ pub struct Others {
 impl Others {
     /// Counts `others` and those with the `same_key`, and sums the bytes of the column `text`.
     pub async fn read<E: EntityTrait>(
-        tx: &DatabaseTransaction,
+        db: &impl ConnectionTrait,
         mut others: Select<E>,
         same_key: Option<Expr>,
         text: Option<E::Column>,
@@ -260,7 +260,7 @@ impl Others {
         let bytes = text.map_or_else(|| Expr::val(0), |text| Func::cust("octet_length").arg(text.into_expr()).into());
         let same_key = same_key.map_or_else(|| Expr::val(0), |same_key| Expr::case(same_key, 1).finally(0).into());
         let counted = others.select_only().expr(Func::count(Expr::col(Asterisk))).expr(sum(bytes)).expr(sum(same_key));
-        let (count, bytes, same_key): (i64, i64, i64) = counted.into_tuple().one(tx).await?.unwrap_or_default();
+        let (count, bytes, same_key): (i64, i64, i64) = counted.into_tuple().one(db).await?.unwrap_or_default();
         let unsigned = |number: i64| u64::try_from(number).map_err(Error::internal);
         Ok(Self { count: unsigned(count)?, bytes: unsigned(bytes)?, same_key: unsigned(same_key)? })
     }

@@ -162,6 +162,13 @@ pub struct Slice {
 }
 
 impl Question {
+    /// A question about web search in the last 28 final days, without a comparison.
+    #[must_use]
+    pub fn by_default(filters: Option<Filters>) -> Self {
+        let slice = Slice { classification: None, search_type: SearchType::Web, filters };
+        Self::alone(WindowParams::default(), slice, Ignored::default())
+    }
+
     /// A question without a comparison.
     #[must_use]
     pub fn alone(window: WindowParams, slice: Slice, ignored: Ignored) -> Self {

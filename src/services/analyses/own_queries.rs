@@ -2,12 +2,7 @@
 
 use std::sync::Arc;
 
-use api::{
-    models::{
-        FilterCondition, FilterDimension, FilterOperator, Filters, Question, SearchType, Slice, Window, WindowParams,
-    },
-    params::Ignored,
-};
+use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, Question, Window};
 
 use super::{Asked, search_data::SearchData};
 use crate::{
@@ -32,9 +27,7 @@ pub async fn own_queries(search: &SearchData, access: &ReadableProperty, country
         value: country.to_owned(),
         logic: None,
     };
-    let filters = Some(Filters(vec![in_country]));
-    let slice = Slice { classification: None, search_type: SearchType::Web, filters };
-    let question = Question::alone(WindowParams::default(), slice, Ignored::default());
+    let question = Question::by_default(Some(Filters(vec![in_country])));
     let asked = Asked::settle(search, access, &question).await?;
     let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
     Ok(OwnQueries { reading: asked.read_all(window, &[Dimension::Query], &plan).await?, window })
