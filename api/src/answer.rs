@@ -155,7 +155,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> IntoResponse for Created<T> {
 }
 
 /// Serialises `value` as the response body. The `ETag` header repeats the `etag` field of a single record.
-fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
+pub(crate) fn json_body(status: StatusCode, value: &impl ToJSON) -> Response {
     let value = value.to_json().unwrap_or_default();
     let mut response = Response::builder().status(status).content_type("application/json");
     if let Some(etag) = value.pointer("/data/etag").and_then(|etag| etag.as_str()) {

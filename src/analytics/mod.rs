@@ -1,5 +1,6 @@
 //! Pure functions over rows: no async, no I/O, no clock.
 
+pub mod brand_suggestions;
 pub mod branded;
 pub mod cannibalization;
 pub mod change;
@@ -11,6 +12,8 @@ pub mod metrics;
 pub mod movers;
 pub mod page;
 pub mod positions;
+pub mod preview;
 pub mod query_periods;
 pub mod series;
+pub mod site_name;
 pub mod table;

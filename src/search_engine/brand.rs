@@ -23,7 +23,22 @@ fn alternative(term: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::analytics::brand_suggestions::{finds, words};
+
+    proptest! {
+        // Compiling an expression takes long.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn suggestions_find_what_the_expression_finds(term in "[aé1 -]{1,5}", query in "[aÉ1 -]{0,9}") {
+            let Some(expression) = expression(&[&term]) else { return Ok(()) };
+            let found = regex::Regex::new(&expression).unwrap().is_match(&query);
+            prop_assert_eq!(finds(&words(&term), &words(&query)), found);
+        }
+    }
 
     #[test]
     fn terms_match_between_boundaries() {

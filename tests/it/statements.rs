@@ -57,6 +57,16 @@ async fn reads_send_few_statements() {
     }
 }
 
+#[tokio::test]
+async fn a_dry_run_reads_once_and_begins_no_transaction() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let path = format!("/api/properties/{}/segments?dryRun=true", owner.property("northmoor").await);
+    let segment = json!({ "name": "tried", "conditions": [{ "operator": "contains", "value": "/blog/" }] });
+    let sent = fewest(&app, async || owner.post(&path, &segment).await).await;
+    assert!(sent <= admission(&app) + 1, "{sent} statements");
+}
+
 /// On `SQLite` a write looks up its key, begins, inserts the record and the answer, and commits. It counts records once.
 #[tokio::test]
 async fn further_keyed_creates_count_nothing_where_no_other_process_writes() {

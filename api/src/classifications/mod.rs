@@ -1,12 +1,18 @@
 //! Branded keywords, segments of pages and topic clusters of queries.
 
+mod preview;
+mod suggestions;
+
+pub use preview::*;
+pub use suggestions::*;
+
 use macros::api_trait;
 use poem_openapi::{Object, param::Path};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Rendered},
     body::Body,
     models::{FilterLogic, FilterOperator, Timestamp},
     params::{Params, QueryParams, Text},
@@ -18,22 +24,29 @@ use crate::{
 pub trait ClassificationsApi: Send + Sync + 'static {
     /// Branded keywords of a property
     ///
-    /// Ordered by keyword. A query is branded when it contains a keyword between word boundaries, ignoring case.
+    /// Ordered by keyword. A query is branded when it contains a keyword between word boundaries, ignoring case. `suggest=true` adds
+    /// terms to look at, each with what the queries say of it. If queries cannot be read, these are from the name of the site alone.
     #[get("/api/properties/{id}/branded-keywords")]
-    async fn list_property_branded_keywords(&self, caller: Caller) -> Answered<Answer<Vec<BrandedKeyword>>>;
+    async fn list_property_branded_keywords(
+        &self,
+        caller: Caller,
+        params: Params<BrandedKeywordsParams>,
+    ) -> Answered<Rendered<BrandedKeywordsAnswer>>;
 
     /// Add branded keywords
     ///
     /// Existing keywords, ignoring case, are unchanged. The answer lists all keywords of the property. At most 200 per property.
+    /// A dry run answers what the property's keywords would match together with these.
     #[post("/api/properties/{id}/branded-keywords")]
     #[idempotency(enforced)]
     #[role(Editor)]
-    #[errors(FilterTooComplex)]
+    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
     async fn create_property_branded_keywords(
         &self,
         caller: Caller,
+        params: Params<DryRunParams>,
         body: Body<BrandedKeywordsInput>,
-    ) -> Answered<Created<Vec<BrandedKeyword>>>;
+    ) -> Answered<Tried<Created<Vec<BrandedKeyword>>>>;
 
     /// Remove a branded keyword
     ///
@@ -56,26 +69,39 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// Create a segment
     ///
     /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. A property has
-    /// at most 500 segments, with conditions of at most 4 MiB in total.
+    /// at most 500 segments, with conditions of at most 4 MiB in total. A dry run answers what the segment would match.
     #[post("/api/properties/{id}/segments")]
     #[idempotency(enforced)]
     #[role(Editor)]
-    #[errors(FilterTooComplex)]
-    async fn create_property_segment(&self, caller: Caller, body: Body<SegmentInput>) -> Answered<Created<Segment>>;
+    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    async fn create_property_segment(
+        &self,
+        caller: Caller,
+        params: Params<DryRunParams>,
+        body: Body<SegmentInput>,
+    ) -> Answered<Tried<Created<Segment>>>;
 
     /// Replace a segment
     ///
     /// Requests that use it apply the new conditions immediately. Without `color`, the colour is removed.
+    /// A dry run answers what the new conditions would match.
     #[put("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(FilterTooComplex, PreconditionFailed)]
+    #[errors(
+        FilterTooComplex,
+        PreconditionFailed,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn update_property_segment(
         &self,
         caller: Caller,
         segment_id: Path<Uuid>,
+        params: Params<DryRunParams>,
         body: Body<SegmentInput>,
-    ) -> Answered<Answer<Segment>>;
+    ) -> Answered<Tried<Answer<Segment>>>;
 
     /// Delete a segment
     ///
@@ -95,30 +121,39 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// Create a topic cluster
     ///
     /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. A property has
-    /// at most 500 topic clusters, with conditions of at most 4 MiB in total.
+    /// at most 500 topic clusters, with conditions of at most 4 MiB in total. A dry run answers what the cluster would match.
     #[post("/api/properties/{id}/topic-clusters")]
     #[idempotency(enforced)]
     #[role(Editor)]
-    #[errors(FilterTooComplex)]
+    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
     async fn create_property_topic_cluster(
         &self,
         caller: Caller,
+        params: Params<DryRunParams>,
         body: Body<TopicClusterInput>,
-    ) -> Answered<Created<TopicCluster>>;
+    ) -> Answered<Tried<Created<TopicCluster>>>;
 
     /// Replace a topic cluster
     ///
     /// Requests that use it apply the new conditions immediately. Without `color`, the colour is removed.
+    /// A dry run answers what the new conditions would match.
     #[put("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(FilterTooComplex, PreconditionFailed)]
+    #[errors(
+        FilterTooComplex,
+        PreconditionFailed,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
     async fn update_property_topic_cluster(
         &self,
         caller: Caller,
         cluster_id: Path<Uuid>,
+        params: Params<DryRunParams>,
         body: Body<TopicClusterInput>,
-    ) -> Answered<Answer<TopicCluster>>;
+    ) -> Answered<Tried<Answer<TopicCluster>>>;
 
     /// Delete a topic cluster
     ///

@@ -1,5 +1,6 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
+mod dry_run;
 mod echo;
 mod order;
 mod unknown;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub use self::{
+    dry_run::is_dry_run,
     echo::Echo,
     order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy},
     unknown::{Ignored, judge},

@@ -84,9 +84,10 @@ pub(super) const TOOLS: &[Declaration] = &[
         name: "list_branded_keywords",
         title: "Branded keywords",
         description: "The names that make a query of this property branded. classification=branded and classification=nonBranded of other \
-                      tools rest on them.",
+                      tools rest on them. With suggest, meta.suggestions has terms that may be missing, from the name of the site and from \
+                      navigational queries, each with its evidence: they are for the person to judge.",
         operation: "listPropertyBrandedKeywords",
-        parameters: &[],
+        parameters: &["suggest"],
         defaults: &[],
         dates: Dates::None,
         rows: Rows::LIST,

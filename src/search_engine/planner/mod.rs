@@ -13,7 +13,7 @@ use super::{
     conjunct::{Conjunct, both},
     error::PlanError,
     filter::Predicate,
-    wire::{Filter, MAX_EXPRESSION},
+    wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION},
 };
 
 /// The maximum number of upstream requests for one part of a question.
@@ -51,6 +51,17 @@ impl Plan {
     #[must_use]
     pub fn everything() -> Self {
         Self { terms: vec![Term { weight: 1.0, filters: Vec::new() }] }
+    }
+
+    /// The plan for all traffic whose query is known. Every text satisfies its condition, and anonymised queries satisfy none.
+    #[must_use]
+    pub fn identified() -> Self {
+        let any = Filter {
+            dimension: Dimension::Query,
+            operator: FilterOperator::IncludingRegex,
+            expression: ".*".to_owned(),
+        };
+        Self::everything().narrowed(&any)
     }
 
     /// Returns the plan restricted to rows that also satisfy `filter`.

@@ -3,6 +3,7 @@
 //! Each analysis settles its question (`Asked::settle`), makes its readings in parallel, and passes the rows to the pure functions
 //! of [`crate::analytics`].
 
+pub mod brand_suggestions;
 pub mod branded_traffic;
 pub mod cannibalization;
 pub mod compared;
@@ -16,6 +17,7 @@ pub mod own_queries;
 pub mod per_window;
 pub mod performance;
 pub mod predicate;
+pub mod preview;
 pub mod query_count;
 pub mod query_insights;
 pub mod question;

@@ -8,10 +8,11 @@ use api::{
 };
 use entity::branded_keyword::{self, Column, Entity};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel as _, QueryFilter};
+use uuid::Uuid;
 
 use crate::{
     error::Error,
-    search_engine::brand,
+    search_engine::{Condition, Expression, brand},
     services::{
         access::PropertyAccess,
         audit::Event,
@@ -33,38 +34,75 @@ pub(in crate::services) fn shown(mut rows: Vec<branded_keyword::Model>) -> Vec<B
     rows.into_iter().map(|row| BrandedKeyword { keyword: row.keyword, created_at: row.created_at.into() }).collect()
 }
 
+/// Keywords to add, each with a letter or a digit.
+struct Words(Vec<String>);
+
+/// The keywords of a property with more of them.
+struct Extended {
+    before: Vec<branded_keyword::Model>,
+    /// Those that do not exist yet.
+    fresh: Vec<String>,
+    /// Matches the queries that any of them makes branded.
+    expression: String,
+}
+
+impl Words {
+    fn of(input: BrandedKeywordsInput) -> Result<Self, Error> {
+        match input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
+            Some(index) => Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit"))),
+            None => Ok(Self(input.keywords)),
+        }
+    }
+
+    /// Fails if the property cannot have these keywords beside its own.
+    async fn beside(self, db: &impl ConnectionTrait, property_id: Uuid) -> Result<Extended, Error> {
+        let before = Entity::of_property(property_id).all(db).await?;
+        let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
+        let fresh = self.0.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
+        let fresh: Vec<String> = fresh.map(|keyword| trimmed(&keyword)).collect();
+        let all: Vec<&str> = before.iter().map(|row| &row.keyword).chain(&fresh).map(String::as_str).collect();
+        if all.len() > MAX_KEYWORDS {
+            return Err(Error::invalid(format!(
+                "keywords: these would make {}, and at most {MAX_KEYWORDS} are kept",
+                all.len()
+            )));
+        }
+        let expression = brand::expression(&all).ok_or_else(|| {
+            Error::FilterTooComplex(
+                "keywords: together they are longer than the search engine takes; use fewer or shorter ones".to_owned(),
+            )
+        })?;
+        Ok(Extended { before, fresh, expression })
+    }
+}
+
 /// Adds the keywords that do not exist yet. Returns all keywords.
 pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result<Vec<BrandedKeyword>, Error> {
-    if let Some(index) = input.keywords.iter().position(|keyword| !keyword.chars().any(char::is_alphanumeric)) {
-        return Err(Error::invalid(format!("keywords[{index}]: must hold a letter or a digit")));
-    }
+    let words = Words::of(input)?;
     let property_id = change.lock().await?;
-    let before = Entity::of_property(property_id).all(change.tx()).await?;
-    let mut known: HashSet<String> = before.iter().map(|row| row.keyword_key.clone()).collect();
-    let fresh = input.keywords.into_iter().filter(|keyword| known.insert(entity::key(keyword)));
+    let Extended { before, fresh, .. } = words.beside(change.tx(), property_id).await?;
     let fresh: Vec<branded_keyword::Model> = fresh
+        .into_iter()
         .map(|keyword| branded_keyword::Model {
             id: change.new_id(),
             property_id,
             keyword_key: entity::key(&keyword),
-            keyword: trimmed(&keyword),
+            keyword,
             created_at: change.now,
         })
         .collect();
-    let all: Vec<&str> = before.iter().chain(&fresh).map(|row| row.keyword.as_str()).collect();
-    if all.len() > MAX_KEYWORDS {
-        return Err(Error::invalid(format!(
-            "keywords: these would make {}, and at most {MAX_KEYWORDS} are kept",
-            all.len()
-        )));
-    }
-    if brand::expression(&all).is_none() {
-        return Err(Error::FilterTooComplex(
-            "keywords: together they are longer than the search engine takes; use fewer or shorter ones".to_owned(),
-        ));
-    }
     insert_all(change.tx(), fresh.iter().map(|row| row.clone().into_active_model().reset_all()).collect()).await?;
     Ok(shown(before.into_iter().chain(fresh).collect()))
+}
+
+/// Fails if [`add`] would refuse the keywords. Returns what all keywords of the property would match.
+pub async fn check_add(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    input: BrandedKeywordsInput,
+) -> Result<Expression, Error> {
+    let extended = Words::of(input)?.beside(db, access.property().id).await?;
+    Ok(Expression(vec![vec![Condition::Branded(extended.expression)]]))
 }
 
 /// Removes a keyword, ignoring case.

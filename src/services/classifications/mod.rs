@@ -19,9 +19,9 @@ use uuid::Uuid;
 use super::{
     access::PropertyAccess,
     audit::Event,
-    change::{Limit, Others, PropertyChange, etag, trimmed},
+    change::{IfMatch, Limit, Others, PropertyChange, etag, trimmed},
 };
-use crate::{compute::beside, error::Error};
+use crate::{compute::beside, error::Error, search_engine::Expression};
 
 /// A classification as the API shows it: a [`Segment`] or a [`TopicCluster`].
 pub trait Shown: Sized + Send + 'static {
@@ -51,12 +51,7 @@ pub async fn create<C: Shown>(change: &PropertyChange, content: impl Into<Conten
     let content = content.into();
     let conditions = conditions::stored(dimension(C::KIND), content.conditions).await?;
     let property_id = change.lock().await?;
-    let same_key = Column::NameKey.eq(entity::key(&content.name));
-    let others = Entity::of_property(property_id, C::KIND);
-    let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Conditions)).await?;
-    others.check_room(limit(C::KIND))?;
-    others.check_bytes("conditions", conditions.len(), limit(C::KIND))?;
-    others.check_name(&content.name)?;
+    check_place::<C>(change.tx(), property_id, &content.name, &conditions, None).await?;
     let row = classification::ActiveModel {
         id: Set(change.new_id()),
         property_id: Set(property_id),
@@ -77,13 +72,7 @@ pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl 
     let property_id = change.lock().await?;
     let row = change.current(Entity::one_of_property(property_id, C::KIND, id)).await?;
     let conditions = conditions::stored(dimension(C::KIND), content.conditions).await?;
-    let same_key = Column::NameKey.eq(entity::key(&content.name));
-    let others = Entity::of_property(property_id, C::KIND).filter(Column::Id.ne(id));
-    let others = Others::read(change.tx(), others, Some(same_key), Some(Column::Conditions)).await?;
-    if conditions.len() > row.conditions.len() {
-        others.check_bytes("conditions", conditions.len(), limit(C::KIND))?;
-    }
-    others.check_name(&content.name)?;
+    check_place::<C>(change.tx(), property_id, &content.name, &conditions, Some(&row)).await?;
     let mut row = row.into_active_model();
     row.name = Set(trimmed(&content.name));
     row.name_key = Set(entity::key(&content.name));
@@ -91,6 +80,64 @@ pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl 
     row.conditions = Set(conditions);
     row.updated_at = Set(change.now);
     shown(&row.update(change.tx()).await?)
+}
+
+/// Fails if [`create`] would refuse the content. Returns what the classification would match.
+pub async fn check_create<C: Shown>(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    content: impl Into<Content>,
+) -> Result<Expression, Error> {
+    check::<C>(db, access, content.into(), None).await
+}
+
+/// Fails if [`replace`] would refuse the content. Returns what the classification would match.
+pub async fn check_replace<C: Shown>(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    if_match: &IfMatch,
+    id: Uuid,
+    content: impl Into<Content>,
+) -> Result<Expression, Error> {
+    let row = Entity::one_of_property(access.property().id, C::KIND, id).one(db).await?.ok_or(Error::NotFound)?;
+    if_match.check(&row)?;
+    check::<C>(db, access, content.into(), Some(&row)).await
+}
+
+async fn check<C: Shown>(
+    db: &impl ConnectionTrait,
+    access: &PropertyAccess,
+    content: Content,
+    replaced: Option<&classification::Model>,
+) -> Result<Expression, Error> {
+    let expression = Expression::of(&conditions::on(dimension(C::KIND), &content.conditions));
+    let conditions = conditions::stored(dimension(C::KIND), content.conditions).await?;
+    check_place::<C>(db, access.property().id, &content.name, &conditions, replaced).await?;
+    Ok(expression)
+}
+
+/// Fails if the property has no room for a classification, or has another one of its name. `replaced` is the record whose place
+/// it takes.
+async fn check_place<C: Shown>(
+    db: &impl ConnectionTrait,
+    property_id: Uuid,
+    name: &str,
+    conditions: &str,
+    replaced: Option<&classification::Model>,
+) -> Result<(), Error> {
+    let same_key = Column::NameKey.eq(entity::key(name));
+    let mut others = Entity::of_property(property_id, C::KIND);
+    if let Some(row) = replaced {
+        others = others.filter(Column::Id.ne(row.id));
+    }
+    let others = Others::read(db, others, Some(same_key), Some(Column::Conditions)).await?;
+    if replaced.is_none() {
+        others.check_room(limit(C::KIND))?;
+    }
+    if replaced.is_none_or(|row| conditions.len() > row.conditions.len()) {
+        others.check_bytes("conditions", conditions.len(), limit(C::KIND))?;
+    }
+    others.check_name(name)
 }
 
 /// Deletes a classification.

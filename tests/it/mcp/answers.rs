@@ -183,6 +183,11 @@ async fn tools_about_records_say_what_the_operations_say() {
         ("list_segments", json!({}), format!("/api/properties/{property}/segments")),
         ("list_topic_clusters", json!({}), format!("/api/properties/{property}/topic-clusters")),
         ("list_branded_keywords", json!({}), format!("/api/properties/{property}/branded-keywords")),
+        (
+            "list_branded_keywords",
+            json!({ "suggest": true }),
+            format!("/api/properties/{property}/branded-keywords?suggest=true"),
+        ),
     ] {
         let mut arguments = arguments;
         if path.contains(&property) {

@@ -7,9 +7,11 @@ mod limits;
 mod maximums;
 mod members;
 mod others;
+mod previews;
 mod questions;
 mod roles;
 mod sharing;
+mod suggestions;
 mod tags;
 mod team;
 
