@@ -89,27 +89,30 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         let list = ListToolsResult::with_all_items(self.0.offers.tools());
         Ok(list.with_ttl_ms(LASTING).with_cache_scope(CacheScope::Public))
     }
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(page)?;
         let list = ListResourcesResult::with_all_items(resources::all());
         Ok(list.with_ttl_ms(LASTING).with_cache_scope(CacheScope::Public))
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(page)?;
         let list = ListResourceTemplatesResult::with_all_items(resources::templates());
         Ok(list.with_ttl_ms(LASTING).with_cache_scope(CacheScope::Public))
     }
@@ -127,9 +130,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(page)?;
         let list = ListPromptsResult::with_all_items(prompts::all());
         Ok(list.with_ttl_ms(LASTING).with_cache_scope(CacheScope::Public))
     }
@@ -180,6 +184,14 @@ impl ServerHandler for Server {
         let answer = self.answer(offer, request.arguments.unwrap_or_default(), outer);
         answered(&context, outer, answer).await.map(Into::into)
     }
+}
+
+/// Refuses a cursor: every list is one page, so none was given out.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    if page.and_then(|page| page.cursor).is_none() {
+        return Ok(());
+    }
+    Err(ErrorData::invalid_params("cursor: unknown; ask without one, every list is one page", None))
 }
 
 impl Server {

@@ -21,8 +21,9 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// The maximum number of bytes that wait to be written. Lines beyond it are dropped and counted.
 const MAX_WAITING: usize = 8 * 1024 * 1024;
 
-/// The level unless `RUST_LOG` sets another. The protocol's SDK writes several lines for each message.
-const FILTER: &str = "info,rmcp=warn";
+/// The level unless `RUST_LOG` sets another. The tool protocol's SDK writes several lines for each message, and its warnings quote
+/// what clients send.
+const FILTER: &str = "info,rmcp=error";
 
 /// Starts logging. Dropping the guard writes the pending lines.
 ///
