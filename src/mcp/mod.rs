@@ -2,7 +2,8 @@
 //!
 //! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
 //! The modules read like a call: `transport` takes the message, `server` finds the tool, `arguments` reads its arguments,
-//! `call` asks the operation, `dates` replaces named periods on the way, and `answer` says the result for a model. `resources`,
+//! `call` asks the operation, `dates` replaces named periods on the way, `answer` says the result for a model, and `result` takes it back to
+//! `transport`. `resources`,
 //! `prompts` and `completion` are what clients offer to people.
 
 mod answer;
@@ -17,6 +18,7 @@ mod period;
 mod prompts;
 mod properties;
 mod resources;
+mod result;
 mod schema;
 mod server;
 mod state;

@@ -3,11 +3,12 @@
 use std::{borrow::Cow, sync::Arc};
 
 use api::error::{ApiError, Code};
-use poem::http::request::Parts;
+use bytes::Bytes;
+use poem::http::{Method, request::Parts};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
@@ -15,18 +16,21 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::{
     answer, arguments,
-    call::Operations,
+    call::{Answer, Operations},
     completion,
     offer::{Offer, Offers},
     prompts,
     properties::Properties,
     resources::{self, LASTING},
+    result::{self, written},
     state::State,
     waiting::{answered, outer},
 };
+use crate::services::analyses::rendered;
 
 /// The revisions of the protocol that clients may speak.
 pub const VERSIONS: [ProtocolVersion; 3] =
@@ -182,7 +186,8 @@ impl ServerHandler for Server {
         };
         let outer = outer(&context)?;
         let answer = self.answer(offer, request.arguments.unwrap_or_default(), outer);
-        answered(&context, outer, answer).await.map(Into::into)
+        let result = answered(&context, outer, answer).await??;
+        Ok(result::hand_over(outer, result)?.into())
     }
 }
 
@@ -195,47 +200,94 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl Server {
-    async fn answer(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> CallToolResult {
-        let asked = self.asked(offer, arguments, outer).await;
-        let state = self.state(offer, &asked, outer).await.unwrap_or_else(|refusal| {
-            tracing::error!(%refusal, "the state of an answer cannot be told");
-            None
-        });
-        match asked {
-            Ok((answer, rows)) => answer::success(offer.declaration, answer, rows, state),
-            Err(refusal) => answer::refused(&refusal, state),
+    async fn answer(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<Bytes, ErrorData> {
+        match self.asked(offer, arguments, outer).await {
+            Ok(asked) => self.success(offer, asked, outer).await,
+            Err(refusal) => {
+                let state = self.state_of_refusal(offer, &refusal, outer).await;
+                written(answer::refused(&refusal, told(state)))
+            }
         }
+    }
+
+    /// Returns the result of a call that was answered. That of an answer about a property depends on nothing else, so it is kept.
+    async fn success(&self, offer: &Offer, asked: Asked, outer: &Parts) -> Result<Bytes, ErrorData> {
+        let answers = &self.0.properties.search.answers;
+        let key = asked.key(offer);
+        if let Some(kept) = key.as_ref().and_then(|key| answers.retold(key, &asked.answer.body)) {
+            return Ok(kept);
+        }
+        let json = match asked.answer.json() {
+            Ok(json) => json,
+            Err(failure) => return written(answer::refused(&failure, None)),
+        };
+        let state = self.state_of_answer(offer, &json, outer).await;
+        let result = written(answer::success(offer.declaration, json, asked.rows, told(state)))?;
+        if let Some(key) = key {
+            answers.keep_retold(key, asked.answer.body, result.clone());
+        }
+        Ok(result)
+    }
+
+    /// Returns the state of a refusal. Where the caller sees nothing, it is that of the person.
+    async fn state_of_refusal(
+        &self,
+        offer: &Offer,
+        refusal: &ApiError,
+        outer: &Parts,
+    ) -> Result<Option<State>, ApiError> {
+        if refusal.code == Code::NotFound && offer.operation.is_property_scoped() {
+            return self.0.properties.absence(outer).await;
+        }
+        Ok(State::of_refusal(refusal))
     }
 
     /// Returns the state of an answer. Where nothing is there to see, it is that of the person.
-    async fn state(
-        &self,
-        offer: &Offer,
-        asked: &Result<(Value, usize), ApiError>,
-        outer: &Parts,
-    ) -> Result<Option<State>, ApiError> {
+    async fn state_of_answer(&self, offer: &Offer, answer: &Value, outer: &Parts) -> Result<Option<State>, ApiError> {
         let properties = &self.0.properties;
-        match asked {
-            Err(refusal) if refusal.code == Code::NotFound && offer.operation.is_property_scoped() => {
-                properties.absence(outer).await
-            }
-            Err(refusal) => Ok(State::of_refusal(refusal)),
-            Ok((answer, _)) if answer["data"]["searchAccounts"].is_array() => properties.account(outer).await,
-            Ok((answer, _)) if offer.operation.id == "listProperties" && answer["data"] == json!([]) => {
-                properties.absence(outer).await
-            }
-            Ok((answer, _)) => Ok(State::of_answer(answer)),
+        if offer.operation.is_property_scoped() {
+            Ok(State::of_answer(answer))
+        } else if answer["data"]["searchAccounts"].is_array() {
+            properties.account(outer).await
+        } else if offer.operation.id == "listProperties" && answer["data"] == json!([]) {
+            properties.absence(outer).await
+        } else {
+            Ok(State::of_answer(answer))
         }
     }
 
-    /// Returns the answer of the operation, and the most rows of each list.
-    async fn asked(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<(Value, usize), ApiError> {
+    async fn asked(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<Asked, ApiError> {
         let call = arguments::read(offer, arguments)?;
         let property = match &call.property {
             Some(text) => Some(self.0.properties.find(text, outer).await?),
             None => None,
         };
         let rows = call.rows;
-        Ok((self.0.operations.call(outer, offer.operation, property, call).await?, rows))
+        let answer = self.0.operations.call(outer, offer.operation, property, call).await?;
+        Ok(Asked { answer, property, rows })
     }
+}
+
+/// What an operation answered to a call.
+struct Asked {
+    answer: Answer,
+    property: Option<Uuid>,
+    /// The most rows of each list.
+    rows: usize,
+}
+
+impl Asked {
+    /// Returns the key under which the result is kept, or `None` if it depends on more than the answer.
+    fn key(&self, offer: &Offer) -> Option<String> {
+        let is_kept = offer.operation.method == Method::GET;
+        let (property, tag) = (self.property.filter(|_| is_kept)?, self.answer.tag.as_ref()?);
+        rendered::key(offer.declaration.name, property, &(self.rows, tag)).ok()
+    }
+}
+
+fn told(state: Result<Option<State>, ApiError>) -> Option<State> {
+    state.unwrap_or_else(|refusal| {
+        tracing::error!(%refusal, "the state of an answer cannot be told");
+        None
+    })
 }

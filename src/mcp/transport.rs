@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use tracing::Span;
 
 use super::{
+    result::Bypass,
     server::{Server, VERSIONS},
     waiting::TakesEvents,
 };
@@ -107,8 +108,15 @@ impl Endpoint for Transport {
         if takes_events {
             request.extensions_mut().insert(TakesEvents);
         }
-        let service = if form == Form::Json { &self.json } else { &self.events };
-        answer(service.handle(request).await, &id).await
+        let bypass = Bypass::default();
+        let service = match form {
+            Form::Json => {
+                request.extensions_mut().insert(bypass.clone());
+                &self.json
+            }
+            Form::Events => &self.events,
+        };
+        answer(service.handle(request).await, &id, &bypass).await
     }
 }
 
@@ -179,6 +187,7 @@ fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
 async fn answer(
     response: http::Response<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>,
     id: &Value,
+    bypass: &Bypass,
 ) -> Result<Response> {
     let (parts, body) = response.into_parts();
     let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -192,8 +201,13 @@ async fn answer(
         }
         return Ok(refusal(parts.status, INVALID_REQUEST, id, &text));
     }
+    let is_json = media_type.starts_with(JSON);
     let body = body.map_err(|never| -> std::io::Error { match never {} });
     let mut response = Response::from(http::Response::from_parts(parts, body));
+    if is_json {
+        let message = response.take_body().into_bytes().await?;
+        response.set_body(bypass.complete(message));
+    }
     response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
     Ok(response)
 }

@@ -7,6 +7,8 @@ use rmcp::{ErrorData, RoleServer, model::ProgressNotificationParam, service::Req
 use tokio::time::{Instant, interval_at};
 use tracing::{Instrument as _, Span};
 
+use super::result::Bypass;
+
 /// The time between two reports, and until the first.
 const STEP: Duration = Duration::from_secs(1);
 
@@ -54,6 +56,9 @@ async fn reported<T>(context: &RequestContext<RoleServer>, outer: &Parts, answer
         }
         let report = ProgressNotificationParam::new(token.clone(), f64::from(seconds))
             .with_message(format!("Reading search data for {seconds} s"));
+        if let Some(bypass) = outer.extensions.get::<Bypass>() {
+            bypass.close();
+        }
         // A report that cannot be delivered is no reason to give up the answer: if the client has left, the call ends by itself.
         let _ = context.peer.notify_progress(report).await;
     }

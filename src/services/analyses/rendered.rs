@@ -56,10 +56,17 @@ impl MadeOf {
     }
 }
 
-/// A cache of rendered answers, limited in bytes.
+/// Another form of an answer.
+struct Retold {
+    /// The answer.
+    of: Bytes,
+    bytes: Bytes,
+}
+
+/// A cache of rendered answers and of their other forms, limited in bytes.
 #[derive(Clone)]
 pub struct Answers {
-    /// Each value is a [`RenderedAnswer`].
+    /// Each value is a [`RenderedAnswer`] or a [`Retold`].
     cache: Arc<ByteCache<Arc<dyn Any + Send + Sync>>>,
     clock: Clock,
 }
@@ -112,6 +119,21 @@ impl Answers {
         let rendered = Arc::new(RenderedAnswer { made_of, body, digest, of: PhantomData });
         self.cache.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
         Ok(rendered)
+    }
+
+    /// Returns what was kept under `key` by [`keep_retold`](Self::keep_retold), if it was made of the same `body`.
+    #[must_use]
+    pub fn retold(&self, key: &String, body: &Bytes) -> Option<Bytes> {
+        let kept = self.cache.get_if(key, self.clock.now(), |kept| {
+            kept.downcast_ref::<Retold>().is_some_and(|retold| retold.of == *body)
+        });
+        Some(kept?.downcast_ref::<Retold>()?.bytes.clone())
+    }
+
+    /// Keeps `bytes`, another form of the answer `body`.
+    pub fn keep_retold(&self, key: String, body: Bytes, bytes: Bytes) {
+        let size = body.len() + bytes.len();
+        self.cache.put(key, Arc::new(Retold { of: body, bytes }), size, self.clock.now() + LIFETIME);
     }
 }
 

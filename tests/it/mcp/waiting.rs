@@ -135,9 +135,10 @@ async fn long_calls_report_progress_to_clients_that_asked_for_it_and_take_events
     }
     assert!(silent.iter().all(|call| !call.is_finished()));
     controls.release();
+    let mut results = Vec::new();
     for (revision, accept, stream) in streams {
         let mut messages = stream.all().await;
-        let answer = messages.pop().unwrap();
+        let mut answer = messages.pop().unwrap();
         assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(false)), "{revision} {accept}");
         let mut last = 0.0;
         for report in messages {
@@ -146,9 +147,16 @@ async fn long_calls_report_progress_to_clients_that_asked_for_it_and_take_events
             assert!(params["progress"].as_f64().unwrap() > last && params["message"].is_string(), "{report}");
             last = params["progress"].as_f64().unwrap();
         }
+        results.push((revision, answer["result"].take()));
     }
-    for call in silent {
-        assert_eq!(call.await.unwrap()["result"]["isError"], false);
+    for (call, revision) in silent.into_iter().zip([HANDSHAKE, STATELESS, HANDSHAKE]) {
+        results.push((revision, call.await.unwrap()["result"].take()));
+    }
+    let first = results[0].1.clone();
+    for (revision, mut result) in results {
+        let result_type = result.as_object_mut().unwrap().remove("resultType");
+        assert_eq!(result_type, (revision == STATELESS).then(|| json!("complete")), "{revision}");
+        assert_eq!(result, first, "an event, a message and a message of the other revision say the same");
     }
 }
 
