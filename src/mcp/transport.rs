@@ -17,7 +17,7 @@ use poem::{
     http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
 };
 use rmcp::{
-    model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, ProtocolVersion},
+    model::ProtocolVersion,
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
     },
@@ -36,6 +36,8 @@ const EVENTS: &str = "text/event-stream";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 /// The header that names the revision of the protocol.
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+/// The field of a message's `_meta` that names its revision.
+const MESSAGE_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// JSON-RPC: the body is no JSON.
@@ -89,17 +91,13 @@ impl Endpoint for Transport {
         };
         check_content_type(request.content_type())?;
         let bytes = request.take_body().into_bytes().await?;
-        let id = match message_id(&bytes) {
-            Ok(id) => id,
+        let message = match message(&bytes) {
+            Ok(message) => message,
             Err((code, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &Value::Null, advice)),
         };
-        let message = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
-        if let Some(advice) = message.as_ref().ok().and_then(|message| unknown_version(request.headers(), message)) {
-            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, &id, &advice));
-        }
-        if message.is_err() {
-            let advice = "The parameters do not fit the method.";
-            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, &id, advice));
+        let id = &message["id"];
+        if let Some(advice) = unknown_version(request.headers(), &message) {
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, id, &advice));
         }
         let mut request = http::Request::from(request).map(|_| Full::new(bytes));
         // The SDK demands both types of every client, also of one that takes only the type it will get.
@@ -116,17 +114,17 @@ impl Endpoint for Transport {
             }
             Form::Events => &self.events,
         };
-        answer(service.handle(request).await, &id, &bypass).await
+        answer(service.handle(request).await, id, &bypass).await
     }
 }
 
-/// Returns the id of the message in `bytes`, which is null for notifications, or the refusal of a body that is none.
-fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
+/// Returns the message in `bytes`, or the refusal of a body that is none. Its parameters are the SDK's to read.
+fn message(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
     let message: Value = serde_json::from_slice(bytes).map_err(|_| (PARSE_ERROR, "The body must be JSON in UTF-8."))?;
     if message.is_array() {
         return Err((INVALID_REQUEST, "Send one message in each request; the protocol has no batches."));
     }
-    let id = message.get("id").cloned().unwrap_or_default();
+    let id = &message["id"];
     if id.is_number() && !id.is_i64() {
         return Err((INVALID_REQUEST, "id: must be a string or a whole number of 64 bits."));
     }
@@ -135,7 +133,7 @@ fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
         && message.get("params").is_none_or(Value::is_object)
         && (message.get("id").is_none() || id.is_string() || id.is_number());
     if is_message {
-        Ok(id)
+        Ok(message)
     } else {
         Err((INVALID_REQUEST, "The body must be a request or a notification of JSON-RPC 2.0."))
     }
@@ -144,13 +142,9 @@ fn message_id(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
 /// Returns why the version in the headers of `message` is refused, if it is. Without a header the protocol assumes 2025-03-26, and
 /// the message is answered, because nothing in it depends on the revision. A client that names a revision is held to it. `initialize`
 /// negotiates the version in its parameters, and a message with a version of its own is judged by the SDK.
-fn unknown_version(headers: &HeaderMap, message: &ClientJsonRpcMessage) -> Option<String> {
+fn unknown_version(headers: &HeaderMap, message: &Value) -> Option<String> {
     let version = headers.get(PROTOCOL_VERSION)?;
-    let negotiates = match message {
-        JsonRpcMessage::Request(JsonRpcRequest { request: ClientRequest::InitializeRequest(_), .. }) => true,
-        JsonRpcMessage::Request(JsonRpcRequest { request, .. }) => request.get_meta().protocol_version().is_some(),
-        _ => false,
-    };
+    let negotiates = message["method"] == "initialize" || message["params"]["_meta"][MESSAGE_VERSION].is_string();
     let is_known = VERSIONS.iter().any(|known| version == known.as_str());
     let names = VERSIONS.each_ref().map(ProtocolVersion::as_str).join(", ");
     (!negotiates && !is_known).then(|| format!("MCP-Protocol-Version: must be one of {names}"))
@@ -198,6 +192,10 @@ async fn answer(
         if parts.status.is_server_error() {
             tracing::error!(%text, "the protocol's SDK failed");
             return Err(ApiError::new(Code::Internal).into());
+        }
+        // The SDK says so of a message whose parameters it cannot read.
+        if parts.status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, id, "The parameters do not fit the method."));
         }
         return Ok(refusal(parts.status, INVALID_REQUEST, id, &text));
     }
@@ -250,7 +248,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{}}"#, json!("a")),
             (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, Value::Null),
         ] {
-            assert_eq!(message_id(body.as_bytes()), Ok(id), "{body}");
+            assert_eq!(message(body.as_bytes()).map(|message| message["id"].clone()), Ok(id), "{body}");
         }
         for (body, code) in [
             ("", PARSE_ERROR),
@@ -269,7 +267,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, INVALID_REQUEST),
         ] {
-            assert_eq!(message_id(body.as_bytes()).unwrap_err().0, code, "{body}");
+            assert_eq!(message(body.as_bytes()).unwrap_err().0, code, "{body}");
         }
     }
 }
