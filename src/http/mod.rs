@@ -78,8 +78,8 @@ struct Shared {
 }
 
 /// Wraps the layers around the `operations` below `/api`, around the tool endpoint and around the `open` paths. A request passes the
-/// layers from the last line to the first. Layers are futures within futures; a box here and there keeps them from filling a thread's
-/// stack.
+/// layers from the last line to the first. Each layer is boxed: futures within futures would be copied whole whenever one is made, and
+/// would fill a thread's stack.
 pub fn stack(
     layers: Layers,
     operations: impl Endpoint<Output = Response> + 'static,
@@ -102,8 +102,11 @@ pub fn stack(
     let operations = shared
         .authorized(operations)
         .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
+        .boxed()
         .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
-        .around(methods::options);
+        .boxed()
+        .around(methods::options)
+        .boxed();
     let tools = shared.tools(tools);
     let open =
         open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limits.clone(), next, request));
@@ -114,15 +117,23 @@ pub fn stack(
         .around(move |next, request| body::read(memory.clone(), next, request))
         .boxed()
         .around(move |next, request| errors::errors(errors.clone(), next, request))
+        .boxed()
         .around(move |next, request| version::version(versions.clone(), next, request))
         .boxed()
         .around(move |next, request| cors::cors(cors.clone(), next, request))
+        .boxed()
         .around(move |next, request| rate_limit::tell_uncounted(told_limits.clone(), next, request))
+        .boxed()
         .around(move |next, request| headers::headers(headers.clone(), next, request))
+        .boxed()
         .around(compression::compress)
+        .boxed()
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
+        .boxed()
         .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))
+        .boxed()
         .around(move |next, request| operation::look_up(requests.clone(), next, request))
+        .boxed()
 }
 
 impl Shared {
@@ -131,9 +142,13 @@ impl Shared {
         let (authorize, writes) = (self.authorize.clone(), self.writes.clone());
         operations
             .around(parameters::judge)
+            .boxed()
             .around(conditional::conditional)
+            .boxed()
             .around(move |next, request| idempotency::idempotency(writes.clone(), next, request))
+            .boxed()
             .around(body::refuse)
+            .boxed()
             // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
             .around(move |next, request| access::authorize(authorize.clone(), next, request))
             .boxed()
@@ -147,14 +162,20 @@ impl Shared {
         let operations = self
             .authorized(tools.operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
+            .boxed()
             .around(move |next, request| errors::errors(errors.clone(), next, request))
+            .boxed()
             .around(move |next, request| operation::look_up(requests.clone(), next, request))
             .boxed();
         (tools.build)(operations)
             .around(body::refuse)
+            .boxed()
             .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
+            .boxed()
             .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
+            .boxed()
             .around(tools::without_cookies)
+            .boxed()
             .around(move |next, request| origin::own_origin(origins.clone(), next, request))
             .boxed()
     }

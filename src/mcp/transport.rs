@@ -114,7 +114,7 @@ impl Endpoint for Transport {
             }
             Form::Events => &self.events,
         };
-        answer(service.handle(request).await, id, &bypass).await
+        answer(Box::pin(service.handle(request)).await, id, &bypass).await
     }
 }
 

@@ -44,9 +44,12 @@ fn names(request: &Request) -> Vec<&str> {
 fn is_addressed(base: &Url, names: &[&str]) -> bool {
     let is_own = |name: &&str| {
         let plain = !name.is_empty() && !name.contains(['/', '\\', '?', '#', '@']);
-        plain
-            && Url::parse(&format!("{}://{name}/", base.scheme()))
+        let is_equal = || {
+            Url::parse(&format!("{}://{name}/", base.scheme()))
                 .is_ok_and(|url| is_loopback(&url) && url.port_or_known_default() == base.port_or_known_default())
+        };
+        // Most names are spelled as in the settings, and reading an address takes longer than a layer.
+        plain && (*name == base.authority() || is_equal())
     };
     !names.is_empty() && names.iter().all(is_own)
 }
