@@ -185,7 +185,8 @@ impl ServerHandler for Server {
             ));
         };
         let outer = outer(&context)?;
-        let answer = self.answer(offer, request.arguments.unwrap_or_default(), outer);
+        // The SDK moves the futures of its handlers about, so the large one is in a box.
+        let answer = Box::pin(self.answer(offer, request.arguments.unwrap_or_default(), outer));
         let result = answered(&context, outer, answer).await??;
         Ok(result::hand_over(outer, result)?.into())
     }
