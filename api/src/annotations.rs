@@ -101,8 +101,11 @@ pub struct Annotation {
     /// Category, chosen by the user.
     #[oai(validator(min_length = 1, max_length = 50))]
     pub category: Option<String>,
-    /// Author of the note. System annotations cannot be changed.
+    /// Origin of the note. System annotations cannot be changed.
     pub source: AnnotationSource,
+    /// Name of the user who wrote it, or else that user's verified e-mail address; absent if the user is unknown or has left, and on system annotations.
+    #[oai(validator(max_length = 320))]
+    pub created_by: Option<String>,
     /// The page that tells of a system annotation.
     #[oai(validator(max_length = 2048))]
     pub source_url: Option<String>,
@@ -115,7 +118,7 @@ pub struct Annotation {
     pub updated_at: Timestamp,
 }
 
-/// Author of an annotation.
+/// Origin of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
 #[oai(rename_all = "lowercase")]
 #[serde(rename_all = "lowercase")]

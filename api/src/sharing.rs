@@ -78,6 +78,9 @@ pub struct ShareLink {
     /// Public URL of the link; only for callers who may manage links.
     #[oai(validator(max_length = 2048))]
     pub url: Option<String>,
+    /// Name of the user who made it, or else that user's verified e-mail address; absent if the user is unknown or has left.
+    #[oai(validator(max_length = 320))]
+    pub created_by: Option<String>,
     /// Expiry time; absent if the link does not expire.
     pub expires_at: Option<Timestamp>,
     /// Version of the record; send it in `If-Match`.

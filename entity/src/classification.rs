@@ -13,6 +13,8 @@ pub struct Model {
     pub id: Uuid,
     /// Id of the property it belongs to.
     pub property_id: Uuid,
+    /// Id of the user who made it; `None` once that user is deleted, and for rows older than this column.
+    pub created_by: Option<Uuid>,
     /// Its kind.
     pub kind: Kind,
     /// Name, as the user wrote it.

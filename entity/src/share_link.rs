@@ -13,7 +13,7 @@ pub struct Model {
     pub id: Uuid,
     /// Id of the shared property.
     pub property_id: Uuid,
-    /// Id of the user who made it.
+    /// Id of the user who made it; `None` once that user is deleted.
     pub created_by: Option<Uuid>,
     /// Id of the grant that it was made under; `None` if the property's owner made it.
     pub grant_id: Option<Uuid>,

@@ -27,6 +27,7 @@ mod m0022_consents_by_address;
 mod m0023_text_on_postgres_again;
 mod m0024_versions_of_replays;
 mod m0025_uses_of_tools;
+mod m0026_authors_of_classifications;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -60,6 +61,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0023_text_on_postgres_again::Migration),
             Box::new(m0024_versions_of_replays::Migration),
             Box::new(m0025_uses_of_tools::Migration),
+            Box::new(m0026_authors_of_classifications::Migration),
         ]
     }
 }

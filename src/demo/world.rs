@@ -181,6 +181,7 @@ async fn classify(
         let row = classification::ActiveModel {
             id: Set(random.id(now)),
             property_id: property_id.clone(),
+            created_by: Set(Some(property.user_id)),
             kind: Set(kind),
             name: Set(name.to_owned()),
             name_key: Set(entity::key(name)),

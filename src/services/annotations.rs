@@ -12,7 +12,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::PropertyAccess,
+    access::{Authors, PropertyAccess},
     audit::Event,
     change::{Limit, NewText, PropertyChange, etag},
     system_annotations::SystemAnnotations,
@@ -45,10 +45,11 @@ pub async fn list(
     let touches =
         move |date: NaiveDate, end: NaiveDate| window.is_none_or(|(first, last)| date <= last && end >= first);
     let own = Entity::of_property(access.property().id).all(db).await?;
+    let authors = access.authors(db, own.iter().map(|row| row.author_id)).await?;
     let system = params.include_system.then(|| system.clone());
     beside(move || {
         let system = system.iter().flat_map(SystemAnnotations::all).cloned();
-        let all = own.iter().map(to_api).chain(system);
+        let all = own.iter().map(|row| to_api(row, &authors)).chain(system);
         let mut shown: Vec<Annotation> =
             all.filter(|shown| touches(shown.date, shown.end_date.unwrap_or(shown.date))).collect();
         shown.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
@@ -74,7 +75,7 @@ pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<A
         created_at: Set(change.now),
         updated_at: Set(change.now),
     };
-    Ok(to_api(&row.insert(change.tx()).await?))
+    written(change, &row.insert(change.tx()).await?).await
 }
 
 /// Replaces the content of an annotation.
@@ -93,7 +94,7 @@ pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) 
     row.text = Set(input.text);
     row.category = Set(input.category.map(|category| category.trim().to_owned()));
     row.updated_at = Set(change.now);
-    Ok(to_api(&row.update(change.tx()).await?))
+    written(change, &row.update(change.tx()).await?).await
 }
 
 /// Deletes an annotation.
@@ -119,7 +120,11 @@ fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Opti
     Ok((input.date, input.end_date.filter(|end| *end != input.date)))
 }
 
-pub(super) fn to_api(row: &annotation::Model) -> Annotation {
+async fn written(change: &PropertyChange, row: &annotation::Model) -> Result<Annotation, Error> {
+    Ok(to_api(row, &change.by.authors(change.tx(), [row.author_id]).await?))
+}
+
+pub(super) fn to_api(row: &annotation::Model, authors: &Authors) -> Annotation {
     Annotation {
         id: row.id,
         date: row.date,
@@ -127,6 +132,7 @@ pub(super) fn to_api(row: &annotation::Model) -> Annotation {
         text: row.text.clone(),
         category: row.category.clone(),
         source: AnnotationSource::User,
+        created_by: authors.name(row.author_id),
         source_url: None,
         etag: etag(row),
         created_at: row.created_at.into(),

@@ -1,8 +1,6 @@
 //! The audit trail: who granted, shared, revoked, connected or deleted what, and when. It belongs to the owner of what was changed
 //! and holds no search data.
 
-use std::collections::HashMap;
-
 use api::privacy::{AuditAction, AuditActor, AuditEvent};
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{
@@ -15,7 +13,7 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-use super::access::{PropertyAccess, display_name};
+use super::access::{Authors, PropertyAccess, display_name};
 use crate::error::Error;
 
 /// The time for which events are kept.
@@ -134,18 +132,11 @@ pub async fn about(
     }
     let found = found.order_by_desc(Column::At).order_by_desc(Column::Id).limit(limit).all(db).await?;
     let actors = found.iter().filter_map(|event| event.actor_id).filter(|actor| *actor != user.id);
-    let actors = user::Entity::find().filter(user::Column::Id.is_in(actors)).all(db).await?;
-    let names: HashMap<Uuid, String> =
-        actors.into_iter().filter_map(|actor| Some((actor.id, shown_name(actor)?))).collect();
-    found.into_iter().map(|row| to_api(row, user.id, &names)).collect()
+    let actors = Authors::named(db, [], actors).await?;
+    found.into_iter().map(|row| to_api(row, user.id, &actors)).collect()
 }
 
-/// The name of another person, or else the address that the issuer has verified.
-fn shown_name(user: user::Model) -> Option<String> {
-    user.name.or_else(|| user.email.filter(|_| user.email_verified))
-}
-
-fn to_api(row: Model, user_id: Uuid, names: &HashMap<Uuid, String>) -> Result<AuditEvent, Error> {
+fn to_api(row: Model, user_id: Uuid, actors: &Authors) -> Result<AuditEvent, Error> {
     let action: AuditAction = serde_json::from_value(row.action.into()).map_err(Error::internal)?;
     let actor = match row.actor_id {
         None => AuditActor::FormerMember,
@@ -157,7 +148,7 @@ fn to_api(row: Model, user_id: Uuid, names: &HashMap<Uuid, String>) -> Result<Au
         at: row.at.into(),
         action,
         actor,
-        actor_name: row.actor_id.and_then(|actor| names.get(&actor).cloned()),
+        actor_name: actors.name(row.actor_id),
         what: row.what,
         property_id: row.property_id,
         whom: row.whom,

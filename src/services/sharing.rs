@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::{
-    access::PropertyAccess,
+    access::{Authors, PropertyAccess},
     audit::Event,
     change::{Limit, Others, PropertyChange, etag, trimmed},
 };
@@ -56,7 +56,8 @@ impl Links<'_> {
         now: DateTime<Utc>,
     ) -> Result<Vec<ShareLink>, Error> {
         let rows = Entity::active_of_property(access.property().id, now).all(db).await?;
-        Ok(rows.iter().rev().map(|row| self.to_api(row, access)).collect())
+        let authors = access.authors(db, rows.iter().map(|row| row.created_by)).await?;
+        Ok(rows.iter().rev().map(|row| self.to_api(row, access, &authors)).collect())
     }
 
     /// Creates a link.
@@ -84,11 +85,12 @@ impl Links<'_> {
         };
         let row = row.insert(change.tx()).await?;
         change.note(named(&change.by, AuditAction::ShareLinkMade, &row)).await?;
-        Ok(self.to_api(&row, &change.by))
+        let authors = change.by.authors(change.tx(), [row.created_by]).await?;
+        Ok(self.to_api(&row, &change.by, &authors))
     }
 
     /// Converts the row to that of the API. Omits a token that the current key cannot open: the link can still be revoked.
-    fn to_api(&self, row: &share_link::Model, access: &PropertyAccess) -> ShareLink {
+    fn to_api(&self, row: &share_link::Model, access: &PropertyAccess, authors: &Authors) -> ShareLink {
         let manages = access.role() >= Role::Admin;
         let token = self.secrets.open(&row.sealed_token, CONTEXT).ok().filter(|_| manages);
         let token = token.and_then(|token| String::from_utf8(token).ok());
@@ -97,6 +99,7 @@ impl Links<'_> {
             name: row.name.clone(),
             url: token.as_ref().map(|token| format!("{}/api/share/{token}/performance", self.base_url)),
             token,
+            created_by: authors.name(row.created_by),
             expires_at: row.expires_at.map(Into::into),
             etag: etag(row),
             created_at: row.created_at.into(),

@@ -67,6 +67,26 @@ async fn a_dry_run_reads_once_and_begins_no_transaction() {
     assert!(sent <= admission(&app) + 1, "{sent} statements");
 }
 
+/// Admission knows the caller and the owner. One statement names all other authors.
+#[tokio::test]
+async fn a_list_of_records_names_all_authors_by_one_statement_at_most() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, editor, viewer) = (app.actor("owner").await, app.actor("editor").await, app.actor("viewer").await);
+    let property = owner.property("northmoor").await;
+    let of = |part: &str| format!("/api/properties/{property}/{part}");
+    for (author, name) in [(&owner, "a"), (&owner, "b"), (&editor, "c"), (&editor, "d")] {
+        author.made(&of("annotations"), &json!({ "date": "2026-11-16", "text": name })).await;
+        let conditions = json!([{ "operator": "contains", "value": "a" }]);
+        author.made(&of("segments"), &json!({ "name": name, "conditions": conditions })).await;
+    }
+    for list in [of("annotations"), of("segments")] {
+        for (reader, most) in [(&owner, 2), (&editor, 1), (&viewer, 2)] {
+            let sent = fewest(&app, async || reader.get(&list).await).await;
+            assert!(sent <= admission(&app) + most, "GET {list}: {sent} statements");
+        }
+    }
+}
+
 /// On `SQLite` a write looks up its key, begins, inserts the record and the answer, and commits. It counts records once.
 #[tokio::test]
 async fn further_keyed_creates_count_nothing_where_no_other_process_writes() {

@@ -229,6 +229,9 @@ pub struct Segment {
     /// Conditions on a page's URL.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
+    /// Name of the user who made it, or else that user's verified e-mail address; absent if the user is unknown or has left.
+    #[oai(validator(max_length = 320))]
+    pub created_by: Option<String>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
@@ -272,6 +275,9 @@ pub struct TopicCluster {
     /// Conditions on a query.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub conditions: Vec<ClassificationCondition>,
+    /// Name of the user who made it, or else that user's verified e-mail address; absent if the user is unknown or has left.
+    #[oai(validator(max_length = 320))]
+    pub created_by: Option<String>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,

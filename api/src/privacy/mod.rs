@@ -77,6 +77,10 @@ pub struct PersonalData {
     pub property_records: Vec<PropertyRecords>,
     /// Annotations that the user wrote on properties of others.
     pub annotations_elsewhere: Vec<AnnotationElsewhere>,
+    /// Segments that the user made on properties of others.
+    pub segments_elsewhere: Vec<SegmentElsewhere>,
+    /// Topic clusters that the user made on properties of others.
+    pub topic_clusters_elsewhere: Vec<TopicClusterElsewhere>,
     /// Share links that the user made for properties of others.
     pub share_links_elsewhere: Vec<ShareLinkRecord>,
     /// Tags and the properties that carry them.
@@ -210,6 +214,26 @@ pub struct AnnotationElsewhere {
     pub annotation: Annotation,
 }
 
+/// A segment on a property of another user.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct SegmentElsewhere {
+    /// The property's id.
+    pub property_id: Uuid,
+    /// The segment.
+    pub segment: Segment,
+}
+
+/// A topic cluster on a property of another user.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct TopicClusterElsewhere {
+    /// The property's id.
+    pub property_id: Uuid,
+    /// The topic cluster.
+    pub topic_cluster: TopicCluster,
+}
+
 /// A share link, without its token.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
@@ -221,6 +245,9 @@ pub struct ShareLinkRecord {
     /// Name that tells links apart.
     #[oai(validator(max_length = 100))]
     pub name: Option<String>,
+    /// Name of the user who made it, or else that user's verified e-mail address; absent if the user is unknown or has left.
+    #[oai(validator(max_length = 320))]
+    pub created_by: Option<String>,
     /// Expiry time.
     pub expires_at: Option<Timestamp>,
     /// Time when it was revoked.

@@ -15,7 +15,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use self::facts::{LinkFacts, PropertyFacts};
-pub use self::people::{responsible, shown, verified_email_key};
+pub use self::people::{Authors, name_of, responsible, shown, verified_email_key};
 use super::users::plans::Entitlement;
 use crate::{
     config::Config,
@@ -94,7 +94,7 @@ impl ReadableProperty {
 #[derive(Debug, Clone)]
 pub struct PropertyAccess {
     readable: ReadableProperty,
-    user_id: Uuid,
+    user: Arc<user::Model>,
     role: Role,
     /// The minimum role.
     needed: Role,
@@ -105,7 +105,7 @@ impl PropertyAccess {
     /// or invisible property is the same 404. Checks for 404, then 402, then 403.
     pub fn of(
         config: &Config,
-        user: &user::Model,
+        user: &Arc<user::Model>,
         property: Option<&Arc<PropertyFacts>>,
         needed: Role,
         now: DateTime<Utc>,
@@ -118,7 +118,7 @@ impl PropertyAccess {
             role_of(grant.ok_or(Error::NotFound)?.role)
         };
         let readable = ReadableProperty::paid(config, facts.clone(), Some(user.id), now)?;
-        let access = Self { readable, user_id: user.id, role, needed };
+        let access = Self { readable, user: user.clone(), role, needed };
         access.require(role)?;
         Ok(access)
     }
@@ -132,7 +132,20 @@ impl PropertyAccess {
     /// The caller.
     #[must_use]
     pub fn user_id(&self) -> Uuid {
-        self.user_id
+        self.user.id
+    }
+
+    /// Names the authors of records of the property. Nothing is read to name the caller and the owner.
+    ///
+    /// # Errors
+    /// The database cannot answer.
+    pub async fn authors(
+        &self,
+        db: &impl ConnectionTrait,
+        ids: impl IntoIterator<Item = Option<Uuid>>,
+    ) -> Result<Authors, DbErr> {
+        let known = [&*self.user, &*self.readable.facts.owner];
+        Authors::named(db, known, ids.into_iter().flatten()).await
     }
 
     /// The id of the grant that the role comes from, or `None` for the owner.

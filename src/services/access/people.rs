@@ -1,7 +1,10 @@
-//! The people of a property: its owner as members see them, and the address of a member.
+//! The people of a property: its owner as members see them, the authors of its records, and the address of a member.
+
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use entity::user;
+use sea_orm::{ColumnTrait as _, ConnectionTrait, DbErr, EntityTrait as _, QueryFilter as _};
 use uuid::Uuid;
 
 use crate::{error::Responsible, services::users::addresses};
@@ -23,6 +26,45 @@ pub fn responsible(owner: &user::Model, reader: Uuid) -> Responsible {
 #[must_use]
 pub fn shown(owner: &user::Model) -> (Option<&str>, Option<&str>) {
     (owner.name.as_deref(), owner.email.as_deref().filter(|_| owner.email_verified))
+}
+
+/// Returns the name of a person, or else the address that the issuer has verified.
+#[must_use]
+pub fn name_of(user: &user::Model) -> Option<String> {
+    let (name, email) = shown(user);
+    name.or(email).map(str::to_owned)
+}
+
+/// The names of the authors of records.
+#[derive(Debug, Clone, Default)]
+pub struct Authors(HashMap<Uuid, String>);
+
+impl Authors {
+    /// Names the people with these `ids`. One statement reads those who are not among the `known`, if there are any.
+    ///
+    /// # Errors
+    /// The database cannot answer.
+    pub async fn named<'u>(
+        db: &impl ConnectionTrait,
+        known: impl IntoIterator<Item = &'u user::Model>,
+        ids: impl IntoIterator<Item = Uuid>,
+    ) -> Result<Self, DbErr> {
+        let known: HashMap<Uuid, &user::Model> = known.into_iter().map(|user| (user.id, user)).collect();
+        let others: BTreeSet<Uuid> = ids.into_iter().filter(|id| !known.contains_key(id)).collect();
+        let found = if others.is_empty() {
+            Vec::new()
+        } else {
+            user::Entity::find().filter(user::Column::Id.is_in(others)).all(db).await?
+        };
+        let all = known.into_values().chain(&found);
+        Ok(Self(all.filter_map(|user| Some((user.id, name_of(user)?))).collect()))
+    }
+
+    /// Returns the name of the author of a record, if it is known.
+    #[must_use]
+    pub fn name(&self, author: Option<Uuid>) -> Option<String> {
+        self.0.get(&author?).cloned()
+    }
 }
 
 /// Returns the address that grants are matched by, if the issuer verified it and a token stated it recently.

@@ -17,7 +17,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::PropertyAccess,
+    access::{Authors, PropertyAccess},
     audit::Event,
     change::{IfMatch, Limit, Others, PropertyChange, etag, trimmed},
 };
@@ -28,8 +28,12 @@ pub trait Shown: Sized + Send + 'static {
     /// Its kind.
     const KIND: Kind;
 
-    /// Returns the record with its parsed conditions.
-    fn of(row: &classification::Model, conditions: Vec<ClassificationCondition>) -> Self;
+    /// Returns the record with its parsed conditions and the name of its author.
+    fn of(
+        row: &classification::Model,
+        conditions: Vec<ClassificationCondition>,
+        created_by: Option<String>,
+    ) -> Self;
 }
 
 /// The content of a classification.
@@ -43,7 +47,8 @@ pub struct Content {
 /// Returns a property's classifications of one kind, by name.
 pub async fn list<C: Shown>(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<C>, Error> {
     let rows = Entity::of_property(access.property().id, C::KIND).all(db).await?;
-    beside(move || rows.iter().map(shown).collect()).await?
+    let authors = access.authors(db, rows.iter().map(|row| row.created_by)).await?;
+    beside(move || rows.iter().map(|row| shown(row, &authors)).collect()).await?
 }
 
 /// Saves a classification.
@@ -55,6 +60,7 @@ pub async fn create<C: Shown>(change: &PropertyChange, content: impl Into<Conten
     let row = classification::ActiveModel {
         id: Set(change.new_id()),
         property_id: Set(property_id),
+        created_by: Set(Some(change.by.user_id())),
         kind: Set(C::KIND),
         name: Set(trimmed(&content.name)),
         name_key: Set(entity::key(&content.name)),
@@ -63,7 +69,7 @@ pub async fn create<C: Shown>(change: &PropertyChange, content: impl Into<Conten
         created_at: Set(change.now),
         updated_at: Set(change.now),
     };
-    shown(&row.insert(change.tx()).await?)
+    written(change, &row.insert(change.tx()).await?).await
 }
 
 /// Replaces a classification.
@@ -79,7 +85,7 @@ pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl 
     row.color = Set(content.color);
     row.conditions = Set(conditions);
     row.updated_at = Set(change.now);
-    shown(&row.update(change.tx()).await?)
+    written(change, &row.update(change.tx()).await?).await
 }
 
 /// Fails if [`create`] would refuse the content. Returns what the classification would match.
@@ -171,8 +177,12 @@ fn limit(kind: Kind) -> Limit {
     Limit { max: 500, noun }
 }
 
-pub(in crate::services) fn shown<C: Shown>(row: &classification::Model) -> Result<C, Error> {
-    Ok(C::of(row, conditions::from_stored(&row.conditions)?))
+async fn written<C: Shown>(change: &PropertyChange, row: &classification::Model) -> Result<C, Error> {
+    shown(row, &change.by.authors(change.tx(), [row.created_by]).await?)
+}
+
+pub(in crate::services) fn shown<C: Shown>(row: &classification::Model, authors: &Authors) -> Result<C, Error> {
+    Ok(C::of(row, conditions::from_stored(&row.conditions)?, authors.name(row.created_by)))
 }
 
 macro_rules! shown_as {
@@ -180,12 +190,17 @@ macro_rules! shown_as {
         impl Shown for $shown {
             const KIND: Kind = $kind;
 
-            fn of(row: &classification::Model, conditions: Vec<ClassificationCondition>) -> Self {
+            fn of(
+                row: &classification::Model,
+                conditions: Vec<ClassificationCondition>,
+                created_by: Option<String>,
+            ) -> Self {
                 Self {
                     id: row.id,
                     name: row.name.clone(),
                     color: row.color.clone(),
                     conditions,
+                    created_by,
                     etag: etag(row),
                     created_at: row.created_at.into(),
                     updated_at: row.updated_at.into(),

@@ -91,7 +91,18 @@ pub const TABLES: &[Table] = &[
         shown: "annotationsElsewhere",
     }]),
     deleted("branded_keyword", OF_PROPERTY, &["propertyRecords"]),
-    deleted("classification", OF_PROPERTY, &["propertyRecords"]),
+    deleted("classification", OF_PROPERTY, &["propertyRecords"]).mentioning(&[
+        Mention {
+            of: "created_by = :user AND kind = 'segment'",
+            set: "created_by = NULL",
+            shown: "segmentsElsewhere",
+        },
+        Mention {
+            of: "created_by = :user AND kind = 'topic_cluster'",
+            set: "created_by = NULL",
+            shown: "topicClustersElsewhere",
+        },
+    ]),
     deleted("share_link", OF_PROPERTY, &["propertyRecords"]).mentioning(&[Mention {
         of: "created_by = :user",
         set: "created_by = NULL, revoked_at = coalesce(revoked_at, :now)",

@@ -125,6 +125,7 @@ fn annotation(record: &StringRecord) -> Result<Annotation, String> {
         text: field(3).to_owned(),
         category: Some(field(2).to_owned()),
         source: AnnotationSource::System,
+        created_by: None,
         source_url: Some(source.into()),
         etag: etag(&(id, last)),
         created_at: noted_at.into(),

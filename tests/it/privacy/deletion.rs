@@ -58,6 +58,10 @@ pub async fn busy(app: &TestApp) -> Busy {
     let note = json!({ "date": "2026-11-16", "text": "note" });
     for property in [&own, &elsewhere] {
         keyed(&owner, &format!("/api/properties/{property}/annotations"), &note).await;
+        for kind in ["segments", "topic-clusters"] {
+            let rule = json!({ "name": "Shops", "conditions": [{ "operator": "contains", "value": "shop" }] });
+            keyed(&owner, &format!("/api/properties/{property}/{kind}"), &rule).await;
+        }
         let mark = format!("/api/properties/{property}/favorite");
         owner.put(&mark, &json!({ "favorite": true })).await.expect(200);
     }
@@ -119,8 +123,14 @@ async fn nothing_of_a_person_stays_and_nothing_of_others_goes() {
     let db = &app.service.db;
     let owner = Named::find(db, "demo-owner").await;
     let before = owner.places(db).await;
-    for place in ["tag.user_id", "audit_event.whom", "annotation.author_id", "team_grant.email", "oauth_grant.subject"]
-    {
+    for place in [
+        "tag.user_id",
+        "audit_event.whom",
+        "annotation.author_id",
+        "classification.created_by",
+        "team_grant.email",
+        "oauth_grant.subject",
+    ] {
         assert!(before.iter().any(|found| found == place), "{place}: {before:?}");
     }
     let notes = format!("/api/properties/{}/annotations", busy.elsewhere);

@@ -75,6 +75,7 @@ async fn fill(app: &TestApp, property_id: Uuid) {
             let row = classification::Model {
                 id: Uuid::from_u128(n + more),
                 property_id,
+                created_by: None,
                 kind,
                 name: name.clone(),
                 name_key: name.clone(),

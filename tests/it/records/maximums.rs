@@ -41,6 +41,7 @@ async fn fill_property(desk: &Desk) {
         fill!(db, classification, 500 - present, |(id, name): (Uuid, String)| classification::Model {
             id: Uuid::from_u128(id.as_u128() - 1 + first),
             property_id,
+            created_by: None,
             kind,
             name_key: name.clone(),
             name,

@@ -1,5 +1,6 @@
 //! Tests of the service's own records: annotations, classifications, tags, share links, grants and presets.
 
+mod authors;
 mod budgets;
 mod downgrade;
 mod lifecycle;

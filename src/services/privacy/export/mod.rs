@@ -27,7 +27,10 @@ use uuid::Uuid;
 use super::{Privacy, tables::Person};
 use crate::{
     error::Error,
-    services::{access::verified_email_key, users::Member},
+    services::{
+        access::{Authors, verified_email_key},
+        users::Member,
+    },
     store::places::Places,
 };
 
@@ -112,6 +115,11 @@ impl Export {
 
     fn end(&mut self) {
         self.out.end_array();
+    }
+
+    /// Names the authors of records.
+    async fn authors(&self, ids: impl Iterator<Item = Option<Uuid>>) -> Result<Authors, Error> {
+        Ok(Authors::named(&self.db, [&*self.member.user], ids.flatten()).await?)
     }
 
     async fn items<T: ToJSON>(&mut self, items: impl IntoIterator<Item = T>) -> Result<(), Error> {

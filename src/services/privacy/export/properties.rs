@@ -20,6 +20,7 @@ use crate::{
     error::Error,
     search_engine::READONLY_SCOPE,
     services::{
+        access::Authors,
         annotations,
         classifications::{Shown, branded_keywords, shown},
         properties::{self, owned},
@@ -60,22 +61,26 @@ impl Export {
         self.out.begin_object();
         self.out.field("propertyId", &id);
         let notes = annotation::Entity::of_property(id).all(&self.db).await?;
-        self.list("annotations", notes.iter().map(annotations::to_api)).await?;
+        let authors = self.authors(notes.iter().map(|row| row.author_id)).await?;
+        self.list("annotations", notes.iter().map(|row| annotations::to_api(row, &authors))).await?;
         let keywords = branded_keyword::Entity::of_property(id).all(&self.db).await?;
         self.list("brandedKeywords", branded_keywords::shown(keywords)).await?;
         self.classifications::<Segment>("segments", id).await?;
         self.classifications::<TopicCluster>("topicClusters", id).await?;
         let links = share_link::Entity::find().filter(share_link::Column::PropertyId.eq(id));
         let links = links.order_by_asc(share_link::Column::Id).all(&self.db).await?;
-        self.list("shareLinks", links.into_iter().map(link)).await?;
+        let authors = self.authors(links.iter().map(|row| row.created_by)).await?;
+        self.list("shareLinks", links.into_iter().map(|row| link(row, &authors))).await?;
         self.out.end_object();
         Ok(())
     }
 
     async fn classifications<C: Shown + ToJSON>(&mut self, name: &'static str, id: Uuid) -> Result<(), Error> {
+        let rows = classification::Entity::of_property(id, C::KIND).all(&self.db).await?;
+        let authors = self.authors(rows.iter().map(|row| row.created_by)).await?;
         self.begin(name);
-        for row in classification::Entity::of_property(id, C::KIND).all(&self.db).await? {
-            self.items([shown::<C>(&row)?]).await?;
+        for row in rows {
+            self.items([shown::<C>(&row, &authors)?]).await?;
         }
         self.end();
         Ok(())
@@ -113,11 +118,12 @@ fn listing(row: &property_account::Model) -> PropertyListing {
     }
 }
 
-pub(super) fn link(row: share_link::Model) -> ShareLinkRecord {
+pub(super) fn link(row: share_link::Model, authors: &Authors) -> ShareLinkRecord {
     ShareLinkRecord {
         id: row.id,
         property_id: row.property_id,
         name: row.name,
+        created_by: authors.name(row.created_by),
         expires_at: row.expires_at.map(Into::into),
         revoked_at: row.revoked_at.map(Into::into),
         created_at: row.created_at.into(),

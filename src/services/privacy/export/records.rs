@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use api::privacy::{AnnotationElsewhere, ReceivedGrant, TagRecord};
-use entity::{annotation, filter_preset, property, property_tag, share_link, tag};
+use api::{
+    privacy::{AnnotationElsewhere, ReceivedGrant, SegmentElsewhere, TagRecord, TopicClusterElsewhere},
+    stream::ToJSON,
+};
+use entity::{annotation, classification, filter_preset, property, property_tag, share_link, tag};
 use sea_orm::{
     ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _, QuerySelect as _, QueryTrait as _,
     sea_query::SelectStatement,
@@ -13,8 +16,16 @@ use uuid::Uuid;
 use super::{Export, properties};
 use crate::{
     error::Error,
-    services::{annotations, filters, integrations, team},
+    services::{
+        access::Authors,
+        annotations,
+        classifications::{Shown, shown},
+        filters, integrations, team,
+    },
 };
+
+/// The number of records of other people's properties that are read at once.
+const PAGE: u64 = 500;
 
 /// The number of tags whose properties are read at once. A tag is on at most a thousand.
 const TAGS: usize = 50;
@@ -49,8 +60,9 @@ impl Export {
         self.list("providers", providers.into_iter().filter(|provider| provider.connected)).await
     }
 
-    /// The person's annotations on properties of others.
+    /// What the person made on properties of others.
     async fn elsewhere(&mut self) -> Result<(), Error> {
+        let authors = self.authors([Some(self.person.id)].into_iter()).await?;
         let notes = annotation::Entity::find()
             .filter(annotation::Column::AuthorId.eq(self.person.id))
             .filter(annotation::Column::PropertyId.not_in_subquery(self.own_properties()))
@@ -58,22 +70,49 @@ impl Export {
         self.begin("annotationsElsewhere");
         let mut after = Uuid::nil();
         loop {
-            let page = notes.clone().filter(annotation::Column::Id.gt(after)).limit(500).all(&self.db).await?;
+            let page = notes.clone().filter(annotation::Column::Id.gt(after)).limit(PAGE).all(&self.db).await?;
             let Some(last) = page.last() else { break };
             after = last.id;
             let note = |row: &annotation::Model| AnnotationElsewhere {
                 property_id: row.property_id,
-                annotation: annotations::to_api(row),
+                annotation: annotations::to_api(row, &authors),
             };
             self.items(page.iter().map(note)).await?;
         }
         self.end();
+        let segment = |property_id, segment| SegmentElsewhere { property_id, segment };
+        self.classifications_elsewhere("segmentsElsewhere", &authors, segment).await?;
+        let cluster = |property_id, topic_cluster| TopicClusterElsewhere { property_id, topic_cluster };
+        self.classifications_elsewhere("topicClustersElsewhere", &authors, cluster).await?;
         let links = share_link::Entity::find()
             .filter(share_link::Column::CreatedBy.eq(self.person.id))
             .filter(share_link::Column::PropertyId.not_in_subquery(self.own_properties()))
             .order_by_asc(share_link::Column::Id);
         let links = links.all(&self.db).await?;
-        self.list("shareLinksElsewhere", links.into_iter().map(properties::link)).await
+        self.list("shareLinksElsewhere", links.into_iter().map(|row| properties::link(row, &authors))).await
+    }
+
+    async fn classifications_elsewhere<C: Shown, T: ToJSON>(
+        &mut self,
+        name: &'static str,
+        authors: &Authors,
+        with_property: impl Fn(Uuid, C) -> T,
+    ) -> Result<(), Error> {
+        use classification::Column::{CreatedBy, Id, Kind, PropertyId};
+        let made = classification::Entity::find().filter(CreatedBy.eq(self.person.id)).filter(Kind.eq(C::KIND));
+        let made = made.filter(PropertyId.not_in_subquery(self.own_properties())).order_by_asc(Id);
+        self.begin(name);
+        let mut after = Uuid::nil();
+        loop {
+            let page = made.clone().filter(Id.gt(after)).limit(PAGE).all(&self.db).await?;
+            let Some(last) = page.last() else { break };
+            after = last.id;
+            for row in &page {
+                self.items([with_property(row.property_id, shown::<C>(row, authors)?)]).await?;
+            }
+        }
+        self.end();
+        Ok(())
     }
 
     fn own_properties(&self) -> SelectStatement {
