@@ -1,4 +1,5 @@
-//! Validates a JSON value against the schema of a request body. The error names the field and the allowed values.
+//! Validates a JSON value against the schema of a request body. The error names the field and the allowed values. An optional field that
+//! is null is absent.
 
 use std::{
     any::TypeId,
@@ -96,7 +97,9 @@ impl Checker<'_> {
         if let Some(missing) = schema.required.iter().find(|name| !fields.contains_key(**name)) {
             return Some((child(missing), "is required".to_owned()));
         }
-        fields.iter().find_map(|(name, value)| self.first_fault(property(name)?, value, child(name)))
+        let is_absent = |name: &str, value: &Value| value.is_null() && !schema.required.contains(&name);
+        let given = fields.iter().filter(|(name, value)| !is_absent(name, value));
+        given.into_iter().find_map(|(name, value)| self.first_fault(property(name)?, value, child(name)))
     }
 }
 

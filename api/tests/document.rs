@@ -42,6 +42,33 @@ fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
     assert_eq!(keywords["items"]["pattern"], KEYWORD_PATTERN);
 }
 
+/// In a schema that answers share with bodies, too.
+#[test]
+fn optional_fields_of_bodies_may_be_null_and_required_ones_may_not() {
+    let document = document(&Locations::relative());
+    let may_be_null = |schema: &str, field: &str| {
+        let field = &document["components"]["schemas"][schema]["properties"][field];
+        assert!(field.is_object(), "{schema} has no such field");
+        let null = Value::from("null");
+        let kinds = field["oneOf"].as_array().map(|parts| parts.iter().any(|part| part["type"] == null));
+        kinds.unwrap_or_else(|| field["type"].as_array().is_some_and(|kinds| kinds.contains(&null)))
+    };
+    for (schema, field) in [
+        ("AnnotationInput", "endDate"),
+        ("ShareLinkInput", "expiresAt"),
+        ("InviteInput", "propertyIds"),
+        ("InviteInput", "allProperties"),
+        ("SegmentInput", "color"),
+        ("ClassificationCondition", "logic"),
+        ("FilterCondition", "logic"),
+    ] {
+        assert!(may_be_null(schema, field), "{schema}.{field}");
+    }
+    for (schema, field) in [("AnnotationInput", "date"), ("InviteInput", "role"), ("FilterCondition", "operator")] {
+        assert!(!may_be_null(schema, field), "{schema}.{field}");
+    }
+}
+
 #[test]
 fn secrets_are_write_only_and_no_answer_holds_them() {
     let document = document(&Locations::relative());

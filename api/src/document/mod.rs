@@ -73,6 +73,7 @@ const PASSES: &[Pass] = &[
     responses::document_headers,
     responses::document_errors,
     schemas::close_request_schemas,
+    schemas::accept_null_for_optional_fields,
     security::document_schemes,
     mark_idempotency,
     name_roles,

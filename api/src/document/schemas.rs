@@ -143,6 +143,34 @@ pub fn require_nullable_properties(document: &mut Value) {
 
 /// Makes schemas of request bodies refuse unknown fields.
 pub fn close_request_schemas(document: &mut Value) {
+    each_request_schema(document, |schema| {
+        if schema.get("properties").is_some() {
+            schema["additionalProperties"] = json!(false);
+        }
+    });
+}
+
+/// Lets optional fields of request bodies be null, which means absent.
+pub fn accept_null_for_optional_fields(document: &mut Value) {
+    each_request_schema(document, |schema| {
+        let required = schema.get("required").cloned().unwrap_or_default();
+        let is_required = |name: &String| required.as_array().is_some_and(|names| names.contains(&json!(name)));
+        let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+        fields.iter_mut().filter(|(name, _)| !is_required(name)).for_each(|(_, field)| accept_null(field));
+    });
+}
+
+fn accept_null(field: &mut Value) {
+    let Some(field) = field.as_object_mut() else { return };
+    if let Some(Value::String(kind)) = field.get("type").cloned() {
+        field.insert("type".to_owned(), json!([kind, "null"]));
+    } else if let Some(reference) = field.remove("$ref") {
+        field.insert("oneOf".to_owned(), json!([{ "$ref": reference }, { "type": "null" }]));
+    }
+}
+
+/// Visits the schemas that request bodies consist of, each once.
+fn each_request_schema(document: &mut Value, mut visit: impl FnMut(&mut Value)) {
     let mut pending = Vec::new();
     if let Some(paths) = document.get_mut("paths") {
         each_object(paths, &mut |object| {
@@ -158,9 +186,7 @@ pub fn close_request_schemas(document: &mut Value) {
         }
         let Some(schema) = document.pointer_mut(&format!("/components/schemas/{name}")) else { continue };
         pending.extend(references(schema));
-        if schema.get("properties").is_some() {
-            schema["additionalProperties"] = json!(false);
-        }
+        visit(schema);
     }
 }
 

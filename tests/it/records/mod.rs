@@ -7,6 +7,7 @@ mod lifecycle;
 mod limits;
 mod maximums;
 mod members;
+mod nulls;
 mod others;
 mod previews;
 mod questions;
