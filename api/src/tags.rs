@@ -41,12 +41,13 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Rename or reorder a tag
     ///
-    /// Without `order`, the tag keeps its position. With it, the tags between its old and its new position move up or down.
+    /// Takes `name`, `order` or both; what is absent stays. With `order`, the tags between its old and its new position move up
+    /// or down.
     #[put("/api/tags/{id}")]
     #[id(Tag)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
-    async fn update_tag(&self, caller: Caller, id: Path<Uuid>, body: Body<TagInput>) -> Answered<Answer<Tag>>;
+    async fn update_tag(&self, caller: Caller, id: Path<Uuid>, body: Body<TagUpdate>) -> Answered<Answer<Tag>>;
 
     /// Delete a tag
     ///
@@ -114,6 +115,22 @@ pub struct TagInput {
     pub name: String,
     /// Position among the caller's tags, 0 is the first; the other tags move. A value beyond the end means last. A new
     /// tag without `order` is placed last.
+    #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
+    pub order: Option<u32>,
+}
+
+/// What changes of a tag: `name`, `order` or both.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct TagUpdate {
+    /// The new label.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
+    ))]
+    pub name: Option<String>,
+    /// New position among the caller's tags, 0 is the first; the other tags move. A value beyond the end means last.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: Option<u32>,
 }

@@ -39,9 +39,11 @@ pub trait TeamApi: Send + Sync + 'static {
     #[errors(SubscriptionRequired, NotFound)]
     async fn invite_team_member(&self, caller: Caller, body: Body<InviteInput>) -> Answered<Created<TeamGrant>>;
 
-    /// Change the role of a grant
+    /// Change the role or the properties of a grant
     ///
-    /// Takes effect with the next request. Below admin, the member's share links are revoked.
+    /// Takes `role`, and `propertyIds` or `allProperties: true`, or one of these; what is absent stays. Takes effect with the next
+    /// request. Below admin, the member's share links are revoked; otherwise those for properties that the grant no longer
+    /// covers are.
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired, PreconditionFailed)]
@@ -49,7 +51,7 @@ pub trait TeamApi: Send + Sync + 'static {
         &self,
         caller: Caller,
         member_id: Path<Uuid>,
-        body: Body<RoleInput>,
+        body: Body<GrantUpdate>,
     ) -> Answered<Answer<TeamGrant>>;
 
     /// Revoke a grant
@@ -143,10 +145,15 @@ pub struct InviteInput {
     pub all_properties: Option<bool>,
 }
 
-/// New role of a grant.
+/// What changes of a grant: `role`, and `propertyIds` or `allProperties: true`, or one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
-#[oai(deny_unknown_fields)]
-pub struct RoleInput {
+#[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct GrantUpdate {
     /// Role that it grants from now on.
-    pub role: GrantRole,
+    pub role: Option<GrantRole>,
+    /// Ids of the caller's own properties, which it covers from now on, and no others.
+    #[oai(validator(min_items = 1, max_items = 1000, unique_items))]
+    pub property_ids: Option<Vec<Uuid>>,
+    /// Covers all of the caller's properties from now on, including later ones.
+    pub all_properties: Option<bool>,
 }

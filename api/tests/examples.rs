@@ -91,11 +91,12 @@ fn every_request_example_is_accepted_by_the_server_too() {
         "createPropertyTopicCluster" classifications::TopicClusterInput;
         "createPropertyAnnotation" annotations::AnnotationInput;
         "createTag" tags::TagInput;
+        "updateTag" tags::TagUpdate;
         "replacePropertyTags" tags::PropertyTagsInput;
         "replaceTagProperties" tags::TagPropertiesInput;
         "createPropertyShareLink" sharing::ShareLinkInput;
         "inviteTeamMember" team::InviteInput;
-        "updateTeamMemberRole" team::RoleInput;
+        "updateTeamMemberRole" team::GrantUpdate;
         "createFilterPreset" filters::FilterPresetInput;
         "connectProviderAIntegration" integrations::ProviderACredentials;
         "connectProviderBIntegration" integrations::ProviderBCredentials;

@@ -4,7 +4,7 @@ use api::{
     answer::{Answer, Answered, Created, Listed, NoContent},
     body::Body,
     security::Caller,
-    tags::{PropertyTags, PropertyTagsInput, Tag, TagInput, TagPropertiesInput, TaggedProperty, TagsApi},
+    tags::{PropertyTags, PropertyTagsInput, Tag, TagInput, TagPropertiesInput, TagUpdate, TaggedProperty, TagsApi},
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
@@ -38,10 +38,10 @@ impl TagsApi for App {
         &self,
         caller: Caller,
         Path(id): Path<Uuid>,
-        Body(body): Body<TagInput>,
+        Body(body): Body<TagUpdate>,
     ) -> Answered<Answer<Tag>> {
         let change = self.change(&caller).await?;
-        Ok(Answer(tags::replace(&change, id, body).await?))
+        Ok(Answer(tags::update(&change, id, body).await?))
     }
 
     async fn delete_tag(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {

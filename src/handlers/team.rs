@@ -5,7 +5,7 @@ use api::{
     body::Body,
     params::Params,
     security::Caller,
-    team::{InviteInput, RoleInput, TeamApi, TeamGrant, TeamListParams},
+    team::{GrantUpdate, InviteInput, TeamApi, TeamGrant, TeamListParams},
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
@@ -39,10 +39,10 @@ impl TeamApi for App {
         &self,
         caller: Caller,
         Path(id): Path<Uuid>,
-        Body(body): Body<RoleInput>,
+        Body(body): Body<GrantUpdate>,
     ) -> Answered<Answer<TeamGrant>> {
         let change = self.change(&caller).await?;
-        Ok(Answer(team::change_role(&change, &self.config, id, body.role).await?))
+        Ok(Answer(team::update(&change, &self.config, id, body).await?))
     }
 
     async fn remove_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {

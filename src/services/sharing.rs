@@ -134,11 +134,17 @@ pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, 
     resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
 }
 
-/// Revokes the links made under a grant that no longer allows making links.
-pub async fn revoke_made_under(tx: &DatabaseTransaction, grant_id: Uuid, now: DateTime<Utc>) -> Result<(), Error> {
+/// Revokes the links made under a grant, except those for the `kept` properties, for which the grant still allows making links.
+pub async fn revoke_made_under(
+    tx: &DatabaseTransaction,
+    grant_id: Uuid,
+    kept: &[Uuid],
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
     Entity::update_many()
         .set(share_link::ActiveModel { revoked_at: Set(Some(now)), ..Default::default() })
         .filter(Column::GrantId.eq(grant_id))
+        .filter(Column::PropertyId.is_not_in(kept.iter().copied()))
         .filter(Column::RevokedAt.is_null())
         .exec(tx)
         .await?;

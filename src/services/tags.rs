@@ -6,7 +6,7 @@ use std::{collections::HashSet, ops::RangeInclusive};
 
 use api::{
     privacy::AuditAction,
-    tags::{PropertyTags, Tag, TagInput, TaggedProperty},
+    tags::{PropertyTags, Tag, TagInput, TagUpdate, TaggedProperty},
 };
 use chrono::{DateTime, Utc};
 use entity::{
@@ -68,15 +68,20 @@ pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error
     Ok(to_api(Counted::of(row.insert(change.tx()).await?, 0)))
 }
 
-/// Renames a tag and, if a position is given, moves it there.
-pub async fn replace(change: &MemberChange, id: Uuid, input: TagInput) -> Result<Tag, Error> {
+/// Renames a tag, moves it to another position, or both.
+pub async fn update(change: &MemberChange, id: Uuid, input: TagUpdate) -> Result<Tag, Error> {
     let user_id = change.lock().await?.id;
     let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
     change.check(&state(row.id, &row.name, row.created_at, row.updated_at))?;
-    let same_key = Column::NameKey.eq(entity::key(&input.name));
+    if input.name.is_none() && input.order.is_none() {
+        return Err(Error::invalid("body: says nothing to change; send name, order or both"));
+    }
+    let same_key = input.name.as_deref().map(|name| Column::NameKey.eq(entity::key(name)));
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
-    let others = Others::read(change.tx(), others, Some(same_key), None).await?;
-    others.check_name(&input.name)?;
+    let others = Others::read(change.tx(), others, same_key, None).await?;
+    if let Some(name) = &input.name {
+        others.check_name(name)?;
+    }
     let last = i32::try_from(others.count).map_err(Error::internal)?;
     let (from, to) = (row.position, place(input.order).map_or(row.position, |place| Ord::min(place, last)));
     if to < from {
@@ -85,8 +90,10 @@ pub async fn replace(change: &MemberChange, id: Uuid, input: TagInput) -> Result
         shift(change, from + 1..=to, -1).await?;
     }
     let mut row = row.into_active_model();
-    row.name = Set(trimmed(&input.name));
-    row.name_key = Set(entity::key(&input.name));
+    if let Some(name) = input.name {
+        row.name = Set(trimmed(&name));
+        row.name_key = Set(entity::key(&name));
+    }
     row.position = Set(to);
     row.updated_at = Set(change.now);
     let row = row.update(change.tx()).await?;

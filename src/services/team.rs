@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use api::{
     models::{Feature, is_name},
     privacy::AuditAction,
-    team::{GrantRole, GrantStatus, InviteInput, TeamGrant},
+    team::{GrantRole, GrantStatus, GrantUpdate, InviteInput, TeamGrant},
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use entity::{
     property,
     team_grant::{self, Column, Entity},
@@ -68,11 +68,7 @@ pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<
 /// Grants the holder of an address access to some properties or to all.
 pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
     let owner = allowed(change, config).await?;
-    let (named, all_properties) = match (input.property_ids, input.all_properties) {
-        (Some(ids), None | Some(false)) => (ids, false),
-        (None, Some(true)) => (Vec::new(), true),
-        _ => return Err(Error::invalid("propertyIds: send either propertyIds or allProperties: true")),
-    };
+    let coverage = Coverage::of(input.property_ids, input.all_properties)?;
     if !is_name(&input.email) {
         return Err(Error::invalid(
             "email: has characters that cannot be seen or that turn the direction of text; type it anew",
@@ -88,9 +84,7 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
         return Err(Error::invalid("email: has a grant already; change its role, or remove it first"));
     }
     others.check_room(MAX_GRANTS)?;
-    if !named.is_empty() {
-        check_own(change.tx(), owner.id, &named).await?;
-    }
+    coverage.check_own(change.tx(), owner.id).await?;
     let id = change.new_id();
     let row = team_grant::ActiveModel {
         id: Set(id),
@@ -98,38 +92,103 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
         email: Set(trimmed(&input.email)),
         email_key: Set(email_key),
         role: Set(stored(input.role)),
-        all_properties: Set(all_properties),
+        all_properties: Set(coverage.is_all()),
         accepted_at: Set(None),
         created_at: Set(change.now),
         updated_at: Set(change.now),
     };
     let row = row.insert(change.tx()).await?;
     change.note(noted(change, AuditAction::GrantMade, &row)).await?;
-    let covered = |property: &Uuid| team_grant_property::ActiveModel { grant_id: Set(id), property_id: Set(*property) };
-    insert_all(change.tx(), named.iter().map(covered).collect()).await?;
-    Ok(to_api(row, &mut HashMap::from([(id, named)])))
+    coverage.insert(change.tx(), id).await?;
+    Ok(to_api(row, &mut HashMap::from([(id, coverage.named().to_vec())])))
 }
 
-/// Changes the role of a grant, with effect from the next request. If the new role may not make share links, revokes the links made
-/// under the grant.
-pub async fn change_role(
-    change: &MemberChange,
-    config: &Config,
-    id: Uuid,
-    role: GrantRole,
-) -> Result<TeamGrant, Error> {
+/// Changes the role or the properties of a grant, with effect from the next request. Revokes the share links that the grant no longer
+/// allows.
+pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: GrantUpdate) -> Result<TeamGrant, Error> {
     let owner = allowed(change, config).await?;
     let row = Entity::one_of_owner(owner.id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
     change.check(&state(&row))?;
+    let coverage = match (input.property_ids, input.all_properties) {
+        (None, None) => None,
+        (named, all) => Some(Coverage::of(named, all)?),
+    };
+    if input.role.is_none() && coverage.is_none() {
+        return Err(Error::invalid("body: says nothing to change; send role, propertyIds or allProperties: true"));
+    }
+    // Its time tells the states of a grant apart, so a change is later than the one before even if the clock is not.
+    let later = Ord::max(change.now, row.updated_at + TimeDelta::milliseconds(1));
     let mut row = row.into_active_model();
-    row.role = Set(stored(role));
-    row.updated_at = Set(change.now);
+    if let Some(role) = input.role {
+        row.role = Set(stored(role));
+    }
+    if let Some(coverage) = &coverage {
+        coverage.check_own(change.tx(), owner.id).await?;
+        row.all_properties = Set(coverage.is_all());
+    }
+    row.updated_at = Set(later);
+    // The grant is locked from here on. A share link in the making holds that lock, so it exists now and can be revoked.
     let row = row.update(change.tx()).await?;
     change.note(noted(change, AuditAction::GrantChanged, &row)).await?;
-    if role < GrantRole::Admin {
-        sharing::revoke_made_under(change.tx(), id, change.now).await?;
+    if let Some(coverage) = &coverage {
+        let named_before = team_grant_property::Column::GrantId.eq(id);
+        team_grant_property::Entity::delete_many().filter(named_before).exec(change.tx()).await?;
+        coverage.insert(change.tx(), id).await?;
     }
-    one(change.tx(), row).await
+    let answer = one(change.tx(), row).await?;
+    if answer.role < GrantRole::Admin {
+        sharing::revoke_made_under(change.tx(), id, &[], change.now).await?;
+    } else if !answer.all_properties {
+        sharing::revoke_made_under(change.tx(), id, &answer.property_ids, change.now).await?;
+    }
+    Ok(answer)
+}
+
+/// The properties that a grant covers.
+enum Coverage {
+    /// All of the owner's properties, including later ones.
+    All,
+    /// These.
+    Named(Vec<Uuid>),
+}
+
+impl Coverage {
+    /// Reads the two fields of a body.
+    fn of(property_ids: Option<Vec<Uuid>>, all_properties: Option<bool>) -> Result<Self, Error> {
+        match (property_ids, all_properties) {
+            (Some(ids), None | Some(false)) => Ok(Self::Named(ids)),
+            (None, Some(true)) => Ok(Self::All),
+            _ => Err(Error::invalid("propertyIds: send either propertyIds or allProperties: true")),
+        }
+    }
+
+    fn is_all(&self) -> bool {
+        matches!(self, Self::All)
+    }
+
+    fn named(&self) -> &[Uuid] {
+        match self {
+            Self::All => &[],
+            Self::Named(ids) => ids,
+        }
+    }
+
+    /// Fails if a property is named that is not the owner's.
+    async fn check_own(&self, db: &impl ConnectionTrait, owner_id: Uuid) -> Result<(), Error> {
+        if self.named().is_empty() {
+            return Ok(());
+        }
+        let own: HashSet<Uuid> =
+            property::Entity::of_owner(owner_id).all(db).await?.into_iter().map(|property| property.id).collect();
+        Error::check_named("propertyIds", self.named(), &own, "your own properties")
+    }
+
+    /// Stores the named properties of a grant that names none yet.
+    async fn insert(&self, tx: &DatabaseTransaction, grant_id: Uuid) -> Result<(), Error> {
+        let covered =
+            |property: &Uuid| team_grant_property::ActiveModel { grant_id: Set(grant_id), property_id: Set(*property) };
+        insert_all(tx, self.named().iter().map(covered).collect()).await
+    }
 }
 
 /// Deletes a grant that the person made or received, and revokes the share links made under it. Takes effect from the next request.
@@ -147,7 +206,7 @@ pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let event = noted(change, AuditAction::GrantRemoved, &row);
     row.delete(change.tx()).await?;
     change.note(event).await?;
-    sharing::revoke_made_under(change.tx(), id, change.now).await
+    sharing::revoke_made_under(change.tx(), id, &[], change.now).await
 }
 
 /// An event about a grant, in the trail of the owner who made it.
@@ -180,7 +239,7 @@ pub async fn end_made_by(tx: &DatabaseTransaction, subject: &str, now: DateTime<
     for row in made.lock(LockType::Update).all(tx).await? {
         let id = row.id;
         row.delete(tx).await?;
-        sharing::revoke_made_under(tx, id, now).await?;
+        sharing::revoke_made_under(tx, id, &[], now).await?;
     }
     Ok(())
 }
@@ -201,12 +260,6 @@ async fn allowed(change: &MemberChange, config: &Config) -> Result<user::Model, 
     let owner = change.lock().await?;
     Entitlement::of(config, &owner, change.now).require(Feature::Team, || Responsible::Caller)?;
     Ok(owner)
-}
-
-async fn check_own(db: &impl ConnectionTrait, owner_id: Uuid, named: &[Uuid]) -> Result<(), Error> {
-    let own: HashSet<Uuid> =
-        property::Entity::of_owner(owner_id).all(db).await?.into_iter().map(|property| property.id).collect();
-    Error::check_named("propertyIds", named, &own, "your own properties")
 }
 
 async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {

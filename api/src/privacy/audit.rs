@@ -55,7 +55,7 @@ pub enum AuditActor {
 pub enum AuditAction {
     /// Somebody was given a role on properties.
     GrantMade,
-    /// The role of a grant was changed.
+    /// The role or the properties of a grant were changed.
     GrantChanged,
     /// A grant was removed, or its holder left.
     GrantRemoved,

