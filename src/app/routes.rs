@@ -31,6 +31,7 @@ use crate::{
         home::Home,
         page,
         paths::{Methods, Paths, TOOLS},
+        share,
         subscribe::Subscribe,
         well_known::{self, ResourceMetadata},
     },
@@ -42,7 +43,7 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let document = api::document::document(&locations);
     let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url).await;
     let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
-    let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();
+    let (open, methods) = open.elsewhere(TOOLS, "POST").elsewhere(share::PATH, "GET, HEAD").into_parts();
     let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
     let layers = layers(parts, methods)?;
     let tools = tools(parts, &layers, operations.clone(), document);

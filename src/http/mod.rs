@@ -35,7 +35,12 @@ use self::{
     access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, cors::Cors,
     errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
 };
-use crate::{clock::Clock, random::Random, telemetry::requests::RequestMeter, web::paths::TOOLS};
+use crate::{
+    clock::Clock,
+    random::Random,
+    telemetry::requests::RequestMeter,
+    web::{paths::TOOLS, share},
+};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";
@@ -77,9 +82,9 @@ struct Shared {
     writes: Arc<Writes>,
 }
 
-/// Wraps the layers around the `operations` below `/api`, around the tool endpoint and around the `open` paths. A request passes the
-/// layers from the last line to the first. Each layer is boxed: futures within futures would be copied whole whenever one is made, and
-/// would fill a thread's stack.
+/// Wraps the layers around the `operations` below `/api`, which the page of a share link asks, too, around the tool endpoint and around
+/// the `open` paths. A request passes the layers from the last line to the first. Each layer is boxed: futures within futures would be
+/// copied whole whenever one is made, and would fill a thread's stack.
 pub fn stack(
     layers: Layers,
     operations: impl Endpoint<Output = Response> + 'static,
@@ -99,20 +104,24 @@ pub fn stack(
     let (limits, open_limits, told_limits) =
         (shared.rate_limit.clone(), shared.rate_limit.clone(), shared.rate_limit.clone());
 
-    let operations = shared
-        .authorized(operations)
-        .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
-        .boxed()
-        .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
-        .boxed()
-        .around(methods::options)
-        .boxed();
+    let operations = Arc::new(
+        shared
+            .authorized(operations)
+            .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
+            .boxed()
+            .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
+            .boxed()
+            .around(methods::options)
+            .boxed(),
+    );
+    let shared_page = share::page(shared.answered(operations.clone()));
     let tools = shared.tools(tools);
     let open =
         open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limits.clone(), next, request));
     Route::new()
         .nest_no_strip("/api", operations)
         .at(TOOLS, tools)
+        .at(share::PATH, shared_page)
         .nest_no_strip("/", open)
         .around(move |next, request| body::read(memory.clone(), next, request))
         .boxed()
@@ -154,20 +163,25 @@ impl Shared {
             .boxed()
     }
 
+    /// Wraps the layers around `operations` that let tools and pages call them: each call is an operation, and every error is a response.
+    fn answered(&self, operations: impl Endpoint + 'static) -> BoxEndpoint<'static> {
+        let (errors, requests) = (self.errors.clone(), self.requests.clone());
+        operations
+            .around(move |next, request| errors::errors(errors.clone(), next, request))
+            .boxed()
+            .around(move |next, request| operation::look_up(requests.clone(), next, request))
+            .boxed()
+    }
+
     /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
-        let (errors, requests, limits) = (self.errors.clone(), self.requests.clone(), self.rate_limit.clone());
-        let (authenticate, origins) = (Arc::new(tools.authenticate), tools.origins);
+        let (limits, authenticate, origins) = (self.rate_limit.clone(), Arc::new(tools.authenticate), tools.origins);
         let caller = authenticate.clone();
         let operations = self
             .authorized(tools.operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
-            .boxed()
-            .around(move |next, request| errors::errors(errors.clone(), next, request))
-            .boxed()
-            .around(move |next, request| operation::look_up(requests.clone(), next, request))
             .boxed();
-        (tools.build)(operations)
+        (tools.build)(self.answered(operations))
             .around(body::refuse)
             .boxed()
             .around(move |next, request| rate_limit::limit(limits.clone(), next, request))

@@ -97,7 +97,8 @@ impl Links<'_> {
         ShareLink {
             id: row.id,
             name: row.name.clone(),
-            url: token.as_ref().map(|token| format!("{}/api/share/{token}/performance", self.base_url)),
+            url: token.as_ref().map(|token| format!("{}/share/{token}", self.base_url)),
+            api_url: token.as_ref().map(|token| format!("{}/api/share/{token}/performance", self.base_url)),
             token,
             created_by: authors.name(row.created_by),
             expires_at: row.expires_at.map(Into::into),

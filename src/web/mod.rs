@@ -10,6 +10,7 @@ pub mod own_host;
 pub mod page;
 pub mod paths;
 mod plan_words;
+pub mod share;
 pub mod sign_in;
 pub mod subscribe;
 pub mod well_known;

@@ -29,11 +29,7 @@ pub trait Shown: Sized + Send + 'static {
     const KIND: Kind;
 
     /// Returns the record with its parsed conditions and the name of its author.
-    fn of(
-        row: &classification::Model,
-        conditions: Vec<ClassificationCondition>,
-        created_by: Option<String>,
-    ) -> Self;
+    fn of(row: &classification::Model, conditions: Vec<ClassificationCondition>, created_by: Option<String>) -> Self;
 }
 
 /// The content of a classification.

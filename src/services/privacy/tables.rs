@@ -92,11 +92,7 @@ pub const TABLES: &[Table] = &[
     }]),
     deleted("branded_keyword", OF_PROPERTY, &["propertyRecords"]),
     deleted("classification", OF_PROPERTY, &["propertyRecords"]).mentioning(&[
-        Mention {
-            of: "created_by = :user AND kind = 'segment'",
-            set: "created_by = NULL",
-            shown: "segmentsElsewhere",
-        },
+        Mention { of: "created_by = :user AND kind = 'segment'", set: "created_by = NULL", shown: "segmentsElsewhere" },
         Mention {
             of: "created_by = :user AND kind = 'topic_cluster'",
             set: "created_by = NULL",

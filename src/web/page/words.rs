@@ -1,4 +1,4 @@
-//! Times and addresses in plain words.
+//! Times, addresses and numbers in plain words.
 
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
@@ -23,9 +23,41 @@ pub fn place(address: &str) -> String {
     }
 }
 
+/// A whole number with a comma between groups of three digits.
+#[must_use]
+pub fn grouped(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let first = digits.len() % 3;
+    let groups = [&digits[..first]]
+        .into_iter()
+        .chain(digits.as_bytes()[first..].chunks(3).filter_map(|group| str::from_utf8(group).ok()));
+    groups.filter(|group| !group.is_empty()).collect::<Vec<_>>().join(",")
+}
+
+/// A number with one decimal place.
+#[must_use]
+pub fn decimal(number: f64) -> String {
+    format!("{number:.1}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        for (number, words) in [
+            (0.0, "0"),
+            (7.0, "7"),
+            (999.0, "999"),
+            (1_000.0, "1,000"),
+            (12_345.0, "12,345"),
+            (1_234_567.0, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), words);
+        }
+        assert_eq!((decimal(9.7756), decimal(0.0)), ("9.8".to_owned(), "0.0".to_owned()));
+    }
 
     #[test]
     fn a_time_is_read_by_people_and_programs() {
