@@ -45,7 +45,7 @@ pub async fn list(
     let touches =
         move |date: NaiveDate, end: NaiveDate| window.is_none_or(|(first, last)| date <= last && end >= first);
     let own = Entity::of_property(access.property().id).all(db).await?;
-    let authors = access.authors(db, own.iter().map(|row| row.author_id)).await?;
+    let authors = access.authors(db, own.iter().map(|row| row.author_id).collect()).await?;
     let system = params.include_system.then(|| system.clone());
     beside(move || {
         let system = system.iter().flat_map(SystemAnnotations::all).cloned();
@@ -121,7 +121,7 @@ fn check(input: &AnnotationInput, now: DateTime<Utc>) -> Result<(NaiveDate, Opti
 }
 
 async fn written(change: &PropertyChange, row: &annotation::Model) -> Result<Annotation, Error> {
-    Ok(to_api(row, &change.by.authors(change.tx(), [row.author_id]).await?))
+    Ok(to_api(row, &change.by.authors(change.tx(), vec![row.author_id]).await?))
 }
 
 pub(super) fn to_api(row: &annotation::Model, authors: &Authors) -> Annotation {

@@ -131,8 +131,8 @@ pub async fn about(
         found = found.filter(Condition::any().add(Column::At.lt(at)).add(same_time));
     }
     let found = found.order_by_desc(Column::At).order_by_desc(Column::Id).limit(limit).all(db).await?;
-    let actors = found.iter().filter_map(|event| event.actor_id).filter(|actor| *actor != user.id);
-    let actors = Authors::named(db, [], actors).await?;
+    let actors = found.iter().map(|event| event.actor_id.filter(|actor| *actor != user.id)).collect();
+    let actors = Authors::named(db, &[], actors).await?;
     found.into_iter().map(|row| to_api(row, user.id, &actors)).collect()
 }
 

@@ -56,7 +56,7 @@ impl Links<'_> {
         now: DateTime<Utc>,
     ) -> Result<Vec<ShareLink>, Error> {
         let rows = Entity::active_of_property(access.property().id, now).all(db).await?;
-        let authors = access.authors(db, rows.iter().map(|row| row.created_by)).await?;
+        let authors = access.authors(db, rows.iter().map(|row| row.created_by).collect()).await?;
         Ok(rows.iter().rev().map(|row| self.to_api(row, access, &authors)).collect())
     }
 
@@ -85,7 +85,7 @@ impl Links<'_> {
         };
         let row = row.insert(change.tx()).await?;
         change.note(named(&change.by, AuditAction::ShareLinkMade, &row)).await?;
-        let authors = change.by.authors(change.tx(), [row.created_by]).await?;
+        let authors = change.by.authors(change.tx(), vec![row.created_by]).await?;
         Ok(self.to_api(&row, &change.by, &authors))
     }
 

@@ -305,6 +305,7 @@ async fn every_path_outside_the_api_names_its_methods() {
         "/account",
         "/subscribe",
         "/changelog",
+        "/share/x",
         "/account/activity",
         "/account/delete",
         "/account/deleted",

@@ -9,7 +9,7 @@ use api::models::{Feature, Role};
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, team_grant, user};
 use sea_orm::{
-    ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait as _, QueryFilter as _,
+    ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait as _, QueryFilter as _,
     QuerySelect as _, Statement, sea_query::LockType,
 };
 use uuid::Uuid;
@@ -139,13 +139,8 @@ impl PropertyAccess {
     ///
     /// # Errors
     /// The database cannot answer.
-    pub async fn authors(
-        &self,
-        db: &impl ConnectionTrait,
-        ids: impl IntoIterator<Item = Option<Uuid>>,
-    ) -> Result<Authors, DbErr> {
-        let known = [&*self.user, &*self.readable.facts.owner];
-        Authors::named(db, known, ids.into_iter().flatten()).await
+    pub async fn authors(&self, db: &impl ConnectionTrait, ids: Vec<Option<Uuid>>) -> Result<Authors, DbErr> {
+        Authors::named(db, &[&*self.user, &*self.readable.facts.owner], ids).await
     }
 
     /// The id of the grant that the role comes from, or `None` for the owner.

@@ -44,19 +44,19 @@ impl Authors {
     ///
     /// # Errors
     /// The database cannot answer.
-    pub async fn named<'u>(
+    pub async fn named(
         db: &impl ConnectionTrait,
-        known: impl IntoIterator<Item = &'u user::Model>,
-        ids: impl IntoIterator<Item = Uuid>,
+        known: &[&user::Model],
+        ids: Vec<Option<Uuid>>,
     ) -> Result<Self, DbErr> {
-        let known: HashMap<Uuid, &user::Model> = known.into_iter().map(|user| (user.id, user)).collect();
-        let others: BTreeSet<Uuid> = ids.into_iter().filter(|id| !known.contains_key(id)).collect();
+        let others = ids.into_iter().flatten().filter(|id| known.iter().all(|user| user.id != *id));
+        let others: BTreeSet<Uuid> = others.collect();
         let found = if others.is_empty() {
             Vec::new()
         } else {
             user::Entity::find().filter(user::Column::Id.is_in(others)).all(db).await?
         };
-        let all = known.into_values().chain(&found);
+        let all = known.iter().copied().chain(&found);
         Ok(Self(all.filter_map(|user| Some((user.id, name_of(user)?))).collect()))
     }
 

@@ -43,7 +43,7 @@ pub struct Content {
 /// Returns a property's classifications of one kind, by name.
 pub async fn list<C: Shown>(db: &impl ConnectionTrait, access: &PropertyAccess) -> Result<Vec<C>, Error> {
     let rows = Entity::of_property(access.property().id, C::KIND).all(db).await?;
-    let authors = access.authors(db, rows.iter().map(|row| row.created_by)).await?;
+    let authors = access.authors(db, rows.iter().map(|row| row.created_by).collect()).await?;
     beside(move || rows.iter().map(|row| shown(row, &authors)).collect()).await?
 }
 
@@ -174,7 +174,7 @@ fn limit(kind: Kind) -> Limit {
 }
 
 async fn written<C: Shown>(change: &PropertyChange, row: &classification::Model) -> Result<C, Error> {
-    shown(row, &change.by.authors(change.tx(), [row.created_by]).await?)
+    shown(row, &change.by.authors(change.tx(), vec![row.created_by]).await?)
 }
 
 pub(in crate::services) fn shown<C: Shown>(row: &classification::Model, authors: &Authors) -> Result<C, Error> {

@@ -29,13 +29,13 @@ pub(super) fn clicks(series: &[Day]) -> Markup {
     );
     html! {
         svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT + 2.0 * MARGIN) } role="img" aria-label=(summary) {
-            line.axis x1="0" y1=(bottom) x2=(right) y2=(bottom);
-            line.axis x1="0" y1=(MARGIN) x2=(right) y2=(MARGIN);
+            line.axis x1="0" y1=(bottom) x2=(right) y2=(bottom) {}
+            line.axis x1="0" y1=(MARGIN) x2=(right) y2=(MARGIN) {}
             @if values.len() == 1 {
-                circle cx=(WIDTH / 2.0) cy=(height(first.metrics.clicks, most)) r="4";
+                circle cx=(WIDTH / 2.0) cy=(height(first.metrics.clicks, most)) r="4" {}
             } @else {
-                polygon points={ "0," (bottom) " " (line) " " (right) "," (bottom) };
-                polyline points=(line);
+                polygon points={ "0," (bottom) " " (line) " " (right) "," (bottom) } {}
+                polyline points=(line) {}
             }
             text x="0" y=(MARGIN - 8.0) { (grouped(most)) }
             text x="0" y=(bottom + 18.0) { (day(first.date)) }

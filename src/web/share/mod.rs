@@ -31,7 +31,7 @@ pub const PATH: &str = "/share/:token";
 const START: &str = "/share/";
 
 /// The headers of the operation's answer that the page's answer has, too.
-const KEPT: [HeaderName; 4] = [
+static KEPT: [HeaderName; 4] = [
     header::RETRY_AFTER,
     HeaderName::from_static("x-ratelimit-limit"),
     HeaderName::from_static("x-ratelimit-remaining"),

@@ -32,7 +32,7 @@ async fn app() -> (TestApp, Asker) {
 }
 
 /// Replaces the injected faults.
-fn trouble(app: &TestApp, faults: &[&str]) {
+pub fn trouble(app: &TestApp, faults: &[&str]) {
     app.simulator().controls().set_faults(faults.iter().map(|fault| fault.parse().unwrap()).collect());
 }
 

@@ -13,6 +13,7 @@ mod parts;
 mod previews;
 mod questions;
 mod roles;
+mod share_page;
 mod sharing;
 mod suggestions;
 mod tags;

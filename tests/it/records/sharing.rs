@@ -53,8 +53,9 @@ async fn only_those_who_manage_links_see_their_tokens() {
     let board = Dashboard::new().await;
     let token = board.token();
     assert!(token.len() == 43 && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{token}");
-    let url = format!("{}/api/share/{token}/performance", board.app.service.base_url);
-    assert_eq!(board.link["url"], url);
+    let base_url = &board.app.service.base_url;
+    assert_eq!(board.link["url"], format!("{base_url}/share/{token}"));
+    assert_eq!(board.link["apiUrl"], format!("{base_url}/api/share/{token}/performance"));
     assert_eq!(board.owner.listed(&board.links()).await, std::slice::from_ref(&board.link));
     let other = board.owner.post(&board.links(), &json!({})).await.expect(201);
     assert_ne!(other.json["data"]["token"], token);
@@ -63,7 +64,7 @@ async fn only_those_who_manage_links_see_their_tokens() {
         let seen = actor.listed(&board.links()).await;
         assert_eq!(seen.len(), 2);
         for link in seen {
-            assert_eq!((link.get("token"), link.get("url")), (None, None), "{person}");
+            assert_eq!((link.get("token"), link.get("url"), link.get("apiUrl")), (None, None, None), "{person}");
             actor.delete(&format!("{}/{}", board.links(), link["id"].as_str().unwrap())).await.expect(403);
         }
         actor.post(&board.links(), &json!({})).await.expect(403);

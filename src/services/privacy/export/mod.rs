@@ -118,8 +118,8 @@ impl Export {
     }
 
     /// Names the authors of records.
-    async fn authors(&self, ids: impl Iterator<Item = Option<Uuid>>) -> Result<Authors, Error> {
-        Ok(Authors::named(&self.db, [&*self.member.user], ids.flatten()).await?)
+    async fn authors(&self, ids: Vec<Option<Uuid>>) -> Result<Authors, Error> {
+        Ok(Authors::named(&self.db, &[&*self.member.user], ids).await?)
     }
 
     async fn items<T: ToJSON>(&mut self, items: impl IntoIterator<Item = T>) -> Result<(), Error> {

@@ -61,7 +61,7 @@ impl Export {
         self.out.begin_object();
         self.out.field("propertyId", &id);
         let notes = annotation::Entity::of_property(id).all(&self.db).await?;
-        let authors = self.authors(notes.iter().map(|row| row.author_id)).await?;
+        let authors = self.authors(notes.iter().map(|row| row.author_id).collect()).await?;
         self.list("annotations", notes.iter().map(|row| annotations::to_api(row, &authors))).await?;
         let keywords = branded_keyword::Entity::of_property(id).all(&self.db).await?;
         self.list("brandedKeywords", branded_keywords::shown(keywords)).await?;
@@ -69,7 +69,7 @@ impl Export {
         self.classifications::<TopicCluster>("topicClusters", id).await?;
         let links = share_link::Entity::find().filter(share_link::Column::PropertyId.eq(id));
         let links = links.order_by_asc(share_link::Column::Id).all(&self.db).await?;
-        let authors = self.authors(links.iter().map(|row| row.created_by)).await?;
+        let authors = self.authors(links.iter().map(|row| row.created_by).collect()).await?;
         self.list("shareLinks", links.into_iter().map(|row| link(row, &authors))).await?;
         self.out.end_object();
         Ok(())
@@ -77,7 +77,7 @@ impl Export {
 
     async fn classifications<C: Shown + ToJSON>(&mut self, name: &'static str, id: Uuid) -> Result<(), Error> {
         let rows = classification::Entity::of_property(id, C::KIND).all(&self.db).await?;
-        let authors = self.authors(rows.iter().map(|row| row.created_by)).await?;
+        let authors = self.authors(rows.iter().map(|row| row.created_by).collect()).await?;
         self.begin(name);
         for row in rows {
             self.items([shown::<C>(&row, &authors)?]).await?;

@@ -62,7 +62,7 @@ impl Export {
 
     /// What the person made on properties of others.
     async fn elsewhere(&mut self) -> Result<(), Error> {
-        let authors = self.authors([Some(self.person.id)].into_iter()).await?;
+        let authors = self.authors(vec![Some(self.person.id)]).await?;
         let notes = annotation::Entity::find()
             .filter(annotation::Column::AuthorId.eq(self.person.id))
             .filter(annotation::Column::PropertyId.not_in_subquery(self.own_properties()))

@@ -1,0 +1,163 @@
+//! Tests of the page behind a share link.
+
+use chrono::TimeDelta;
+use poem::http::Method;
+use serde_json::{Value, json};
+
+use super::column;
+use crate::{
+    faults,
+    support::{
+        actor::{Actor, Answer},
+        app::{TestApp, start_of_test},
+    },
+};
+
+/// A link, its owner, and the path of its page.
+struct Shown {
+    app: TestApp,
+    owner: Actor,
+    property: String,
+    link: Value,
+    path: String,
+}
+
+impl Shown {
+    async fn new(configure: impl FnOnce(&mut sightline::config::Config)) -> Self {
+        let app = TestApp::start(configure).await;
+        let owner = app.actor("owner").await;
+        let property = owner.property("northmoor").await;
+        let expires_at = (start_of_test() + TimeDelta::hours(1)).to_rfc3339();
+        let body = json!({ "name": "<b>Board</b>", "expiresAt": expires_at });
+        let link = owner.post(&format!("/api/properties/{property}/share-links"), &body).await.expect(201);
+        let link = link.json["data"].clone();
+        let path = link["url"].as_str().unwrap().strip_prefix(&app.service.base_url).unwrap().to_owned();
+        Self { app, owner, property, link, path }
+    }
+
+    async fn open(&self) -> Answer {
+        self.app.anonymous().get(&self.path).await
+    }
+
+    /// The answer of the operation that the page is made from.
+    async fn operation(&self) -> Answer {
+        let url = self.link["apiUrl"].as_str().unwrap();
+        self.app.anonymous().get(url.strip_prefix(&self.app.service.base_url).unwrap()).await
+    }
+}
+
+fn text(answer: &Answer) -> String {
+    String::from_utf8(answer.bytes.clone()).unwrap()
+}
+
+/// A whole number as the page shows it.
+fn grouped(number: &Value) -> String {
+    let digits = format!("{:.0}", number.as_f64().unwrap());
+    let mut groups: Vec<&str> = digits.as_bytes().rchunks(3).map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.reverse();
+    groups.join(",")
+}
+
+#[tokio::test]
+async fn the_page_shows_the_totals_and_every_day_of_the_operation() {
+    let shown = Shown::new(|_| {}).await;
+    let data = shown.operation().await.expect(200).json["data"].clone();
+    let page = shown.open().await.expect(200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let page = text(&page);
+    for total in ["clicks", "impressions"] {
+        let total = grouped(&data["totals"][total]);
+        assert!(page.contains(&format!("<dd>{total}</dd>")), "{total}: {page}");
+    }
+    let days = data["series"].as_array().unwrap();
+    assert!(days.len() == 28 && page.matches("<th scope=\"row\">").count() == 28);
+    for day in days {
+        assert!(page.contains(&format!("<td>{}</td>", grouped(&day["clicks"]))), "{day}");
+    }
+    let line = page.split("<polyline points=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(line.split(' ').count(), 28);
+    assert!(page.contains("<h1>northmoor.example</h1>") && page.contains("&lt;b&gt;Board&lt;/b&gt;"), "{page}");
+}
+
+#[tokio::test]
+async fn the_page_names_nobody_runs_no_script_and_is_kept_nowhere() {
+    let shown = Shown::new(|_| {}).await;
+    let page = shown.open().await.expect(200);
+    for (name, value) in [
+        ("cache-control", "no-store"),
+        ("referrer-policy", "no-referrer"),
+        ("x-robots-tag", "noindex, nofollow"),
+        ("x-frame-options", "DENY"),
+    ] {
+        assert_eq!(page.header(name), value, "{name}");
+    }
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
+    let others = column(&shown.owner.listed("/api/properties").await, "name");
+    let page = text(&page);
+    let secrets = ["<script", "style=", "Demo", "@", shown.property.as_str(), shown.link["token"].as_str().unwrap()];
+    for secret in
+        secrets.into_iter().chain(others.iter().map(String::as_str).filter(|name| !name.contains("northmoor")))
+    {
+        assert!(!page.contains(secret), "{secret}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_that_opens_nothing_has_one_page_whatever_the_reason() {
+    let shown = Shown::new(|_| {}).await;
+    let unknown = shown.app.anonymous().get(&format!("/share/{}", "A".repeat(43))).await.expect(404);
+    assert!(text(&unknown).contains("This link opens nothing"));
+    for header in ["x-robots-tag", "referrer-policy", "content-security-policy"] {
+        assert!(!unknown.header(header).is_empty(), "{header}");
+    }
+    let token = shown.link["token"].as_str().unwrap();
+    for other in ["x".to_owned(), format!("{token}A"), format!("%{:X}{}", token.as_bytes()[0], &token[1..])] {
+        let answer = shown.app.anonymous().get(&format!("/share/{other}")).await.expect(404);
+        assert_eq!(answer.bytes, unknown.bytes, "{other}");
+    }
+    shown.open().await.expect(200);
+    shown.app.hand.advance(TimeDelta::hours(1));
+    assert_eq!(shown.open().await.expect(404).bytes, unknown.bytes, "expired");
+    let list = format!("/api/properties/{}/share-links", shown.property);
+    let link = shown.owner.post(&list, &json!({})).await.expect(201).json["data"].clone();
+    let path = format!("/share/{}", link["token"].as_str().unwrap());
+    shown.app.anonymous().get(&path).await.expect(200);
+    shown.owner.delete(&format!("{list}/{}", link["id"].as_str().unwrap())).await.expect(204);
+    assert_eq!(shown.app.anonymous().get(&path).await.expect(404).bytes, unknown.bytes, "revoked");
+}
+
+#[tokio::test]
+async fn a_reader_counts_for_the_same_limit_on_the_page_and_on_the_operation() {
+    let shown = Shown::new(|config| {
+        config.rate_limit.enabled = true;
+        (config.rate_limit.per_minute, config.rate_limit.burst) = (1, 3);
+    })
+    .await;
+    let first = shown.open().await.expect(200);
+    let second = shown.operation().await.expect(200);
+    let remaining = |answer: &Answer| answer.header("x-ratelimit-remaining").parse::<u32>().unwrap();
+    assert_eq!(remaining(&first), remaining(&second) + 1);
+    shown.operation().await.expect(200);
+    let refused = shown.open().await.expect(429);
+    assert!(!refused.header("retry-after").is_empty() && text(&refused).contains("Too many requests"));
+}
+
+#[tokio::test]
+async fn while_the_search_engine_is_away_the_page_says_so() {
+    let shown = Shown::new(faults::impatient).await;
+    faults::trouble(&shown.app, &["error500:1"]);
+    let page = shown.open().await;
+    assert!(page.status.is_server_error(), "{}", page.status);
+    assert!(text(&page).contains("The data cannot be read at the moment"));
+    faults::trouble(&shown.app, &[]);
+}
+
+#[tokio::test]
+async fn the_page_answers_head_and_ignores_a_query() {
+    let shown = Shown::new(|_| {}).await;
+    assert_eq!(shown.app.anonymous().head(&shown.path).await.status().as_u16(), 200);
+    let page = shown.app.anonymous().get(&format!("{}?utm_source=mail", shown.path)).await.expect(200);
+    assert!(text(&page).contains("northmoor.example"));
+    let refused = shown.app.anonymous().send(Method::POST, &shown.path, None, &[]).await.expect(405);
+    assert_eq!(refused.header("allow"), "GET, HEAD");
+}
