@@ -62,7 +62,7 @@ impl Export {
         self.out.field("propertyId", &id);
         let notes = annotation::Entity::of_property(id).all(&self.db).await?;
         let authors = self.authors(notes.iter().map(|row| row.author_id).collect()).await?;
-        self.list("annotations", notes.iter().map(|row| annotations::to_api(row, &authors))).await?;
+        self.list("annotations", notes.into_iter().map(move |row| annotations::to_api(&row, &authors))).await?;
         let keywords = branded_keyword::Entity::of_property(id).all(&self.db).await?;
         self.list("brandedKeywords", branded_keywords::shown(keywords)).await?;
         self.classifications::<Segment>("segments", id).await?;
@@ -70,7 +70,7 @@ impl Export {
         let links = share_link::Entity::find().filter(share_link::Column::PropertyId.eq(id));
         let links = links.order_by_asc(share_link::Column::Id).all(&self.db).await?;
         let authors = self.authors(links.iter().map(|row| row.created_by).collect()).await?;
-        self.list("shareLinks", links.into_iter().map(|row| link(row, &authors))).await?;
+        self.list("shareLinks", links.into_iter().map(move |row| link(row, &authors))).await?;
         self.out.end_object();
         Ok(())
     }

@@ -73,11 +73,12 @@ impl Export {
             let page = notes.clone().filter(annotation::Column::Id.gt(after)).limit(PAGE).all(&self.db).await?;
             let Some(last) = page.last() else { break };
             after = last.id;
-            let note = |row: &annotation::Model| AnnotationElsewhere {
+            let note = |row: annotation::Model| AnnotationElsewhere {
                 property_id: row.property_id,
-                annotation: annotations::to_api(row, &authors),
+                annotation: annotations::to_api(&row, &authors),
             };
-            self.items(page.iter().map(note)).await?;
+            let notes: Vec<AnnotationElsewhere> = page.into_iter().map(note).collect();
+            self.items(notes).await?;
         }
         self.end();
         let segment = |property_id, segment| SegmentElsewhere { property_id, segment };
@@ -89,7 +90,7 @@ impl Export {
             .filter(share_link::Column::PropertyId.not_in_subquery(self.own_properties()))
             .order_by_asc(share_link::Column::Id);
         let links = links.all(&self.db).await?;
-        self.list("shareLinksElsewhere", links.into_iter().map(|row| properties::link(row, &authors))).await
+        self.list("shareLinksElsewhere", links.into_iter().map(move |row| properties::link(row, &authors))).await
     }
 
     async fn classifications_elsewhere<C: Shown, T: ToJSON>(
@@ -107,8 +108,8 @@ impl Export {
             let page = made.clone().filter(Id.gt(after)).limit(PAGE).all(&self.db).await?;
             let Some(last) = page.last() else { break };
             after = last.id;
-            for row in &page {
-                self.items([with_property(row.property_id, shown::<C>(row, authors)?)]).await?;
+            for row in page {
+                self.items([with_property(row.property_id, shown::<C>(&row, authors)?)]).await?;
             }
         }
         self.end();
