@@ -1,9 +1,10 @@
 //! Conditions as users write them, and the predicate of a question.
 
 use api::models::{FilterCondition, FilterDimension, FilterLogic, FilterOperator as Operator};
-use regex::RegexBuilder;
 
+pub use super::matching::list_items;
 use super::{
+    appearances::Appearances,
     countries, re2,
     wire::{Dimension, MAX_EXPRESSION},
 };
@@ -60,14 +61,33 @@ impl Expression {
     }
 }
 
-/// Expressions joined by AND: the classification and the filters, each in parentheses.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Predicate(pub Vec<Expression>);
+/// A condition on the traffic.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Predicate {
+    /// Expressions joined by AND: the classification and the filters, each in parentheses.
+    pub expressions: Vec<Expression>,
+    /// The search appearances that conditions can select.
+    pub appearances: Appearances,
+}
 
 impl Predicate {
+    /// The predicate of some expressions, of which none is on search appearances.
+    #[must_use]
+    pub fn of(expressions: Vec<Expression>) -> Self {
+        Self { expressions, appearances: Appearances::default() }
+    }
+
+    /// The written conditions on search appearances.
+    pub fn on_appearances(&self) -> impl Iterator<Item = &FilterCondition> {
+        self.conditions().filter_map(|condition| match condition {
+            Condition::Written(written) if written.dimension == FilterDimension::SearchAppearance => Some(written),
+            _ => None,
+        })
+    }
+
     /// Every condition in the predicate.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
-        self.0.iter().flat_map(|expression| expression.0.iter().flatten())
+        self.expressions.iter().flat_map(|expression| expression.0.iter().flatten())
     }
 
     /// The dimensions that the conditions test.
@@ -89,36 +109,13 @@ impl Predicate {
     /// The predicate with every condition on the query replaced by true.
     #[must_use]
     pub fn without_queries(&self) -> Self {
-        let kept = self.0.iter().map(|expression| {
+        let kept = self.expressions.iter().map(|expression| {
             let runs = expression.0.iter();
             let stripped = runs.map(|run| run.iter().filter(|c| c.dimension() != Dimension::Query).cloned().collect());
             Expression(stripped.collect())
         });
-        Self(kept.filter(|expression: &Expression| expression.0.iter().all(|run| !run.is_empty())).collect())
-    }
-}
-
-/// The values of an `or_list`, split on commas. `\,` is a comma inside a value. Values are trimmed, and empty ones dropped.
-#[must_use]
-pub fn list_items(value: &str) -> Vec<String> {
-    let mut items = vec![String::new()];
-    let mut characters = value.chars().peekable();
-    while let Some(c) = characters.next() {
-        match (c, characters.peek()) {
-            ('\\', Some(',')) => {
-                characters.next();
-                push(&mut items, ',');
-            }
-            (',', _) => items.push(String::new()),
-            _ => push(&mut items, c),
-        }
-    }
-    items.iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
-}
-
-fn push(items: &mut [String], c: char) {
-    if let Some(item) = items.last_mut() {
-        item.push(c);
+        let kept = kept.filter(|expression: &Expression| expression.0.iter().all(|run| !run.is_empty()));
+        Self { expressions: kept.collect(), appearances: self.appearances.clone() }
     }
 }
 
@@ -147,9 +144,6 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
                 return Err(format!("unknown device {device:?}; use DESKTOP, MOBILE or TABLET"));
             }
         }
-        FilterDimension::SearchAppearance if !whole_values => {
-            return Err("searchAppearance takes the operators equals and or_list only".to_owned());
-        }
         FilterDimension::SearchAppearance => {
             let named = |name: &str| name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
             if let Some(name) = unknown(&named) {
@@ -170,24 +164,12 @@ fn check_regex(pattern: &str) -> Result<(), String> {
     re2::check(pattern).map_err(|problem| format!("not an RE2 expression: {problem}"))
 }
 
-/// Compiles an expression within size limits that keep a malicious one cheap.
-pub fn compile(pattern: &str) -> Result<regex::Regex, regex::Error> {
-    RegexBuilder::new(pattern).size_limit(1 << 20).dfa_size_limit(1 << 20).nest_limit(50).build()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn condition(dimension: FilterDimension, operator: Operator, value: &str) -> FilterCondition {
         FilterCondition { dimension, operator, value: value.to_owned(), logic: None }
-    }
-
-    #[test]
-    fn lists_split_on_commas_that_are_not_escaped() {
-        assert_eq!(list_items(r"a, b\,c ,,d"), ["a", "b,c", "d"]);
-        assert!(list_items(" , ,").is_empty());
-        assert_eq!(list_items(r"a\b"), [r"a\b"]);
     }
 
     #[test]
@@ -202,7 +184,7 @@ mod tests {
             (Country, Operator::OrList, "usa,atlantis"),
             (Device, Operator::Equals, "WATCH"),
             (Query, Operator::MatchesRegex, "(?x)a # b"),
-            (SearchAppearance, Operator::Contains, "PRODUCT"),
+            (SearchAppearance, Operator::MatchesRegex, "("),
             (SearchAppearance, Operator::Equals, "two words"),
             (SearchAppearance, Operator::OrList, "VIDEO,größe"),
         ];

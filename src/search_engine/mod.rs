@@ -2,16 +2,17 @@
 //!
 //! Nothing here depends on HTTP routing or the database. Data of the search engine is kept in memory only.
 
+mod appearances;
 pub mod brand;
 mod cache;
 mod client;
-mod conjunct;
 pub mod countries;
 mod error;
 mod failure;
 pub mod filter;
 mod freshness;
 mod keys;
+mod matching;
 mod oauth;
 mod outcomes;
 mod pace;
@@ -26,6 +27,7 @@ mod tests;
 mod troubles;
 mod wire;
 
+pub use appearances::{Appearances, Names, WindowAppearances};
 pub use cache::{ByteCache, CacheUse};
 pub use client::SearchEngine;
 pub use error::{PlanError, ReadError, SearchEngineError};

@@ -25,13 +25,14 @@ pub enum FilterDimension {
     Country,
     /// `DESKTOP`, `MOBILE` or `TABLET`, any case.
     Device,
-    /// A search appearance such as `PRODUCT_SNIPPETS`, any case.
+    /// A search appearance such as `PRODUCT_SNIPPETS`, any case. A visit can have several, or none. It satisfies `not_contains` if
+    /// none of its search appearances contains the value, and another condition if one of them satisfies it.
     SearchAppearance,
 }
 
-/// Comparison of a condition. `or_list` takes values separated by commas, such as `usa,gbr`; `\,` is a comma inside a
-/// value. On query and page, `equals` and `or_list` are exact, `contains` and `not_contains` ignore case, and
-/// `matches_regex` is a case-sensitive, unanchored RE2 expression.
+/// Comparison of a condition, the same on every dimension. `or_list` takes values separated by commas, such as `usa,gbr`; `\,` is a
+/// comma inside a value. On query and page, `equals` and `or_list` are exact, `contains` and `not_contains` ignore case, and
+/// `matches_regex` is a case-sensitive, unanchored RE2 expression. On the other dimensions all ignore case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize, Deserialize)]
 #[oai(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]

@@ -1,26 +1,38 @@
 //! Turns a predicate into upstream requests that answer it exactly, or refuses it.
 //!
-//! The search engine can only AND filters. A predicate is converted to alternatives (disjunctive normal form). Alternatives
-//! that differ in one dimension only are merged (a union of countries, one regular expression). The remaining ones are added
-//! by inclusion and exclusion: `f(A or B) = f(A) + f(B) − f(A and B)`. Clicks, impressions and the weighted position sum are
-//! additive over disjoint cells, so the signed sum is exact.
+//! The search engine can only AND filters, and cannot exclude a search appearance. Clicks, impressions and the weighted position sum
+//! are additive over disjoint cells, so a signed sum of requests is exact if each cell that satisfies the predicate is counted
+//! once, and every other cell not at all. The traffic is divided into cells by the conditions (`space.rs`), and `search.rs` looks
+//! for the fewest requests that count them so.
 //!
 //! Anonymised cells satisfy no query condition, including negative ones. The search engine drops them from a request with
-//! any query filter, so a term includes them exactly if its alternative has no query condition. This is why the planner
-//! never negates a query condition.
+//! any query filter, so they are a class of queries of their own, which only a request without a query filter counts.
 
+mod clause;
+mod formula;
+#[cfg(test)]
+mod measurement;
+mod search;
+mod space;
+mod texts;
+mod trees;
+mod values;
+
+use self::{
+    formula::{formula, merged},
+    search::{Product, products},
+    space::{Factor, Space},
+};
 use super::{
-    conjunct::{Conjunct, both},
+    appearances::Names,
+    countries::COUNTRIES,
     error::PlanError,
-    filter::Predicate,
-    wire::{Dimension, Filter, FilterOperator, MAX_EXPRESSION},
+    filter::{DEVICES, Predicate},
+    wire::{Dimension, Filter, FilterOperator},
 };
 
 /// The maximum number of upstream requests for one part of a question.
-pub const MAX_TERMS: usize = 15;
-
-/// The planner gives up above this many alternatives, at any step, so that planning always stays fast.
-const MAX_ALTERNATIVES: usize = 64;
+pub const MAX_TERMS: usize = 24;
 
 /// One upstream request of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,15 +65,21 @@ impl Plan {
         Self { terms: vec![Term { weight: 1.0, filters: Vec::new() }] }
     }
 
-    /// The plan for all traffic whose query is known. Every text satisfies its condition, and anonymised queries satisfy none.
+    /// The plan for all traffic whose query is known.
     #[must_use]
     pub fn identified() -> Self {
-        let any = Filter {
-            dimension: Dimension::Query,
-            operator: FilterOperator::IncludingRegex,
-            expression: ".*".to_owned(),
-        };
-        Self::everything().narrowed(&any)
+        Self::everything().narrowed(&texts::identified())
+    }
+
+    /// The plan for the traffic that has all of some search appearances.
+    #[must_use]
+    pub fn with_appearances(names: &Names) -> Self {
+        let filters = names.iter().map(|name| Filter {
+            dimension: Dimension::SearchAppearance,
+            operator: FilterOperator::Equals,
+            expression: name.clone(),
+        });
+        Self { terms: vec![Term { weight: 1.0, filters: filters.collect() }] }
     }
 
     /// Returns the plan restricted to rows that also satisfy `filter`.
@@ -75,76 +93,82 @@ impl Plan {
 
 /// Returns the plan that answers `predicate` exactly.
 pub fn plan(predicate: &Predicate) -> Result<Plan, PlanError> {
-    let mut alternatives = vec![Conjunct::anything()];
-    for expression in &predicate.0 {
-        let mut own = Vec::new();
-        for run in &expression.0 {
-            let room = MAX_ALTERNATIVES - own.len();
-            own.extend(Conjunct::all_of(run, room).ok_or_else(|| too_complex(MAX_ALTERNATIVES + 1))?);
+    let whole = formula(predicate);
+    let mut needed: Option<usize> = None;
+    for formula in [whole.clone(), merged(whole)] {
+        let space = Space::of(&formula, &predicate.appearances);
+        let Some(products) = space.and_then(|space| products(&space)).map(united) else { continue };
+        if products.len() <= MAX_TERMS {
+            return Ok(Plan { terms: terms(&products) });
         }
-        simplify(&mut own);
-        alternatives = both(&alternatives, &own, MAX_ALTERNATIVES).ok_or_else(|| too_complex(MAX_ALTERNATIVES + 1))?;
-        simplify(&mut alternatives);
+        needed = needed.into_iter().chain([products.len()]).min();
     }
-    let mut terms = Vec::new();
-    for (weight, conjunct) in inclusion_exclusion(&alternatives)? {
-        let room = MAX_TERMS.saturating_sub(terms.len());
-        let requests = conjunct.requests(room).ok_or_else(|| too_complex(MAX_TERMS + 1))?;
-        check_lengths(&requests)?;
-        terms.extend(requests.into_iter().map(|filters| Term { weight, filters }));
-    }
-    Ok(Plan { terms })
+    Err(too_complex(needed))
 }
 
-fn check_lengths(requests: &[Vec<Filter>]) -> Result<(), PlanError> {
-    let fits = |filter: &Filter| filter.expression.chars().count() <= MAX_EXPRESSION;
-    if requests.iter().flatten().all(fits) {
-        return Ok(());
-    }
-    Err(PlanError::TooComplex(format!(
-        "filters: the values of one condition make an expression of more than {MAX_EXPRESSION} characters; use fewer or shorter values"
-    )))
-}
-
-fn too_complex(needed: usize) -> PlanError {
+/// The refusal of conditions whose shortest known plan takes `needed` requests, or that were too many to plan.
+fn too_complex(needed: Option<usize>) -> PlanError {
+    let needed = match needed {
+        Some(needed) => format!(
+            "the conditions take {needed} upstream requests for each part of the answer, and at most {MAX_TERMS} are made"
+        ),
+        None => format!(
+            "the conditions combine in more ways than can be planned, and no way to answer them by at most {MAX_TERMS} upstream \
+             requests for each part of the answer was found"
+        ),
+    };
     PlanError::TooComplex(format!(
-        "filters: the conditions need {needed} or more combined requests and at most {MAX_TERMS} are made; use fewer \
-         conditions joined by or, or put alternatives on one dimension into one or_list or matches_regex"
+        "filters: {needed}; use fewer conditions joined by or, select fewer search appearances, or put alternatives on one \
+         dimension into one or_list or matches_regex"
     ))
 }
 
-/// Merges alternatives until none can be merged, and drops those covered by another.
-fn simplify(alternatives: &mut Vec<Conjunct>) {
-    loop {
-        let pair = pairs(alternatives.len()).find_map(|(i, j)| Some((i, j, alternatives[i].or(&alternatives[j])?)));
-        let Some((i, j, merged)) = pair else { return };
-        alternatives.remove(j);
-        alternatives[i] = merged;
+/// Adds up the products with equal factors.
+fn united(products: Vec<Product>) -> Vec<Product> {
+    let mut united: Vec<Product> = Vec::new();
+    for product in products {
+        match united.iter_mut().find(|known| known.factors == product.factors) {
+            Some(known) => known.weight += product.weight,
+            None => united.push(product),
+        }
     }
+    united.retain(|product| product.weight != 0);
+    united
 }
 
-fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n).flat_map(move |i| (i + 1..n).map(move |j| (i, j)))
+/// The requests of at most [`MAX_TERMS`] products.
+fn terms(products: &[Product]) -> Vec<Term> {
+    let mut terms = Vec::new();
+    for (index, product) in products.iter().enumerate() {
+        let others = products.len() - index - 1;
+        let requests = requests(product, MAX_TERMS - terms.len() - others);
+        terms.extend(requests.into_iter().map(|filters| Term { weight: product.weight.into(), filters }));
+    }
+    terms
 }
 
-/// Returns the signed intersections of all non-empty subsets. Equal ones are added and empty ones dropped.
-fn inclusion_exclusion(alternatives: &[Conjunct]) -> Result<Vec<(f64, Conjunct)>, PlanError> {
-    let mut sums: Vec<(f64, Conjunct)> = Vec::new();
-    for alternative in alternatives {
-        let crossed: Vec<(f64, Conjunct)> =
-            sums.iter().filter_map(|(weight, conjunct)| Some((-weight, conjunct.and(alternative)?))).collect();
-        for (weight, conjunct) in std::iter::once((1.0, alternative.clone())).chain(crossed) {
-            match sums.iter_mut().find(|(_, known)| *known == conjunct) {
-                Some((known, _)) => *known += weight,
-                None => sums.push((weight, conjunct)),
+/// The filters of each request of a product, at most `room` lists of them.
+fn requests(product: &Product, room: usize) -> Vec<Vec<Filter>> {
+    let codes: Vec<&str> = COUNTRIES.iter().map(|(code, _)| *code).collect();
+    let mut requests: Vec<Vec<Filter>> = vec![Vec::new()];
+    for factor in &product.factors {
+        let choices = match factor {
+            Factor::Filters(filters) => vec![filters.clone()],
+            Factor::Values(dimension, values) => {
+                let names = if *dimension == Dimension::Country { &codes[..] } else { &DEVICES };
+                values.requests(*dimension, names, room / requests.len())
             }
-        }
-        sums.retain(|(weight, _)| *weight != 0.0);
-        if sums.len() > 4 * MAX_TERMS {
-            return Err(too_complex(sums.len()));
-        }
+        };
+        requests = choices
+            .iter()
+            .flat_map(|more| requests.iter().map(|filters| [filters.as_slice(), more].concat()))
+            .collect();
     }
-    if sums.len() > MAX_TERMS { Err(too_complex(sums.len())) } else { Ok(sums) }
+    for filters in &mut requests {
+        filters.sort_unstable();
+        filters.dedup();
+    }
+    requests
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Tests that the signed terms of a plan, added over a small set of cells, equal the predicate evaluated on each cell.
 
+use std::collections::BTreeMap;
+
 use api::models::{FilterCondition, FilterDimension as Dim, FilterLogic, FilterOperator as Op};
 use proptest::{prelude::*, sample::select};
 
 use super::*;
 use crate::search_engine::{
-    filter::{Condition, Expression},
+    appearances::{Appearances, Names, WindowAppearances},
+    filter::Expression,
     wire::{Dimension, FilterOperator},
 };
 
@@ -53,18 +56,18 @@ fn condition() -> impl Strategy<Value = FilterCondition> {
     let named = |dimension, values: &'static [&'static str]| {
         (Just(dimension), select(vec![Op::Equals, Op::OrList]), select(values))
     };
+    let part = |dimension, values: &'static [&'static str]| {
+        (Just(dimension), select(vec![Op::Contains, Op::NotContains, Op::MatchesRegex]), select(values))
+    };
     let drawn = prop_oneof![
         text(Dim::Query, &["fern", "Fern care", "^red", "kettle", "red fern,kettle", "e", "none"]),
         text(Dim::Page, &["/blog/", "/about", "fern$", "/about,/blog/fern", "none"]),
         named(Dim::Country, &["usa", "GBR,aus", "zzz", "fji", "usa,gbr,aus,zzz,fji"]),
-        (
-            Just(Dim::Country),
-            select(vec![Op::Contains, Op::NotContains, Op::MatchesRegex]),
-            select(vec!["a", "US", "zz"])
-        ),
+        part(Dim::Country, &["a", "US", "zz"]),
         named(Dim::Device, &["mobile", "DESKTOP,tablet"]),
-        (Just(Dim::Device), select(vec![Op::Contains, Op::NotContains]), select(vec!["mob", "E", "top"])),
-        named(Dim::SearchAppearance, &["video", "TPF_FAQ,AMP", "VIDEO,TPF_FAQ,AMP"]),
+        part(Dim::Device, &["mob", "E", "top"]),
+        named(Dim::SearchAppearance, &["video", "TPF_FAQ,AMP", "VIDEO,TPF_FAQ,AMP", "none"]),
+        part(Dim::SearchAppearance, &["a", "_FAQ", "e", "none"]),
     ];
     (drawn, any::<bool>()).prop_map(|((dimension, operator, value), or)| FilterCondition {
         dimension,
@@ -75,7 +78,7 @@ fn condition() -> impl Strategy<Value = FilterCondition> {
 }
 
 fn list() -> impl Strategy<Value = Vec<FilterCondition>> {
-    proptest::collection::vec(condition(), 1..=4)
+    proptest::collection::vec(condition(), 1..=6)
 }
 
 /// The documented meaning of a condition, evaluated on one cell.
@@ -94,6 +97,9 @@ fn holds(condition: &FilterCondition, cell: &Cell) -> bool {
         Dim::Page => test(cell.page, value),
         Dim::Country => folded(cell.country),
         Dim::Device => folded(cell.device),
+        Dim::SearchAppearance if condition.operator == Op::NotContains => {
+            cell.appearances.iter().all(|name| folded(name))
+        }
         Dim::SearchAppearance => cell.appearances.iter().any(|name| folded(name)),
     }
 }
@@ -134,13 +140,22 @@ fn upstream(filter: &Filter, cell: &Cell) -> bool {
     }
 }
 
-fn written(expression: &str) -> Condition {
-    Condition::Written(FilterCondition {
-        dimension: Dim::Query,
-        operator: Op::NotContains,
-        value: expression.to_owned(),
-        logic: Some(FilterLogic::Or),
-    })
+/// What a site that has these cells says about sets of at most `size` search appearances.
+fn known_of(cells: &[Cell], size: usize) -> Appearances {
+    let names: Names = cells.iter().flat_map(|cell| &cell.appearances).map(|name| (*name).to_owned()).collect();
+    let mut known = WindowAppearances { names: names.clone(), together: BTreeMap::new() };
+    for size in 1..=size {
+        for set in known.unknown(&names, size) {
+            let has = |cell: &&Cell| set.iter().all(|name| cell.appearances.contains(&name.as_str()));
+            let impressions = cells.iter().filter(has).map(|cell| f64::from(cell.impressions)).sum();
+            known.together.insert(set, impressions);
+        }
+    }
+    Appearances(vec![known])
+}
+
+fn predicate(lists: &[Vec<FilterCondition>], appearances: Appearances) -> Predicate {
+    Predicate { expressions: lists.iter().map(|list| Expression::of(list)).collect(), appearances }
 }
 
 proptest! {
@@ -150,9 +165,13 @@ proptest! {
     fn signed_terms_add_up_to_the_predicate(
         lists in proptest::collection::vec(list(), 1..=2),
         cells in proptest::collection::vec(cell(), 1..40),
+        most_known in proptest::option::of(0..=3_usize),
     ) {
-        let predicate = Predicate(lists.iter().map(|list| Expression::of(list)).collect());
-        let Ok(plan) = plan(&predicate) else { return Ok(()) };
+        let known = match most_known {
+            Some(size) => known_of(&cells, size),
+            None => Appearances::named(APPEARANCES.map(str::to_owned)),
+        };
+        let Ok(plan) = plan(&predicate(&lists, known)) else { return Ok(()) };
         prop_assert!(plan.terms.len() <= MAX_TERMS);
         for cell in &cells {
             let expected = lists.iter().all(|list| list_holds(list, cell));
@@ -166,20 +185,139 @@ proptest! {
             prop_assert!((counted - expected).abs() < 1e-9, "{cell:?}: {counted}, not {expected}\n{:?}", plan.terms);
         }
     }
+}
 
-    #[test]
-    fn few_questions_are_refused(lists in proptest::collection::vec(list(), 30..=30)) {
-        let refused = lists.iter().filter(|list| plan(&Predicate(vec![Expression::of(list)])).is_err()).count();
-        prop_assert!(refused <= 10, "{refused} of 30");
+fn condition_on(dimension: Dim, operator: Op, value: &str, logic: FilterLogic) -> FilterCondition {
+    FilterCondition { dimension, operator, value: value.to_owned(), logic: Some(logic) }
+}
+
+/// The number of requests for conditions, each with the operator that joins it to the one before.
+fn requests_for(conditions: &[(FilterLogic, Dim, Op, &str)]) -> usize {
+    let list =
+        conditions.iter().map(|(logic, dimension, operator, value)| condition_on(*dimension, *operator, value, *logic));
+    let names = Appearances::named(APPEARANCES.map(str::to_owned));
+    plan(&predicate(&[list.collect()], names)).unwrap().terms.len()
+}
+
+#[test]
+fn plans_take_as_few_requests_as_the_dimensions_allow() {
+    use Dim::{Country, Device, Page, Query, SearchAppearance};
+    use FilterLogic::{And, Or};
+    use Op::{Contains, Equals, MatchesRegex, NotContains, OrList};
+    let table: &[(usize, &[(FilterLogic, Dim, Op, &str)])] = &[
+        (1, &[(And, Query, Contains, "a"), (Or, Query, Equals, "b"), (Or, Query, MatchesRegex, "c|d")]),
+        (1, &[(And, Page, NotContains, "a"), (And, Page, NotContains, "b"), (And, Page, Contains, "c")]),
+        // All that can be known, without what contains both.
+        (2, &[(And, Query, NotContains, "a"), (Or, Query, NotContains, "b"), (Or, Query, NotContains, "c")]),
+        // A partition: what contains it, and what does not.
+        (2, &[(And, Page, Contains, "a"), (Or, Query, Contains, "b")]),
+        (2, &[(And, Country, Equals, "usa"), (Or, Query, Contains, "b")]),
+        (3, &[(And, Country, Equals, "usa"), (Or, Page, Contains, "a"), (Or, Query, Contains, "b")]),
+        // A common part of both alternatives.
+        (
+            1,
+            &[
+                (And, Query, Contains, "a"),
+                (And, Page, Contains, "c"),
+                (Or, Query, Contains, "b"),
+                (And, Page, Contains, "c"),
+            ],
+        ),
+        (
+            1,
+            &[
+                (And, Query, Contains, "a"),
+                (And, Query, Contains, "b"),
+                (Or, Query, Contains, "c"),
+                (And, Query, Contains, "d"),
+            ],
+        ),
+        (1, &[(And, Query, Contains, "red fern"), (Or, Query, Contains, "fern")]),
+        (1, &[(And, Query, Equals, "red fern"), (And, Query, NotContains, "kettle")]),
+        (1, &[(And, SearchAppearance, Equals, "video")]),
+        (2, &[(And, SearchAppearance, NotContains, "video")]),
+        (3, &[(And, SearchAppearance, OrList, "video,amp")]),
+        (8, &[(And, SearchAppearance, NotContains, "")]),
+        (2, &[(And, Device, NotContains, "mob"), (Or, Query, NotContains, "b")]),
+    ];
+    for (expected, conditions) in table {
+        assert_eq!(requests_for(conditions), *expected, "{conditions:?}");
     }
 }
 
 #[test]
-fn four_negatives_joined_by_or_take_fifteen_terms_and_five_are_refused() {
-    let alternatives =
-        |count: usize| Predicate(vec![Expression((0..count).map(|n| vec![written(&format!("text {n}"))]).collect())]);
-    assert_eq!(plan(&alternatives(4)).unwrap().terms.len(), MAX_TERMS);
-    assert!(plan(&alternatives(5)).is_err());
+fn appearances_that_never_or_always_come_together_take_fewer_requests() {
+    let cell = |appearances: &[&'static str]| Cell {
+        query: None,
+        page: "/about",
+        country: "usa",
+        device: "MOBILE",
+        appearances: appearances.to_vec(),
+        impressions: 1,
+    };
+    let count = |cells: &[&[&'static str]]| {
+        let cells: Vec<Cell> = cells.iter().map(|names| cell(names)).collect();
+        let any = condition_on(Dim::SearchAppearance, Op::MatchesRegex, ".", FilterLogic::And);
+        plan(&predicate(&[vec![any]], known_of(&cells, 2))).unwrap().terms.len()
+    };
+    assert_eq!(count(&[&["AMP", "VIDEO", "TPF_FAQ"], &["AMP"], &["VIDEO"], &["TPF_FAQ"]]), 7);
+    assert_eq!(count(&[&["AMP"], &["VIDEO"], &["TPF_FAQ"]]), 3);
+    assert_eq!(count(&[&["AMP", "VIDEO", "TPF_FAQ"], &["VIDEO", "TPF_FAQ"], &["TPF_FAQ"]]), 1);
+}
+
+#[test]
+fn a_refusal_says_how_many_requests_are_needed_and_how_many_are_made() {
+    let names: Vec<String> = ["A", "B", "C", "D", "E"].map(str::to_owned).into();
+    let any = vec![condition_on(Dim::SearchAppearance, Op::MatchesRegex, ".", FilterLogic::And)];
+    let PlanError::TooComplex(hint) = plan(&predicate(&[any], Appearances::named(names))).unwrap_err();
+    assert!(hint.starts_with("filters: the conditions take 31 upstream requests"), "{hint}");
+    assert!(hint.contains(&format!("at most {MAX_TERMS} are made; use fewer")), "{hint}");
+    let mixed = (0..40).map(|n| {
+        let operator = if n % 2 == 0 { Op::NotContains } else { Op::Contains };
+        let logic = if n % 3 == 0 { FilterLogic::Or } else { FilterLogic::And };
+        condition_on(Dim::Page, operator, &format!("text {n}"), logic)
+    });
+    let PlanError::TooComplex(hint) = plan(&predicate(&[mixed.collect()], Appearances::default())).unwrap_err();
+    assert!(hint.contains(&format!("at most {MAX_TERMS} upstream requests")), "{hint}");
+}
+
+#[test]
+fn long_lists_of_conditions_alike_are_planned() {
+    use FilterLogic::{And, Or};
+    let list = |operator, logic| {
+        let text = |n| format!("{} {n:02}", if operator == Op::Contains { "word" } else { "text" });
+        (0..50).map(|n| condition_on(Dim::Query, operator, &text(n), logic)).collect()
+    };
+    let count = |operator, logic| {
+        let conditions: Vec<FilterCondition> = list(operator, logic);
+        plan(&predicate(&[conditions], Appearances::default())).unwrap().terms.len()
+    };
+    assert_eq!(count(Op::Contains, Or), 1);
+    assert_eq!(count(Op::Contains, And), 1);
+    assert_eq!(count(Op::NotContains, And), 1);
+    assert_eq!(count(Op::NotContains, Or), 2);
+    let both = [list(Op::Contains, Or), list(Op::NotContains, And)];
+    assert_eq!(plan(&predicate(&both, Appearances::default())).unwrap().terms.len(), 1);
+}
+
+#[test]
+fn an_expression_too_long_for_one_filter_is_divided() {
+    let items = |from: usize| (from..from + 300).map(|n| format!("word number {n:04}")).collect::<Vec<_>>().join(",");
+    let list = [items(0), items(200)].map(|value| condition_on(Dim::Query, Op::OrList, &value, FilterLogic::Or));
+    let found = plan(&predicate(&[list.to_vec()], Appearances::default())).unwrap();
+    let matching = |text: &'static str| {
+        let cell =
+            Cell { query: Some(text), page: "", country: "usa", device: "MOBILE", appearances: vec![], impressions: 1 };
+        found.terms.iter().filter(|term| term.filters.iter().all(|filter| upstream(filter, &cell))).count()
+    };
+    assert!(found.terms.len() > 1);
+    let lengths = found.terms.iter().flat_map(|term| &term.filters).map(|filter| filter.expression.chars().count());
+    assert!(lengths.max().unwrap() <= crate::search_engine::MAX_EXPRESSION);
+    for (text, times) in
+        [("word number 0000", 1), ("word number 0250", 1), ("word number 0499", 1), ("word number 0500", 0)]
+    {
+        assert_eq!(matching(text), times, "{text}");
+    }
 }
 
 #[test]
@@ -191,7 +329,7 @@ fn alternatives_on_one_dimension_are_one_request() {
             value: (*value).to_owned(),
             logic: Some(FilterLogic::Or),
         };
-        Predicate(vec![Expression::of(&values.iter().map(condition).collect::<Vec<_>>())])
+        predicate(&[values.iter().map(condition).collect::<Vec<_>>()], Appearances::default())
     };
     for operator in [Op::Contains, Op::Equals, Op::MatchesRegex, Op::OrList] {
         let plan = plan(&list(operator, &["a.b", "c", "d|e", "f"])).unwrap();
@@ -208,6 +346,6 @@ fn a_contradiction_needs_no_request() {
         value: value.to_owned(),
         logic: None,
     };
-    let plan = plan(&Predicate(vec![Expression::of(&[equals("a"), equals("b")])])).unwrap();
+    let plan = plan(&predicate(&[vec![equals("a"), equals("b")]], Appearances::default())).unwrap();
     assert!(plan.terms.is_empty());
 }

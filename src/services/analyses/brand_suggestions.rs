@@ -72,7 +72,7 @@ fn unread(error: Error) -> Unread {
 
 async fn read(search: &SearchData, access: &ReadableProperty) -> Result<Queries, Error> {
     let asked = Asked::settle(search, access, &Question::by_default(None)).await?;
-    let home = planned(Predicate(vec![Expression::of(&[is_home_page(&access.property().site_url)])])).await?;
+    let home = planned(Predicate::of(vec![Expression::of(&[is_home_page(&access.property().site_url)])])).await?;
     let (window, everything, by_query) = (asked.settled.window, Plan::everything(), [Dimension::Query]);
     let part = asked.settled.part(window, &by_query, ENGINE_CEILING);
     let part = Part { aggregation: Some(Aggregation::ByPage), ..part };

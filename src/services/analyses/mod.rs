@@ -3,6 +3,7 @@
 //! Each analysis settles its question (`Asked::settle`), makes its readings in parallel, and passes the rows to the pure functions
 //! of [`crate::analytics`].
 
+pub mod appearances;
 pub mod brand_suggestions;
 pub mod branded_traffic;
 pub mod cannibalization;
@@ -222,7 +223,7 @@ async fn leave_brand_out(
 /// Returns a predicate that requires both `predicate` and `condition`.
 fn narrowed(predicate: &Predicate, condition: Condition) -> Predicate {
     let mut narrowed = predicate.clone();
-    narrowed.0.push(Expression(vec![vec![condition]]));
+    narrowed.expressions.push(Expression(vec![vec![condition]]));
     narrowed
 }
 

@@ -47,7 +47,7 @@ pub async fn of(
         let filters = filters.to_vec();
         expressions.push(beside(move || checked(&filters)).await??);
     }
-    Ok((Predicate(expressions), name))
+    Ok((Predicate::of(expressions), name))
 }
 
 /// Validates filters. This takes time, because it parses regular expressions.

@@ -17,7 +17,7 @@ pub async fn preview(
     expression: Expression,
 ) -> Result<ClassificationPreviewAnswer, Error> {
     let mut asked = Asked::settle(search, access, &Question::by_default(None)).await?;
-    asked.settled.predicate = Predicate(vec![expression]);
+    asked.settled.predicate = Predicate::of(vec![expression]);
     let plan = asked.settled.plan().await?;
     let of_pages = asked.settled.predicate.dimensions() == [Dimension::Page];
     let (window, row) = (asked.settled.window, if of_pages { Dimension::Page } else { Dimension::Query });

@@ -9,6 +9,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde::Serialize;
 
 use super::{
+    appearances,
     compared::{Compared, compared, final_part},
     predicate, rendered,
     search_data::{SearchData, SearchSite},
@@ -78,7 +79,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     };
     // The reader of a share link sees no names that people gave.
     let labels = name.filter(|_| access.reader().is_some()).map(|name| Labels { classification: Some(name) });
-    Ok(Settled {
+    let mut settled = Settled {
         site,
         question,
         labels,
@@ -91,7 +92,11 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         granularity: Granularity::Day,
         search_type,
         predicate,
-    })
+    };
+    let totals = [Some(window), compare].into_iter().flatten().map(|window| settled.part(window, &[], 1));
+    let totals: Vec<Part> = totals.collect();
+    settled.predicate.appearances = appearances::known(search, &settled.site, &settled.predicate, &totals).await?;
+    Ok(settled)
 }
 
 fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(), Error> {
@@ -241,7 +246,7 @@ impl Settled {
 
 /// Returns the plan that answers a predicate. Combining many conditions takes time.
 pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
-    if predicate.0.is_empty() {
+    if predicate.expressions.is_empty() {
         return Ok(plan(&predicate)?);
     }
     Ok(beside(move || plan(&predicate)).await??)

@@ -63,7 +63,7 @@ fn check_plannable(field: &str, conditions: &[FilterCondition]) -> Result<(), Er
         filter::check(condition).map_err(|allowed| Error::invalid(format!("{field}[{index}]: {allowed}")))?;
     }
     // The planner's hint names the parameter `filters`.
-    plan(&Predicate(vec![Expression::of(conditions)]))
+    plan(&Predicate::of(vec![Expression::of(conditions)]))
         .map(drop)
         .map_err(|PlanError::TooComplex(hint)| Error::FilterTooComplex(hint.replacen("filters", field, 1)))
 }

@@ -264,7 +264,13 @@ impl Wish {
             "country" => self.folded().compares(cell.country),
             "device" => self.folded().compares(&cell.device.to_lowercase()),
             "searchAppearance" => {
-                counted.part.unwrap().appearances.iter().any(|name| self.folded().compares(&name.to_lowercase()))
+                let mut names = counted.part.unwrap().appearances.iter().map(|name| name.to_lowercase());
+                // A page without any has none that contains the value.
+                if self.operator == "not_contains" {
+                    names.all(|name| self.folded().compares(&name))
+                } else {
+                    names.any(|name| self.folded().compares(&name))
+                }
             }
             other => panic!("{other}"),
         }

@@ -9,6 +9,8 @@ pub struct Draw<'t> {
     state: u64,
 }
 
+pub const OPERATORS: [&str; 5] = ["contains", "not_contains", "equals", "matches_regex", "or_list"];
+
 const NOISE: [&str; 4] = ["no such text", "e", "(", "a.b*c"];
 
 impl<'t> Draw<'t> {
@@ -42,9 +44,7 @@ impl<'t> Draw<'t> {
 
     fn wish(&mut self) -> Wish {
         let dimension = self.one_of(&["query", "query", "page", "country", "device", "searchAppearance"]);
-        let any = ["contains", "not_contains", "equals", "matches_regex", "or_list"];
-        let operator =
-            if dimension == "searchAppearance" { self.one_of(&["equals", "or_list"]) } else { self.one_of(&any) };
+        let operator = self.one_of(&OPERATORS);
         let or = self.below(2) == 0;
         Wish { dimension, operator, value: self.value(dimension, operator), or }
     }
@@ -96,7 +96,8 @@ impl<'t> Draw<'t> {
             }
             "page" => self.one_of(&["/blog/", "services|about", "[13579]$", r"\.test/$", "(?i)FERN", "^http:"]),
             "country" => self.one_of(&["^(aus|nzl)$", "US", "^[a-m]", "x$"]),
-            _ => self.one_of(&["^M", "top|let", "WATCH", "(?i)mobile|desktop", "E"]),
+            "device" => self.one_of(&["^M", "top|let", "WATCH", "(?i)mobile|desktop", "E"]),
+            _ => self.one_of(&["^P", "snippets?$", "WATCH", "(?i)video|faq", "_", "."]),
         }
         .to_owned()
     }

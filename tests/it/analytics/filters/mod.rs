@@ -2,6 +2,7 @@
 //! evaluation over the generator's cells.
 
 mod draw;
+mod operators;
 mod refusals;
 
 use std::collections::BTreeMap;
@@ -95,7 +96,7 @@ async fn every_drawn_filter_is_answered_exactly_or_refused() {
     let cases = (0..PLAIN + CLASSIFIED).map(|number| {
         let mut draw = Draw::new(&truth, number);
         let branded = (number >= PLAIN).then_some(number % 2 == 0);
-        Case { wishes: draw.wishes(4), branded }
+        Case { wishes: draw.wishes(6), branded }
     });
     let cases: Vec<Case> = cases.collect();
     let answered: Vec<bool> =
@@ -107,7 +108,7 @@ async fn every_drawn_filter_is_answered_exactly_or_refused() {
         cases.iter().filter(|case| truth.total(counts(&case.wishes), &|c| case.wanted(c)).impressions > 0).count();
     assert!(some * 2 > cases.len(), "most questions find something: {some}");
     println!("refused: {:.3}", share(&answered));
-    assert!(share(&answered) <= 1.0 / 3.0, "{} refused", share(&answered));
+    assert!(share(&answered) <= 0.01, "{} refused", share(&answered));
 }
 
 #[tokio::test]
@@ -118,7 +119,7 @@ async fn tables_under_alternatives_are_exact_too() {
     let answered: Vec<bool> =
         stream::iter(&cases).map(|case| case.has_true_tables(&asker, &truth)).buffered(4).collect().await;
     println!("refused: {:.3}", share(&answered));
-    assert!(share(&answered) <= 1.0 / 3.0, "{} refused", share(&answered));
+    assert!(answered.iter().all(|answered| *answered));
 }
 
 /// Conditions from `[dimension, operator, value]`, joined by `logic`.
