@@ -29,6 +29,7 @@ fn push(items: &mut [String], c: char) {
 
 /// Returns the test of the names that a condition selects or, if it is `not_contains`, excludes. Case is ignored. The operators are
 /// evaluated here, because the search engine documents neither regular expressions nor parts of names on these dimensions.
+#[must_use]
 pub fn names(condition: &FilterCondition) -> Box<dyn Fn(&str) -> bool> {
     let folded = condition.value.to_lowercase();
     match condition.operator {

@@ -191,8 +191,11 @@ fn condition_on(dimension: Dim, operator: Op, value: &str, logic: FilterLogic) -
     FilterCondition { dimension, operator, value: value.to_owned(), logic: Some(logic) }
 }
 
-/// The number of requests for conditions, each with the operator that joins it to the one before.
-fn requests_for(conditions: &[(FilterLogic, Dim, Op, &str)]) -> usize {
+/// A condition, with the operator that joins it to the one before.
+type Joined<'t> = (FilterLogic, Dim, Op, &'t str);
+
+/// The number of requests for conditions.
+fn requests_for(conditions: &[Joined]) -> usize {
     let list =
         conditions.iter().map(|(logic, dimension, operator, value)| condition_on(*dimension, *operator, value, *logic));
     let names = Appearances::named(APPEARANCES.map(str::to_owned));
@@ -204,7 +207,7 @@ fn plans_take_as_few_requests_as_the_dimensions_allow() {
     use Dim::{Country, Device, Page, Query, SearchAppearance};
     use FilterLogic::{And, Or};
     use Op::{Contains, Equals, MatchesRegex, NotContains, OrList};
-    let table: &[(usize, &[(FilterLogic, Dim, Op, &str)])] = &[
+    let table: &[(usize, &[Joined])] = &[
         (1, &[(And, Query, Contains, "a"), (Or, Query, Equals, "b"), (Or, Query, MatchesRegex, "c|d")]),
         (1, &[(And, Page, NotContains, "a"), (And, Page, NotContains, "b"), (And, Page, Contains, "c")]),
         // All that can be known, without what contains both.

@@ -94,3 +94,22 @@ async fn what_has_no_search_appearance_has_none_that_contains_anything() {
     let plain = truth.total(Count::ByPage, &|counted| counted.part.unwrap().appearances.is_empty());
     assert!(plain.impressions > 0, "pages without any are among them");
 }
+
+#[tokio::test]
+async fn both_windows_of_a_comparison_are_exact() {
+    const BEFORE: &str = "2026-09-29";
+    let (name, url) = SITES[0];
+    let asker = Asker::of(shared(), name, url).await;
+    for (operator, value) in [("not_contains", "e"), ("matches_regex", "_(faq|snippet)|video")] {
+        let wish = Wish { dimension: "searchAppearance", operator, value: value.to_owned(), or: false };
+        let filters = Value::from(vec![wish.json()]).to_string();
+        let more = [("filters", &*filters), ("compareStart", BEFORE), ("compareEnd", BEFORE)];
+        let json = asker.window(DAY, DAY, &more).await;
+        let totals = &json["data"]["totals"];
+        for (said, day) in [(totals, DAY), (&totals["previous"], BEFORE)] {
+            let truth = Truth::of(site(url), SearchType::Web, day, day);
+            let expected = truth.total(Count::ByPage, &|counted| holds(std::slice::from_ref(&wish), counted));
+            assert_eq!(Sum::said(said), expected, "{operator} {value} on {day}");
+        }
+    }
+}
