@@ -48,22 +48,11 @@ impl Appearances {
         }
         let mut sets = BTreeSet::from([0]);
         for window in &self.0 {
-            let mut pending = vec![0];
-            while let Some(set) = pending.pop() {
-                let larger = (0..names.len()).filter_map(|index| window.completed(set | 1 << index, names));
-                for larger in larger.collect::<BTreeSet<_>>() {
-                    if sets.insert(larger) {
-                        pending.push(larger);
-                    }
-                }
-                if sets.len() > most {
-                    return None;
-                }
-            }
+            sets.extend(window.sets(names, most)?);
         }
         let mut sets: Vec<u64> = sets.into_iter().collect();
         sets.sort_by_key(|set| set.count_ones());
-        Some(sets)
+        (sets.len() <= most).then_some(sets)
     }
 }
 
@@ -73,6 +62,22 @@ impl WindowAppearances {
     pub fn selected(&self, condition: &FilterCondition) -> Names {
         let holds = matching::names(condition);
         self.names.iter().filter(|name| holds(name)).cloned().collect()
+    }
+
+    /// The sets of `names` that a visit in this window can have, or `None` if there are more than `most`.
+    fn sets(&self, names: &[String], most: usize) -> Option<BTreeSet<u64>> {
+        let (mut sets, mut pending) = (BTreeSet::from([0]), vec![0]);
+        while let Some(set) = pending.pop() {
+            for larger in (0..names.len()).filter_map(|index| self.completed(set | 1 << index, names)) {
+                if sets.insert(larger) {
+                    pending.push(larger);
+                }
+            }
+            if sets.len() > most {
+                return None;
+            }
+        }
+        Some(sets)
     }
 
     /// Returns the sets of `size` of the names of which it is not known whether a visit can have them.
@@ -174,6 +179,8 @@ mod tests {
         assert_eq!(sets(vec![window(&[&["A", "B", "C"], &["B", "C"], &["C"]], 2)]), ["", "C", "BC", "ABC"]);
         let both = vec![window(&[&["A"], &["B"]], 2), window(&[&["A", "B"], &["C"]], 2)];
         assert_eq!(sets(both), ["", "A", "B", "C", "AB"], "a set can come from either window");
+        let alike = vec![window(&[&["A"], &["B"]], 2), window(&[&["A"], &["B"], &["A", "B"]], 2)];
+        assert_eq!(sets(alike), ["", "A", "B", "AB"], "a set of one window can grow in the other");
     }
 
     #[test]
