@@ -1,0 +1,151 @@
+use api::team::GrantUpdate;
+use entity::user::Plan;
+use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
+
+use super::*;
+use crate::{
+    random::Random,
+    services::{
+        change::{Change, IfMatch, MemberChange},
+        team,
+    },
+    store::{database, unit_of_work::UnitOfWork},
+    testing::{World, noon},
+};
+
+async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {
+    world.access(user, property, needed).await.map(|access| access.role())
+}
+
+async fn set_plan(db: &DatabaseConnection, user: Uuid, plan: Plan) {
+    crate::services::users::subscriptions::set(db, &user.to_string(), plan, noon()).await.unwrap();
+}
+
+#[tokio::test]
+async fn missing_untracked_invisible_and_malformed_are_one_answer() {
+    let world = World::new().await;
+    let untracked = world.add_property(world.owner, "https://untracked.test/", false).await;
+    let foreign = world.add_property(world.stranger, "https://foreign.test/", true).await;
+    set_plan(&world.db, world.stranger, Plan::None).await;
+    let unknown = Uuid::nil();
+    for id in ["x".to_owned(), String::new(), unknown.to_string(), untracked.to_string(), foreign.to_string()] {
+        let error = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
+        assert!(matches!(error, Error::NotFound), "{id}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn roles_come_from_ownership_and_verified_grants() {
+    let world = World::new().await;
+    let named = world.add_property(world.owner, "https://named.test/", true).await.to_string();
+    let other = world.add_property(world.owner, "https://other.test/", true).await.to_string();
+    let editor = world.add_person("editor", true).await;
+    let unverified = world.add_person("unverified", false).await;
+    let admin = world.add_person("admin", true).await;
+    world.grant("Editor@demo.test", team_grant::Role::Editor, &[named.parse().unwrap()]).await;
+    world.grant("unverified@demo.test", team_grant::Role::Editor, &[named.parse().unwrap()]).await;
+    world.grant("admin@demo.test", team_grant::Role::Admin, &[]).await;
+
+    let cases = [
+        (world.owner, &named, Role::Owner, Ok(Role::Owner)),
+        (editor, &named, Role::Viewer, Ok(Role::Editor)),
+        (editor, &named, Role::Editor, Ok(Role::Editor)),
+        (editor, &named, Role::Admin, Err(403)),
+        (editor, &other, Role::Viewer, Err(404)),
+        (unverified, &named, Role::Viewer, Err(404)),
+        (admin, &other, Role::Admin, Ok(Role::Admin)),
+        (admin, &other, Role::Owner, Err(403)),
+        (world.stranger, &named, Role::Viewer, Err(404)),
+    ];
+    for (user, property, needed, expected) in cases {
+        let found = ask(&world, user, property, needed).await.map_err(|error| error.code().status().as_u16());
+        assert_eq!(found, expected);
+    }
+}
+
+/// A grant can be withdrawn between admission and the lock that a write waits for.
+#[tokio::test]
+async fn what_is_withdrawn_while_a_write_waits_is_not_written() {
+    let world = World::new().await;
+    let id = world.add_property(world.owner, "https://named.test/", true).await;
+    let editor = world.add_person("editor", true).await;
+    world.grant("editor@demo.test", team_grant::Role::Editor, &[id]).await;
+    let access = world.access(editor, &id.to_string(), Role::Editor).await.unwrap();
+    let lock = async || {
+        let transaction = database::begin(&world.db).await.unwrap();
+        access.lock(&transaction).await.map_err(|error| error.code().status().as_u16())
+    };
+    let grant = team_grant::Entity::to_email("editor@demo.test").one(&world.db).await.unwrap().unwrap();
+    for (role, expected) in
+        [(team_grant::Role::Editor, Ok(id)), (team_grant::Role::Viewer, Err(403)), (team_grant::Role::Admin, Ok(id))]
+    {
+        let row = team_grant::ActiveModel { id: Set(grant.id), role: Set(role), ..Default::default() };
+        row.update(&world.db).await.unwrap();
+        assert_eq!(lock().await, expected, "{role:?}");
+    }
+    for (tracked, expected) in [(false, Err(404)), (true, Ok(id))] {
+        let row = property::ActiveModel { id: Set(id), tracked: Set(tracked), ..Default::default() };
+        row.update(&world.db).await.unwrap();
+        assert_eq!(lock().await, expected);
+    }
+    let other = world.add_property(world.owner, "https://other.test/", true).await;
+    let owner = world.member(&Config::default(), world.owner).await;
+    for (covered, expected) in [(other, Err(404)), (id, Ok(id))] {
+        let input = GrantUpdate { role: None, property_ids: Some(vec![covered]), all_properties: None };
+        let config = Config::default();
+        let narrow = async |change: &MemberChange| team::update(change, &config, grant.id, input.clone()).await;
+        world.change(&owner, narrow).await.unwrap();
+        assert_eq!(lock().await, expected);
+    }
+    grant.delete(&world.db).await.unwrap();
+    assert_eq!(lock().await, Err(404));
+}
+
+/// Data that admission read is used again only if no commit has changed it since.
+#[tokio::test]
+async fn a_commit_after_admission_is_seen_by_the_write() {
+    let world = World::new().await;
+    let Some(commits) = world.store.commits.clone() else { return };
+    let id = world.add_property(world.owner, "https://named.test/", true).await;
+    let access = Arc::new(world.access(world.owner, &id.to_string(), Role::Owner).await.unwrap());
+    let admitted = loop {
+        match commits.now() {
+            Some(moment) => break commits.as_of(moment),
+            None => tokio::task::yield_now().await,
+        }
+    };
+    let lock = async || {
+        let unit = UnitOfWork::new(&world.store, Some(admitted.clone()));
+        let change = Change::begin(access.clone(), &unit, IfMatch::default(), noon(), Random::seeded(1)).await;
+        let before = world.store.statements.count();
+        let locked = change.unwrap().lock().await.map_err(|error| error.code().status().as_u16());
+        let sent = world.store.statements.count() - before;
+        unit.roll_back().await.unwrap();
+        (locked, sent)
+    };
+    assert_eq!(lock().await, (Ok(id), 0));
+    let row = property::ActiveModel { id: Set(id), tracked: Set(false), ..Default::default() };
+    row.update(&world.db).await.unwrap();
+    assert_eq!(lock().await, (Err(404), 1));
+}
+
+#[tokio::test]
+async fn invisible_comes_before_locked_and_locked_before_the_role() {
+    let world = World::new().await;
+    let id = world.add_property(world.owner, "https://named.test/", true).await;
+    let viewer = world.add_person("viewer", true).await;
+    world.grant("viewer@demo.test", team_grant::Role::Viewer, &[id]).await;
+    set_plan(&world.db, world.owner, Plan::None).await;
+
+    let id = id.to_string();
+    let locked = ask(&world, viewer, &id, Role::Owner).await.unwrap_err();
+    assert_eq!(
+        locked.hint().unwrap(),
+        "The owner of the property, owner@demo.test, must subscribe to a plan that includes this."
+    );
+    let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
+    assert!(matches!(own, Error::SubscriptionRequired { by: Responsible::Caller, .. }), "{own}");
+    assert!(matches!(ask(&world, world.stranger, &id, Role::Viewer).await, Err(Error::NotFound)));
+    let seen = world.facts(viewer, parse_id(&id)).await;
+    assert_eq!(seen.property.unwrap().grant.clone().unwrap().role, team_grant::Role::Viewer);
+}
