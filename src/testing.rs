@@ -55,11 +55,12 @@ pub fn person(name: &str) -> user::Model {
 /// Makes a change and commits it, unless it fails.
 pub async fn change<By: Author, T>(
     store: &Opened,
+    random: &Random,
     by: &Arc<By>,
     make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let unit = UnitOfWork::new(store, None);
-    let change = Change::begin(by.clone(), &unit, IfMatch::default(), noon(), Random::seeded(4)).await?;
+    let change = Change::begin(by.clone(), &unit, IfMatch::default(), noon(), random.clone()).await?;
     let answer = make(&change).await?;
     drop(change);
     unit.commit().await?;
@@ -125,7 +126,7 @@ impl World {
         by: &Arc<By>,
         make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        change(&self.store, by, make).await
+        change(&self.store, &self.random, by, make).await
     }
 
     /// Stores a person under a new id.

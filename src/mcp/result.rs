@@ -39,26 +39,26 @@ impl Bypass {
 /// An internal error if it cannot be written.
 pub fn written(mut result: CallToolResult) -> Result<Bytes, ErrorData> {
     result.result_type = None;
-    serde_json::to_vec(&result).map(Bytes::from).map_err(failed)
+    serde_json::to_vec(&result).map(Bytes::from).map_err(|error| failed(&error))
 }
 
 /// Hands the written `result` over to the transport, and returns what the SDK answers.
 ///
 /// # Errors
 /// An internal error if the result is none.
-pub fn hand_over(outer: &Parts, result: Bytes) -> Result<CallToolResult, ErrorData> {
+pub fn hand_over(outer: &Parts, result: &Bytes) -> Result<CallToolResult, ErrorData> {
     let bypass = outer.extensions.get::<Bypass>();
     if bypass.is_some_and(|bypass| bypass.0.set(Some(result.clone())).is_ok()) {
         let mut empty = CallToolResult::success(Vec::new());
         empty.is_error = None;
         return Ok(empty);
     }
-    let mut result: CallToolResult = serde_json::from_slice(&result).map_err(failed)?;
+    let mut result: CallToolResult = serde_json::from_slice(result).map_err(|error| failed(&error))?;
     result.result_type = CallToolResult::success(Vec::new()).result_type;
     Ok(result)
 }
 
-fn failed(error: serde_json::Error) -> ErrorData {
+fn failed(error: &serde_json::Error) -> ErrorData {
     tracing::error!(%error, "the result of a tool cannot be written");
     ErrorData::internal_error("the result cannot be written", None)
 }
@@ -100,7 +100,7 @@ mod tests {
         for (id, result) in ["1", r#""content":[]"#].into_iter().flat_map(|id| results().map(|result| (id, result))) {
             let expected: Value = serde_json::from_slice(&message(id, result.clone())).unwrap();
             let bypass = Bypass::default();
-            let empty = hand_over(&outer(Some(&bypass)), written(result).unwrap()).unwrap();
+            let empty = hand_over(&outer(Some(&bypass)), &written(result).unwrap()).unwrap();
             assert_eq!((empty.content.len(), &empty.structured_content), (0, &None));
             let completed: Value = serde_json::from_slice(&bypass.complete(message(id, empty))).unwrap();
             assert_eq!(completed, expected);
@@ -113,7 +113,7 @@ mod tests {
         closed.close();
         for outer in [outer(None), outer(Some(&closed))] {
             for result in results() {
-                assert_eq!(hand_over(&outer, written(result.clone()).unwrap()).unwrap(), result);
+                assert_eq!(hand_over(&outer, &written(result.clone()).unwrap()).unwrap(), result);
             }
         }
         let message = message("1", CallToolResult::success(Vec::new()));

@@ -73,7 +73,8 @@ impl Document<'_> {
             properties.insert("limit".to_owned(), self.limit(tool, operation));
         }
         if let Some(body) = self.body(operation) {
-            properties.extend(body["properties"].as_object().cloned().unwrap_or_default());
+            let fields = body["properties"].as_object().cloned().unwrap_or_default();
+            properties.extend(fields.into_iter().map(|(name, field)| (name, without_null(field))));
             required.extend(body["required"].as_array().cloned().unwrap_or_default());
         }
         if tool.effect == Effect::Add {
@@ -174,6 +175,15 @@ fn local(schema: &Value, is_answer: bool, open: &mut Vec<String>) -> Value {
         Value::Array(items) => Value::Array(items.iter().map(|item| local(item, is_answer, open)).collect()),
         other => other.clone(),
     }
+}
+
+/// Returns the schema of a field without null: arguments are left out instead, and some models take one type only.
+fn without_null(mut field: Value) -> Value {
+    let kind = field["type"].as_array().and_then(|kinds| kinds.iter().find(|kind| **kind != "null")).cloned();
+    if let Some(kind) = kind {
+        field["type"] = kind;
+    }
+    field
 }
 
 fn property() -> Value {

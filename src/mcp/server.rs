@@ -188,7 +188,7 @@ impl ServerHandler for Server {
         // The SDK moves the futures of its handlers about, so the large one is in a box.
         let answer = Box::pin(self.answer(offer, request.arguments.unwrap_or_default(), outer));
         let result = answered(&context, outer, answer).await??;
-        Ok(result::hand_over(outer, result)?.into())
+        Ok(result::hand_over(outer, &result)?.into())
     }
 }
 
@@ -211,7 +211,7 @@ impl Server {
         }
     }
 
-    /// Returns the result of a call that was answered. That of an answer about a property depends on nothing else, so it is kept.
+    /// Returns the result of a call that was answered. That of an analysis depends on the answer alone, so it is kept.
     async fn success(&self, offer: &Offer, asked: Asked, outer: &Parts) -> Result<Bytes, ErrorData> {
         let answers = &self.0.properties.search.answers;
         let key = asked.key(offer);
@@ -222,10 +222,11 @@ impl Server {
             Ok(json) => json,
             Err(failure) => return written(answer::refused(&failure, None)),
         };
+        let is_analysis = json["meta"]["status"].is_string();
         let state = self.state_of_answer(offer, &json, outer).await;
         let result = written(answer::success(offer.declaration, json, asked.rows, told(state)))?;
-        if let Some(key) = key {
-            answers.keep_retold(key, asked.answer.body, result.clone());
+        if let Some(key) = key.filter(|_| is_analysis) {
+            answers.keep_retold(key, &asked.answer.body, result.clone());
         }
         Ok(result)
     }
@@ -278,7 +279,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Returns the key under which the result is kept, or `None` if it depends on more than the answer.
+    /// Returns the key under which the result of an analysis is kept.
     fn key(&self, offer: &Offer) -> Option<String> {
         let is_kept = offer.operation.method == Method::GET;
         let (property, tag) = (self.property.filter(|_| is_kept)?, self.answer.tag.as_ref()?);

@@ -130,10 +130,12 @@ impl Answers {
         Some(kept?.downcast_ref::<Retold>()?.bytes.clone())
     }
 
-    /// Keeps `bytes`, another form of the answer `body`.
-    pub fn keep_retold(&self, key: String, body: Bytes, bytes: Bytes) {
+    /// Keeps `bytes`, another form of the answer `body`. It copies the body, because bytes that are sent may hold a place until they are
+    /// dropped.
+    pub fn keep_retold(&self, key: String, body: &Bytes, bytes: Bytes) {
         let size = body.len() + bytes.len();
-        self.cache.put(key, Arc::new(Retold { of: body, bytes }), size, self.clock.now() + LIFETIME);
+        let retold = Retold { of: Bytes::copy_from_slice(body), bytes };
+        self.cache.put(key, Arc::new(retold), size, self.clock.now() + LIFETIME);
     }
 }
 

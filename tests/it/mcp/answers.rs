@@ -259,3 +259,17 @@ async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
     let all = assistant.answered("get_performance", json!({ "property": "northmoor.example", "limit": 60 })).await;
     assert_eq!(all["data"]["tables"]["queries"].as_array().unwrap().len(), 60);
 }
+
+/// The bytes of a list hold a place among those of the person until they are sent, so what is kept of an answer must not be those bytes.
+#[tokio::test]
+async fn lists_that_were_answered_hold_no_place() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let (assistant, property) = (Assistant::of(&app, &owner), owner.property("northmoor").await);
+    for day in 1..=9 {
+        let note = json!({ "property": property, "date": format!("2026-11-0{day}"), "text": "Launch" });
+        assistant.answered("add_annotation", note).await;
+        let listed = assistant.answered("list_annotations", json!({ "property": property })).await;
+        assert!(listed["data"].as_array().unwrap().len() >= day, "{listed}");
+    }
+}
