@@ -309,7 +309,9 @@ mod tests {
         assert_eq!(segments[0].conditions, r#"[{"operator":"contains","value":"/guides/"}]"#);
         assert_eq!(classification::Entity::of_property(property, Kind::TopicCluster).all(&db).await.unwrap().len(), 1);
 
-        change(&store, &Random::seeded(4), &member(0), async |change| tracking::replace(change, &config, &[]).await).await.unwrap();
+        change(&store, &Random::seeded(4), &member(0), async |change| tracking::replace(change, &config, &[]).await)
+            .await
+            .unwrap();
         assert_eq!(start(&db, &known).await, (rows.clone(), false));
         assert_eq!(tracking::read(&db, &member(0)).await.unwrap().used(), 0);
     }

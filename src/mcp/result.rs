@@ -66,7 +66,9 @@ fn failed(error: &serde_json::Error) -> ErrorData {
 #[cfg(test)]
 mod tests {
     use poem::http::Request;
-    use rmcp::model::{ContentBlock, JsonRpcResponse, RequestId, ServerJsonRpcMessage, ServerResult};
+    use rmcp::model::{
+        ContentBlock, JsonRpcResponse, JsonRpcVersion2_0, RequestId, ServerJsonRpcMessage, ServerResult,
+    };
     use serde_json::{Value, json};
 
     use super::*;
@@ -82,7 +84,7 @@ mod tests {
     /// Returns the message that the SDK writes for the result of a call.
     fn message(id: &str, result: CallToolResult) -> Bytes {
         let id = RequestId::String(id.into());
-        let message = JsonRpcResponse { jsonrpc: Default::default(), id, result: ServerResult::CallToolResult(result) };
+        let message = JsonRpcResponse { jsonrpc: JsonRpcVersion2_0, id, result: ServerResult::CallToolResult(result) };
         serde_json::to_vec(&ServerJsonRpcMessage::Response(message)).unwrap().into()
     }
 

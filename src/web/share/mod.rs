@@ -87,6 +87,7 @@ struct Window {
 }
 
 /// The page over the operations, which stand behind their layers and answer errors as responses.
+#[must_use]
 pub fn page(operations: BoxEndpoint<'static>) -> impl Endpoint {
     get(show).data(Operations(Arc::new(operations)))
 }

@@ -84,13 +84,13 @@ async fn what_has_no_search_appearance_has_none_that_contains_anything() {
     let (name, url) = SITES[1];
     let asker = Asker::of(shared(), name, url).await;
     let truth = Truth::of(site(url), SearchType::Web, DAY, DAY);
-    let wish =
+    let condition =
         |operator, value: &str| Wish { dimension: "searchAppearance", operator, value: value.to_owned(), or: false };
-    let without = assert_true(&asker, &truth, &wish("not_contains", "snippet")).await;
-    let with = assert_true(&asker, &truth, &wish("contains", "snippet")).await;
+    let others = assert_true(&asker, &truth, &condition("not_contains", "snippet")).await;
+    let snippets = assert_true(&asker, &truth, &condition("contains", "snippet")).await;
     let every = truth.total(Count::ByPage, &|_| true);
-    assert_eq!(with.plus(without), every, "one of both holds for each page that is shown");
-    assert!(with.impressions > 0 && without.impressions > 0);
+    assert_eq!(snippets.plus(others), every, "one of both holds for each page that is shown");
+    assert!(snippets.impressions > 0 && others.impressions > 0);
     let plain = truth.total(Count::ByPage, &|counted| counted.part.unwrap().appearances.is_empty());
     assert!(plain.impressions > 0, "pages without any are among them");
 }
