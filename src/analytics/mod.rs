@@ -15,5 +15,4 @@ pub mod positions;
 pub mod preview;
 pub mod query_periods;
 pub mod series;
-pub mod site_name;
 pub mod table;

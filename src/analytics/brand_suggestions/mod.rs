@@ -12,6 +12,8 @@
 //! A term that a keyword of the property finds adds nothing and is left out. So is one that another term finds, but the name, which
 //! stays beside a shorter term that may find too much.
 
+pub mod site_name;
+
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use api::classifications::{BrandEvidence, BrandSuggestion, SuggestionReason};
@@ -214,7 +216,7 @@ fn differ_by_at_most(most: usize, a: &str, b: &str) -> bool {
     last.last().is_some_and(|distance| *distance <= most)
 }
 
-/// What the queries that contain a term say of it.
+/// The queries that contain a term, as evidence.
 fn evidence(term: &[String], queries: &[Read<'_>]) -> Option<BrandEvidence> {
     let found: Vec<&Query<'_>> =
         queries.iter().filter(|read| finds(term, &read.words)).map(|read| read.query).collect();

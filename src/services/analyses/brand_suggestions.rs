@@ -14,9 +14,10 @@ use super::{
     search_data::SearchData,
 };
 use crate::{
-    analytics::{
-        brand_suggestions::{Query, suggestions},
+    analytics::brand_suggestions::{
+        Query,
         site_name::{host, site_name},
+        suggestions,
     },
     compute::beside,
     error::Error,
