@@ -119,7 +119,7 @@ pub struct TagInput {
     pub order: Option<u32>,
 }
 
-/// What changes of a tag: `name`, `order` or both.
+/// A change of a tag: `name`, `order` or both.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct TagUpdate {

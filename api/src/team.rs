@@ -145,7 +145,7 @@ pub struct InviteInput {
     pub all_properties: Option<bool>,
 }
 
-/// What changes of a grant: `role`, and `propertyIds` or `allProperties: true`, or one of these.
+/// A change of a grant: `role`, and `propertyIds` or `allProperties: true`, or one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct GrantUpdate {

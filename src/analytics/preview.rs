@@ -1,4 +1,4 @@
-//! What a classification would match, and what it would leave.
+//! The traffic that a classification would match, and the rest.
 //!
 //! Three readings without row grouping: all traffic, the matched part and, for classifications of queries, the part whose query
 //! is known. `unmatched = known − matched` and `anonymised = total − known`, whatever the row caps are; every page is known. A

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use poem::http::request::Parts;
 use rmcp::{ErrorData, model::CallToolResult};
 
-/// What the SDK writes for the content of a result without any. The quotes of a text are escaped, so no text looks like it.
+/// The member that the SDK writes for a result without content. The quotes of a text are escaped, so no text looks like it.
 const EMPTY: &[u8] = br#""content":[]"#;
 
 /// Takes a result past the SDK, as data of the request.

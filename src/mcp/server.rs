@@ -270,7 +270,7 @@ impl Server {
     }
 }
 
-/// What an operation answered to a call.
+/// The answer of an operation to a call.
 struct Asked {
     answer: Answer,
     property: Option<Uuid>,

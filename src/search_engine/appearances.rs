@@ -145,7 +145,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// What some visits, each with its names, say about sets of at most `size` names.
+    /// The sets of at most `size` names, as some visits show them, each with its names.
     fn window(visits: &[&[&str]], size: usize) -> WindowAppearances {
         let visits: Vec<Names> = visits.iter().map(|visit| names(visit)).collect();
         let all: Names = visits.iter().flatten().cloned().collect();

@@ -27,7 +27,7 @@ pub enum Tried<W> {
     Preview(Box<ClassificationPreviewAnswer>),
 }
 
-/// What a classification would match.
+/// The preview of a classification.
 #[derive(Debug, Clone, PartialEq, Object)]
 pub struct ClassificationPreviewAnswer {
     /// The preview.
@@ -36,7 +36,7 @@ pub struct ClassificationPreviewAnswer {
     pub meta: AnswerMeta,
 }
 
-/// What a classification would match: pages for a segment, queries for a topic cluster and for branded keywords. `matched`,
+/// The traffic that a classification would match: pages for a segment, queries for a topic cluster and for branded keywords. `matched`,
 /// `unmatched` and `anonymised` together are all traffic of the property.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]

@@ -78,7 +78,7 @@ pub struct BrandSuggestion {
     pub keyword: String,
     /// Reason why it is suggested.
     pub reason: SuggestionReason,
-    /// What the queries say of it; absent if none contains it.
+    /// The queries that contain it; absent if there are none.
     pub evidence: Option<BrandEvidence>,
 }
 
@@ -94,7 +94,7 @@ pub enum SuggestionReason {
     LandsOnHomePage,
 }
 
-/// What queries say of a term. The metrics are those of the queries that contain it.
+/// The evidence of a term. The metrics are those of the queries that contain it.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct BrandEvidence {

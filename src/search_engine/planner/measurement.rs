@@ -62,7 +62,7 @@ impl Draw {
         choices[self.below(choices.len())]
     }
 
-    /// What a site says whose pages have search appearances independently of each other.
+    /// A site whose pages have search appearances independently of each other.
     fn site(&mut self, shares: &[f64; 7]) -> Appearances {
         let mut holds = |share: f64| (self.number() as f64) < share * u64::MAX as f64;
         let page = |_| {
@@ -137,7 +137,7 @@ fn needed(hint: &str) -> usize {
     taken.and_then(|(number, _)| number.parse().ok()).unwrap_or_default()
 }
 
-/// What became of some lists.
+/// The outcome of some lists.
 #[derive(Default)]
 struct Tally {
     lists: usize,

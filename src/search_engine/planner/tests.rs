@@ -140,7 +140,7 @@ fn upstream(filter: &Filter, cell: &Cell) -> bool {
     }
 }
 
-/// What a site that has these cells says about sets of at most `size` search appearances.
+/// The sets of at most `size` search appearances of a site that has these cells.
 fn known_of(cells: &[Cell], size: usize) -> Appearances {
     let names: Names = cells.iter().flat_map(|cell| &cell.appearances).map(|name| (*name).to_owned()).collect();
     let mut known = WindowAppearances { names: names.clone(), together: BTreeMap::new() };

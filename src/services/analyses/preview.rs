@@ -1,4 +1,4 @@
-//! What a classification that is not saved would match.
+//! Previews of classifications that are not saved.
 
 use api::{classifications::ClassificationPreviewAnswer, models::Question};
 

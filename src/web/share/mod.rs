@@ -27,7 +27,7 @@ use crate::error::Error;
 /// The path of the page.
 pub const PATH: &str = "/share/:token";
 
-/// What stands in front of the token in the path of the page.
+/// The path of the page up to the token.
 const START: &str = "/share/";
 
 /// The headers of the operation's answer that the page's answer has, too.
@@ -42,7 +42,7 @@ static KEPT: [HeaderName; 4] = [
 #[derive(Clone)]
 struct Operations(Arc<BoxEndpoint<'static>>);
 
-/// What the page shows of an answer of `getSharedPerformance`.
+/// The part of an answer of `getSharedPerformance` that the page shows.
 #[derive(Debug, Deserialize)]
 struct Shared {
     data: Figures,
@@ -196,7 +196,7 @@ fn refused(status: StatusCode) -> Response {
             "It is unknown, has expired or was revoked, or the site is no longer shared. Ask whoever gave it to you for another one.",
         ),
         StatusCode::TOO_MANY_REQUESTS => {
-            ("Too many requests", "This link is opened more often than it may be. Try again in a minute.")
+            ("Too many requests", "Too many pages were opened from here or by this link. Try again in a moment.")
         }
         StatusCode::CONFLICT => (
             "The data cannot be read",

@@ -60,7 +60,7 @@ impl Export {
         self.list("providers", providers.into_iter().filter(|provider| provider.connected)).await
     }
 
-    /// What the person made on properties of others.
+    /// The records that the person made on properties of others.
     async fn elsewhere(&mut self) -> Result<(), Error> {
         let authors = self.authors(vec![Some(self.person.id)]).await?;
         let notes = annotation::Entity::find()
