@@ -118,6 +118,12 @@ impl Operation {
     /// Number of the path's `{names}` that have a value in `path`; `None` if `path` does not belong to this operation.
     #[must_use]
     pub fn matches(&self, path: &str) -> Option<usize> {
+        // Most operations differ before the first name or after the last one.
+        let literal_start = self.path.split('{').next().unwrap_or_default();
+        let literal_end = self.path.rsplit('}').next().unwrap_or_default();
+        if !path.starts_with(literal_start) || !path.ends_with(literal_end) {
+            return None;
+        }
         let (mut pattern, mut actual) = (self.path.split('/'), path.split('/'));
         let mut names = 0;
         loop {

@@ -160,7 +160,7 @@ mod tests {
             .at("/api/properties/tracking", get(refuses));
         let served = Arc::new(Served::new(Versions::new(RELEASES).unwrap(), "http://127.0.0.1").unwrap());
         let base_url = "http://127.0.0.1".to_owned();
-        let standing = Arc::new(Headers { base_url, newest: HeaderValue::from_static(api::VERSION) });
+        let standing = Arc::new(Headers { is_https: false, base_url, newest: HeaderValue::from_static(api::VERSION) });
         let app = routes
             .around(move |next, request| errors(settings([("/panics", "GET, HEAD")].into()), next, request))
             .around(move |next, request| version(served.clone(), next, request))

@@ -9,7 +9,6 @@ use poem::{
 };
 
 use super::{deprecation, operation, request_id, version};
-use crate::urls::is_https;
 
 /// Tells browsers to use https for this host for a year.
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
@@ -19,6 +18,8 @@ const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 pub struct Headers {
     /// The service's public root.
     pub base_url: String,
+    /// True if the service is served over https.
+    pub is_https: bool,
     /// The newest version of the API.
     pub newest: HeaderValue,
 }
@@ -42,7 +43,7 @@ pub async fn headers<E: Endpoint>(settings: Arc<Headers>, next: Arc<E>, request:
     if let Some((operation, path)) = deprecated {
         deprecation::tell(operation, &path, failed, &settings.base_url, headers);
     }
-    if is_https(&settings.base_url) {
+    if settings.is_https {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
     }
     if failed {

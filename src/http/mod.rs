@@ -39,6 +39,7 @@ use crate::{
     clock::Clock,
     random::Random,
     telemetry::requests::RequestMeter,
+    urls::is_https,
     web::{paths::TOOLS, share},
 };
 
@@ -92,7 +93,11 @@ pub fn stack(
     open: Route,
 ) -> impl Endpoint<Output = Response> {
     let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, .. } = layers;
-    let headers = Arc::new(Headers { base_url, newest: HeaderValue::from_static(versions.versions.newest()) });
+    let headers = Arc::new(Headers {
+        is_https: is_https(&base_url),
+        base_url,
+        newest: HeaderValue::from_static(versions.versions.newest()),
+    });
     let shared = Shared {
         errors: errors.clone(),
         requests: requests.clone(),

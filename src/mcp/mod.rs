@@ -1,10 +1,9 @@
 //! The tool endpoint: answers an assistant's questions in the Model Context Protocol.
 //!
 //! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
-//! The modules read like a call: `transport` takes the message, `server` finds the tool, `arguments` reads its arguments,
-//! `call` asks the operation, `dates` replaces named periods on the way, `answer` says the result for a model, and `result` takes it back to
-//! `transport`. `resources`,
-//! `prompts` and `completion` are what clients offer to people.
+//! The modules read like a call: `transport` takes the message, `plain` says whether it needs the protocol's SDK, `server`
+//! finds the tool, `arguments` reads its arguments, `call` asks the operation, `dates` replaces named periods on the way, `answer` says the
+//! result for a model, and `result` takes it back to `transport`. `resources`, `prompts` and `completion` are what clients offer to people.
 
 mod answer;
 mod arguments;
@@ -15,6 +14,7 @@ mod completion;
 mod dates;
 mod offer;
 mod period;
+mod plain;
 mod prompts;
 mod properties;
 mod resources;
@@ -53,5 +53,5 @@ pub fn endpoint(
     let operations = Operations(Arc::new(operations));
     let properties = Properties { search, config, clock };
     let server = Server(Arc::new(ServerParts { offers: Offers::of(document), operations, properties }));
-    Transport::new(&server).boxed()
+    Transport::new(server).boxed()
 }

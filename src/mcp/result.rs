@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use poem::http::request::Parts;
 use rmcp::{ErrorData, model::CallToolResult};
+use serde_json::Value;
 
 /// The member that the SDK writes for a result without content. The quotes of a text are escaped, so no text looks like it.
 const EMPTY: &[u8] = br#""content":[]"#;
@@ -42,6 +43,13 @@ pub fn written(mut result: CallToolResult) -> Result<Bytes, ErrorData> {
     serde_json::to_vec(&result).map(Bytes::from).map_err(|error| failed(&error))
 }
 
+/// Returns the response to the request `id`, in a revision that has no types of results.
+#[must_use]
+pub fn message(id: &Value, result: &Bytes) -> Bytes {
+    let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
+    [head.as_bytes(), result, b"}"].concat().into()
+}
+
 /// Hands the written `result` over to the transport, and returns what the SDK answers.
 ///
 /// # Errors
@@ -69,7 +77,7 @@ mod tests {
     use rmcp::model::{
         ContentBlock, JsonRpcResponse, JsonRpcVersion2_0, RequestId, ServerJsonRpcMessage, ServerResult,
     };
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -82,7 +90,7 @@ mod tests {
     }
 
     /// Returns the message that the SDK writes for the result of a call.
-    fn message(id: &str, result: CallToolResult) -> Bytes {
+    fn by_sdk(id: &str, result: CallToolResult) -> Bytes {
         let id = RequestId::String(id.into());
         let message = JsonRpcResponse { jsonrpc: JsonRpcVersion2_0, id, result: ServerResult::CallToolResult(result) };
         serde_json::to_vec(&ServerJsonRpcMessage::Response(message)).unwrap().into()
@@ -100,11 +108,11 @@ mod tests {
     #[test]
     fn a_result_that_is_handed_over_comes_out_as_the_sdk_would_write_it() {
         for (id, result) in ["1", r#""content":[]"#].into_iter().flat_map(|id| results().map(|result| (id, result))) {
-            let expected: Value = serde_json::from_slice(&message(id, result.clone())).unwrap();
+            let expected: Value = serde_json::from_slice(&by_sdk(id, result.clone())).unwrap();
             let bypass = Bypass::default();
             let empty = hand_over(&outer(Some(&bypass)), &written(result).unwrap()).unwrap();
             assert_eq!((empty.content.len(), &empty.structured_content), (0, &None));
-            let completed: Value = serde_json::from_slice(&bypass.complete(message(id, empty))).unwrap();
+            let completed: Value = serde_json::from_slice(&bypass.complete(by_sdk(id, empty))).unwrap();
             assert_eq!(completed, expected);
         }
     }
@@ -118,7 +126,7 @@ mod tests {
                 assert_eq!(hand_over(&outer, &written(result.clone()).unwrap()).unwrap(), result);
             }
         }
-        let message = message("1", CallToolResult::success(Vec::new()));
+        let message = by_sdk("1", CallToolResult::success(Vec::new()));
         assert_eq!(closed.complete(message.clone()), message);
     }
 }

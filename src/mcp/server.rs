@@ -201,7 +201,11 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl Server {
-    async fn answer(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<Bytes, ErrorData> {
+    /// Calls the tool of `offer` on behalf of the caller of `outer`. Returns the members of the result.
+    ///
+    /// # Errors
+    /// An internal error if the result cannot be written.
+    pub async fn answer(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<Bytes, ErrorData> {
         match self.asked(offer, arguments, outer).await {
             Ok(asked) => self.success(offer, asked, outer).await,
             Err(refusal) => {

@@ -26,7 +26,9 @@ use serde_json::{Value, json};
 use tracing::Span;
 
 use super::{
-    result::Bypass,
+    offer::Offer,
+    plain::PlainCall,
+    result::{self, Bypass},
     server::{Server, VERSIONS},
     waiting::TakesEvents,
 };
@@ -35,9 +37,9 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 /// The header that names the revision of the protocol.
-const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 /// The field of a message's `_meta` that names its revision.
-const MESSAGE_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const MESSAGE_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// JSON-RPC: the body is no JSON.
@@ -51,6 +53,7 @@ type Service = StreamableHttpService<Server, NeverSessionManager>;
 
 /// The endpoint.
 pub struct Transport {
+    server: Server,
     json: Service,
     events: Service,
 }
@@ -65,7 +68,7 @@ enum Form {
 impl Transport {
     /// Creates the endpoint of `server`. Host and Origin are checked by the layers in front.
     #[must_use]
-    pub fn new(server: &Server) -> Self {
+    pub fn new(server: Server) -> Self {
         let service = |form| {
             let config = StreamableHttpServerConfig::default()
                 .with_legacy_session_mode(false)
@@ -74,7 +77,17 @@ impl Transport {
             let server = server.clone();
             StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config)
         };
-        Self { json: service(Form::Json), events: service(Form::Events) }
+        Self { json: service(Form::Json), events: service(Form::Events), server }
+    }
+
+    /// Answers a call that needs only its result. The caller's leaving drops it.
+    async fn result(&self, offer: &Offer, call: PlainCall, request: Request, id: &Value) -> Response {
+        let (outer, _) = http::Request::from(request).into_parts();
+        let message = match self.server.answer(offer, call.arguments, &outer).await {
+            Ok(result) => result::message(id, &result),
+            Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into(),
+        };
+        Response::builder().content_type(JSON).header(header::CACHE_CONTROL, NO_STORE).body(message)
     }
 }
 
@@ -91,14 +104,20 @@ impl Endpoint for Transport {
         };
         check_content_type(request.content_type())?;
         let bytes = request.take_body().into_bytes().await?;
-        let message = match message(&bytes) {
+        let mut message = match message(&bytes) {
             Ok(message) => message,
             Err((code, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &Value::Null, advice)),
         };
-        let id = &message["id"];
         if let Some(advice) = unknown_version(request.headers(), &message) {
-            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, id, &advice));
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, &message["id"], &advice));
         }
+        if form == Form::Json
+            && let Some(call) = PlainCall::take(request.headers(), &mut message, takes_events)
+            && let Some(offer) = self.server.0.offers.find(&call.name)
+        {
+            return Ok(Box::pin(self.result(offer, call, request, &message["id"])).await);
+        }
+        let id = &message["id"];
         let mut request = http::Request::from(request).map(|_| Full::new(bytes));
         // The SDK demands both types of every client, also of one that takes only the type it will get.
         request.headers_mut().insert(header::ACCEPT, BOTH);

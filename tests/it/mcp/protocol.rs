@@ -160,3 +160,27 @@ async fn tools_are_declared_for_a_model() {
     }
     assert!(bytes < 150_000, "the list takes {bytes} bytes of every assistant's memory");
 }
+
+#[tokio::test]
+async fn a_call_is_answered_alike_in_every_form() {
+    let assistant = assistant().await;
+    for (params, is_error) in [
+        (json!({ "name": "list_branded_keywords", "arguments": { "property": "northmoor.example" } }), false),
+        (json!({ "name": "get_countries", "arguments": { "property": "northmoor.example", "limit": 2 } }), false),
+        (json!({ "name": "get_countries", "arguments": { "property": "northmoor.example", "limit": 0 } }), true),
+        (json!({ "name": "get_countries", "arguments": { "property": "nobody.example" } }), true),
+        (json!({ "name": "get_countries" }), true),
+    ] {
+        for id in [json!(7), json!("\"content\":[]")] {
+            let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+            let json = assistant.post(&call, &[("accept", "application/json")]).await.expect(200);
+            assert_eq!((&json.json["id"], &json.json["result"]["isError"]), (&id, &json!(is_error)), "{}", json.text);
+            let events = assistant.post(&call, &[("accept", "text/event-stream")]).await.expect(200);
+            assert_eq!(json.json, events.json);
+            let mut with_token = call.clone();
+            with_token["params"]["_meta"] = json!({ "progressToken": 1 });
+            assert_eq!(assistant.post(&with_token, &[]).await.expect(200).json, events.json);
+            assert_eq!((json.header("content-type"), json.header("cache-control")), ("application/json", "no-store"));
+        }
+    }
+}
