@@ -23,9 +23,9 @@ pub fn reads(address: SocketAddr, path: &str, token: &str, size: usize) -> Measu
     repeated(|| Connection::open(address, path, token), size)
 }
 
-/// Answers per second of the tool endpoint to `message` on [`CONNECTIONS`] connections.
-pub fn calls(address: SocketAddr, message: &str, token: &str, size: usize) -> Measured<f64> {
-    repeated(|| Connection::to_tools(address, message, token), size)
+/// Answers per second of the tool endpoint to `message`, sent with `headers`, on [`CONNECTIONS`] connections.
+pub fn calls(address: SocketAddr, headers: &[(&str, &str)], message: &str, token: &str, size: usize) -> Measured<f64> {
+    repeated(|| Connection::to_tools(address, headers, message, token), size)
 }
 
 fn repeated(open: impl Fn() -> Measured<Connection>, size: usize) -> Measured<f64> {

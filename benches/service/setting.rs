@@ -87,10 +87,11 @@ impl Setting {
         Ok(answer.bytes().await?)
     }
 
-    /// The body of the tool endpoint's answer to `message`, uncompressed.
-    pub async fn call(&self, message: &Value) -> Measured<bytes::Bytes> {
+    /// The body of the tool endpoint's answer to `message`, sent with `headers`, uncompressed.
+    pub async fn call(&self, headers: &[(&str, &str)], message: &Value) -> Measured<bytes::Bytes> {
         let request = self.http.post(format!("{}/mcp", self.server.url)).bearer_auth(&self.token);
         let request = request.header("content-type", "application/json").header("accept-encoding", "identity");
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         Ok(request.body(message.to_string()).send().await?.error_for_status()?.bytes().await?)
     }
 

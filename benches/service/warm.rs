@@ -25,36 +25,76 @@ fn cases(setting: &Setting) -> [(&'static str, String, f64); 5] {
     ]
 }
 
-/// The measured calls of `get_performance`: description, arguments, and the same question as a query.
-fn tools() -> [(&'static str, Value, &'static str); 2] {
+/// The measured calls of `get_performance`: description, arguments, the same question as a query, and the revision.
+fn tools() -> [(&'static str, Value, &'static str, Revision); 4] {
+    let (series, tables) = (json!({ "scope": "series" }), json!({ "scope": "tables" }));
+    let of_series = "scope=series&queryLimit=25&pageLimit=25";
+    let of_tables = "scope=tables&queryLimit=25&pageLimit=25";
     [
-        ("tool: totals and series, warm", json!({ "scope": "series" }), "scope=series&queryLimit=25&pageLimit=25"),
-        ("tool: tables of 25 rows, warm", json!({ "scope": "tables" }), "scope=tables&queryLimit=25&pageLimit=25"),
+        ("tool: totals and series, warm", series.clone(), of_series, Revision::Handshake),
+        ("tool: tables of 25 rows, warm", tables.clone(), of_tables, Revision::Handshake),
+        ("tool without handshake: totals and series, warm", series, of_series, Revision::Stateless),
+        ("tool without handshake: tables of 25 rows, warm", tables, of_tables, Revision::Stateless),
     ]
+}
+
+/// A revision of the protocol.
+#[derive(Clone, Copy, PartialEq)]
+enum Revision {
+    /// 2025-11-25.
+    Handshake,
+    /// 2026-07-28.
+    Stateless,
+}
+
+impl Revision {
+    fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Handshake => &[("mcp-protocol-version", "2025-11-25")],
+            Self::Stateless => {
+                &[("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "get_performance")]
+            }
+        }
+    }
+
+    fn message(self, arguments: &Value) -> Value {
+        let mut params = json!({ "name": "get_performance", "arguments": arguments });
+        if self == Self::Stateless {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+    }
 }
 
 /// Most times that a call may take of the time of the same REST request.
 const MOST_TIMES: f64 = 1.5;
 
 /// Measures a call of a tool beside the REST request for the same answer.
-async fn compare_tool(setting: &Setting, name: &str, mut arguments: Value, query: &str) -> Measured<Figure> {
+async fn compare_tool(
+    setting: &Setting,
+    name: &str,
+    mut arguments: Value,
+    query: &str,
+    revision: Revision,
+) -> Measured<Figure> {
     let (start, end) = window(0, 28);
     arguments["property"] = json!(setting.property);
     (arguments["startDate"], arguments["endDate"]) = (json!(start), json!(end));
-    let params = json!({ "name": "get_performance", "arguments": arguments });
-    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let message = revision.message(&arguments);
     let path = format!("/api/properties/{}/performance?{query}&startDate={start}&endDate={end}", setting.property);
-    let (said, answer) = (setting.call(&message).await?, setting.get(&path).await?);
+    let (said, answer) = (setting.call(revision.headers(), &message).await?, setting.get(&path).await?);
     let structured: Value = serde_json::from_slice(&said)?;
     let answered: Value = serde_json::from_slice(&answer)?;
     if structured["result"]["structuredContent"]["data"]["totals"] != answered["data"]["totals"] {
         return Err(format!("the tool does not say what the operation says: {structured}").into());
     }
-    let (address, message) = (setting.server.address, message.to_string());
+    let (address, asked) = (setting.server.address, message.to_string());
     let (mut of_tool, mut of_rest) = (Vec::new(), Vec::new());
     for _ in 0..=ROUNDS {
         of_rest.push(load::reads(address, &path, &setting.token, answer.len())?);
-        of_tool.push(load::calls(address, &message, &setting.token, said.len())?);
+        of_tool.push(load::calls(address, revision.headers(), &asked, &setting.token, said.len())?);
     }
     let (rest, tool) = (load::median(of_rest.split_off(1)), load::median(of_tool.split_off(1)));
     let times = rest / tool;
@@ -82,8 +122,8 @@ pub async fn measure() -> Measured<Vec<Figure>> {
         }
         figures.push(compare(&setting, name, &path, &body, aim)?);
     }
-    for (name, arguments, query) in tools() {
-        figures.push(compare_tool(&setting, name, arguments, query).await?);
+    for (name, arguments, query, revision) in tools() {
+        figures.push(compare_tool(&setting, name, arguments, query, revision).await?);
     }
     Ok(figures)
 }

@@ -29,8 +29,7 @@ impl Bypass {
     pub fn complete(&self, message: Bytes) -> Bytes {
         let Some(result) = self.0.get().and_then(Option::as_ref) else { return message };
         let Some(at) = message.windows(EMPTY.len()).position(|window| window == EMPTY) else { return message };
-        let members = result.strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}")).unwrap_or_default();
-        [&message[..at], members, &message[at + EMPTY.len()..]].concat().into()
+        [&message[..at], members(result), &message[at + EMPTY.len()..]].concat().into()
     }
 }
 
@@ -43,11 +42,17 @@ pub fn written(mut result: CallToolResult) -> Result<Bytes, ErrorData> {
     serde_json::to_vec(&result).map(Bytes::from).map_err(|error| failed(&error))
 }
 
-/// Returns the response to the request `id`, in a revision that has no types of results.
+/// Returns the response to the request `id`, whose result has the written members and, if `is_typed`, the type of a final result.
 #[must_use]
-pub fn message(id: &Value, result: &Bytes) -> Bytes {
-    let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
-    [head.as_bytes(), result, b"}"].concat().into()
+pub fn message(id: &Value, is_typed: bool, result: &Bytes) -> Bytes {
+    let kind = if is_typed { r#""resultType":"complete","# } else { "" };
+    let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{kind}"#);
+    [head.as_bytes(), members(result), b"}}"].concat().into()
+}
+
+/// Returns the members of a written object without its braces.
+fn members(object: &[u8]) -> &[u8] {
+    object.strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}")).unwrap_or_default()
 }
 
 /// Hands the written `result` over to the transport, and returns what the SDK answers.

@@ -84,7 +84,7 @@ impl Transport {
     async fn result(&self, offer: &Offer, call: PlainCall, request: Request, id: &Value) -> Response {
         let (outer, _) = http::Request::from(request).into_parts();
         let message = match self.server.answer(offer, call.arguments, &outer).await {
-            Ok(result) => result::message(id, &result),
+            Ok(result) => result::message(id, call.has_typed_result, &result),
             Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into(),
         };
         Response::builder().content_type(JSON).header(header::CACHE_CONTROL, NO_STORE).body(message)

@@ -177,9 +177,27 @@ async fn a_call_is_answered_alike_in_every_form() {
             assert_eq!((&json.json["id"], &json.json["result"]["isError"]), (&id, &json!(is_error)), "{}", json.text);
             let events = assistant.post(&call, &[("accept", "text/event-stream")]).await.expect(200);
             assert_eq!(json.json, events.json);
-            let mut with_token = call.clone();
-            with_token["params"]["_meta"] = json!({ "progressToken": 1 });
-            assert_eq!(assistant.post(&with_token, &[]).await.expect(200).json, events.json);
+            let mut other = call.clone();
+            other["params"]["_meta"] = json!({ "progressToken": 1 });
+            assert_eq!(assistant.post(&other, &[]).await.expect(200).json, events.json);
+            let meta = json!({
+                "io.modelcontextprotocol/protocolVersion": STATELESS, "io.modelcontextprotocol/clientCapabilities": {},
+            });
+            other["params"]["_meta"] = meta;
+            let name = params["name"].as_str().unwrap();
+            let headers = |accept| {
+                [
+                    ("mcp-protocol-version", STATELESS),
+                    ("mcp-method", "tools/call"),
+                    ("mcp-name", name),
+                    ("accept", accept),
+                ]
+            };
+            let newer = assistant.post(&other, &headers("application/json")).await.expect(200);
+            assert_eq!(newer.json, assistant.post(&other, &headers("text/event-stream")).await.expect(200).json);
+            let mut typed = json.json.clone();
+            typed["result"]["resultType"] = json!("complete");
+            assert_eq!(newer.json, typed);
             assert_eq!((json.header("content-type"), json.header("cache-control")), ("application/json", "no-store"));
         }
     }
