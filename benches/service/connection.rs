@@ -26,7 +26,8 @@ impl Connection {
 
     /// Connects; every [`Self::ask`] sends `message` to the tool endpoint with `token` and `headers`.
     pub fn to_tools(address: SocketAddr, headers: &[(&str, &str)], message: &str, token: &str) -> Measured<Self> {
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers = headers.concat();
         let request = format!(
             "POST /mcp HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\naccept: application/json, text/event-stream\r\n\
              {headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n{message}",

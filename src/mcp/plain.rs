@@ -1,8 +1,8 @@
 //! Recognises the calls of tools that need nothing from the protocol's SDK.
 //!
 //! The SDK starts three tasks and several channels for each message, which cost as much as a warm answer. Where the headers and the
-//! metadata of a call are as its revision demands, and its client takes no progress, only the result is left to send. The transport then
-//! asks the tool itself. Whatever looks otherwise is the SDK's to answer or to refuse.
+//! metadata of a call are as its revision demands, only the result is left to send. The transport then asks the tool itself, and hands
+//! the call over to the SDK when there is progress to report. Whatever looks otherwise is the SDK's to answer or to refuse.
 
 use poem::http::HeaderMap;
 use rmcp::model::{JsonObject, ProtocolVersion, RequestMetaObject};
@@ -21,7 +21,7 @@ const HANDSHAKE: [ProtocolVersion; 2] = [ProtocolVersion::V_2025_06_18, Protocol
 /// The revision without one.
 const STATELESS: ProtocolVersion = ProtocolVersion::V_2026_07_28;
 
-/// A call that needs only its result.
+/// A call that may need only its result.
 #[derive(Debug, PartialEq)]
 pub struct PlainCall {
     /// The name of the tool.
@@ -30,6 +30,8 @@ pub struct PlainCall {
     pub arguments: JsonObject,
     /// True if the revision gives results a type.
     pub has_typed_result: bool,
+    /// True if the client asked for reports of progress and can take them.
+    pub takes_reports: bool,
 }
 
 impl PlainCall {
@@ -46,8 +48,8 @@ impl PlainCall {
         };
         let name = params.get("name")?.as_str()?.to_owned();
         let meta = params.get("_meta").and_then(Value::as_object);
-        let reports = takes_events && meta.is_some_and(|meta| meta.contains_key("progressToken"));
-        if reports || !params.iter().all(known) {
+        let takes_reports = takes_events && meta.is_some_and(|meta| meta.contains_key("progressToken"));
+        if !params.iter().all(known) {
             return None;
         }
         let has_typed_result = is_stateless(headers, meta, &name)?;
@@ -55,7 +57,7 @@ impl PlainCall {
             Some(Value::Object(arguments)) => arguments,
             _ => JsonObject::new(),
         };
-        Some(Self { name, arguments, has_typed_result })
+        Some(Self { name, arguments, has_typed_result, takes_reports })
     }
 }
 
@@ -92,21 +94,27 @@ mod tests {
         json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
     }
 
-    fn expected(arguments: &Value, has_typed_result: bool) -> Option<PlainCall> {
-        Some(PlainCall { name: "a".to_owned(), arguments: arguments.as_object().unwrap().clone(), has_typed_result })
+    fn plain(arguments: &Value, has_typed_result: bool) -> PlainCall {
+        let arguments = arguments.as_object().unwrap().clone();
+        PlainCall { name: "a".to_owned(), arguments, has_typed_result, takes_reports: false }
     }
 
     #[test]
     fn a_call_that_needs_only_its_result_is_plain() {
         for headers in [&[][..], &[(PROTOCOL_VERSION, "2025-06-18")], &[(PROTOCOL_VERSION, "2025-11-25")]] {
             let given = call(&json!({ "name": "a", "arguments": { "b": [1] } }));
-            assert_eq!(take(headers, &given, true), expected(&json!({ "b": [1] }), false), "{headers:?}");
-            assert_eq!(take(headers, &call(&json!({ "name": "a" })), true), expected(&json!({}), false), "{headers:?}");
+            assert_eq!(take(headers, &given, true), Some(plain(&json!({ "b": [1] }), false)), "{headers:?}");
+            assert_eq!(
+                take(headers, &call(&json!({ "name": "a" })), true),
+                Some(plain(&json!({}), false)),
+                "{headers:?}"
+            );
         }
         let with_token = call(&json!({ "name": "a", "_meta": { "progressToken": 1 } }));
-        assert_eq!(take(&[], &with_token, false), expected(&json!({}), false), "no event can tell of the progress");
+        assert_eq!(take(&[], &with_token, false), Some(plain(&json!({}), false)), "no event can tell of the progress");
+        assert!(take(&[], &with_token, true).unwrap().takes_reports);
         let with_other = call(&json!({ "name": "a", "_meta": { "vendor/id": 1 } }));
-        assert_eq!(take(&[], &with_other, true), expected(&json!({}), false));
+        assert_eq!(take(&[], &with_other, true), Some(plain(&json!({}), false)));
     }
 
     #[test]
@@ -117,22 +125,21 @@ mod tests {
             json!({ "name": "a", "arguments": [] }),
             json!({ "name": "a", "arguments": null }),
             json!({ "name": "a", "_meta": [] }),
-            json!({ "name": "a", "_meta": { "progressToken": 1 } }),
             json!({ "name": "a", "_meta": { MESSAGE_VERSION: "2025-11-25" } }),
             json!({ "name": "a", "task": { "ttl": 1 } }),
         ] {
             assert_eq!(take(&[], &call(&params), true), None, "{params}");
         }
-        let plain = json!({ "name": "a" });
+        let params = json!({ "name": "a" });
         for headers in [
             &[(PROTOCOL_VERSION, "2026-07-28")][..],
             &[(PROTOCOL_VERSION, "2025-11-25"), (PROTOCOL_VERSION, "2025-11-25")],
         ] {
-            assert_eq!(take(headers, &call(&plain), true), None, "{headers:?}");
+            assert_eq!(take(headers, &call(&params), true), None, "{headers:?}");
         }
-        let notification = json!({ "jsonrpc": "2.0", "method": "tools/call", "params": plain });
+        let notification = json!({ "jsonrpc": "2.0", "method": "tools/call", "params": params });
         assert_eq!(take(&[], &notification, true), None);
-        let other = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": plain });
+        let other = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
         assert_eq!(take(&[], &other, true), None);
         assert_eq!(take(&[], &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call" }), true), None);
     }
@@ -144,7 +151,7 @@ mod tests {
         let whole = with(json!({
             MESSAGE_VERSION: "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
         }));
-        assert_eq!(take(&[version, (METHOD, CALL), (NAME, "a")], &whole, true), expected(&json!({}), true));
+        assert_eq!(take(&[version, (METHOD, CALL), (NAME, "a")], &whole, true), Some(plain(&json!({}), true)));
         for headers in [
             &[][..],
             &[version],

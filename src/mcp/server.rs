@@ -3,7 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use api::error::{ApiError, Code};
-use bytes::Bytes;
+use futures_util::{FutureExt as _, future::BoxFuture};
 use poem::http::{Method, request::Parts};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -23,12 +23,13 @@ use super::{
     call::{Answer, Operations},
     completion,
     offer::{Offer, Offers},
+    plain::PlainCall,
     prompts,
     properties::Properties,
     resources::{self, LASTING},
     result::{self, written},
     state::State,
-    waiting::{answered, outer},
+    waiting::{Begun, Written, answered, outer},
 };
 use crate::services::analyses::rendered;
 
@@ -178,17 +179,13 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(offer) = self.0.offers.find(&request.name) else {
-            return Err(ErrorData::invalid_params(
-                format!("name: no tool is called {}; see tools/list", request.name),
-                None,
-            ));
-        };
         let outer = outer(&context)?;
-        // The SDK moves the futures of its handlers about, so the large one is in a box.
-        let answer = Box::pin(self.answer(offer, request.arguments.unwrap_or_default(), outer));
+        let answer = match Begun::of(outer) {
+            Some(begun) => begun,
+            None => self.answer(&request.name, request.arguments.unwrap_or_default(), outer).boxed(),
+        };
         let result = answered(&context, outer, answer).await??;
-        Ok(result::hand_over(outer, &result)?.into())
+        Ok(result::read(&result)?.into())
     }
 }
 
@@ -201,11 +198,17 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl Server {
-    /// Calls the tool of `offer` on behalf of the caller of `outer`. Returns the members of the result.
-    ///
-    /// # Errors
-    /// An internal error if the result cannot be written.
-    pub async fn answer(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<Bytes, ErrorData> {
+    /// Begins a call on behalf of the caller of `outer`.
+    pub fn begin(&self, call: PlainCall, outer: Parts) -> BoxFuture<'static, Written> {
+        let server = self.clone();
+        async move { server.answer(&call.name, call.arguments, &outer).await }.boxed()
+    }
+
+    /// Calls the tool `name` on behalf of the caller of `outer`.
+    async fn answer(&self, name: &str, arguments: JsonObject, outer: &Parts) -> Written {
+        let Some(offer) = self.0.offers.find(name) else {
+            return Err(ErrorData::invalid_params(format!("name: no tool is called {name}; see tools/list"), None));
+        };
         match self.asked(offer, arguments, outer).await {
             Ok(asked) => self.success(offer, asked, outer).await,
             Err(refusal) => {
@@ -216,7 +219,7 @@ impl Server {
     }
 
     /// Returns the result of a call that was answered. That of an analysis depends on the answer alone, so it is kept.
-    async fn success(&self, offer: &Offer, asked: Asked, outer: &Parts) -> Result<Bytes, ErrorData> {
+    async fn success(&self, offer: &Offer, asked: Asked, outer: &Parts) -> Written {
         let answers = &self.0.properties.search.answers;
         let key = asked.key(offer);
         if let Some(kept) = key.as_ref().and_then(|key| answers.retold(key, &asked.answer.body)) {

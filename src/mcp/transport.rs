@@ -23,14 +23,14 @@ use rmcp::{
     },
 };
 use serde_json::{Value, json};
+use tokio::time::timeout;
 use tracing::Span;
 
 use super::{
-    offer::Offer,
     plain::PlainCall,
-    result::{self, Bypass},
+    result,
     server::{Server, VERSIONS},
-    waiting::TakesEvents,
+    waiting::{Begun, STEP, TakesEvents},
 };
 
 const JSON: &str = "application/json";
@@ -79,16 +79,6 @@ impl Transport {
         };
         Self { json: service(Form::Json), events: service(Form::Events), server }
     }
-
-    /// Answers a call that needs only its result. The caller's leaving drops it.
-    async fn result(&self, offer: &Offer, call: PlainCall, request: Request, id: &Value) -> Response {
-        let (outer, _) = http::Request::from(request).into_parts();
-        let message = match self.server.answer(offer, call.arguments, &outer).await {
-            Ok(result) => result::message(id, call.has_typed_result, &result),
-            Err(error) => json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into(),
-        };
-        Response::builder().content_type(JSON).header(header::CACHE_CONTROL, NO_STORE).body(message)
-    }
 }
 
 impl Endpoint for Transport {
@@ -111,29 +101,28 @@ impl Endpoint for Transport {
         if let Some(advice) = unknown_version(request.headers(), &message) {
             return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, &message["id"], &advice));
         }
-        if form == Form::Json
-            && let Some(call) = PlainCall::take(request.headers(), &mut message, takes_events)
-            && let Some(offer) = self.server.0.offers.find(&call.name)
-        {
-            return Ok(Box::pin(self.result(offer, call, request, &message["id"])).await);
-        }
-        let id = &message["id"];
-        let mut request = http::Request::from(request).map(|_| Full::new(bytes));
-        // The SDK demands both types of every client, also of one that takes only the type it will get.
-        request.headers_mut().insert(header::ACCEPT, BOTH);
-        request.extensions_mut().insert(Span::current());
-        if takes_events {
-            request.extensions_mut().insert(TakesEvents);
-        }
-        let bypass = Bypass::default();
-        let service = match form {
-            Form::Json => {
-                request.extensions_mut().insert(bypass.clone());
-                &self.json
+        let call = PlainCall::take(request.headers(), &mut message, takes_events).filter(|_| form == Form::Json);
+        let (id, mut outer) = (&message["id"], http::Request::from(request).into_parts().0);
+        if let Some(call) = call {
+            let is_typed = call.has_typed_result;
+            let for_reports = call.takes_reports.then(|| outer.clone());
+            let mut begun = self.server.begin(call, outer);
+            let Some(kept) = for_reports else { return Ok(json(result::message(id, is_typed, &begun.await))) };
+            if let Ok(result) = timeout(STEP, &mut begun).await {
+                return Ok(json(result::message(id, is_typed, &result)));
             }
-            Form::Events => &self.events,
-        };
-        answer(Box::pin(service.handle(request)).await, id, &bypass).await
+            outer = kept;
+            outer.extensions.insert(Begun::new(begun));
+        }
+        // The SDK demands both types of every client, also of one that takes only the type it will get.
+        outer.headers.insert(header::ACCEPT, BOTH);
+        outer.extensions.insert(Span::current());
+        if takes_events {
+            outer.extensions.insert(TakesEvents);
+        }
+        let service = if form == Form::Json { &self.json } else { &self.events };
+        let request = http::Request::from_parts(outer, Full::new(bytes));
+        answer(Box::pin(service.handle(request)).await, id).await
     }
 }
 
@@ -200,7 +189,6 @@ fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
 async fn answer(
     response: http::Response<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>,
     id: &Value,
-    bypass: &Bypass,
 ) -> Result<Response> {
     let (parts, body) = response.into_parts();
     let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -218,15 +206,15 @@ async fn answer(
         }
         return Ok(refusal(parts.status, INVALID_REQUEST, id, &text));
     }
-    let is_json = media_type.starts_with(JSON);
     let body = body.map_err(|never| -> std::io::Error { match never {} });
     let mut response = Response::from(http::Response::from_parts(parts, body));
-    if is_json {
-        let message = response.take_body().into_bytes().await?;
-        response.set_body(bypass.complete(message));
-    }
     response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
     Ok(response)
+}
+
+/// Returns the response of one message.
+fn json(message: Bytes) -> Response {
+    Response::builder().content_type(JSON).header(header::CACHE_CONTROL, NO_STORE).body(message)
 }
 
 fn refusal(status: StatusCode, code: i32, id: &Value, message: &str) -> Response {
