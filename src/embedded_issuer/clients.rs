@@ -70,7 +70,7 @@ impl IdentityProvider {
         if let Some(documents) = self.documents.as_ref().filter(|_| host_of(id).is_some()) {
             return Ok(documents.client(id, from).await.map_err(|unreadable| unreadable.0));
         }
-        Ok(self.client(id).await?.ok_or("The application that sent you here is not known."))
+        Ok(self.client(id).await?.ok_or("The application that sent you here is not known. Remove this service from the application, and add it again."))
     }
 
     /// Returns the client with this id, if it is built in or stored. Nothing is fetched.

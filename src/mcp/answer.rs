@@ -75,7 +75,7 @@ pub fn success(tool: &Declaration, answer: Value, rows: usize, state: Option<Sta
     let (answer, cuts) = given(tool, answer, rows);
     let body = readable(&answer);
     let structured = answer.to_string().len() / BYTES_OF_TOKEN;
-    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows));
+    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows, &cuts));
     let omitted: Vec<String> = omitted.chain(left_out(&answer["data"]["explanation"])).collect();
     let mut head = format!("{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
     let said = state.as_ref().map(State::line);
@@ -96,16 +96,25 @@ impl Cut {
     }
 }
 
-/// Says which tables the operation has bounded, by their coverage.
-fn bounded(tool: &Declaration, answer: &Value, rows: usize) -> Vec<String> {
+/// Says which tables and lists the operation has bounded: tables by their coverage, lists by the number that was found.
+fn bounded(tool: &Declaration, answer: &Value, rows: usize, cuts: &[Cut]) -> Vec<String> {
     if tool.rows.parameters.is_empty() {
         return Vec::new();
     }
+    let data = &answer["data"];
+    let is_table = |name: &str| data.is_array() || data["tables"][name].is_array();
+    let is_cut = |name: &str| cuts.iter().any(|cut| cut.list.rsplit('.').next() == Some(name));
     let tables = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
-    let bounded = tables.filter_map(|(table, of)| {
-        let (shown, known) = (of["rowsShown"].as_u64()?, of["rowsKnown"].as_u64()?);
+    let tables = tables
+        .filter(|(name, _)| is_table(name) && !is_cut(name))
+        .filter_map(|(name, of)| Some((name.as_str(), of["rowsShown"].as_u64()?, of["rowsKnown"].as_u64()?)));
+    let lists = data.as_object().into_iter().flatten().filter_map(|(member, found)| {
+        let name = member.strip_suffix("Found")?;
+        Some((name, data[name].as_array()?.len() as u64, found.as_u64()?))
+    });
+    let bounded = tables.chain(lists).filter_map(|(name, shown, known)| {
         let is_bounded = shown < known && usize::try_from(shown).is_ok_and(|shown| shown >= rows);
-        is_bounded.then(|| format!("{table}: {shown} of {known} rows shown; a larger limit shows more."))
+        is_bounded.then(|| format!("{name}: {shown} of {known} rows shown; a larger limit shows more."))
     });
     bounded.collect()
 }
@@ -205,6 +214,31 @@ mod tests {
         let result = success(tool("get_countries"), answer, 25, None);
         let left_out = &result.meta.unwrap()[SIZE]["leftOut"];
         assert_eq!(*left_out, json!(["countries: 25 of 61 rows shown; a larger limit shows more."]));
+    }
+
+    #[test]
+    fn a_list_says_how_many_were_found() {
+        let answer = |listed: usize| {
+            json!({
+                "data": { "queriesAnalysed": 900, "queriesFound": 3, "queries": vec![json!({}); listed] },
+                "meta": { "coverage": { "queries": { "rowsShown": listed, "rowsKnown": 12_510 } } },
+            })
+        };
+        for (listed, said) in [(2, json!(["queries: 2 of 3 rows shown; a larger limit shows more."])), (3, json!([]))] {
+            let result = success(tool("find_cannibalization"), answer(listed), listed, None);
+            assert_eq!(result.meta.unwrap()[SIZE]["leftOut"], said);
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_cut_is_named_once() {
+        let answer = json!({
+            "data": { "tables": { "countries": [{}, {}, {}] } },
+            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsKnown": 3 } } },
+        });
+        let result = success(tool("get_performance"), answer, 2, None);
+        let said = json!(["data.tables.countries: 2 of 3 rows shown; a larger limit shows more."]);
+        assert_eq!(result.meta.unwrap()[SIZE]["leftOut"], said);
     }
 
     #[test]

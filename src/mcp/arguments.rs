@@ -1,6 +1,7 @@
 //! Reads the arguments of a call. The operation judges the values of its own parameters; here are only the names that tools add.
 
 use api::{error::ApiError, models::Compare, params::ParamValue as _};
+use poem::http::Method;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
@@ -44,7 +45,10 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
         return Err(ApiError::invalid(name, &format!("is no argument of this tool; it takes {}", listed(&names))));
     }
-    let mut call = Call { named: Named { by_calendar: by_calendar(offer), ..Named::default() }, ..Call::default() };
+    let named = Named { by_calendar: by_calendar(offer), ..Named::default() };
+    // A body without members is one, too: the operation says which it lacks.
+    let body = (offer.operation.method != Method::GET).then(Map::new);
+    let mut call = Call { body, named, ..Call::default() };
     let mut rows = u64::from(offer.declaration.rows.default);
     for (name, value) in given {
         match name.as_str() {
@@ -233,6 +237,8 @@ mod tests {
         assert_eq!(call.key.as_deref(), Some("k"));
         assert_eq!(call.body.map(Value::Object), Some(json!({ "date": "2026-11-16", "text": "Launch" })));
         assert_eq!(call.query, []);
+        let without = super::tests::call("add_annotation", &json!({ "property": "a.test" })).unwrap();
+        assert_eq!(without.body.map(Value::Object), Some(json!({})), "the operation says what is missing");
     }
 
     #[test]

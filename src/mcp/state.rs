@@ -31,7 +31,7 @@ impl State {
     pub fn of_answer(answer: &Value) -> Option<Self> {
         let (data, meta) = (&answer["data"], &answer["meta"]);
         if let Some(status) = meta["status"].as_str() {
-            return Self::of_analysis(status, meta["freshness"]["lastFinalDate"].as_str().unwrap_or_default());
+            return Self::of_analysis(status, meta);
         }
         let unread =
             data.as_array()?.iter().find(|entry| entry["access"] == Code::SearchAccountDisconnected.as_str())?;
@@ -45,18 +45,38 @@ impl State {
         is_disconnected.then(|| Self::must_reconnect(refusal.hint.as_deref())).flatten()
     }
 
-    fn of_analysis(status: &str, last_final: &str) -> Option<Self> {
+    fn of_analysis(status: &str, meta: &Value) -> Option<Self> {
+        let last_final = meta["freshness"]["lastFinalDate"].as_str().unwrap_or_default();
+        let counts_all = meta["question"]["dataState"] == "all";
+        let growing = meta["days"]["current"]["notFinal"].as_array().map_or(0, Vec::len);
         let (name, advice) = match status {
-            "analysed" => ("analysed", "the numbers stand".to_owned()),
+            "analysed" if growing == 0 => ("analysed", "the numbers stand".to_owned()),
+            "analysed" if counts_all => (
+                "analysed",
+                format!("the numbers stand up to {last_final}; {growing} later days count, too, and still grow"),
+            ),
+            "analysed" => (
+                "analysed",
+                format!(
+                    "the numbers stand, and end on {last_final}: {growing} later days of the window are not final and do not count. \
+                     dataState=all counts them"
+                ),
+            ),
             "no_search_data" => (
                 "no_search_data",
                 "the search engine has nothing for these dates and conditions. Ask for a longer window or fewer conditions".to_owned(),
             ),
+            "not_final_yet" if counts_all => (
+                "not_final_yet",
+                format!(
+                    "the search engine is still counting these days, so the numbers grow for about three days. Final days end on {last_final}"
+                ),
+            ),
             "not_final_yet" => (
                 "not_final_yet",
                 format!(
-                    "the search engine is still counting these days, so zeros are not traffic. Ask for days up to {last_final}, or again in \
-                     about three days"
+                    "the search engine is still counting these days, so zeros are not traffic. Ask for days up to {last_final}, again in \
+                     about three days, or with dataState=all for what is counted so far"
                 ),
             ),
             _ => return None,
@@ -78,11 +98,21 @@ mod tests {
     #[test]
     fn each_state_says_what_to_do() {
         let analysis = |status: &str| json!({ "data": {}, "meta": { "status": status, "freshness": { "lastFinalDate": "2026-11-18" } } });
+        let of_days = |status: &str, state: &str| {
+            let mut answer = analysis(status);
+            answer["meta"]["question"] = json!({ "dataState": state });
+            answer["meta"]["days"] = json!({ "current": { "notFinal": ["2026-11-19", "2026-11-20"] } });
+            answer
+        };
         let unread = json!({ "data": [
             { "access": "ok" }, { "access": "search_account_disconnected", "hint": "Reconnect." },
         ] });
         for (answer, name, advice) in [
             (analysis("analysed"), "analysed", "stand"),
+            (of_days("analysed", "final"), "analysed", "end on 2026-11-18: 2 later days of the window are not final"),
+            (of_days("analysed", "all"), "analysed", "stand up to 2026-11-18; 2 later days count, too"),
+            (of_days("not_final_yet", "all"), "not_final_yet", "the numbers grow"),
+            (of_days("not_final_yet", "final"), "not_final_yet", "dataState=all for what is counted so far"),
             (analysis("no_search_data"), "no_search_data", "longer window"),
             (analysis("not_final_yet"), "not_final_yet", "up to 2026-11-18"),
             (unread, "must_reconnect", "Reconnect."),

@@ -94,22 +94,22 @@ impl Endpoint for Transport {
         };
         check_content_type(request.content_type())?;
         let bytes = request.take_body().into_bytes().await?;
-        let mut message = match message(&bytes) {
-            Ok(message) => message,
-            Err((code, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &Value::Null, advice)),
+        let call = PlainCall::read(request.headers(), &bytes, takes_events).filter(|_| form == Form::Json);
+        let id = match &call {
+            Some(call) => call.id.clone(),
+            None => match judged(request.headers(), &bytes) {
+                Ok(id) => id,
+                Err((code, id, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &id, &advice)),
+            },
         };
-        if let Some(advice) = unknown_version(request.headers(), &message) {
-            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_REQUEST, &message["id"], &advice));
-        }
-        let call = PlainCall::take(request.headers(), &mut message, takes_events).filter(|_| form == Form::Json);
-        let (id, mut outer) = (&message["id"], http::Request::from(request).into_parts().0);
+        let mut outer = http::Request::from(request).into_parts().0;
         if let Some(call) = call {
             let is_typed = call.has_typed_result;
             let for_reports = call.takes_reports.then(|| outer.clone());
             let mut begun = self.server.begin(call, outer);
-            let Some(kept) = for_reports else { return Ok(json(result::message(id, is_typed, &begun.await))) };
+            let Some(kept) = for_reports else { return Ok(json(result::message(&id, is_typed, &begun.await))) };
             if let Ok(result) = timeout(STEP, &mut begun).await {
-                return Ok(json(result::message(id, is_typed, &result)));
+                return Ok(json(result::message(&id, is_typed, &result)));
             }
             outer = kept;
             outer.extensions.insert(Begun::new(begun));
@@ -122,7 +122,17 @@ impl Endpoint for Transport {
         }
         let service = if form == Form::Json { &self.json } else { &self.events };
         let request = http::Request::from_parts(outer, Full::new(bytes));
-        answer(Box::pin(service.handle(request)).await, id).await
+        answer(Box::pin(service.handle(request)).await, &id).await
+    }
+}
+
+/// Returns the id of the message in `bytes`, or the code, the id and the text of the refusal of what the SDK would answer in plain text.
+fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
+    let mut message = message(bytes).map_err(|(code, advice)| (code, Value::Null, advice.to_owned()))?;
+    let id = message["id"].take();
+    match unknown_version(headers, &message) {
+        Some(advice) => Err((INVALID_REQUEST, id, advice)),
+        None => Ok(id),
     }
 }
 

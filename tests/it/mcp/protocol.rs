@@ -100,6 +100,21 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such_tool"}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, 200, -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","name":"list_properties"}}"#,
+            200,
+            -32602,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{},"params":{"name":"list_properties"}}"#,
+            400,
+            -32602,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_properties"},"result":{}}"#,
+            400,
+            -32602,
+        ),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"2"}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"resources/list","params":{"cursor":"2"}}"#, 200, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"resources/templates/list","params":{"cursor":"2"}}"#, 200, -32602),
