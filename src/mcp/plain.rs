@@ -9,8 +9,10 @@ use rmcp::model::{JsonObject, ProtocolVersion, RequestMetaObject};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::transport::{MESSAGE_VERSION, PROTOCOL_VERSION};
-
+/// The header that names the revision of the protocol.
+pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+/// The field of a message's `_meta` that names its revision.
+pub const MESSAGE_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The method of a call.
 const CALL: &str = "tools/call";
 /// The header that repeats the method in the revision without a handshake.

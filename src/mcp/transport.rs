@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use tracing::Span;
 
 use super::{
-    plain::PlainCall,
+    plain::{MESSAGE_VERSION, PROTOCOL_VERSION, PlainCall},
     result,
     server::{Server, VERSIONS},
     waiting::{Begun, STEP, TakesEvents},
@@ -36,10 +36,6 @@ use super::{
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-/// The header that names the revision of the protocol.
-pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
-/// The field of a message's `_meta` that names its revision.
-pub const MESSAGE_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// JSON-RPC: the body is no JSON.
