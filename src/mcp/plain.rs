@@ -1,6 +1,6 @@
 //! Recognises the calls of tools that need nothing from the protocol's SDK.
 //!
-//! The SDK starts three tasks and several channels for each message, which cost as much as a warm answer. Where the headers and the
+//! The SDK starts three tasks and several channels for each message, which cost a third of a warm REST request. Where the headers and the
 //! metadata of a call are as its revision demands, only the result is left to send. The transport then asks the tool itself, and hands
 //! the call over to the SDK when there is progress to report. Whatever looks otherwise is the SDK's to answer or to refuse.
 

@@ -90,7 +90,10 @@ impl Endpoint for Transport {
         };
         check_content_type(request.content_type())?;
         let bytes = request.take_body().into_bytes().await?;
-        let call = PlainCall::read(request.headers(), &bytes, takes_events).filter(|_| form == Form::Json);
+        let call = match form {
+            Form::Json => PlainCall::read(request.headers(), &bytes, takes_events),
+            Form::Events => None,
+        };
         let id = match &call {
             Some(call) => call.id.clone(),
             None => match judged(request.headers(), &bytes) {
