@@ -73,16 +73,23 @@ fn standard_format(object: &mut Map<String, Value>) {
     }
 }
 
-/// `allOf: [{$ref}, {description}]` becomes `$ref` with a description beside it, as 3.1 allows.
+/// `allOf: [{$ref}, {description}]` becomes `$ref` with a description beside it, as 3.1 allows, or a choice of it and null.
 pub fn flatten_references(document: &mut Value) {
     each_object(document, &mut |object| {
         let Some(Value::Array(parts)) = object.get("allOf") else { return };
         let Some(reference) = parts.iter().find_map(|part| part.get("$ref").cloned()) else { return };
-        let mut merged = Map::from_iter([("$ref".to_owned(), reference)]);
+        let is_nullable = parts.iter().any(|part| part["nullable"] == true);
+        let mut merged =
+            Map::from_iter([if is_nullable { or_null(&reference) } else { ("$ref".to_owned(), reference) }]);
         let described = parts.iter().filter_map(Value::as_object).flatten().chain(object.iter());
         merged.extend(described.filter(|(key, _)| *key == "description").map(|(k, v)| (k.clone(), v.clone())));
         *object = merged;
     });
+}
+
+/// A choice of a referenced schema and null.
+fn or_null(reference: &Value) -> (String, Value) {
+    ("oneOf".to_owned(), json!([{ "$ref": reference }, { "type": "null" }]))
 }
 
 /// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData`: names that suit classes.
@@ -127,7 +134,8 @@ fn range_name(range: &str) -> Option<String> {
 pub fn require_nullable_properties(document: &mut Value) {
     each_object(document, &mut |object| {
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
-        let nullable = |p: &Value| p["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("null")));
+        let null = |choices: &Value, null: &Value| choices.as_array().is_some_and(|choices| choices.contains(null));
+        let nullable = |p: &Value| null(&p["type"], &json!("null")) || null(&p["oneOf"], &json!({ "type": "null" }));
         let mut required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let missing = properties.iter().filter(|(_, p)| nullable(p)).map(|(name, _)| json!(name));
         for name in missing.collect::<Vec<_>>() {
@@ -165,7 +173,7 @@ fn accept_null(field: &mut Value) {
     if let Some(Value::String(kind)) = field.get("type").cloned() {
         field.insert("type".to_owned(), json!([kind, "null"]));
     } else if let Some(reference) = field.remove("$ref") {
-        field.insert("oneOf".to_owned(), json!([{ "$ref": reference }, { "type": "null" }]));
+        field.extend([or_null(&reference)]);
     }
 }
 
