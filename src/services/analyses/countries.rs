@@ -89,7 +89,7 @@ pub async fn timeseries(
     access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
-    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
+    let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let readings = read(&asked, &[asked.settled.time(), Dimension::Country], every_time_and_country).await?;
     let params = CountriesTimeseriesParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("countries timeseries", access, &params)?;
