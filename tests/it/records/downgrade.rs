@@ -78,9 +78,10 @@ async fn the_properties_tracked_longest_stay_open_within_the_quota() {
     for (place, id) in ids.iter().enumerate().skip(2) {
         let own = locked(owner.get(&annotations(id)).await);
         assert!(own.contains("untrack") && own.contains(&format!("{} properties", place + 1)), "{own}");
-        // Locked is checked before the role, and visibility before locked.
-        let members = locked(editor.post(&format!("/api/properties/{id}/share-links"), &json!({})).await);
+        // The role is checked before the plan, and visibility before the role.
+        let members = locked(editor.get(&annotations(id)).await);
         assert!(members.contains("owner"), "{members}");
+        editor.post(&format!("/api/properties/{id}/share-links"), &json!({})).await.expect(403);
         stranger.get(&annotations(id)).await.expect(404);
     }
     app.anonymous().get(&links[0]).await.expect(200);
