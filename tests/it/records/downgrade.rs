@@ -118,9 +118,10 @@ async fn a_plan_without_a_team_is_the_owners_alone() {
         for member in [&editor, &viewer] {
             let hint = locked(member.get(&annotations(id)).await);
             assert!(hint.contains("owner") && hint.contains("team"), "{hint}");
-            let note = json!({ "date": "2026-11-01", "text": "x" });
-            locked(member.post(&annotations(id), &note).await);
         }
+        let note = json!({ "date": "2026-11-01", "text": "x" });
+        locked(editor.post(&annotations(id), &note).await);
+        viewer.post(&annotations(id), &note).await.expect(403);
     }
     assert!(states(&viewer, &shared).await.iter().all(|(access, shown)| access == "subscription_required" && !shown));
     app.anonymous().get(&link).await.expect(200);
