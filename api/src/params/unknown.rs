@@ -27,7 +27,7 @@ const LONGEST_NAME: usize = 40;
 /// The number of edits up to which a name is near another one.
 const NEAR: usize = 2;
 
-/// Names that other APIs use, in [`letters`], and the parameters here that mean the same, the likelier one first.
+/// Names that people know from elsewhere, as [`letters`] writes them, and the parameters that mean the same here, the likelier one first.
 const SYNONYMS: [(&[&str], &[&str]); 9] = [
     (&["start", "from", "fromdate", "datefrom", "since"], &["startDate"]),
     (&["end", "to", "todate", "dateto", "until"], &["endDate"]),
@@ -107,8 +107,7 @@ fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     nearest.filter(|(apart, _)| *apart <= NEAR).map(|(_, nearest)| nearest).or(synonym.copied())
 }
 
-/// The edit distance of two names, with neighbours that changed places counted once. Short names whose letters mostly differ are
-/// never near.
+/// The edit distance of two names, with neighbours that changed places counted once. Names that differ in half of their letters or more are never near.
 fn apart(name: &str, known: &str) -> usize {
     let edits = strsim::osa_distance(name, known);
     if edits * 2 < known.chars().count() { edits } else { usize::MAX }
