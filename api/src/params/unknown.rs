@@ -107,7 +107,8 @@ fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     nearest.filter(|(apart, _)| *apart <= NEAR).map(|(_, nearest)| nearest).or(synonym.copied())
 }
 
-/// The edit distance of two names, with neighbours that changed places counted once. Names that differ in half of their letters or more are never near.
+/// The edit distance of two names, with neighbours that changed places counted once. Names that differ in half of their letters
+/// are never near.
 fn apart(name: &str, known: &str) -> usize {
     let edits = strsim::osa_distance(name, known);
     if edits * 2 < known.chars().count() { edits } else { usize::MAX }
