@@ -14,6 +14,7 @@ pub mod document;
 pub mod error;
 pub mod filters;
 pub mod integrations;
+pub mod json;
 pub mod models;
 pub mod operation;
 pub mod params;

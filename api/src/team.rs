@@ -31,12 +31,12 @@ pub trait TeamApi: Send + Sync + 'static {
     ///
     /// Covers the named properties, or all of the caller's properties, including later ones. The grant takes effect
     /// when a user whose identity provider has verified this e-mail address signs in. It takes effect at once if the
-    /// address was verified within the last seven days. No e-mail is sent, and the answer does not reveal if there is
+    /// address was verified within the last seven days. Only the owner of a property can grant it, whatever the plan. No e-mail is sent, and the answer does not reveal if there is
     /// such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[plan(Team)]
     #[idempotency(enforced)]
-    #[errors(SubscriptionRequired, NotFound)]
+    #[errors(SubscriptionRequired, Forbidden, NotFound)]
     async fn invite_team_member(&self, caller: Caller, body: Body<InviteInput>) -> Answered<Created<TeamGrant>>;
 
     /// Change the role or the properties of a grant
@@ -46,7 +46,7 @@ pub trait TeamApi: Send + Sync + 'static {
     /// covers are.
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
-    #[errors(SubscriptionRequired, PreconditionFailed)]
+    #[errors(SubscriptionRequired, Forbidden, PreconditionFailed)]
     async fn update_team_member_role(
         &self,
         caller: Caller,

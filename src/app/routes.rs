@@ -117,6 +117,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         },
         authorize: Authorize {
             admissions: parts.admissions.clone(),
+            db: app.db.clone(),
             writer: parts.store.writer.clone(),
             config: config.clone(),
             clock: app.clock.clone(),

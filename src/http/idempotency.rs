@@ -22,6 +22,7 @@ use crate::{
 use api::{
     body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
+    json::parse,
     operation::{Idempotency, Operation},
     params,
 };
@@ -106,7 +107,7 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
 async fn json(request: &mut Request, operation: &Operation) -> Result<Option<BodyHashes>> {
     let bytes = request.take_body().into_bytes().await?;
     let is_json = check_content_type(request.content_type()).is_ok();
-    let value: Option<serde_json::Value> = if is_json { serde_json::from_slice(&bytes).ok() } else { None };
+    let value = if is_json { parse(&bytes).ok() } else { None };
     request.set_body(bytes);
     Ok(value.map(|mut value| {
         let mut hashes = BodyHashes::of(&value);

@@ -163,7 +163,7 @@ impl Shared {
             .boxed()
             .around(body::refuse)
             .boxed()
-            // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
+            // 404, 403 and 402 come before any error about the body, so that a body error never reveals what exists.
             .around(move |next, request| access::authorize(authorize.clone(), next, request))
             .boxed()
     }

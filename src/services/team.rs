@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use api::{
-    models::{Feature, is_name},
+    models::{Feature, Role, is_name},
     privacy::AuditAction,
     team::{GrantRole, GrantStatus, GrantUpdate, InviteInput, TeamGrant},
 };
@@ -21,7 +21,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::{shown, verified_email_key},
+    access::{self, parse_id, shown, verified_email_key},
     audit::Event,
     change::{Limit, MemberChange, Others, etag, insert_all, trimmed},
     sharing,
@@ -67,7 +67,10 @@ pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<
 
 /// Grants the holder of an address access to some properties or to all.
 pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
-    let owner = allowed(change, config).await?;
+    let owner = change.lock().await?;
+    let named = input.property_ids.as_deref().unwrap_or_default();
+    check_own(change.tx(), &owner, named, change.now).await?;
+    require_team(config, &owner, change.now)?;
     let coverage = Coverage::of(input.property_ids, input.all_properties)?;
     if !is_name(&input.email) {
         return Err(Error::invalid(
@@ -84,7 +87,6 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
         return Err(Error::invalid("email: has a grant already; change its role, or remove it first"));
     }
     others.check_room(MAX_GRANTS)?;
-    coverage.check_own(change.tx(), owner.id).await?;
     let id = change.new_id();
     let row = team_grant::ActiveModel {
         id: Set(id),
@@ -106,8 +108,11 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
 /// Changes the role or the properties of a grant, with effect from the next request. Revokes the share links that the grant no longer
 /// allows.
 pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: GrantUpdate) -> Result<TeamGrant, Error> {
-    let owner = allowed(change, config).await?;
+    let owner = change.lock().await?;
     let row = Entity::one_of_owner(owner.id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
+    let named = input.property_ids.as_deref().unwrap_or_default();
+    check_own(change.tx(), &owner, named, change.now).await?;
+    require_team(config, &owner, change.now)?;
     change.check(&state(&row))?;
     let coverage = match (input.property_ids, input.all_properties) {
         (None, None) => None,
@@ -123,7 +128,6 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
         row.role = Set(stored(role));
     }
     if let Some(coverage) = &coverage {
-        coverage.check_own(change.tx(), owner.id).await?;
         row.all_properties = Set(coverage.is_all());
     }
     row.updated_at = Set(later);
@@ -171,16 +175,6 @@ impl Coverage {
             Self::All => &[],
             Self::Named(ids) => ids,
         }
-    }
-
-    /// Fails if a property is named that is not the owner's.
-    async fn check_own(&self, db: &impl ConnectionTrait, owner_id: Uuid) -> Result<(), Error> {
-        if self.named().is_empty() {
-            return Ok(());
-        }
-        let own: HashSet<Uuid> =
-            property::Entity::of_owner(owner_id).all(db).await?.into_iter().map(|property| property.id).collect();
-        Error::check_named("propertyIds", self.named(), &own, "your own properties")
     }
 
     /// Stores the named properties of a grant that names none yet.
@@ -255,11 +249,39 @@ pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> 
     Ok(())
 }
 
-/// Locks the owner and checks that the plan includes a team.
-async fn allowed(change: &MemberChange, config: &Config) -> Result<user::Model, Error> {
-    let owner = change.lock().await?;
-    Entitlement::of(config, &owner, change.now).require(Feature::Team, || Responsible::Caller)?;
-    Ok(owner)
+/// Returns the properties that the body of a grant names, as far as it can be read.
+#[must_use]
+pub fn named(body: &serde_json::Value) -> Vec<Uuid> {
+    let ids = body["propertyIds"].as_array().into_iter().flatten();
+    ids.map_while(|id| parse_id(id.as_str()?)).collect()
+}
+
+/// Checks that a person owns every property of `named`, the values of the body's `propertyIds`.
+///
+/// # Errors
+/// [`Error::RoleTooLow`] for a property that the person sees as a member, and [`Error::NoSuch`] for every other one.
+pub async fn check_own(
+    db: &impl ConnectionTrait,
+    person: &user::Model,
+    named: &[Uuid],
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let own = property::Entity::of_owner(person.id).all(db).await?;
+    let own: HashSet<Uuid> = own.into_iter().map(|property| property.id).collect();
+    if let Some(index) = named.iter().position(|id| !own.contains(id))
+        && access::is_member(db, person, named[index], now).await?
+    {
+        return Err(Error::RoleTooLow { needed: Role::Owner, at: Some(format!("propertyIds[{index}]")) });
+    }
+    Error::check_named("propertyIds", named, &own, "your own properties")
+}
+
+/// Fails if the owner's plan does not include a team.
+fn require_team(config: &Config, owner: &user::Model, now: DateTime<Utc>) -> Result<(), Error> {
+    Entitlement::of(config, owner, now).require(Feature::Team, || Responsible::Caller)
 }
 
 async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {

@@ -65,7 +65,7 @@ pub async fn branded_traffic(
 ) -> Result<Arc<RenderedAnswer<BrandedTrafficAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let brand = predicate::needed_brand(&search.db, access).await?;
-    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
+    let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let readings = read_split(&asked, &split_plans(&asked, &brand).await?).await?;
     let params = BrandedTrafficParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("branded traffic", access, &params)?;

@@ -14,6 +14,7 @@ mod daily;
 pub mod explanation;
 pub mod export;
 pub mod growth;
+mod hours;
 pub mod own_queries;
 pub mod per_window;
 pub mod performance;
@@ -88,6 +89,17 @@ impl Asked {
         // All readers of a share link count as one person.
         let person = access.reader().unwrap_or(access.property().id);
         Ok(Self { search: search.clone(), settled, freshness, person })
+    }
+
+    /// Settles a question whose series have periods of this length.
+    async fn settle_by(
+        search: &SearchData,
+        access: &ReadableProperty,
+        asked: &Question,
+        granularity: Granularity,
+    ) -> Result<Self, Error> {
+        let asked = hours::dated(search, access, asked, granularity).await?;
+        Self::settle(search, access, &asked).await?.by(granularity)
     }
 
     /// Sets the length of the periods of its series.
