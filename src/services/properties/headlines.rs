@@ -1,11 +1,15 @@
 //! The list of properties with headline metrics. A property that cannot be read never fails the list: its entry states the problem.
 
 use api::{
-    models::Window,
-    properties::{Headline, PropertyAccessState, PropertyListAnswer, PropertyListMeta, TrackedProperty},
+    models::{Freshness, Window},
+    properties::{
+        Headline, PropertyAccessState, PropertyAnswer, PropertyListAnswer, PropertyListMeta, PropertyListParams,
+        PropertyMeta, TrackedProperty,
+    },
 };
 use chrono::TimeDelta;
 use futures_util::future::{OptionFuture, try_join};
+use uuid::Uuid;
 
 use super::{Listed, display_name, visible};
 use crate::{
@@ -27,15 +31,36 @@ use crate::{
     },
 };
 
-/// Returns the tracked properties that a person can see. Each has the metrics of the last `days` final days and of as many days
-/// before, if the search engine still keeps them.
+/// Returns a page of the tracked properties that a person can see. Each has the metrics of the last `days` final days and of as many
+/// days before, if the search engine still keeps them.
 pub async fn list(
     search: &SearchData,
     config: &Config,
     member: &Member,
-    days: u32,
+    params: &PropertyListParams,
 ) -> Result<PropertyListAnswer, Error> {
-    let listed = visible(&search.db, config, member, search.clock.now()).await?;
+    let (page, list) = params.paging.page(visible(&search.db, config, member, search.clock.now()).await?);
+    let (data, freshness) = entries(search, page, params.headline.days.0).await;
+    Ok(PropertyListAnswer { data, meta: PropertyListMeta { list, freshness } })
+}
+
+/// Returns one of the tracked properties that a person can see, as [`list`] does.
+pub async fn one(
+    search: &SearchData,
+    config: &Config,
+    member: &Member,
+    id: Uuid,
+    days: u32,
+) -> Result<PropertyAnswer, Error> {
+    let visible = visible(&search.db, config, member, search.clock.now()).await?;
+    let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
+    let (mut data, freshness) = entries(search, vec![listed], days).await;
+    let data = data.pop().ok_or(Error::NotFound)?;
+    Ok(PropertyAnswer { data, meta: freshness.map(|freshness| PropertyMeta { freshness }) })
+}
+
+/// Reads the headlines of properties, and the freshness of the one whose data ends first.
+async fn entries(search: &SearchData, listed: Vec<Listed>, days: u32) -> (Vec<TrackedProperty>, Option<Freshness>) {
     let tasks = listed.iter().map(|listed| {
         let (search, listed) = (search.clone(), listed.clone());
         async move { headline(&search, &listed, days).await }
@@ -52,9 +77,9 @@ pub async fn list(
             }),
         )
     });
-    let data = entries.collect();
+    let entries = entries.collect();
     let least = fresh.iter().min_by_key(|found| found.last_final_date);
-    Ok(PropertyListAnswer { data, meta: least.map(|found| PropertyListMeta { freshness: question::freshness(found) }) })
+    (entries, least.map(question::freshness))
 }
 
 fn entry(listed: Listed, found: Result<Headline, Error>) -> TrackedProperty {
