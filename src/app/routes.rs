@@ -152,7 +152,7 @@ fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     if let Some(sign_in) = &parts.sign_in {
         open = sign_in.mount(open);
     }
-    open = page::mount(open);
+    open = documentation::errors::mount(page::mount(open));
     if parts.sign_in.is_some() {
         open = account(parts).mount(open);
     }

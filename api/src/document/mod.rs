@@ -55,6 +55,9 @@ impl Locations {
     }
 }
 
+/// The path of the page of error codes.
+pub const ERRORS_PATH: &str = "/docs/errors";
+
 type Pass = fn(&mut Value);
 
 /// Passes that turn poem-openapi's output into the published document, in this order.
@@ -74,6 +77,7 @@ const PASSES: &[Pass] = &[
     responses::document_errors,
     schemas::close_request_schemas,
     schemas::accept_null_for_optional_fields,
+    schemas::list_error_codes,
     security::document_schemes,
     mark_idempotency,
     name_roles,
@@ -90,6 +94,10 @@ pub fn document(locations: &Locations) -> Value {
         pass(&mut document);
     }
     security::locate(&mut document, locations);
+    document["externalDocs"] = json!({
+        "description": "Every error code with its status, meaning and way out",
+        "url": format!("{}{ERRORS_PATH}", locations.server.trim_end_matches('/')),
+    });
     document
 }
 
