@@ -27,8 +27,7 @@ impl AnnotationsApi for App {
     async fn get_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Annotation>> {
         let access = caller.access()?;
         let annotation = annotations::one(&self.db, &self.search.system_annotations, &access, id).await?;
-        let etag = annotation.etag.clone();
-        Ok(record(annotation, &etag))
+        Ok(record(annotation, |annotation| &annotation.etag))
     }
 
     async fn create_property_annotation(

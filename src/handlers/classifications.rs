@@ -8,7 +8,6 @@ use api::{
         BrandedKeywordsParams, ClassificationPreviewAnswer, ClassificationPreviewInput, ClassificationsApi, Segment,
         SegmentInput, TopicCluster, TopicClusterInput,
     },
-    error::ApiError,
     params::{Paging, Params},
     security::Caller,
 };
@@ -30,10 +29,6 @@ impl App {
         let access = caller.access()?;
         let expression = classifications::preview::<C>(input).await?;
         Ok(rendered(&preview(&self.search, &access, expression).await?))
-    }
-
-    async fn one<C: Shown>(&self, caller: &Caller, id: Uuid) -> Result<C, ApiError> {
-        Ok(classifications::one(&self.db, &*caller.access()?, id).await?)
     }
 }
 
@@ -113,9 +108,8 @@ impl ClassificationsApi for App {
     }
 
     async fn get_property_segment(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Segment>> {
-        let found: Segment = self.one(&caller, id).await?;
-        let etag = found.etag.clone();
-        Ok(record(found, &etag))
+        let found: Segment = classifications::one(&self.db, &*caller.access()?, id).await?;
+        Ok(record(found, |found| &found.etag))
     }
 
     async fn update_property_segment(
@@ -162,9 +156,8 @@ impl ClassificationsApi for App {
     }
 
     async fn get_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TopicCluster>> {
-        let found: TopicCluster = self.one(&caller, id).await?;
-        let etag = found.etag.clone();
-        Ok(record(found, &etag))
+        let found: TopicCluster = classifications::one(&self.db, &*caller.access()?, id).await?;
+        Ok(record(found, |found| &found.etag))
     }
 
     async fn update_property_topic_cluster(

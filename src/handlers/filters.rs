@@ -25,8 +25,7 @@ impl FiltersApi for App {
 
     async fn get_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<FilterPreset>> {
         let preset = filters::one(&self.db, &*caller.member()?, id).await?;
-        let etag = preset.etag.clone();
-        Ok(record(preset, &etag))
+        Ok(record(preset, |preset| &preset.etag))
     }
 
     async fn create_filter_preset(

@@ -105,12 +105,13 @@ fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: Paging)
     rendered(&List { data, meta })
 }
 
-/// Renders a record whose state is `etag`. The `ETag` header is that tag, and after a dot a digest of the whole answer: it may show
-/// more than the state, such as the name of an author. `If-Match` takes both.
-fn record<T: ToJSON + ParseFromJSON + Send + Sync>(data: T, etag: &str) -> Record<T> {
+/// Renders a record. The `ETag` header is the record's `etag`, and after a dot a digest of the whole answer: it may show more than the
+/// record's state, such as the name of an author. `If-Match` takes both.
+fn record<T: ToJSON + ParseFromJSON + Send + Sync>(data: T, etag: fn(&T) -> &str) -> Record<T> {
+    let state = etag(&data).trim_matches('"').to_owned();
     let body = Data { data }.to_json_string();
-    let tag = format!("{}.{}", etag.trim_matches('"'), opaque_tag(body.as_bytes()));
-    Rendered::new(body.into()).with_strong_digest(&tag)
+    let digest = opaque_tag(body.as_bytes());
+    Rendered::new(body.into()).with_strong_digest(&format!("{state}.{digest}"))
 }
 
 impl App {

@@ -35,8 +35,7 @@ impl SharingApi for App {
 
     async fn get_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<ShareLink>> {
         let link = self.links().one(&self.db, &*caller.access()?, id, self.clock.now()).await?;
-        let etag = link.etag.clone();
-        Ok(record(link, &etag))
+        Ok(record(link, |link| &link.etag))
     }
 
     async fn create_property_share_link(

@@ -37,8 +37,7 @@ impl TagsApi for App {
 
     async fn get_tag(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Tag>> {
         let tag = tags::one(&self.db, &*caller.member()?, id, self.clock.now()).await?;
-        let etag = tag.etag.clone();
-        Ok(record(tag, &etag))
+        Ok(record(tag, |tag| &tag.etag))
     }
 
     async fn update_tag(

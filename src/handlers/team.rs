@@ -30,8 +30,7 @@ impl TeamApi for App {
 
     async fn get_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TeamGrant>> {
         let grant = team::one(&self.db, &*caller.member()?, id, self.clock.now()).await?;
-        let etag = grant.etag.clone();
-        Ok(record(grant, &etag))
+        Ok(record(grant, |grant| &grant.etag))
     }
 
     async fn invite_team_member(&self, caller: Caller, Body(body): Body<InviteInput>) -> Answered<Created<TeamGrant>> {

@@ -156,7 +156,7 @@ mod tests {
             (performance, "=", "query string: a parameter has no name; leave it out"),
             (export, "scop=all", "scop: not a parameter here; did you mean "),
             (export, "scope=all", "scope: means nothing to this operation; leave it out"),
-            ("/api/tags", "page=2", "page: not a parameter here; this operation takes no query parameters"),
+            ("/api/tags/x", "page=2", "page: not a parameter here; this operation takes no query parameters"),
             ("/api/properties", "day=7", "day: not a parameter here; did you mean days?"),
         ] {
             let refusal = judged(path, query).unwrap_err();
