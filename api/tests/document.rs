@@ -178,7 +178,7 @@ fn every_error_code_is_listed_where_clients_look_and_none_is_closed_off() {
     let code = &document["components"]["schemas"]["ApiError"]["properties"]["code"];
     let all: Vec<Value> = api::error::Code::ALL.iter().map(|code| code.as_str().into()).collect();
     assert_eq!((&code["x-extensible-enum"], &code["enum"]), (&Value::Array(all), &Value::Null));
-    assert_eq!(document["externalDocs"]["url"], "/docs/errors");
+    assert_eq!(document["externalDocs"]["url"], "https://sightline.example/docs/errors");
     assert!(document["info"]["description"].as_str().unwrap().contains("](/docs/errors)"));
 }
 

@@ -41,6 +41,8 @@ pub struct Locations {
     pub authorization_url: String,
     /// The token endpoint, also used to refresh.
     pub token_url: String,
+    /// The page of error codes. It is absolute, because linters want a URI there.
+    pub errors_url: String,
 }
 
 impl Locations {
@@ -51,6 +53,7 @@ impl Locations {
             server: "/".to_owned(),
             authorization_url: "/oauth/authorize".to_owned(),
             token_url: "/oauth/token".to_owned(),
+            errors_url: format!("https://sightline.example{ERRORS_PATH}"),
         }
     }
 }
@@ -96,7 +99,7 @@ pub fn document(locations: &Locations) -> Value {
     security::locate(&mut document, locations);
     document["externalDocs"] = json!({
         "description": "Every error code with its status, meaning and way out",
-        "url": format!("{}{ERRORS_PATH}", locations.server.trim_end_matches('/')),
+        "url": locations.errors_url,
     });
     document
 }

@@ -61,8 +61,8 @@ fn expected(operation: &Operation, asker: &Asker) -> Expected {
     }
     match operation.id {
         "inviteTeamMember" | "updateTeamMemberRole" if !asker.team => Refused(402),
-        // A caller who cannot create a grant has none to remove.
-        "removeTeamMember" if !asker.team => Refused(404),
+        // A caller who cannot create a grant has none to read or remove.
+        "getTeamMember" | "removeTeamMember" if !asker.team => Refused(404),
         "connectProviderAIntegration"
         | "connectProviderBIntegration"
         | "testProviderAIntegration"
