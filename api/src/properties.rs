@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, ListMeta, Rendered},
     body::Body,
-    models::{Change, DateRange, Freshness, Metrics, Role, Timestamp},
+    models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
     params::{Paging, Params, QueryParams, Whole},
     security::Caller,
 };
@@ -127,6 +127,9 @@ pub struct PropertyListMeta {
     pub list: ListMeta,
     /// Freshness of the property whose data ends first; absent without any headline.
     pub freshness: Option<Freshness>,
+    /// Facts about the windows of the headlines that their numbers do not show; absent without any.
+    #[oai(validator(max_items = 100))]
+    pub warnings: Option<Vec<Warning>>,
 }
 
 /// A tracked property that the caller can see, and its freshness.
@@ -141,9 +144,13 @@ pub struct PropertyAnswer {
 
 /// Metadata of a property.
 #[derive(Debug, Clone, PartialEq, Object)]
+#[oai(skip_serializing_if_is_none)]
 pub struct PropertyMeta {
     /// Freshness of the property's data.
     pub freshness: Freshness,
+    /// Facts about the windows of the headlines that their numbers do not show; absent without any.
+    #[oai(validator(max_items = 100))]
+    pub warnings: Option<Vec<Warning>>,
 }
 
 /// A tracked property that the caller can see.

@@ -163,6 +163,7 @@ fn word(code: Code) -> String {
         Code::PropertyQuotaExceeded => "Quota",
         Code::SearchAccountDisconnected => "Account",
         Code::SearchSiteRefused => "Site",
+        Code::NotFinalYet => "NotFinal",
         Code::ProviderNotConnected => "Provider",
         Code::ProviderRejectedCredentials => "Login",
         Code::ProviderOutOfCredit => "Credit",

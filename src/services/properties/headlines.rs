@@ -1,7 +1,7 @@
 //! The list of properties with headline metrics. A property that cannot be read never fails the list: its entry states the problem.
 
 use api::{
-    models::{Freshness, Window},
+    models::Window,
     properties::{
         Headline, PropertyAccessState, PropertyAnswer, PropertyListAnswer, PropertyListMeta, PropertyListParams,
         PropertyMeta, TrackedProperty,
@@ -24,6 +24,7 @@ use crate::{
         analyses::{
             question,
             search_data::{SearchData, SearchSite},
+            warnings::data_incidents,
             windows::{last_days, oldest_day},
         },
         patience::{self, PATIENCE},
@@ -40,8 +41,9 @@ pub async fn list(
     params: &PropertyListParams,
 ) -> Result<PropertyListAnswer, Error> {
     let (page, list) = params.paging.page(visible(&search.db, config, member, search.clock.now()).await?);
-    let (data, freshness) = entries(search, page, params.headline.days.0).await;
-    Ok(PropertyListAnswer { data, meta: PropertyListMeta { list, freshness } })
+    let (data, meta) = entries(search, page, params.headline.days.0).await;
+    let (freshness, warnings) = meta.map(|meta| (meta.freshness, meta.warnings)).unzip();
+    Ok(PropertyListAnswer { data, meta: PropertyListMeta { list, freshness, warnings: warnings.flatten() } })
 }
 
 /// Returns one of the tracked properties that a person can see, as [`list`] does.
@@ -54,13 +56,12 @@ pub async fn one(
 ) -> Result<PropertyAnswer, Error> {
     let visible = visible(&search.db, config, member, search.clock.now()).await?;
     let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
-    let (mut data, freshness) = entries(search, vec![listed], days).await;
-    let data = data.pop().ok_or(Error::NotFound)?;
-    Ok(PropertyAnswer { data, meta: freshness.map(|freshness| PropertyMeta { freshness }) })
+    let (mut data, meta) = entries(search, vec![listed], days).await;
+    Ok(PropertyAnswer { data: data.pop().ok_or(Error::NotFound)?, meta })
 }
 
-/// Reads the headlines of properties, and the freshness of the one whose data ends first.
-async fn entries(search: &SearchData, listed: Vec<Listed>, days: u32) -> (Vec<TrackedProperty>, Option<Freshness>) {
+/// Reads the headlines of properties. The metadata has the freshness of the one whose data ends first.
+async fn entries(search: &SearchData, listed: Vec<Listed>, days: u32) -> (Vec<TrackedProperty>, Option<PropertyMeta>) {
     let tasks = listed.iter().map(|listed| {
         let (search, listed) = (search.clone(), listed.clone());
         async move { headline(&search, &listed, days).await }
@@ -77,9 +78,23 @@ async fn entries(search: &SearchData, listed: Vec<Listed>, days: u32) -> (Vec<Tr
             }),
         )
     });
-    let entries = entries.collect();
+    let data: Vec<TrackedProperty> = entries.collect();
+    let windows = data.iter().filter_map(|entry| entry.headline.as_ref()).flat_map(windows);
+    let incidents = data_incidents(&search.system_annotations, &windows.collect::<Vec<_>>());
     let least = fresh.iter().min_by_key(|found| found.last_final_date);
-    (entries, least.map(question::freshness))
+    let meta = least.map(|found| PropertyMeta {
+        freshness: question::freshness(found),
+        warnings: (!incidents.is_empty()).then_some(incidents),
+    });
+    (data, meta)
+}
+
+/// Returns the windows that a headline counts.
+fn windows(headline: &Headline) -> impl Iterator<Item = Window> {
+    let Window { start_date, end_date } = headline.window;
+    let days = (end_date - start_date).num_days() + 1;
+    let before = headline.previous.is_some().then(|| last_days(start_date - TimeDelta::days(1), days));
+    [headline.window].into_iter().chain(before)
 }
 
 fn entry(listed: Listed, found: Result<Headline, Error>) -> TrackedProperty {
