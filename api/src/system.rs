@@ -114,7 +114,7 @@ pub struct DependencyHealth {
 
 /// Dependencies of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "snake_case")]
 pub enum DependencyName {
     /// The service's own records.
     Database,

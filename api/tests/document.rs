@@ -119,6 +119,69 @@ fn every_query_parameter_says_what_it_is_shows_an_example_and_tells_what_happens
     }
 }
 
+#[test]
+fn names_of_components_are_short() {
+    let document = document(&Locations::relative());
+    for (name, _) in document["components"]["responses"].as_object().unwrap() {
+        assert!(name.len() <= 40, "{name} has {} characters", name.len());
+    }
+}
+
+#[test]
+fn no_answer_is_one_of_several_shapes() {
+    let document = document(&Locations::relative());
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    for operation in operations {
+        for (status, response) in operation["responses"].as_object().unwrap() {
+            let schema = &response["content"]["application/json"]["schema"];
+            assert!(schema["oneOf"].is_null() && schema["anyOf"].is_null(), "{} {status}", operation["operationId"]);
+        }
+    }
+}
+
+/// `docs/API-DESIGN.md`, "Words", has the rule.
+#[test]
+fn words_of_enumerations_are_spelt_alike() {
+    let document = document(&Locations::relative());
+    let is_snake_case = |word: &str| {
+        word.starts_with(|first: char| first.is_ascii_lowercase())
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    // Names of dimensions, tables and search types, which the specification has so; the engine's own words; ranges.
+    let others = ["searchAppearance", "searchAppearances", "googleNews", "nonBranded", "byProperty", "byPage"];
+    let is_range = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
+    let mut seen = 0;
+    visit(&document, &mut |object| {
+        for word in object.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            seen += 1;
+            assert!(is_snake_case(word) || others.contains(&word) || is_range(word), "{word}");
+        }
+    });
+    assert!(seen > 100, "only {seen} words were looked at");
+}
+
+fn visit(value: &Value, see: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            see(object);
+            object.values().for_each(|value| visit(value, see));
+        }
+        Value::Array(items) => items.iter().for_each(|value| visit(value, see)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_error_code_is_listed_where_clients_look_and_none_is_closed_off() {
+    let document = document(&Locations::relative());
+    let code = &document["components"]["schemas"]["ApiError"]["properties"]["code"];
+    let all: Vec<Value> = api::error::Code::ALL.iter().map(|code| code.as_str().into()).collect();
+    assert_eq!((&code["x-extensible-enum"], &code["enum"]), (&Value::Array(all), &Value::Null));
+    assert_eq!(document["externalDocs"]["url"], "https://sightline.example/docs/errors");
+    assert!(document["info"]["description"].as_str().unwrap().contains("](/docs/errors)"));
+}
+
 /// The dependency that reads XML is outdated; `deny.toml` accepts it because nothing calls it.
 #[test]
 fn no_operation_takes_or_gives_xml() {

@@ -78,7 +78,7 @@ fn limits_and_enums() {
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
     }
-    assert_eq!(read::<PropertyListParams>("").unwrap().days.0, 28);
+    assert_eq!(read::<PropertyListParams>("").unwrap().headline.days.0, 28);
     assert_eq!(refusal::<PropertyListParams>("days=481"), "days: must be a whole number from 1 to 480");
     assert_eq!(
         refusal::<ExportParams>("table=query"),

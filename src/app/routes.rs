@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use ::http::HeaderName;
-use api::{document::Locations, versions::Versions};
+use api::{
+    document::{ERRORS_PATH, Locations},
+    versions::Versions,
+};
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 use url::Url;
@@ -153,7 +156,7 @@ fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     if let Some(sign_in) = &parts.sign_in {
         open = sign_in.mount(open);
     }
-    open = page::mount(open);
+    open = documentation::errors::mount(page::mount(open));
     if parts.sign_in.is_some() {
         open = account(parts).mount(open);
     }
@@ -213,6 +216,7 @@ async fn locations(parts: &Parts) -> Locations {
         server: app.base_url.clone(),
         authorization_url: own("/oauth/authorize"),
         token_url: own("/oauth/token"),
+        errors_url: format!("{}{ERRORS_PATH}", app.base_url),
     };
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await

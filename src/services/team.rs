@@ -47,18 +47,39 @@ pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<Team
 /// address, because anyone could claim it.
 pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<TeamGrant>, Error> {
     let Some(email_key) = verified_email_key(&member.user, now) else { return Ok(Vec::new()) };
-    let rows = Entity::to_email(email_key).all(db).await?;
+    as_received(db, Entity::to_email(email_key).all(db).await?).await
+}
+
+/// Returns a grant that a person made or received.
+pub async fn one(db: &impl ConnectionTrait, member: &Member, id: Uuid, now: DateTime<Utc>) -> Result<TeamGrant, Error> {
+    let row = Entity::find_by_id(id).filter(theirs(&member.user, now)).one(db).await?.ok_or(Error::NotFound)?;
+    if row.owner_id == member.user.id {
+        return as_made(db, row).await;
+    }
+    as_received(db, vec![row]).await?.pop().ok_or(Error::NotFound)
+}
+
+/// Selects the grants that a person made or received.
+fn theirs(user: &user::Model, now: DateTime<Utc>) -> Condition {
+    let made = Condition::any().add(Column::OwnerId.eq(user.id));
+    match verified_email_key(user, now) {
+        Some(email_key) => made.add(Column::EmailKey.eq(email_key)),
+        None => made,
+    }
+}
+
+/// Converts grants to those of the API for the person who received them.
+async fn as_received(db: &impl ConnectionTrait, rows: Vec<team_grant::Model>) -> Result<Vec<TeamGrant>, Error> {
     let owners =
         user::Entity::find().filter(user::Column::Id.is_in(rows.iter().map(|row| row.owner_id))).all(db).await?;
-    let mut owners: HashMap<Uuid, user::Model> = owners.into_iter().map(|owner| (owner.id, owner)).collect();
+    let owners: HashMap<Uuid, user::Model> = owners.into_iter().map(|owner| (owner.id, owner)).collect();
     let tracked = property::Entity::find().filter(property::Column::Tracked.eq(true));
     let tracked = tracked.select_only().column(property::Column::Id).into_query();
     let named = team_grant_property::Entity::of_grants(rows.iter().map(|row| row.id))
         .filter(team_grant_property::Column::PropertyId.in_subquery(tracked));
     let mut named = by_grant(named.all(db).await?);
     let grant = |row: team_grant::Model| {
-        let owner = owners.remove(&row.owner_id);
-        let (owner_name, owner_email) = owner.as_ref().map(shown).unwrap_or_default();
+        let (owner_name, owner_email) = owners.get(&row.owner_id).map(shown).unwrap_or_default();
         let (owner_name, owner_email) = (owner_name.map(str::to_owned), owner_email.map(str::to_owned));
         TeamGrant { owner_name, owner_email, ..to_api(row, &mut named) }
     };
@@ -139,7 +160,7 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
         team_grant_property::Entity::delete_many().filter(named_before).exec(change.tx()).await?;
         coverage.insert(change.tx(), id).await?;
     }
-    let answer = one(change.tx(), row).await?;
+    let answer = as_made(change.tx(), row).await?;
     if answer.role < GrantRole::Admin {
         sharing::revoke_made_under(change.tx(), id, &[], change.now).await?;
     } else if !answer.all_properties {
@@ -189,12 +210,8 @@ impl Coverage {
 pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     // The person's row comes first in every transaction that also locks a grant.
     let user = &change.lock().await?;
-    let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id));
-    if let Some(email_key) = verified_email_key(user, change.now) {
-        theirs = theirs.add(Column::EmailKey.eq(email_key));
-    }
     // A share link in the making holds a lock on its grant. Once the grant is locked here, the link exists and can be revoked.
-    let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(change.tx()).await?;
+    let row = Entity::find_by_id(id).filter(theirs(user, change.now)).lock(LockType::Update).one(change.tx()).await?;
     let row = row.ok_or(Error::NotFound)?;
     change.check(&state(&row))?;
     let event = noted(change, AuditAction::GrantRemoved, &row);
@@ -284,7 +301,8 @@ fn require_team(config: &Config, owner: &user::Model, now: DateTime<Utc>) -> Res
     Entitlement::of(config, owner, now).require(Feature::Team, || Responsible::Caller)
 }
 
-async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
+/// Converts a grant to that of the API for its owner.
+async fn as_made(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
     let mut named = named_in(db, std::slice::from_ref(&row)).await?;
     Ok(to_api(row, &mut named))
 }

@@ -25,12 +25,12 @@ async fn health(actor: &Actor, status: u16) -> Value {
 async fn health_says_which_part_is_away() {
     let mut app = TestApp::start(|_| {}).await;
     let anonymous = app.anonymous();
-    let started = time(&dependency(&health(&anonymous, 200).await, "searchEngine")["since"]);
+    let started = time(&dependency(&health(&anonymous, 200).await, "search_engine")["since"]);
     app.hand.advance(TimeDelta::seconds(2));
     let well = health(&anonymous, 200).await;
     assert_eq!((&well["data"]["live"], &well["data"]["ready"]), (&true.into(), &true.into()));
     assert_eq!(well["data"]["status"], "ok");
-    for name in ["database", "identityProvider", "searchEngine"] {
+    for name in ["database", "identity_provider", "search_engine"] {
         let found = dependency(&well, name);
         assert!(found["status"] == "ok" && found["latencyMs"].is_u64(), "{found}");
         assert_eq!(time(&found["since"]), started, "the status is the same as two seconds ago");
@@ -39,7 +39,7 @@ async fn health_says_which_part_is_away() {
     app.hand.advance(TimeDelta::seconds(2));
     let ill = health(&anonymous, 200).await;
     assert_eq!((&ill["data"]["status"], &ill["data"]["ready"]), (&"degraded".into(), &true.into()));
-    let engine = dependency(&ill, "searchEngine");
+    let engine = dependency(&ill, "search_engine");
     assert!(engine["status"] == "unavailable" && engine.get("latencyMs").is_none(), "{engine}");
     assert_eq!(time(&engine["since"]), started + TimeDelta::seconds(4));
     assert_eq!(time(&dependency(&ill, "database")["since"]), started);
@@ -67,7 +67,7 @@ async fn health_says_that_another_issuer_is_away_although_its_metadata_is_known(
     for (is_away, status) in [(false, "ok"), (true, "degraded"), (false, "ok")] {
         issuer.is_away(is_away);
         app.hand.advance(TimeDelta::seconds(2));
-        let found = dependency(&health(&anonymous, 200).await, "identityProvider");
+        let found = dependency(&health(&anonymous, 200).await, "identity_provider");
         assert_eq!(found["status"], status, "{found}");
     }
 }

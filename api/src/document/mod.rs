@@ -41,6 +41,8 @@ pub struct Locations {
     pub authorization_url: String,
     /// The token endpoint, also used to refresh.
     pub token_url: String,
+    /// The page of error codes. It is absolute, because linters want a URI there.
+    pub errors_url: String,
 }
 
 impl Locations {
@@ -51,9 +53,13 @@ impl Locations {
             server: "/".to_owned(),
             authorization_url: "/oauth/authorize".to_owned(),
             token_url: "/oauth/token".to_owned(),
+            errors_url: format!("https://sightline.example{ERRORS_PATH}"),
         }
     }
 }
+
+/// The path of the page of error codes.
+pub const ERRORS_PATH: &str = "/docs/errors";
 
 type Pass = fn(&mut Value);
 
@@ -74,6 +80,7 @@ const PASSES: &[Pass] = &[
     responses::document_errors,
     schemas::close_request_schemas,
     schemas::accept_null_for_optional_fields,
+    schemas::list_error_codes,
     security::document_schemes,
     mark_idempotency,
     name_roles,
@@ -90,6 +97,10 @@ pub fn document(locations: &Locations) -> Value {
         pass(&mut document);
     }
     security::locate(&mut document, locations);
+    document["externalDocs"] = json!({
+        "description": "Every error code with its status, meaning and way out",
+        "url": locations.errors_url,
+    });
     document
 }
 

@@ -6,7 +6,10 @@ use poem_openapi::{registry::Registry, types::Type as _};
 use serde_json::{Map, Value, json};
 
 use super::each_object;
-use crate::{error::ErrorBody, models::FilterCondition};
+use crate::{
+    error::{Code, ErrorBody},
+    models::FilterCondition,
+};
 
 /// Adds the schemas that only later passes reference.
 pub fn add_shared(document: &mut Value) {
@@ -16,6 +19,14 @@ pub fn add_shared(document: &mut Value) {
     for (name, schema) in registry.schemas {
         document["components"]["schemas"][name] = json!(schema);
     }
+}
+
+/// Lists the error codes beside the type of `code`, and not as its `enum`: generated clients would refuse a code that is added later.
+pub fn list_error_codes(document: &mut Value) {
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let field = &mut document["components"]["schemas"]["ApiError"]["properties"]["code"];
+    field["examples"] = json!(codes);
+    field["x-extensible-enum"] = json!(codes);
 }
 
 /// Removes keys without meaning.
@@ -92,9 +103,12 @@ fn or_null(reference: &Value) -> (String, Value) {
     ("oneOf".to_owned(), json!([{ "$ref": reference }, { "type": "null" }]))
 }
 
-/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData`: names that suit classes.
+/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData` and `List_Tag` becomes `TagList`: names that suit classes.
 pub fn name_envelopes(document: &mut Value) {
     let rename = |name: &str| -> Option<String> {
+        if let Some(item) = name.strip_prefix("List_") {
+            return Some(format!("{item}List"));
+        }
         let inner = name.strip_prefix("Data_")?;
         let list = inner.strip_prefix("list_");
         Some(list.map_or_else(|| format!("{inner}Data"), |item| format!("{item}ListData")))

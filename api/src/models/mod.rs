@@ -21,7 +21,7 @@ pub use feature::Feature;
 pub use filter::{
     FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,
 };
-pub use granularity::{Granularity, SeriesParams};
+pub use granularity::{CountGranularity, CountSeriesParams, Granularity, SeriesParams};
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub use order::{Offset, OffsetParams, OrderParams};

@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ParameterDoc, QueryPairs, QueryParams};
-use crate::{error::ApiError, operation::Operation};
+use crate::{
+    error::ApiError,
+    operation::{self, Operation},
+};
 
 /// The parameters that the conventions of property-scoped routes name. An analysis to which one of them means nothing ignores
 /// it and lists it in `meta.ignored`.
@@ -20,6 +23,9 @@ const CONVENTIONS: [&str; 10] = [
     "queryLimit",
     "pageLimit",
 ];
+
+/// The parameter that asks other services for a dry run. It is never ignored, because the write would be made.
+const DRY_RUN: &str = "dryRun";
 
 /// The longest name that is compared with others, in characters. No parameter has one that long.
 const LONGEST_NAME: usize = 40;
@@ -78,10 +84,20 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
         match convention {
             Some(convention) if operation.question.is_some() => ignored.0.push(convention),
             Some(_) => return Err(ApiError::invalid(name, "means nothing to this operation; leave it out")),
+            None if name == DRY_RUN => return Err(no_dry_run(operation)),
             None => return Err(misspelt(name, &known)),
         }
     }
     Ok(ignored)
+}
+
+/// The refusal of a dry run. The hint names the operation that previews the write, if there is one.
+fn no_dry_run(operation: &Operation) -> ApiError {
+    let way_out = operation::preview_of(operation).map_or_else(
+        || "this write cannot be tried".to_owned(),
+        |preview| format!("send the body to {} {} to see what it would do", preview.method, preview.path),
+    );
+    ApiError::invalid(DRY_RUN, &format!("not a parameter here; {way_out}"))
 }
 
 fn misspelt(name: &str, known: &[ParameterDoc]) -> ApiError {
@@ -147,7 +163,7 @@ mod tests {
             (performance, "socpe=all", "socpe: not a parameter here; did you mean scope?"),
             (performance, "=", "query string: a parameter has no name; leave it out"),
             (export, "scope=all", "scope: means nothing to this operation; leave it out"),
-            ("/api/tags", "page=2", "page: not a parameter here; this operation takes no query parameters"),
+            ("/api/tags/x", "page=2", "page: not a parameter here; this operation takes no query parameters"),
             ("/api/properties", "day=7", "day: not a parameter here; did you mean days?"),
         ] {
             let refusal = judged(path, query).unwrap_err();
@@ -184,6 +200,25 @@ mod tests {
             for name in known.iter().filter(|name| name.len() > 2) {
                 let doubled = format!("{name}{}", name.chars().last().unwrap());
                 assert_eq!(meant(&doubled, &known), Some(*name), "{}", operation.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_dry_run_is_sent_to_the_preview_of_the_write() {
+        for (method, path, way_out) in [
+            (Method::POST, "/api/properties/x/segments", "POST /api/properties/{id}/segments/preview"),
+            (Method::PUT, "/api/properties/x/segments/y", "POST /api/properties/{id}/segments/preview"),
+            (Method::POST, "/api/properties/x/topic-clusters", "POST /api/properties/{id}/topic-clusters/preview"),
+            (Method::POST, "/api/properties/x/branded-keywords", "POST /api/properties/{id}/branded-keywords/preview"),
+            (Method::DELETE, "/api/properties/x/segments/y", "cannot be tried"),
+            (Method::POST, "/api/properties/x/segments/preview", "cannot be tried"),
+            (Method::POST, "/api/tags", "cannot be tried"),
+        ] {
+            let operation = operation::find(&method, path).unwrap();
+            for value in ["true", "false", ""] {
+                let hint = judge(operation, &format!("dryRun={value}")).unwrap_err().hint.unwrap();
+                assert!(hint.starts_with("dryRun: not a parameter here; ") && hint.contains(way_out), "{path}: {hint}");
             }
         }
     }

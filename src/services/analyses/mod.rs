@@ -108,17 +108,6 @@ impl Asked {
         Ok(Self { settled: self.settled.by(granularity, today)?, ..self })
     }
 
-    /// The same for series that count queries.
-    fn by_queries(self, granularity: Granularity) -> Result<Self, Error> {
-        if granularity == Granularity::Hour {
-            return Err(Error::invalid(
-                "granularity: queries are not counted by hour, because the search engine limits the rows of a day and not of an \
-                 hour; use day, week or month",
-            ));
-        }
-        self.by(granularity)
-    }
-
     /// Returns the days of the window that the search engine has counted.
     fn days_of_series(&self, window: Window) -> Window {
         let span = self.span(window);

@@ -3,6 +3,8 @@
 //! Swagger UI comes with poem-openapi, which can only show its own 3.0 output. So its script, style and OAuth receiver are
 //! extracted from its page once, and our own page shows the finished document.
 
+pub mod errors;
+
 use bytes::Bytes;
 use poem::{Endpoint, EndpointExt, Request, Response, endpoint::make_sync, get, http::Uri};
 use poem_openapi::OpenApiService;

@@ -61,8 +61,8 @@ fn expected(operation: &Operation, asker: &Asker) -> Expected {
     }
     match operation.id {
         "inviteTeamMember" if !asker.team => Refused(402),
-        // A caller who cannot create a grant has none to change or to remove.
-        "updateTeamMemberRole" | "removeTeamMember" if !asker.team => Refused(404),
+        // A caller who cannot create a grant has none to read, change or remove.
+        "getTeamMember" | "updateTeamMemberRole" | "removeTeamMember" if !asker.team => Refused(404),
         "connectProviderAIntegration"
         | "connectProviderBIntegration"
         | "testProviderAIntegration"
