@@ -8,7 +8,7 @@ use crate::{
     answer::{Answer, Answered, Rendered},
     body::Body,
     models::{Change, DateRange, Freshness, Metrics, Role, Timestamp},
-    params::{Params, QueryParams, Whole},
+    params::{Params, QueryParams, Text, Whole},
     security::Caller,
 };
 
@@ -89,6 +89,9 @@ pub struct PropertyListParams {
     /// Number of final days that the headline metrics cover.
     #[param(default = "28", example = "28")]
     pub days: Whole<1, 480>,
+    /// Only properties whose name, or the name of one of the caller's tags on them, contains this text. Upper and lower case are equal.
+    #[param(example = "northmoor")]
+    pub search: Option<Text<200>>,
 }
 
 /// The tracked properties that the caller can see.

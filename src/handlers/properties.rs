@@ -22,7 +22,7 @@ impl PropertiesApi for App {
         caller: Caller,
         Params(params): Params<PropertyListParams>,
     ) -> Answered<Rendered<PropertyListAnswer>> {
-        let list = headlines::list(&self.search, &self.config, &*caller.member()?, params.days.0).await?;
+        let list = headlines::list(&self.search, &self.config, &*caller.member()?, &params).await?;
         Ok(Rendered::new(list.to_json_string().into()))
     }
 

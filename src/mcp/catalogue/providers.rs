@@ -1,6 +1,6 @@
 //! Tools that ask SEO providers, at the person's expense.
 
-use super::{Dates, Declaration, Effect, Rows};
+use super::{Declaration, Effect, Rows};
 
 pub(super) const TOOLS: &[Declaration] = &[
     Declaration {
@@ -12,10 +12,9 @@ pub(super) const TOOLS: &[Declaration] = &[
                       about the property's top queries.",
         operation: "getPropertyKeywordResearch",
         parameters: &["keywords", "country", "language", "provider", "trend"],
-        defaults: &[],
-        dates: Dates::None,
         rows: Rows::LIMIT,
         effect: Effect::Pay,
+        ..Declaration::READS
     },
     Declaration {
         name: "get_backlinks",
@@ -25,9 +24,8 @@ pub(super) const TOOLS: &[Declaration] = &[
                       provider's; it is never complete.",
         operation: "getPropertyBacklinks",
         parameters: &["provider", "scope", "status", "offset"],
-        defaults: &[],
-        dates: Dates::None,
         rows: Rows::LIMIT,
         effect: Effect::Pay,
+        ..Declaration::READS
     },
 ];

@@ -2,12 +2,14 @@
 
 use api::{
     models::Window,
-    properties::{Headline, PropertyAccessState, PropertyListAnswer, PropertyListMeta, TrackedProperty},
+    properties::{
+        Headline, PropertyAccessState, PropertyListAnswer, PropertyListMeta, PropertyListParams, TrackedProperty,
+    },
 };
 use chrono::TimeDelta;
 use futures_util::future::{OptionFuture, try_join};
 
-use super::{Listed, display_name, visible};
+use super::{Listed, display_name, reference, visible};
 use crate::{
     analytics::{
         change::{change, to_api},
@@ -27,15 +29,19 @@ use crate::{
     },
 };
 
-/// Returns the tracked properties that a person can see. Each has the metrics of the last `days` final days and of as many days
-/// before, if the search engine still keeps them.
+/// Returns the tracked properties that a person can see, or those that the person searches for. Each has the metrics of the last `days`
+/// final days and of as many days before, if the search engine still keeps them.
 pub async fn list(
     search: &SearchData,
     config: &Config,
     member: &Member,
-    days: u32,
+    params: &PropertyListParams,
 ) -> Result<PropertyListAnswer, Error> {
-    let listed = visible(&search.db, config, member, search.clock.now()).await?;
+    let days = params.days.0;
+    let mut listed = visible(&search.db, config, member, search.clock.now()).await?;
+    if let Some(text) = &params.search {
+        listed = reference::matching(&search.db, member, listed, &text.0).await?;
+    }
     let tasks = listed.iter().map(|listed| {
         let (search, listed) = (search.clone(), listed.clone());
         async move { headline(&search, &listed, days).await }
