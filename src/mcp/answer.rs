@@ -44,7 +44,7 @@ struct Said {
 
 /// Returns the result of a call that the operation answered: cleaned, rounded, and within the size that the call asks for.
 ///
-/// The text and the structured content hold the same rows, because some clients show a model only one of them. Where the call names no
+/// The text and the structured content both hold rows, because some clients show a model only one of them. Where the call names no
 /// `limit`, every list is cut to as many rows as fit [`BUDGET`].
 #[must_use]
 pub fn success(tool: &Declaration, answer: Value, size: Size, state: Option<State>) -> CallToolResult {
@@ -68,37 +68,49 @@ impl<'a> Given<'a> {
         Self { tool, answer, size, series_by: tool.series_by.filter(|_| is_shorter), state }
     }
 
-    /// Returns the answer with all of its rows, or if it is too large with as many in each list as fit.
+    /// Returns the answer with all of its rows, or if it is too large with as many in each list as fit: first the same number in the
+    /// text and in the structured content, then more in the text, where a row is short.
     fn fitting(&self) -> Said {
-        let whole = self.said(usize::MAX);
+        let whole = self.said(usize::MAX, usize::MAX);
         if self.size.is_asked || whole.bytes() <= BUDGET {
             return whole;
         }
-        let (mut fits, mut too_many) = (1, longest(&self.answer));
-        let mut said = self.said(fits);
+        let (structured, _) = self.largest(1, |rows| self.said(rows, rows));
+        self.largest(structured, |rows| self.said(rows, structured)).1
+    }
+
+    /// Returns the largest number of rows whose answer fits, and that answer. It is `least` if none fits.
+    fn largest(&self, least: usize, said: impl Fn(usize) -> Said) -> (usize, Said) {
+        let (mut fits, mut found, mut too_many) = (least, said(least), longest(&self.answer) + 1);
         while too_many.saturating_sub(fits) > 1 {
             let rows = fits.midpoint(too_many);
-            let tried = self.said(rows);
+            let tried = said(rows);
             if tried.bytes() <= BUDGET {
-                (fits, said) = (rows, tried);
+                (fits, found) = (rows, tried);
             } else {
                 too_many = rows;
             }
         }
-        said
+        (fits, found)
     }
 
-    /// Returns the answer with at most `rows` rows in each list, and at most as many as were asked for in those that the operation
-    /// does not bound.
-    fn said(&self, rows: usize) -> Said {
-        let mut cut_down = self.answer.clone();
-        let is_bounded = |place: &str| !self.tool.rows.cut.contains(&place);
-        let cuts = cut(&mut cut_down, &|place| if is_bounded(place) { rows } else { rows.min(self.size.rows) });
-        let structured = rounded(cut_down.clone());
-        let left_out = self.left_out(&structured, &cuts);
-        let rule = if structured == cut_down { "" } else { RULE };
-        let text = self.text(&structured, &[sentence(&left_out, self.series_by).as_str(), rule]);
+    /// Returns the answer with at most so many rows in each list of the text, and of the structured content.
+    fn said(&self, in_text: usize, in_structured: usize) -> Said {
+        let (exact, cuts) = self.cut(in_text);
+        let shown = rounded(exact.clone());
+        let left_out = self.left_out(&shown, &cuts);
+        let rule = if shown == exact { "" } else { RULE };
+        let text = self.text(&shown, &[sentence(&left_out, self.series_by).as_str(), rule]);
+        let structured = rounded(self.cut(in_structured).0);
         Said { text, bytes: structured.to_string().len(), structured, left_out }
+    }
+
+    /// Cuts each list after `rows` rows, and those that the operation does not bound after as many as were asked for.
+    fn cut(&self, rows: usize) -> (Value, Vec<Cut>) {
+        let mut answer = self.answer.clone();
+        let is_bounded = |place: &str| !self.tool.rows.cut.contains(&place);
+        let cuts = cut(&mut answer, &|place| if is_bounded(place) { rows } else { rows.min(self.size.rows) });
+        (answer, cuts)
     }
 
     fn text(&self, structured: &Value, notes: &[&str]) -> String {
@@ -117,7 +129,7 @@ impl<'a> Given<'a> {
     /// Returns the lists that are shown in part, each with the rows shown and all rows.
     fn left_out(&self, answer: &Value, cuts: &[Cut]) -> Vec<String> {
         let in_explanation = left_out(&answer["data"]["explanation"]);
-        let bounded = bounded(self.tool, answer, self.size.rows, cuts);
+        let bounded = bounded(self.tool, answer, self.size.rows);
         let is_told = |cut: &&Cut| {
             cut.list.starts_with("data.explanation.")
                 || bounded.iter().any(|part| part.starts_with(&format!("{} ", cut.name())))
@@ -152,25 +164,17 @@ fn sentence(left_out: &[String], series_by: Option<&str>) -> String {
     lists.into_iter().chain(series).collect::<Vec<_>>().join(". ")
 }
 
-/// Says which tables and lists the operation has bounded or that are cut: tables by their coverage, lists by the number that was found.
-fn bounded(tool: &Declaration, answer: &Value, rows: usize, cuts: &[Cut]) -> Vec<String> {
+/// Says which tables the operation has bounded or that are cut, by their coverage.
+fn bounded(tool: &Declaration, answer: &Value, rows: usize) -> Vec<String> {
     if tool.rows.parameters.is_empty() {
         return Vec::new();
     }
-    let data = &answer["data"];
-    let is_cut = |name: &str| cuts.iter().any(|cut| cut.name() == name || cut.list == "data");
-    let tables = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
-    let tables = tables.filter_map(|(name, of)| {
-        let list = if data.is_array() { data } else { &data["tables"][name] };
-        Some((name.as_str(), list.as_array()?.len(), of["rowsKnown"].as_u64()?))
-    });
-    let lists = data.as_object().into_iter().flatten().filter_map(|(member, found)| {
-        let name = member.strip_suffix("Found")?;
-        Some((name, data[name].as_array()?.len(), found.as_u64()?))
-    });
-    let bounded = tables.chain(lists).filter_map(|(name, shown, known)| {
-        let is_bounded = (shown as u64) < known && (shown >= rows || is_cut(name));
-        is_bounded.then(|| format!("{name} {shown} of {known}"))
+    let coverage = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
+    let bounded = coverage.filter_map(|(name, of)| {
+        let shown = of["rowsShown"].as_u64()?;
+        let all = of["rowsMatched"].as_u64().or_else(|| of["rowsKnown"].as_u64())?;
+        let has_more = of["hasMore"].as_bool().unwrap_or(shown >= rows as u64);
+        (has_more && shown < all).then(|| format!("{name} {shown} of {all}"))
     });
     bounded.collect()
 }
@@ -240,7 +244,13 @@ mod tests {
         let shown = result.structured_content.as_ref().unwrap();
         let queries = shown["data"]["tables"]["queries"].as_array().unwrap();
         assert!((BUDGET - 200..=BUDGET).contains(&bytes(&result)), "{} bytes", bytes(&result));
-        assert_eq!(*left_out(&result), json!([format!("queries {} of 900", queries.len())]));
+        let in_text = text(&result).lines().filter(|line| line.starts_with("\"query ")).count();
+        assert!(
+            (queries.len()..queries.len() + 9).contains(&in_text),
+            "{in_text} rows in the text, {} beside it",
+            queries.len()
+        );
+        assert_eq!(*left_out(&result), json!([format!("queries {in_text} of 900")]));
         assert_eq!(shown["data"]["tables"]["countries"].as_array().unwrap().len(), 3);
         let clicks: i64 = queries.iter().map(|row| row["clicks"].as_i64().unwrap()).sum();
         let coverage = &shown["meta"]["coverage"]["queries"];
@@ -283,25 +293,11 @@ mod tests {
 
     #[test]
     fn a_bounded_table_says_so() {
-        let rows = vec![json!({}); 25];
-        let answer = json!({
-            "data": rows, "meta": { "coverage": { "countries": { "rowsShown": 25, "rowsKnown": 61 } } },
-        });
-        let result = success(tool("get_countries"), answer, size(25, true), None);
-        assert_eq!(*left_out(&result), json!(["countries 25 of 61"]));
-    }
-
-    #[test]
-    fn a_list_says_how_many_were_found() {
-        let answer = |listed: usize| {
-            json!({
-                "data": { "queriesAnalysed": 900, "queriesFound": 3, "queries": vec![json!({}); listed] },
-                "meta": { "coverage": { "queries": { "rowsShown": listed, "rowsKnown": 12_510 } } },
-            })
-        };
-        for (listed, said) in [(2, json!(["queries 2 of 3"])), (3, json!([]))] {
-            let result = success(tool("find_cannibalization"), answer(listed), size(listed, true), None);
-            assert_eq!(*left_out(&result), said);
+        let coverage = |shown: usize, more: bool| json!({ "rowsShown": shown, "rowsMatched": 61, "rowsKnown": 12_510, "hasMore": more });
+        for (more, said) in [(true, json!(["countries 25 of 61"])), (false, json!([]))] {
+            let answer =
+                json!({ "data": vec![json!({}); 25], "meta": { "coverage": { "countries": coverage(25, more) } } });
+            assert_eq!(*left_out(&success(tool("get_countries"), answer, size(25, true), None)), said);
         }
     }
 

@@ -86,7 +86,11 @@ struct Cutter<'a> {
 /// Rows of a table that were removed.
 #[derive(Debug, Default)]
 struct Removed {
+    /// All rows that were listed.
+    listed: i64,
     rows: i64,
+    /// Those of the current window. The others were lost.
+    current: i64,
     clicks: i64,
 }
 
@@ -122,6 +126,7 @@ impl Cutter<'_> {
             return;
         }
         let rows = items.len();
+        self.removed.entry(coverage_of(place)).or_default().listed += whole(rows);
         let removed = items.split_off(rows.min((self.most)(place)));
         let cut = Cut { list: place.to_owned(), shown: 0, rows: 0, clicks: 0 };
         let cut = self.cuts.entry(place.to_owned()).or_insert(cut);
@@ -136,14 +141,16 @@ impl Cutter<'_> {
     /// Counts rows that were removed, and those of the lists in them.
     fn count(&mut self, rows: &[Value], place: &str) {
         let counted = self.removed.entry(coverage_of(place)).or_default();
-        // A row without clicks was lost: coverage counts those of the current window.
+        counted.rows += whole(rows.len());
         for clicks in rows.iter().filter_map(clicks) {
-            counted.rows += 1;
+            counted.current += 1;
             counted.clicks += clicks;
         }
         for (name, value) in rows.iter().filter_map(Value::as_object).flatten() {
             if let Value::Array(items) = value {
-                self.count(items, &format!("{place}[].{name}"));
+                let place = format!("{place}[].{name}");
+                self.removed.entry(coverage_of(&place)).or_default().listed += whole(items.len());
+                self.count(items, &place);
             }
         }
     }
@@ -152,10 +159,16 @@ impl Cutter<'_> {
 impl Removed {
     /// Makes a coverage that of the rows that are left.
     fn narrow(&self, coverage: &mut Map<String, Value>) {
-        let number = |coverage: &Map<String, Value>, name: &str| coverage.get(name).and_then(Value::as_i64);
-        if let Some(rows) = number(coverage, "rowsShown") {
-            coverage.insert("rowsShown".to_owned(), json!(rows - self.rows));
+        if self.rows == 0 {
+            return;
         }
+        let number = |coverage: &Map<String, Value>, name: &str| coverage.get(name).and_then(Value::as_i64);
+        if let Some(shown) = number(coverage, "rowsShown") {
+            // A coverage of fewer rows than are listed counts those of the current window.
+            let removed = if shown == self.listed { self.rows } else { self.current };
+            coverage.insert("rowsShown".to_owned(), json!(shown - removed));
+        }
+        coverage.insert("hasMore".to_owned(), json!(true));
         let Some(before) = number(coverage, "clicks").filter(|clicks| *clicks > 0) else { return };
         let clicks = before - self.clicks;
         coverage.insert("clicks".to_owned(), json!(clicks));
@@ -166,6 +179,10 @@ impl Removed {
             }
         }
     }
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// The clicks of a row in the current window.
@@ -252,12 +269,14 @@ mod tests {
         let mut answer = json!({
             "data": { "tables": { "countries": rows } },
             "meta": { "coverage": { "countries": {
-                "rowsShown": 3, "rowsKnown": 3, "clicks": 100, "clicksShare": 0.5, "sliceShare": 1.0, "knownShare": 0.75,
+                "rowsShown": 4, "rowsMatched": 4, "rowsKnown": 3, "hasMore": false, "clicks": 100, "clicksShare": 0.5, "sliceShare": 1.0,
+                "knownShare": 0.75,
             } } },
         });
         assert_eq!(cut_all(&mut answer, 2), [shown("data.tables.countries", 2, 4, 20)]);
         let expected = json!({
-            "rowsShown": 2, "rowsKnown": 3, "clicks": 80, "clicksShare": 0.4, "sliceShare": 0.8, "knownShare": 0.75,
+            "rowsShown": 2, "rowsMatched": 4, "rowsKnown": 3, "hasMore": true, "clicks": 80, "clicksShare": 0.4, "sliceShare": 0.8,
+            "knownShare": 0.75,
         });
         assert_eq!(answer["meta"]["coverage"]["countries"], expected);
     }
@@ -287,7 +306,7 @@ mod tests {
         let mut answer = json!({ "data": { "explanation": {
             "queries": { "gains": { "rows": [row(9), row(5)], "leftOut": 4 }, "losses": { "rows": [lost, lost], "leftOut": 0 } },
             "events": [{}, {}, {}], "eventsLeftOut": 1,
-            "coverage": { "queries": { "rowsShown": 2, "clicks": 14, "clicksShare": 0.14 } },
+            "coverage": { "queries": { "rowsShown": 4, "clicks": 14, "clicksShare": 0.14 } },
         } } });
         cut_all(&mut answer, 1);
         let explanation = &answer["data"]["explanation"];
@@ -295,6 +314,6 @@ mod tests {
         assert_eq!(explanation["queries"]["losses"]["leftOut"], 1);
         assert_eq!(explanation["eventsLeftOut"], 3);
         let coverage = &explanation["coverage"]["queries"];
-        assert_eq!((&coverage["rowsShown"], &coverage["clicks"]), (&json!(1), &json!(9)));
+        assert_eq!((&coverage["rowsShown"], &coverage["clicks"]), (&json!(2), &json!(9)));
     }
 }

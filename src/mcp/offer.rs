@@ -151,7 +151,7 @@ mod tests {
             for (argument, schema) in &offer.arguments.schemas {
                 assert!(schema["type"].is_string(), "{name}.{argument}: {schema}");
                 let said = schema["description"].as_str().unwrap();
-                assert!((8..=160).contains(&said.len()) && said.ends_with('.'), "{name}.{argument}: {said}");
+                assert!((8..=200).contains(&said.len()) && said.ends_with('.'), "{name}.{argument}: {said}");
             }
         }
     }

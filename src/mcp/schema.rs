@@ -184,7 +184,7 @@ impl Arguments {
 
 /// Returns the first sentence of a description.
 fn first_sentence(description: &str) -> String {
-    let paragraph = description.split("\n\n").next().unwrap_or_default().replace(['\n', '`'], " ");
+    let paragraph = description.split("\n\n").next().unwrap_or_default().replace('`', "");
     let words: Vec<&str> = paragraph.split_whitespace().collect();
     let text = words.join(" ");
     let end = text.find(". ").map_or(text.len(), |end| end + 1);

@@ -9,9 +9,10 @@ pub(super) const TOOLS: &[Declaration] = &[
         description: "Search volume, cost per click, competition and difficulty of keywords, from the SEO provider that the person has \
                       connected, beside the property's own performance. It spends the person's credit: meta.cost says how much, and the \
                       same question is not paid twice while its answer is kept. Volumes are monthly estimates. Without keywords it asks \
-                      about the property's top queries.",
+                      about the property's top queries. trend=true adds the monthly volumes.",
         operation: "getPropertyKeywordResearch",
         parameters: &["keywords", "country", "language", "provider", "trend"],
+        series_by: Some("trend"),
         rows: Rows::LIMIT,
         effect: Effect::Pay,
         ..Declaration::READS

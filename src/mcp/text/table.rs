@@ -14,7 +14,7 @@ pub(super) fn table(name: &str, rows: &[Value], out: &mut String) {
         }
     }
     let title = if name.is_empty() { "rows" } else { name };
-    let is_compared = rows.iter().any(|row| row["previous"].is_object());
+    let is_compared = rows.iter().any(|row| row["previous"].is_object() || row["change"].is_object());
     let note = if is_compared { ", changes in parentheses" } else { "" };
     line(out, &format!("\n{title} ({}){note}", rows.len()));
     if !columns.is_empty() {
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn other_objects_become_columns() {
         let mut text = String::new();
-        table("", &[json!({ "change": { "other": 1 }, "owner": { "page": "p" } })], &mut text);
-        assert_eq!(text, "\nrows (1)\nchange.other | owner.page\n1 | \"p\"\n");
+        table("", &[json!({ "moved": { "other": 1 }, "owner": { "page": "p" } })], &mut text);
+        assert_eq!(text, "\nrows (1)\nmoved.other | owner.page\n1 | \"p\"\n");
     }
 }
