@@ -12,7 +12,7 @@ use super::{
     fit::{BUDGET, Cut, cut, longest, remove_series},
     round::{RULE, rounded},
     state::State,
-    text::{left_out, readable},
+    text::{left_out, readable, warnings},
 };
 
 /// The field of `_meta` that says how large an answer is.
@@ -114,14 +114,10 @@ impl<'a> Given<'a> {
     }
 
     fn text(&self, structured: &Value, notes: &[&str]) -> String {
-        let mut text = format!("{ADVICE}\n");
-        let state = self.state.map(State::line);
         let notes: Vec<&str> = notes.iter().copied().filter(|note| !note.is_empty()).collect();
         let notes = (!notes.is_empty()).then(|| format!("{}.", notes.join(". ")));
-        for line in state.into_iter().chain(notes) {
-            text.extend([line.as_str(), "\n"]);
-        }
-        text.push('\n');
+        let head = [warnings(structured), Some(ADVICE.to_owned()), self.state.map(State::line), notes];
+        let mut text = head.into_iter().flatten().map(|line| line + "\n").collect::<String>() + "\n";
         text.push_str(&readable(structured));
         text
     }

@@ -25,8 +25,8 @@ const SHARED: [(&str, &str); 16] = [
     ("property", "Its id, domain or site URL, as list_properties gives them."),
     (
         "period",
-        "Instead of startDate and endDate: last_N_days, last_N_months, yesterday, last_week, this_month, last_month, last_quarter or \
-         this_year.",
+        "Instead of startDate and endDate: last_N_days, last_N_months, yesterday, last_week, this_month, last_month, last_quarter, \
+         last_year or this_year.",
     ),
     ("startDate", "First day, YYYY-MM-DD."),
     ("endDate", "Last day, inclusive."),
