@@ -67,7 +67,11 @@ pub fn longest(answer: &Value) -> usize {
 
 /// Removes the series of an answer. Returns whether there were any.
 pub fn remove_series(value: &mut Value) -> bool {
-    let Value::Object(fields) = value else { return false };
+    let fields = match value {
+        Value::Array(items) => return items.iter_mut().fold(false, |found, item| remove_series(item) || found),
+        Value::Object(fields) => fields,
+        _ => return false,
+    };
     let before = fields.len();
     fields.retain(|name, _| !SERIES.contains(&name.as_str()));
     let is_shorter = fields.len() < before;
@@ -174,7 +178,6 @@ impl Removed {
         coverage.insert("clicks".to_owned(), json!(clicks));
         for share in ["clicksShare", "sliceShare"] {
             if let Some(of) = coverage.get(share).and_then(Value::as_f64) {
-                #[expect(clippy::cast_precision_loss, reason = "clicks are far below 2^53")]
                 coverage.insert(share.to_owned(), json!(of * clicks as f64 / before as f64));
             }
         }
@@ -255,6 +258,9 @@ mod tests {
         assert!(remove_series(&mut answer));
         assert_eq!(answer, json!({ "data": { "visibility": { "index": 1 } } }));
         assert!(!remove_series(&mut answer));
+        let mut rows = json!({ "rows": [{ "keyword": "a", "trend": [1, 2] }] });
+        assert!(remove_series(&mut rows));
+        assert_eq!(rows, json!({ "rows": [{ "keyword": "a" }] }));
     }
 
     #[test]
