@@ -8,7 +8,7 @@ use crate::{
     answer::{Answer, Answered, ListMeta, Rendered},
     body::Body,
     models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
-    params::{Paging, Params, QueryParams, Whole},
+    params::{Paging, Params, QueryParams, Text, Whole},
     security::Caller,
 };
 
@@ -104,6 +104,9 @@ pub struct PropertyListParams {
     /// The days of the headline metrics.
     #[param(flatten)]
     pub headline: HeadlineParams,
+    /// Only properties whose name, or the name of one of the caller's tags on them, contains this text. Upper and lower case are equal.
+    #[param(example = "northmoor")]
+    pub search: Option<Text<200>>,
     /// The page of the list. Headlines of other properties are not read.
     #[param(flatten)]
     pub paging: Paging,

@@ -103,6 +103,30 @@ async fn headlines_are_the_totals_of_the_same_days() {
 }
 
 #[tokio::test]
+async fn a_search_finds_properties_by_name_and_by_tag() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
+    let all = list(&owner).await;
+    let northmoor = owner.property("northmoor").await;
+    let other = ids(&all).into_iter().find(|id| *id != northmoor).unwrap();
+    let tag = owner.post("/api/tags", &json!({ "name": "Küche & Bad" })).await.expect(201);
+    let path = format!("/api/tags/{}/properties", tag.json["data"]["id"].as_str().unwrap());
+    owner.send_json(Method::POST, &path, &json!({ "propertyIds": [other] })).await.expect(200);
+    let found = async |who: &Actor, text: &str| ids(&who.ask("/api/properties", &[("search", text)]).await.expect(200));
+    for text in ["northmoor", "NORTHMOOR.ex", "https://northmoor.example/", " northmoor "] {
+        assert_eq!(found(&owner, text).await, std::slice::from_ref(&northmoor), "{text}");
+    }
+    assert_eq!(found(&owner, "küche").await, [other]);
+    assert!(found(&editor, "küche").await.is_empty(), "tags are each person's own");
+    assert!(found(&owner, "nothing-like-it").await.is_empty());
+    assert!(found(&app.actor("stranger").await, "northmoor").await.is_empty());
+    let refused = owner.ask("/api/properties", &[("search", "")]).await.expect(400);
+    assert_eq!(refused.hint(), "search: must be 1 to 200 characters long");
+    let refused = owner.ask("/api/properties", &[("search", &"x".repeat(201))]).await.expect(400);
+    assert_eq!(refused.hint(), "search: must be 1 to 200 characters long");
+}
+
+#[tokio::test]
 async fn each_person_lists_what_is_theirs_to_see() {
     let owner = list(&shared().actor("owner").await).await;
     assert!(column(&owner, "role").iter().all(|role| *role == "owner"));

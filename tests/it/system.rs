@@ -79,7 +79,7 @@ async fn an_engine_that_answers_with_errors_is_degraded_and_a_silent_one_unavail
     let engine = async |app: &TestApp| {
         app.hand.advance(TimeDelta::seconds(2));
         let health = health(&anonymous, 200).await;
-        (health["data"]["status"].clone(), dependency(&health, "searchEngine")["status"].clone())
+        (health["data"]["status"].clone(), dependency(&health, "search_engine")["status"].clone())
     };
     assert_eq!(engine(&app).await, ("ok".into(), "ok".into()));
     app.simulator().controls().set_faults(vec!["error500:1".parse().unwrap()]);

@@ -11,7 +11,7 @@ use chrono::TimeDelta;
 use futures_util::future::{OptionFuture, try_join};
 use uuid::Uuid;
 
-use super::{Listed, display_name, visible};
+use super::{Listed, display_name, reference, visible};
 use crate::{
     analytics::{
         change::{change, to_api},
@@ -32,15 +32,19 @@ use crate::{
     },
 };
 
-/// Returns a page of the tracked properties that a person can see. Each has the metrics of the last `days` final days and of as many
-/// days before, if the search engine still keeps them.
+/// Returns a page of the tracked properties that a person can see, or of those that the person searches for. Each has the metrics of the
+/// last `days` final days and of as many days before, if the search engine still keeps them.
 pub async fn list(
     search: &SearchData,
     config: &Config,
     member: &Member,
     params: &PropertyListParams,
 ) -> Result<PropertyListAnswer, Error> {
-    let (page, list) = params.paging.page(visible(&search.db, config, member, search.clock.now()).await?);
+    let mut listed = visible(&search.db, config, member, search.clock.now()).await?;
+    if let Some(text) = &params.search {
+        listed = reference::matching(&search.db, member, listed, &text.0).await?;
+    }
+    let (page, list) = params.paging.page(listed);
     let (data, meta) = entries(search, page, params.headline.days.0).await;
     let (freshness, warnings) = meta.map(|meta| (meta.freshness, meta.warnings)).unzip();
     Ok(PropertyListAnswer { data, meta: PropertyListMeta { list, freshness, warnings: warnings.flatten() } })
