@@ -33,7 +33,6 @@ impl Document<'_> {
         let found = parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == name)?;
         let mut schema = found["schema"].as_object()?.clone();
         schema.insert("description".to_owned(), found["description"].clone());
-        schema.insert("examples".to_owned(), json!([found["example"]]));
         Some(Value::Object(schema))
     }
 
