@@ -135,7 +135,7 @@ pub struct Movement {
     /// Metrics of the comparison window's compared days; absent when their rows do not contain the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous, over the compared days; absent when the rows of one window's days do not contain the query.
+    /// The query's metrics minus `previous`; absent with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }

@@ -81,12 +81,12 @@ pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Resu
 }
 
 async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
-    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
+    let (counted, plan) = (asked.settled.days().counted, asked.settled.plan().await?);
     let (queries, pages, curve, wholes) = tokio::try_join!(
-        PerWindow::read(&asked.settled, |window| asked.read_all(window, &[Dimension::Query], &plan)),
-        asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
-        asked.read_all(window, &[Dimension::Query], curve_plan),
-        asked.read_wholes(window, false),
+        PerWindow::read(&asked.settled, |days| asked.read_all(days.counted, &[Dimension::Query], &plan)),
+        asked.read_all(counted, &[Dimension::Query, Dimension::Page], &plan),
+        asked.read_all(counted, &[Dimension::Query], curve_plan),
+        asked.read_wholes(counted, false),
     )?;
     Ok(Readings { queries, pages, curve, wholes })
 }
@@ -111,11 +111,11 @@ fn answer<'r>(
     };
     let found = opportunities(queries.rows.iter().copied(), &curve, &thresholds, params.kind);
     let opportunities_found = found.len() as u64;
-    let movements = readings.queries.compared().map(|(base, previous)| Movements::of(base, previous));
+    let movements = readings.queries.previous.as_deref().map(Movements::of);
     let values = |found: &Opportunity<'r>| Values {
         key: found.query,
         own: Some(found.metrics),
-        compared: movements.as_ref().and_then(|movements| movements.of_query(found.query)),
+        compared: movements.as_ref().and_then(|movements| movements.of_query(found)),
     };
     let listed = page.of(found, values, Opportunity::by_gain);
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
@@ -155,22 +155,20 @@ fn answer<'r>(
     }
 }
 
-/// The queries of the compared days, in both windows.
+/// The queries of the comparison window.
 struct Movements<'r> {
-    now: HashMap<&'r str, &'r Metrics>,
     before: HashMap<&'r str, &'r Metrics>,
     capped: bool,
 }
 
 impl<'r> Movements<'r> {
-    fn of(base: &'r Reading, previous: &'r Reading) -> Self {
-        let [now, before] = [base, previous]
-            .map(|reading| reading.rows.iter().map(|row| (row.key(), &row.metrics)).collect::<HashMap<_, _>>());
-        Self { now, before, capped: previous.capped }
+    fn of(previous: &'r Reading) -> Self {
+        let before = previous.rows.iter().map(|row| (row.key(), &row.metrics)).collect();
+        Self { before, capped: previous.capped }
     }
 
-    fn of_query(&self, query: &str) -> Option<(Metrics, Metrics)> {
-        self.now.get(query).zip(self.before.get(query)).map(|(now, before)| (**now, **before))
+    fn of_query(&self, found: &Opportunity<'_>) -> Option<(Metrics, Metrics)> {
+        self.before.get(found.query).map(|before| (found.metrics, **before))
     }
 
     fn movement(&self, found: &Opportunity<'_>) -> Movement {
@@ -178,7 +176,7 @@ impl<'r> Movements<'r> {
         Movement {
             presence: before.map_or_else(|| table::only_now(self.capped), |_| api::models::Presence::Both),
             previous: before.map(|before| to_api(before)),
-            change: self.now.get(found.query).zip(before).map(|(now, before)| change(now, before)),
+            change: before.map(|before| change(&found.metrics, before)),
         }
     }
 }

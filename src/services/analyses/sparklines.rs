@@ -17,6 +17,7 @@ use futures_util::future::{OptionFuture, try_join_all};
 
 use super::{
     Asked, Listed, Wholes, by_key_and_time, check_has, page,
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, times,
@@ -46,16 +47,14 @@ fn dimension(table: SparklineTable) -> Dimension {
 struct Readings {
     /// The table, if the rows requested are its first ones.
     table: Option<Arc<Reading>>,
-    /// The readings by day and key.
-    days: Vec<Arc<Reading>>,
-    /// Those of the comparison window.
-    previous: Vec<Arc<Reading>>,
+    /// The readings by time and key.
+    by_time: PerWindow<Vec<Arc<Reading>>>,
     wholes: Wholes,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.table.iter().chain(&self.days).chain(&self.previous).chain(self.wholes.all())
+        self.table.iter().chain(self.by_time.all().flatten()).chain(self.wholes.all())
     }
 }
 
@@ -95,10 +94,10 @@ pub async fn sparklines(
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(
-        asked_for.is_none().then(|| asked.read(asked.settled.window, &own, table_cap(dimension), &plan)),
+        asked_for.is_none().then(|| asked.read(asked.settled.days().counted, &own, table_cap(dimension), &plan)),
     );
     let (table, wholes) =
-        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.window, by_page))?;
+        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.days().counted, by_page))?;
     let (keys, shown) = {
         let listed = Listed::maybe(table.as_deref());
         let places = table::places(listed.listing(), None, &page);
@@ -106,9 +105,8 @@ pub async fn sparklines(
         (asked_for.unwrap_or_else(|| first().collect()), places.shown)
     };
     let read = |window| read_days(&asked, window, dimension, &keys, &plan);
-    let previous = OptionFuture::from(asked.settled.compared.map(|compared| read(compared.previous)));
-    let (days, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
-    let readings = Readings { table, days, previous: previous.unwrap_or_default(), wholes };
+    let by_time = PerWindow::read(&asked.settled, |days| read(days.series)).await?;
+    let readings = Readings { table, by_time, wholes };
     let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("sparklines", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -163,18 +161,27 @@ fn answer(
     (keys, shown): (&[String], Shown),
     readings: &Readings,
 ) -> SparklinesAnswer {
-    let window = asked.settled.window;
-    let days = by_key(&readings.days, asked.span(window));
-    let before = asked.settled.compared.map(|compared| asked.span(compared.previous));
-    let before = before.map(|span| (by_key(&readings.previous, span), span));
-    let rows = keys.iter().map(|key| Sparkline {
-        key: key.clone(),
-        series: periods(&days, key, asked.span(window)),
-        previous_series: before.as_ref().map(|(days, span)| periods(days, key, *span)),
+    let span = asked.span(asked.settled.window);
+    let now = by_key(&readings.by_time.current, span);
+    let before = readings.by_time.previous.as_ref().zip(asked.settled.previous_days());
+    let before = before.map(|(readings, days)| {
+        let span = asked.span(days.series);
+        (by_key(readings, span), span)
+    });
+    let rows = keys.iter().map(|key| {
+        let known = [Some(&now), before.as_ref().map(|(days, _)| days)];
+        let known = known.into_iter().flatten().any(|days| days.contains_key(key.as_str()));
+        let series = |days, span| if known { periods(days, key, span) } else { Vec::new() };
+        Sparkline {
+            key: key.clone(),
+            known,
+            series: series(&now, span),
+            previous_series: before.as_ref().map(|(days, span)| series(days, *span)),
+        }
     });
     SparklinesAnswer {
         meta: SparklinesMeta {
-            answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.is_empty()),
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !now.is_empty()),
             question: Echo::of(params),
             coverage: SparklinesCoverage { rows: coverage(asked, params, (keys, shown), readings) },
         },
@@ -194,8 +201,13 @@ fn coverage(
     if let Some(table) = &readings.table {
         return table::coverage(Listed::of(table).listing(), shown, aggregation.into(), whole);
     }
-    let by_key = by_key(&readings.days, asked.span(asked.settled.window));
-    let known = keys.iter().filter_map(|key| Some((key.as_str(), by_key.get(key.as_str())?.values().copied().sum())));
+    let by_key = by_key(&readings.by_time.current, asked.span(asked.settled.window));
+    let counted = asked.settled.days().counted;
+    let sum = |key: &str| {
+        let days = by_key.get(key)?.iter().filter(|(slot, _)| counted.is_some_and(|window| slot.is_in(window)));
+        Some(days.map(|(_, metrics)| *metrics).sum()).filter(|sum: &Metrics| sum.impressions > 0.0)
+    };
+    let known = keys.iter().filter_map(|key| Some((key.as_str(), sum(key)?)));
     let rows: Vec<(&str, Metrics)> = known.collect();
     let listing = Listing { rows: &rows, capped: false };
     table::coverage(listing, Shown::first(&rows, usize::MAX), aggregation.into(), whole)

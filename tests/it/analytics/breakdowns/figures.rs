@@ -13,8 +13,6 @@ use crate::support::oracle::{Count, Sum, Tally, coverage_said, days_said, tally}
 pub struct Row {
     pub key: String,
     pub now: Option<Sum>,
-    /// The sums of the compared days.
-    pub base: Option<Sum>,
     pub before: Option<Sum>,
     /// Present only with a comparison.
     pub presence: Option<&'static str>,
@@ -39,9 +37,7 @@ impl Case {
     pub fn rows(&self, table: &str, limit: usize) -> Rows {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
         let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
-        let (now, compared) = (known(self.window), self.compared().map(|windows| windows.map(known)));
-        let (base, before) = compared.map(|[base, before]| (base, before)).unzip();
-        let base: HashMap<String, Sum> = base.into_iter().flatten().collect();
+        let (now, before) = (known(self.counted()), self.compared().map(|[_, before]| known(before)));
         let known = tally(now.iter().map(|(_, sum)| *sum));
         let only = |other: usize, name| if other == ceiling { "unknown" } else { name };
         let was: HashMap<String, Sum> = before.iter().flatten().cloned().collect();
@@ -49,14 +45,12 @@ impl Case {
         let current = now.into_iter().take(limit).map(|(key, sum)| {
             let earlier = was.get(&key).copied();
             let presence = if earlier.is_some() { "both" } else { only(was.len(), "new") };
-            let base = base.get(&key).copied();
-            Row { key, now: Some(sum), base, before: earlier, presence: before.is_some().then_some(presence) }
+            Row { key, now: Some(sum), before: earlier, presence: before.is_some().then_some(presence) }
         });
         let mut rows: Vec<Row> = current.collect();
         let gone = before.iter().flatten().filter(|(key, _)| !is.contains_key(key)).take(limit);
         let presence = Some(only(known.0, "lost"));
-        let row =
-            |(key, sum): &(String, Sum)| Row { key: key.clone(), now: None, base: None, before: Some(*sum), presence };
+        let row = |(key, sum): &(String, Sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence };
         rows.extend(gone.map(row));
         Rows { rows, known }
     }
@@ -93,16 +87,19 @@ impl Case {
         }
     }
 
-    /// Checks totals, which always include the comparison window if there is anything to compare. `compared` are the sums of the
-    /// compared days.
+    /// Checks totals, which always include the comparison window if there is anything to compare, and are null where no day is
+    /// counted.
     #[track_caller]
-    pub fn totals(&self, said: &Value, now: Sum, compared: Option<[Sum; 2]>) {
+    pub fn totals(&self, said: &Value, now: Sum, before: Option<Sum>) {
+        if !self.is_counted() {
+            return assert!(said.is_null(), "{said} in {self:?}");
+        }
         self.metrics(said, now);
-        let is = compared.is_some();
+        let is = before.is_some();
         assert_eq!((said.get("previous").is_some(), said.get("change").is_some()), (is, is), "{said}");
-        if let Some([base, before]) = compared {
+        if let Some(before) = before {
             self.metrics(&said["previous"], before);
-            self.change(&said["change"], base, before);
+            self.change(&said["change"], now, before);
         }
     }
 
@@ -125,7 +122,7 @@ impl Case {
             if let Some(before) = expected.before {
                 self.metrics(&row["previous"], before);
             }
-            let both = expected.base.zip(expected.before);
+            let both = expected.now.zip(expected.before);
             assert_eq!(row.get("change").is_some(), both.is_some(), "{row} in {self:?}");
             if let Some((now, before)) = both {
                 self.change(&row["change"], now, before);
@@ -149,7 +146,7 @@ impl Case {
     pub fn coverage(&self, said: &Value, table: &str, shown: Tally, known: Tally) {
         let count = self.count_of(table);
         let capped = matches!(table, "queries" | "pages") && known.0 == CEILING;
-        let clicks = |case: &Self| case.total(count, self.window).clicks;
+        let clicks = |case: &Self| case.total(count, self.counted()).clicks;
         let (property, slice) = (clicks(&self.of_everything()), clicks(&self.of_any_query()));
         let mut expected = coverage_said(count, capped, [shown, known], property, slice);
         // With alternatives, the question without conditions on queries is not well defined.
@@ -168,11 +165,11 @@ impl Case {
         assert_eq!(said["days"], days_said(self.window, self.before, LAST_FINAL), "{self:?}");
         assert_eq!((&said["searchType"], &said["aggregation"]), (&self.kind_name().into(), &name_of(count).into()));
         assert_eq!(said["freshness"]["lastFinalDate"], LAST_FINAL);
-        let some = self.total(count, self.window).impressions > 0;
-        let status = match (self.window.0 > LAST_FINAL, some) {
-            (true, _) => "not_final_yet",
-            (false, true) => "analysed",
-            (false, false) => "no_search_data",
+        let some = self.total(count, self.counted()).impressions > 0;
+        let status = match (self.is_counted(), some) {
+            (false, _) => "not_final_yet",
+            (true, true) => "analysed",
+            (true, false) => "no_search_data",
         };
         assert_eq!(said["status"], status, "{self:?}");
         assert!(DateTime::parse_from_rfc3339(said["cachedAt"].as_str().unwrap()).is_ok(), "{said}");

@@ -3,7 +3,7 @@
 
 mod case;
 mod countries;
-mod csv;
+pub mod csv;
 mod export;
 mod figures;
 mod keys;
