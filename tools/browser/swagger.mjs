@@ -10,7 +10,7 @@ export async function open(page, url) {
   return docs;
 }
 
-/** Authorizes it by OAuth. `consent` acts on the window that asks for consent, where one is expected. */
+/** Authorizes it by OAuth. `consent` acts on the window that opens. */
 export async function authorize(docs, consent) {
   await docs.locator('.auth-wrapper .authorize').first().click();
   const dialog = docs.locator('.modal-ux-content');
@@ -21,7 +21,7 @@ export async function authorize(docs, consent) {
   // Swagger UI names its buttons otherwise than they read.
   const [popup] = await Promise.all([docs.waitForEvent('popup'), form.locator('button.authorize').click()]);
   const closed = popup.isClosed() ? undefined : popup.waitForEvent('close');
-  await consent?.(popup);
+  await consent(popup);
   await closed;
   await form.getByText('Logout').waitFor();
   await docs.locator('.btn-done').first().click();
