@@ -113,7 +113,8 @@ fn every_query_parameter_says_what_it_is_shows_an_example_and_tells_what_happens
     assert!(parameters.len() > 100, "only {} parameters were looked at", parameters.len());
     for parameter in parameters {
         let (name, description) = (&parameter["name"], parameter["description"].as_str().unwrap_or_default());
-        let example = if parameter["required"] == true { &parameter["example"] } else { &parameter["schema"]["examples"][0] };
+        let example =
+            if parameter["required"] == true { &parameter["example"] } else { &parameter["schema"]["examples"][0] };
         assert!(!description.is_empty() && !example.is_null(), "{name}");
         let told = !parameter["schema"]["default"].is_null() || parameter["required"] == true;
         assert!(told || description.to_lowercase().contains("without "), "{name} has no default and does not say so");
@@ -139,7 +140,8 @@ fn only_what_a_request_needs_is_filled_in() {
 #[test]
 fn the_tags_that_people_come_for_stand_first() {
     let document = document(&Locations::relative());
-    let names: Vec<&str> = document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
     assert_eq!(names[..2], ["Properties", "Analytics"]);
     assert_eq!(names.last(), Some(&"System"));
 }

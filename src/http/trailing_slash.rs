@@ -29,9 +29,9 @@ pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -
 /// Returns the address without the slash, if a page is there. It stays on this host: a browser takes what follows two slashes, or a slash
 /// and a backslash, for another one.
 fn page(uri: &Uri, pages: &[(&str, &str)]) -> Option<String> {
-    let path = uri.path().strip_suffix('/')?;
+    let is_own = uri.path().starts_with('/') && !uri.path().starts_with("//") && !uri.path().contains('\\');
+    let path = uri.path().strip_suffix('/').filter(|path| !path.is_empty())?;
     let has_page = || pages.iter().any(|(known, methods)| is_at(known, path) && methods.contains("GET"));
-    let is_own = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
     let is_program = PROGRAMS.iter().any(|start| is_below(start, path));
     (is_own && !is_program && has_page())
         .then(|| uri.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
@@ -73,8 +73,21 @@ mod tests {
     #[test]
     fn nothing_else_is_led_anywhere() {
         for address in [
-            "/", "/docs", "/nothing/", "/docs//", "/mcp/", "/oauth/authorize/", "/.well-known/x/", "/api/",
-            "/api/properties/", "//evil.example/", "//evil.example/x/", "///docs/", "/share/x/y/",
+            "/",
+            "//",
+            "///",
+            "/docs",
+            "/nothing/",
+            "/docs//",
+            "/mcp/",
+            "/oauth/authorize/",
+            "/.well-known/x/",
+            "/api/",
+            "/api/properties/",
+            "//evil.example/",
+            "//evil.example/x/",
+            "///docs/",
+            "/share/x/y/",
         ] {
             assert_eq!(led(address), None, "{address}");
         }

@@ -19,11 +19,7 @@ pub fn fixed(content_type: &'static str, body: impl Into<Bytes>) -> RouteMethod 
 }
 
 /// Serves `body` to `GET` and `HEAD`, with these further headers.
-pub fn with_headers(
-    content_type: &'static str,
-    body: impl Into<Bytes>,
-    more: &[(HeaderName, String)],
-) -> RouteMethod {
+pub fn with_headers(content_type: &'static str, body: impl Into<Bytes>, more: &[(HeaderName, String)]) -> RouteMethod {
     let (body, more) = (body.into(), more.to_vec());
     let tag = format!("\"{}\"", opaque_tag(&body));
     get(make_sync(move |request: Request| {

@@ -1,10 +1,6 @@
 //! `GET /`: people go to their account page, programs to the documentation.
 
-use poem::{
-    EndpointExt as _, Request, Response, get, handler,
-    http::header,
-    web::Data,
-};
+use poem::{EndpointExt as _, Request, Response, get, handler, http::header, web::Data};
 
 use super::{
     account::{self, redirect},

@@ -37,9 +37,12 @@ async fn a_browser_gets_a_page_where_a_program_gets_json() {
 
 #[tokio::test]
 async fn the_api_and_the_tool_endpoint_answer_json_to_browsers_too() {
-    for (method, path, status) in
-        [("GET", "/api/nothing", 401), ("DELETE", "/api/health", 405), ("GET", "/api/tags", 401), ("GET", "/mcp/x", 404)]
-    {
+    for (method, path, status) in [
+        ("GET", "/api/nothing", 401),
+        ("GET", "/api/health?x=1", 400),
+        ("GET", "/api/tags", 401),
+        ("GET", "/mcp/x", 404),
+    ] {
         let answer = shared().anonymous().send(method.parse().unwrap(), path, None, &[HTML]).await;
         assert_eq!(answer.header("content-type"), "application/json", "{path}");
         assert_eq!(answer.status.as_u16(), status, "{path}");
@@ -107,7 +110,7 @@ async fn a_slash_at_the_end_leads_to_the_page() {
         "/docs//",
         "//docs/",
         "//evil.example/",
-        "//evil.example/%2e%2e/",
+        "//",
         "/%5Cevil.example/",
         "/api/tags/",
         "/api/",

@@ -20,7 +20,8 @@ const ICON: &str = "/favicon.ico";
 
 /// Crawlers have no business at what changes something or needs a person. They may open share links, whose pages forbid to list them:
 /// a crawler that may not open a page may still list its address.
-const ROBOTS: &str = "User-agent: *\nDisallow: /account\nDisallow: /api\nDisallow: /auth/\nDisallow: /mcp\nDisallow: /oauth/\n";
+const ROBOTS: &str =
+    "User-agent: *\nDisallow: /account\nDisallow: /api\nDisallow: /auth/\nDisallow: /mcp\nDisallow: /oauth/\n";
 
 /// There is no `form-action` directive: browsers also apply it to the redirect after a form, and sign-in redirects to clients and
 /// to the search engine. Forms carry a token or are held to the service's own origin.

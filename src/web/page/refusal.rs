@@ -36,9 +36,10 @@ fn words(refusal: &ApiError) -> (&'static str, String) {
             let when = if seconds == 1 { "a second".to_owned() } else { format!("{seconds} seconds") };
             ("Too many requests", format!("Too many pages were opened from here. Try again in {when}."))
         }
-        code if code.status().is_server_error() => {
-            ("Something went wrong here", "The page cannot be shown at the moment. Try again in a few seconds.".to_owned())
-        }
+        code if code.status().is_server_error() => (
+            "Something went wrong here",
+            "The page cannot be shown at the moment. Try again in a few seconds.".to_owned(),
+        ),
         code => (code.text(), refusal.hint.clone().unwrap_or_else(|| "The request was refused.".to_owned())),
     }
 }
