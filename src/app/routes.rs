@@ -64,6 +64,7 @@ fn tools(
     let mcp_url = app.config.mcp_url(&app.base_url);
     let (search, config, clock) = (app.search.clone(), app.config.clone(), app.clock.clone());
     Tools {
+        address: mcp_endpoint(&app.config, &app.base_url),
         operations: mcp::dated(search.clone(), operations),
         authenticate: Authenticate {
             surface: Surface { kind: SurfaceKind::Tools, audience: mcp_audience(&app.config, &app.base_url) },

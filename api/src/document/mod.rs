@@ -15,7 +15,7 @@ use poem_openapi::{OpenApiService, error::ParsePathError};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Api, VERSION, all_routes,
+    Api, TAGS, VERSION, all_routes,
     error::{ApiError, Code},
     models::Role,
     operation::{self, Operation},
@@ -66,6 +66,7 @@ type Pass = fn(&mut Value);
 /// Passes that turn poem-openapi's output into the published document, in this order.
 const PASSES: &[Pass] = &[
     describe,
+    order_tags,
     schemas::add_shared,
     schemas::drop_noise,
     schemas::write_types_as_3_1,
@@ -123,6 +124,13 @@ fn describe(document: &mut Value) {
         "license": { "name": "Apache 2.0", "identifier": "Apache-2.0" },
         "contact": { "name": "Sightline", "url": "https://github.com/sightline/sightline" },
     });
+}
+
+/// Brings the tags into the order of their declaration; poem-openapi sorts them by name.
+fn order_tags(document: &mut Value) {
+    if let Some(tags) = document["tags"].as_array_mut() {
+        tags.sort_by_key(|tag| TAGS.iter().position(|name| tag["name"] == **name));
+    }
 }
 
 fn mark_idempotency(document: &mut Value) {
