@@ -54,19 +54,20 @@ pub fn given(tool: &Declaration, answer: Value, rows: usize) -> (Value, Vec<Cut>
     (answer, cuts)
 }
 
-/// Makes the coverage of a table that of its first `rows` rows, which have so many `clicks`.
+/// Makes the coverage of a table that of its first `rows` rows, which have so many `clicks`. Where rows overlap it says no clicks.
 fn narrow(coverage: &mut Value, rows: usize, clicks: f64) {
-    let share = match (coverage["clicksShare"].as_f64(), coverage["clicks"].as_f64()) {
-        (Some(share), Some(all)) if all > 0.0 => Some(share * clicks / all),
-        _ => None,
-    };
+    let all = coverage["clicks"].as_f64();
     let Some(fields) = coverage.as_object_mut() else { return };
     fields.insert("rowsShown".to_owned(), json!(rows));
-    if let (Some(share), true) = (share, clicks.fract() == 0.0) {
-        fields.insert("clicksShare".to_owned(), json!(share));
-        #[expect(clippy::cast_possible_truncation, reason = "a sum of whole numbers below 2^53")]
-        fields.insert("clicks".to_owned(), json!(clicks as i64));
+    fields.insert("hasMore".to_owned(), json!(true));
+    let Some(all) = all.filter(|all| *all > 0.0) else { return };
+    for name in ["clicksShare", "sliceShare"] {
+        if let Some(share) = fields.get(name).and_then(Value::as_f64) {
+            fields.insert(name.to_owned(), json!(share * clicks / all));
+        }
     }
+    #[expect(clippy::cast_possible_truncation, reason = "a sum of whole numbers below 2^53")]
+    fields.insert("clicks".to_owned(), json!(clicks as i64));
 }
 
 /// Returns the result of a call that the operation answered.
@@ -75,7 +76,7 @@ pub fn success(tool: &Declaration, answer: Value, rows: usize, state: Option<Sta
     let (answer, cuts) = given(tool, answer, rows);
     let body = readable(&answer);
     let structured = answer.to_string().len() / BYTES_OF_TOKEN;
-    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, rows, &cuts));
+    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, &cuts));
     let omitted: Vec<String> = omitted.chain(left_out(&answer["data"]["explanation"])).collect();
     let mut head = format!("{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
     let said = state.as_ref().map(State::line);
@@ -96,25 +97,17 @@ impl Cut {
     }
 }
 
-/// Says which tables and lists the operation has bounded: tables by their coverage, lists by the number that was found.
-fn bounded(tool: &Declaration, answer: &Value, rows: usize, cuts: &[Cut]) -> Vec<String> {
+/// Says which tables and lists the operation has bounded, by their coverage.
+fn bounded(tool: &Declaration, answer: &Value, cuts: &[Cut]) -> Vec<String> {
     if tool.rows.parameters.is_empty() {
         return Vec::new();
     }
-    let data = &answer["data"];
-    let is_table = |name: &str| data.is_array() || data["tables"][name].is_array();
     let is_cut = |name: &str| cuts.iter().any(|cut| cut.list.rsplit('.').next() == Some(name));
-    let tables = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
-    let tables = tables
-        .filter(|(name, _)| is_table(name) && !is_cut(name))
-        .filter_map(|(name, of)| Some((name.as_str(), of["rowsShown"].as_u64()?, of["rowsKnown"].as_u64()?)));
-    let lists = data.as_object().into_iter().flatten().filter_map(|(member, found)| {
-        let name = member.strip_suffix("Found")?;
-        Some((name, data[name].as_array()?.len() as u64, found.as_u64()?))
-    });
-    let bounded = tables.chain(lists).filter_map(|(name, shown, known)| {
-        let is_bounded = shown < known && usize::try_from(shown).is_ok_and(|shown| shown >= rows);
-        is_bounded.then(|| format!("{name}: {shown} of {known} rows shown; a larger limit shows more."))
+    let coverage = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
+    let bounded = coverage.filter(|(name, of)| of["hasMore"] == true && !is_cut(name));
+    let bounded = bounded.filter_map(|(name, of)| {
+        let (shown, matched) = (of["rowsShown"].as_u64()?, of["rowsMatched"].as_u64()?);
+        Some(format!("{name}: {shown} of {matched} rows shown; a larger limit shows more."))
     });
     bounded.collect()
 }
@@ -196,11 +189,21 @@ mod tests {
         let country = |key: &str, clicks: u32| json!({ "key": key, "clicks": clicks });
         let answer = json!({
             "data": { "tables": { "countries": [country("usa", 60), country("gbr", 20), country("deu", 20)] } },
-            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsKnown": 3, "clicks": 100, "clicksShare": 0.5 } } },
+            "meta": { "coverage": { "countries": {
+                "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false, "clicks": 100, "clicksShare": 0.5, "sliceShare": 1.0,
+            } } },
         });
-        let (shown, _) = given(tool("get_performance"), answer, 2);
-        let expected = json!({ "rowsShown": 2, "rowsKnown": 3, "clicks": 80, "clicksShare": 0.4 });
+        let (shown, _) = given(tool("get_performance"), answer.clone(), 2);
+        let expected = json!({
+            "rowsShown": 2, "rowsMatched": 3, "rowsKnown": 3, "hasMore": true, "clicks": 80, "clicksShare": 0.4, "sliceShare": 0.8,
+        });
         assert_eq!(shown["meta"]["coverage"]["countries"], expected);
+        let mut overlapping = answer;
+        overlapping["meta"]["coverage"]["countries"] =
+            json!({ "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false });
+        let (shown, _) = given(tool("get_performance"), overlapping, 2);
+        let expected = json!({ "rowsShown": 2, "rowsMatched": 3, "rowsKnown": 3, "hasMore": true });
+        assert_eq!(shown["meta"]["coverage"]["countries"], expected, "rows that overlap are not added up");
     }
 
     #[test]
@@ -208,7 +211,8 @@ mod tests {
         let answer = json!({
             "data": [],
             "meta": { "coverage": {
-                "countries": { "rowsShown": 25, "rowsKnown": 61 }, "pages": { "rowsShown": 3, "rowsKnown": 9 },
+                "countries": { "rowsShown": 25, "rowsMatched": 61, "rowsKnown": 70, "hasMore": true },
+                "pages": { "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 9, "hasMore": false },
             } },
         });
         let result = success(tool("get_countries"), answer, 25, None);
@@ -217,11 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_how_many_were_found() {
+    fn a_list_says_how_many_rows_match() {
         let answer = |listed: usize| {
             json!({
-                "data": { "queriesAnalysed": 900, "queriesFound": 3, "queries": vec![json!({}); listed] },
-                "meta": { "coverage": { "queries": { "rowsShown": listed, "rowsKnown": 12_510 } } },
+                "data": { "queriesAnalysed": 900, "queries": vec![json!({}); listed] },
+                "meta": { "coverage": { "queries": {
+                    "rowsShown": listed, "rowsMatched": 3, "rowsKnown": 12_510, "hasMore": listed < 3,
+                } } },
             })
         };
         for (listed, said) in [(2, json!(["queries: 2 of 3 rows shown; a larger limit shows more."])), (3, json!([]))] {
@@ -234,7 +240,7 @@ mod tests {
     fn a_table_that_is_cut_is_named_once() {
         let answer = json!({
             "data": { "tables": { "countries": [{}, {}, {}] } },
-            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsKnown": 3 } } },
+            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false } } },
         });
         let result = success(tool("get_performance"), answer, 2, None);
         let said = json!(["data.tables.countries: 2 of 3 rows shown; a larger limit shows more."]);

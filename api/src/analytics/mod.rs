@@ -215,8 +215,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Returns the rows of one table of the performance answer, in the same order. Columns: `key`, `clicks`,
     /// `impressions`, `ctr`, `position`; with a comparison window also `previousClicks`, `previousImpressions`,
     /// `previousCtr`, `previousPosition`, `presence`. An undefined value is an empty cell. A key that a spreadsheet
-    /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Total-Rows-Capped` is true if
-    /// the table was cut at the fetch ceiling of 5,000 rows.
+    /// would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe. `X-Rows-Shown`,
+    /// `X-Rows-Matched`, `X-Rows-Known`, `X-Total-Rows-Capped` and `X-Has-More` say what `coverage` says in JSON.
     #[get("/api/properties/{id}/export")]
     #[etag(None)]
     #[errors(

@@ -17,7 +17,7 @@ use uuid::Uuid;
 pub use self::{
     dry_run::is_dry_run,
     echo::Echo,
-    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy},
+    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy, Table},
     unknown::{Ignored, judge},
 };
 use crate::error::ApiError;

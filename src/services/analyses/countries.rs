@@ -22,9 +22,10 @@ use super::{
 use crate::{
     analytics::{
         country_trends::{Countries, trends},
+        coverage::Known,
         page::Shown,
         series::Span,
-        table::{self, Listing},
+        table::Listing,
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},
@@ -61,7 +62,7 @@ pub async fn breakdown(
     params: &CountriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
     let params = CountriesParams { question: asked.settled.question.clone(), ..params.clone() };
@@ -69,14 +70,13 @@ pub async fn breakdown(
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
         let listed = readings.windows.map(|reading| Listed::of(reading));
-        let current = listed.current.listing();
-        let (rows, shown) = table::rows(current, listed.before(), &page);
+        let (rows, known, shown) = listed.sides().table(&page);
         CountriesAnswer {
             data: rows,
             meta: CountriesMeta {
-                answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
+                answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, current, shown),
+                coverage: coverage(&asked, &readings, known, shown),
             },
         }
     };
@@ -107,7 +107,7 @@ pub async fn timeseries(
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, listing, Shown::first(listing.rows, top)),
+                coverage: coverage(&asked, &readings, Known::of(listing), Shown::first(listing, top)),
             },
         }
     };
@@ -123,7 +123,6 @@ fn by_country(reading: &Reading, span: Span) -> Countries<'_> {
     Countries { span, days: by_key_and_time(reading, span) }
 }
 
-fn coverage(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: Shown) -> CountriesCoverage {
-    let (aggregation, whole) = (asked.settled.aggregation().into(), readings.wholes.clicks());
-    CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole)) }
+fn coverage(asked: &Asked, readings: &Readings, known: Known, shown: Shown) -> CountriesCoverage {
+    CountriesCoverage { countries: asked.coverage(known, Some(shown), false, &readings.wholes) }
 }

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use api::models::Window;
+use api::{answer::CsvRows, models::Window};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
@@ -18,8 +18,8 @@ pub const BLOCK: usize = 256;
 pub struct CsvFile {
     /// The file name that browsers suggest.
     pub name: String,
-    /// True if the rows were cut at a cap. `None` if that is unknown when the headers are sent.
-    pub capped: Option<bool>,
+    /// Its rows. `None` if they are unknown when the headers are sent.
+    pub rows: Option<CsvRows>,
     /// Its bytes.
     pub blocks: BoxStream<'static, io::Result<Bytes>>,
 }

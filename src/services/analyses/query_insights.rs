@@ -70,7 +70,7 @@ pub async fn query_insights(
 ) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
@@ -111,10 +111,9 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
     let previous_index = indices.previous.flatten();
     let base_index = indices.compared().and_then(|(base, _)| *base);
     let min_impressions = params.min_impressions.0.into();
-    let movers =
-        listed.compared().map(|(base, previous)| movers(base.listing(), previous.listing(), min_impressions, page));
-    let (movers, shown) = movers.unzip();
-    let queries = asked.coverage(&listed.current, shown.unwrap_or_default(), false, &readings.wholes);
+    let sides = listed.sides();
+    let (movers, shown) = sides.previous.map(|_| movers(sides, min_impressions, page)).unzip();
+    let queries = asked.coverage(sides.known(), shown, false, &readings.wholes);
     QueryInsightsAnswer {
         data: QueryInsights {
             distribution: distributions.current.rows(),

@@ -23,13 +23,14 @@ use super::{
 };
 use crate::{
     analytics::{
+        coverage::Known,
         metrics::Metrics,
         page::{Page, Shown},
         series::{self, Slot, Span},
-        table::{self, Listing},
+        table::{Listing, Sides},
     },
     error::Error,
-    search_engine::{Aggregation, Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
+    search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
     services::access::ReadableProperty,
 };
 
@@ -85,7 +86,7 @@ pub async fn sparklines(
     if params.order.sort.is_some_and(Sort::needs_comparison) {
         return Err(Error::invalid("sort: the rows of sparklines are sorted by a metric, not by its change"));
     }
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, false)?;
+    let page = page(&params.order, dimension, params.offset.offset, params.limit.0 as usize, false)?;
     if params.keys.is_some() && page != Page::first(page.limit) {
         return Err(Error::invalid(
             "keys: name the rows, so sort, metricFilters and offset mean nothing; leave one or the other out",
@@ -101,9 +102,10 @@ pub async fn sparklines(
         tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.window, by_page))?;
     let (keys, shown) = {
         let listed = Listed::maybe(table.as_deref());
-        let places = table::places(listed.listing(), None, &page);
-        let first = || places.now.iter().map(|(place, _)| listed.rows[*place as usize].0.to_owned());
-        (asked_for.unwrap_or_else(|| first().collect()), places.shown)
+        let sides = Sides { current: listed.listing(), previous: None };
+        let paged = sides.page(&page);
+        let first = || paged.places.iter().map(|place| sides.row(*place).key.to_owned());
+        (asked_for.unwrap_or_else(|| first().collect()), paged.shown)
     };
     let read = |window| read_days(&asked, window, dimension, &keys, &plan);
     let previous = OptionFuture::from(asked.settled.compared.map(|compared| read(compared.previous)));
@@ -189,14 +191,13 @@ fn coverage(
     readings: &Readings,
 ) -> TableCoverage {
     let by_page = params.table == SparklineTable::Pages;
-    let aggregation = if by_page { Aggregation::ByPage } else { asked.settled.aggregation() };
-    let whole = Some(readings.wholes.clicks());
     if let Some(table) = &readings.table {
-        return table::coverage(Listed::of(table).listing(), shown, aggregation.into(), whole);
+        let known = Known::of(Listed::of(table).listing());
+        return asked.coverage(known, Some(shown), by_page, &readings.wholes);
     }
     let by_key = by_key(&readings.days, asked.span(asked.settled.window));
     let known = keys.iter().filter_map(|key| Some((key.as_str(), by_key.get(key.as_str())?.values().copied().sum())));
     let rows: Vec<(&str, Metrics)> = known.collect();
     let listing = Listing { rows: &rows, capped: false };
-    table::coverage(listing, Shown::first(&rows, usize::MAX), aggregation.into(), whole)
+    asked.coverage(Known::of(listing), Some(Shown::first(listing, usize::MAX)), by_page, &readings.wholes)
 }
