@@ -6,7 +6,7 @@ use api::{
     error::{ApiError, Code},
     models::Role,
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use sea_orm::{DbErr, SqlErr};
 use uuid::Uuid;
 
@@ -72,6 +72,14 @@ pub enum Error {
         since: DateTime<Utc>,
         /// Seconds until the search engine is asked again.
         retry_after: u64,
+    },
+    /// No day of the window is counted yet, so a file of its rows would be empty.
+    #[error("no day of the window is counted yet")]
+    NotFinalYet {
+        /// The last final day.
+        last_final: NaiveDate,
+        /// True if the question also counts days that are not final.
+        counts_all: bool,
     },
     /// The plan tracks fewer properties than requested.
     #[error("the plan tracks {allowed} properties, {asked} were asked for")]
@@ -261,6 +269,7 @@ impl Error {
             Self::NotAvailableForSearchType(_) => Code::NotAvailableForSearchType,
             Self::SearchAccountDisconnected(_) => Code::SearchAccountDisconnected,
             Self::SearchSiteRefused { .. } => Code::SearchSiteRefused,
+            Self::NotFinalYet { .. } => Code::NotFinalYet,
             Self::PropertyQuotaExceeded { .. } => Code::PropertyQuotaExceeded,
             Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
             Self::ProviderNotConnected => Code::ProviderNotConnected,
@@ -294,6 +303,14 @@ impl Error {
                 since.format("%Y-%m-%d %H:%M UTC")
             )
             .into(),
+            Self::NotFinalYet { last_final, counts_all } => {
+                let or_all = if *counts_all {
+                    ", or leave the comparison out"
+                } else {
+                    ", or send dataState=all without a comparison for what is counted so far"
+                };
+                format!("The last day with final numbers is {last_final}. Ask for days up to it{or_all}.").into()
+            }
             Self::PropertyQuotaExceeded { allowed, asked } => {
                 format!("propertyIds: the plan tracks at most {allowed}; {asked} were given.").into()
             }

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use bytes::Bytes;
+use chrono::NaiveDate;
 use poem::{Body, IntoResponse, Response, http::StatusCode};
 use poem_openapi::{
     ApiResponse, Object,
@@ -11,7 +12,10 @@ use poem_openapi::{
     types::{ParseFromJSON, ToJSON, Type},
 };
 
-use crate::error::ApiError;
+use crate::{
+    error::ApiError,
+    models::{DateRange, WarningCode},
+};
 
 /// Result of an operation.
 pub type Answered<T> = Result<T, ApiError>;
@@ -94,6 +98,8 @@ pub struct Csv {
     pub file_name: String,
     /// Its rows; `None` if they are unknown before the last one.
     pub rows: Option<CsvRows>,
+    /// The days that the rows count.
+    pub days: CsvDays,
 }
 
 /// The rows of a CSV answer, as coverage counts them in JSON.
@@ -112,7 +118,7 @@ pub struct CsvRows {
 }
 
 impl CsvRows {
-    /// The headers of the answer.
+    /// The headers of the answer, as names and values.
     fn headers(&self) -> [(&'static str, String); 5] {
         [
             ("x-rows-shown", self.shown.to_string()),
@@ -121,6 +127,35 @@ impl CsvRows {
             ("x-total-rows-capped", self.capped.to_string()),
             ("x-has-more", self.more.to_string()),
         ]
+    }
+}
+
+/// The days behind a CSV answer.
+#[derive(Debug, Clone)]
+pub struct CsvDays {
+    /// The days of the window that the rows count.
+    pub window: DateRange,
+    /// Those of the comparison window.
+    pub compare_window: Option<DateRange>,
+    /// The last day with final numbers.
+    pub last_final_date: NaiveDate,
+    /// The kinds of facts that the numbers do not show.
+    pub warnings: Vec<WarningCode>,
+}
+
+impl CsvDays {
+    /// The headers of the answer, as names and values.
+    fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let range = |window: DateRange| format!("{}/{}", window.start_date, window.end_date);
+        let codes: Vec<&str> = self.warnings.iter().map(|code| code.as_str()).collect();
+        [
+            Some(("x-window", range(self.window))),
+            self.compare_window.map(|window| ("x-compare-window", range(window))),
+            Some(("x-last-final-date", self.last_final_date.to_string())),
+            (!codes.is_empty()).then(|| ("x-warnings", codes.join(", "))),
+        ]
+        .into_iter()
+        .flatten()
     }
 }
 
@@ -245,35 +280,50 @@ impl<T: Send> IntoResponse for Streamed<T> {
 impl ApiResponse for Csv {
     fn meta() -> MetaResponses {
         let schema = MetaSchemaRef::Inline(Box::new(MetaSchema::new("string")));
-        let disposition = MetaHeader {
-            name: "Content-Disposition".to_owned(),
-            description: Some("`attachment` with the file's name.".to_owned()),
-            required: true,
+        let header = |name: &str, required, description: &str, schema| MetaHeader {
+            name: name.to_owned(),
+            description: Some(description.to_owned()),
+            required,
             deprecated: false,
-            schema: String::schema_ref(),
+            schema,
         };
-        let count = u64::schema_ref;
+        let (text, flag, count) = (String::schema_ref, bool::schema_ref, u64::schema_ref);
         let rows = [
             ("X-Rows-Shown", "Rows in the file", count()),
             ("X-Rows-Matched", "Rows that `metricFilters` leaves, on all pages", count()),
             ("X-Rows-Known", "Rows that were read for the table, in both windows", count()),
-            ("X-Total-Rows-Capped", "True if the rows were cut at the fetch ceiling", bool::schema_ref()),
-            ("X-Has-More", "True if rows that match follow those of the file", bool::schema_ref()),
+            ("X-Total-Rows-Capped", "True if the rows were cut at the fetch ceiling", flag()),
+            ("X-Has-More", "True if rows that match follow those of the file", flag()),
         ];
-        let rows = rows.map(|(name, description, schema)| MetaHeader {
-            name: name.to_owned(),
-            description: Some(format!("{description}; absent if that is not known in advance.")),
-            required: false,
-            deprecated: false,
-            schema,
+        let rows = rows.map(|(name, description, schema)| {
+            header(name, false, &format!("{description}; absent if that is not known in advance."), schema)
         });
+        let days = [
+            header(
+                "X-Window",
+                true,
+                "First and last day that the rows count, such as `2026-10-22/2026-11-18`. Days that are not final count only with \
+                 `dataState=all` and without a comparison.",
+                text(),
+            ),
+            header(
+                "X-Compare-Window",
+                false,
+                "First and last day of the comparison window that the rows count; absent without a comparison.",
+                text(),
+            ),
+            header("X-Last-Final-Date", true, "The last day with final numbers.", text()),
+            header(
+                "X-Warnings",
+                false,
+                "Codes of the facts that the numbers do not show, such as `data_incident, windows_shortened`; absent without any.",
+                text(),
+            ),
+        ];
+        let disposition = header("Content-Disposition", true, "`attachment` with the file's name.", text());
+        let headers = [disposition].into_iter().chain(rows).chain(days).collect();
         let content = vec![MetaMediaType { content_type: "text/csv", schema }];
-        response(
-            200,
-            "UTF-8 CSV (RFC 4180) with a header row.",
-            content,
-            [disposition].into_iter().chain(rows).collect(),
-        )
+        response(200, "UTF-8 CSV (RFC 4180) with a header row.", content, headers)
     }
 
     fn register(_: &mut Registry) {}
@@ -285,6 +335,9 @@ impl IntoResponse for Csv {
             .content_type("text/csv; charset=utf-8; header=present")
             .header("content-disposition", format!("attachment; filename=\"{}\"", self.file_name));
         for (name, value) in self.rows.iter().flat_map(CsvRows::headers) {
+            response = response.header(name, value);
+        }
+        for (name, value) in self.days.headers() {
             response = response.header(name, value);
         }
         response.body(self.body)

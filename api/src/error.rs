@@ -104,6 +104,9 @@ codes! {
     /// The search engine does not let the property's search account read the site. Only the owner gets this code.
     SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account"
         "The search engine has not let your search account read this site since 2026-11-21 12:00 UTC. Give the account access there, then sync; the site is asked about again in 60 seconds at the soonest.";
+    /// No day of the window of a CSV is counted yet.
+    NotFinalYet CONFLICT "not_final_yet" "The search engine is still counting these days"
+        "The last day with final numbers is 2026-11-18. Ask for days up to it, or send dataState=all for what is counted so far.";
     /// No credentials are stored for the SEO provider.
     ProviderNotConnected CONFLICT "provider_not_connected" "The SEO provider is not connected";
     /// The SEO provider refused the stored credentials.

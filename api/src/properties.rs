@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Rendered},
     body::Body,
-    models::{Change, DateRange, Freshness, Metrics, Role, Timestamp},
+    models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
     params::{Params, QueryParams, Whole},
     security::Caller,
 };
@@ -103,9 +103,13 @@ pub struct PropertyListAnswer {
 
 /// Metadata of the list of properties.
 #[derive(Debug, Clone, PartialEq, Object)]
+#[oai(skip_serializing_if_is_none)]
 pub struct PropertyListMeta {
     /// Freshness of the property whose data ends first.
     pub freshness: Freshness,
+    /// Facts about the windows of the headlines that their numbers do not show; absent without any.
+    #[oai(validator(max_items = 100))]
+    pub warnings: Option<Vec<Warning>>,
 }
 
 /// A tracked property that the caller can see.

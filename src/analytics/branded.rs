@@ -17,7 +17,7 @@ use api::analytics::{AnonymisedPart, BrandedPart, BrandedPoint, BrandedSplit, Co
 /// Traffic of one kind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Traffic {
-    /// Metrics of the whole window.
+    /// Metrics of the counted days.
     pub whole: Metrics,
     /// Metrics by time.
     pub rows: BTreeMap<Slot, Metrics>,
@@ -36,19 +36,15 @@ pub struct Window {
     pub span: Span,
 }
 
-/// The split of `current`. `compared` are the compared days of both windows.
+/// The split of `current`. Without a counted day it has only series.
 #[must_use]
-pub fn split(current: &Window, compared: Option<(&Window, &Window)>) -> BrandedSplit {
-    let part = |of: fn(&Window) -> &Traffic| part(of, current, compared);
-    let previous = compared.map(|(_, previous)| previous);
+pub fn split(current: &Window, previous: Option<&Window>, is_counted: bool) -> BrandedSplit {
+    let part = |of: fn(&Window) -> &Traffic| is_counted.then(|| part(of, current, previous));
     BrandedSplit {
-        total: totals(
-            &current.total.whole,
-            compared.map(|(base, previous)| (&base.total.whole, &previous.total.whole)),
-        ),
+        total: is_counted.then(|| totals(&current.total.whole, previous.map(|previous| &previous.total.whole))),
         branded: part(|window| &window.branded),
         non_branded: part(|window| &window.non_branded),
-        anonymised: anonymised(current, previous),
+        anonymised: is_counted.then(|| anonymised(current, previous)),
         series: current.series(),
         previous_series: previous.map(Window::series),
     }
@@ -70,9 +66,9 @@ fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-fn part(of: fn(&Window) -> &Traffic, current: &Window, compared: Option<(&Window, &Window)>) -> BrandedPart {
+fn part(of: fn(&Window) -> &Traffic, current: &Window, previous: Option<&Window>) -> BrandedPart {
     let (own, total) = (&of(current).whole, &current.total.whole);
-    let compared = compared.map(|(base, previous)| (&of(base).whole, &of(previous).whole));
+    let previous = previous.map(|previous| &of(previous).whole);
     let metrics = to_api(own);
     BrandedPart {
         clicks: metrics.clicks,
@@ -81,8 +77,8 @@ fn part(of: fn(&Window) -> &Traffic, current: &Window, compared: Option<(&Window
         position: metrics.position,
         clicks_share: share(own.clicks, total.clicks),
         impressions_share: share(own.impressions, total.impressions),
-        previous: compared.map(|(_, before)| to_api(before)),
-        change: compared.map(|(now, before)| change(now, before)),
+        previous: previous.map(to_api),
+        change: previous.map(|previous| change(own, previous)),
     }
 }
 
@@ -160,13 +156,13 @@ mod tests {
         ) {
             let of = |pick: fn(&[Both; 3]) -> Both| days.iter().map(pick).collect::<Vec<_>>();
             let hidden = of(|day| day[2]);
-            let split = split(&window(&of(|day| day[0]), &of(|day| day[1]), &hidden), None);
+            let split = split(&window(&of(|day| day[0]), &of(|day| day[1]), &hidden), None, true);
             for (point, (clicks, more)) in split.series.iter().zip(&hidden) {
                 prop_assert_eq!(point.anonymised.clicks, u64::from(*clicks));
                 prop_assert_eq!(point.anonymised.impressions, u64::from(clicks + more));
             }
-            let parts = [split.branded.clicks, split.non_branded.clicks, split.anonymised.clicks];
-            prop_assert_eq!(parts.iter().sum::<u64>(), split.total.clicks);
+            let named = split.branded.unwrap().clicks + split.non_branded.unwrap().clicks;
+            prop_assert_eq!(named + split.anonymised.unwrap().clicks, split.total.unwrap().clicks);
         }
     }
 
@@ -174,7 +170,14 @@ mod tests {
     fn a_remainder_below_0_is_0() {
         let mut window = window(&[(5, 5)], &[(5, 5)], &[(0, 0)]);
         window.total = traffic(&[(8, 8)]);
-        let split = split(&window, None);
-        assert_eq!((split.anonymised.clicks, split.anonymised.clicks_share), (0, Some(0.0)));
+        let anonymised = split(&window, None, true).anonymised.unwrap();
+        assert_eq!((anonymised.clicks, anonymised.clicks_share), (0, Some(0.0)));
+    }
+
+    #[test]
+    fn without_a_counted_day_there_are_only_series() {
+        let split = split(&window(&[(5, 5)], &[(5, 5)], &[(0, 0)]), None, false);
+        assert!(split.total.is_none() && split.branded.is_none() && split.non_branded.is_none());
+        assert!(split.anonymised.is_none() && split.series.len() == 1);
     }
 }

@@ -33,17 +33,17 @@ pub fn to_api(metrics: &Metrics) -> ApiMetrics {
     }
 }
 
-/// The metrics of a whole question. `compared` are those of both windows' compared days.
+/// The metrics of a whole question, and those of the comparison window.
 #[must_use]
-pub fn totals(current: &Metrics, compared: Option<(&Metrics, &Metrics)>) -> Totals {
+pub fn totals(current: &Metrics, previous: Option<&Metrics>) -> Totals {
     let now = to_api(current);
     Totals {
         clicks: now.clicks,
         impressions: now.impressions,
         ctr: now.ctr,
         position: now.position,
-        previous: compared.map(|(_, before)| to_api(before)),
-        change: compared.map(|(now, before)| change(now, before)),
+        previous: previous.map(to_api),
+        change: previous.map(|previous| change(current, previous)),
     }
 }
 

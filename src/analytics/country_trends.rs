@@ -9,7 +9,10 @@ use super::{
     metrics::Metrics,
     series::{self, Slot, Span},
 };
-use api::analytics::{CountryTrend, CountryTrends, OtherTrend};
+use api::{
+    analytics::{CountryTrend, CountryTrends, OtherTrend},
+    models::Window,
+};
 
 /// Metrics by time.
 pub type Days = BTreeMap<Slot, Metrics>;
@@ -19,15 +22,18 @@ pub type Days = BTreeMap<Slot, Metrics>;
 pub struct Countries<'r> {
     /// The days of the series.
     pub span: Span,
+    /// The days that totals count.
+    pub counted: Option<Window>,
     /// Each country's days with impressions.
     pub days: BTreeMap<&'r str, Days>,
 }
 
 impl Countries<'_> {
-    /// The countries by clicks descending, then impressions descending, then name.
+    /// The countries of the counted days, by clicks descending, then impressions descending, then name.
     #[must_use]
     pub fn largest(&self) -> Vec<(&str, Metrics)> {
-        let mut found: Vec<_> = self.days.iter().map(|(country, days)| (*country, sum(days))).collect();
+        let sums = self.days.iter().map(|(country, days)| (*country, self.sum(days)));
+        let mut found: Vec<_> = sums.filter(|(_, sum)| sum.impressions > 0.0).collect();
         found.sort_by(|(a, x), (b, y)| {
             y.clicks.total_cmp(&x.clicks).then(y.impressions.total_cmp(&x.impressions)).then_with(|| a.cmp(b))
         });
@@ -52,43 +58,41 @@ impl Countries<'_> {
     fn filled(&self, days: &Days) -> Vec<api::analytics::SeriesPoint> {
         series::filled(days, self.span)
     }
+
+    /// The sum of the counted days.
+    fn sum(&self, days: &Days) -> Metrics {
+        let counts = |slot: &Slot| self.counted.is_some_and(|window| slot.is_in(window));
+        days.iter().filter(|(slot, _)| counts(slot)).map(|(_, metrics)| *metrics).sum()
+    }
 }
 
-fn sum(days: &Days) -> Metrics {
-    days.values().copied().sum()
-}
-
-/// The trends of the `top` largest countries of `current`. `compared` are the compared days of both windows.
+/// The trends of the `top` largest countries of `current`.
 #[must_use]
-pub fn trends(
-    current: &Countries<'_>,
-    compared: Option<(&Countries<'_>, &Countries<'_>)>,
-    top: usize,
-) -> CountryTrends {
+pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: usize) -> CountryTrends {
     let largest = current.largest();
     let named: Vec<&str> = largest.iter().take(top).map(|(country, _)| *country).collect();
     let countries = named.iter().map(|country| {
         let own = current.of(country);
-        let sides = compared.map(|(base, previous)| (base.of(country), previous.of(country)));
-        let sums = sides.as_ref().map(|(base, before)| (sum(base), sum(before)));
+        let before = previous.map(|previous| (previous, previous.of(country)));
         CountryTrend {
             country: (*country).to_owned(),
-            totals: totals(&sum(&own), sums.as_ref().map(|(now, before)| (now, before))),
+            totals: totals(&current.sum(&own), before.as_ref().map(|(previous, days)| previous.sum(days)).as_ref()),
             series: current.filled(&own),
-            previous_series: compared.zip(sides).map(|((_, previous), (_, days))| previous.filled(&days)),
+            previous_series: before.map(|(previous, days)| previous.filled(&days)),
         }
     });
     let own = current.all_but(&named);
-    let sides = compared.map(|(base, previous)| (base.all_but(&named), previous.all_but(&named)));
-    let has_others = own.is_some() || sides.as_ref().is_some_and(|(_, before)| before.is_some());
+    let before = previous.map(|previous| (previous, previous.all_but(&named)));
+    let has_others = own.is_some() || before.as_ref().is_some_and(|(_, days)| days.is_some());
     let other = has_others.then(|| {
         let own = own.unwrap_or_default();
-        let sides = sides.map(|(base, before)| (base.unwrap_or_default(), before.unwrap_or_default()));
-        let sums = sides.as_ref().map(|(base, before)| (sum(base), sum(before)));
+        let before = before.map(|(previous, days)| (previous, days.unwrap_or_default()));
         OtherTrend {
-            totals: totals(&sum(&own), sums.as_ref().map(|(now, before)| (now, before))),
+            totals: current.counted.map(|_| {
+                totals(&current.sum(&own), before.as_ref().map(|(previous, days)| previous.sum(days)).as_ref())
+            }),
             series: current.filled(&own),
-            previous_series: compared.zip(sides).map(|((_, previous), (_, days))| previous.filled(&days)),
+            previous_series: before.map(|(previous, days)| previous.filled(&days)),
         }
     });
     CountryTrends { countries: countries.collect(), other }
@@ -110,6 +114,7 @@ mod tests {
         let day = NaiveDate::from_ymd_opt(2026, 11, 1).unwrap();
         Countries {
             span: Span { start: day, end: day, last_final: day, granularity: Granularity::Day },
+            counted: Some(Window { start_date: day, end_date: day }),
             days: days.into_iter().collect(),
         }
     }
@@ -121,7 +126,8 @@ mod tests {
         let found = trends(&current, None, 1);
         assert_eq!(found.countries.iter().map(|c| c.country.as_str()).collect::<Vec<_>>(), ["usa"]);
         let other = found.other.unwrap();
-        assert_eq!((other.totals.clicks, other.totals.impressions, other.totals.position), (8, 40, Some(4.0)));
+        let totals = other.totals.unwrap();
+        assert_eq!((totals.clicks, totals.impressions, totals.position), (8, 40, Some(4.0)));
         assert_eq!(other.series[0].clicks, 8);
         assert!(trends(&current, None, 3).other.is_none());
     }
@@ -129,10 +135,10 @@ mod tests {
     #[test]
     fn others_of_one_window_only_are_zeros_in_the_other() {
         let (current, previous) = (countries([("usa", on(9.0, 60.0, 2.0))]), countries([("deu", on(1.0, 5.0, 2.0))]));
-        let found = trends(&current, Some((&current, &previous)), 5);
-        let other = found.other.unwrap();
-        assert_eq!((other.totals.impressions, other.totals.position), (0, None));
-        assert_eq!(other.totals.previous.unwrap().impressions, 5);
+        let found = trends(&current, Some(&previous), 5);
+        let totals = found.other.unwrap().totals.unwrap();
+        assert_eq!((totals.impressions, totals.position), (0, None));
+        assert_eq!(totals.previous.unwrap().impressions, 5);
         assert_eq!(found.countries[0].totals.previous.as_ref().unwrap().clicks, 0);
     }
 }

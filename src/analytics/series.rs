@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use api::{
     analytics::{Period, SeriesPoint},
-    models::Granularity,
+    models::{Granularity, Window},
 };
 use chrono::{DateTime, Datelike as _, Days, FixedOffset, Months, NaiveDate, SecondsFormat, TimeDelta, TimeZone as _};
 use chrono_tz::America::Los_Angeles;
@@ -29,6 +29,12 @@ impl Slot {
     #[must_use]
     pub fn day(date: NaiveDate) -> Self {
         Self { date, hour: None }
+    }
+
+    /// Returns whether the time is in the window.
+    #[must_use]
+    pub fn is_in(self, window: Window) -> bool {
+        (window.start_date..=window.end_date).contains(&self.date)
     }
 
     /// Parses a key of the search engine: `2026-11-19`, or `2026-11-19T03:00:00-08:00`.

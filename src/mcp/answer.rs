@@ -8,7 +8,7 @@ use super::{
     catalogue::Declaration,
     clean::{ADVICE, clean},
     state::State,
-    text::{left_out, readable},
+    text::{left_out, readable, warnings},
 };
 
 /// The field of `_meta` that says how large an answer is.
@@ -78,7 +78,9 @@ pub fn success(tool: &Declaration, answer: Value, rows: usize, state: Option<Sta
     let structured = answer.to_string().len() / BYTES_OF_TOKEN;
     let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, &cuts));
     let omitted: Vec<String> = omitted.chain(left_out(&answer["data"]["explanation"])).collect();
-    let mut head = format!("{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
+    let warnings = warnings(&answer).map(|line| line + "\n").unwrap_or_default();
+    let mut head =
+        format!("{warnings}{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
     let said = state.as_ref().map(State::line);
     for line in said.iter().chain(&omitted) {
         head.extend([line.as_str(), "\n"]);

@@ -14,6 +14,9 @@ use super::{
     schema::DEFAULT_COMPARISON,
 };
 
+/// The comparison that whole months do not mean literally, and the one that they mean by it.
+const PREVIOUS_PERIOD: &str = "previous_period";
+const PREVIOUS_CALENDAR_PERIOD: &str = "previous_calendar_period";
 /// The most bytes of a query, percent-encoded. An address holds 65,534; the dates of named periods need some of them.
 const MOST_QUERY_BYTES: usize = 64_000;
 
@@ -92,7 +95,18 @@ impl Call {
         if dates == Dates::Compared && !has_comparison && !self.gives("compare") {
             self.query.push(("compare".to_owned(), DEFAULT_COMPARISON.to_owned()));
         }
+        if self.named.period.is_some_and(Period::is_whole_months) {
+            self.compare_months();
+        }
         Ok(())
+    }
+
+    /// Compares whole months with whole months where the period before is asked for.
+    fn compare_months(&mut self) {
+        let compare = self.query.iter_mut().find(|(name, _)| name == "compare");
+        if let Some((_, name)) = compare.filter(|(_, name)| name == PREVIOUS_PERIOD) {
+            *name = PREVIOUS_CALENDAR_PERIOD.to_owned();
+        }
     }
 
     fn check_length(&self) -> Result<(), ApiError> {
@@ -212,13 +226,23 @@ mod tests {
             ),
             (
                 "compare_periods",
+                json!({ "property": "a.test", "period": "last_quarter" }),
+                "compare=previous_calendar_period&queryLimit=25&pageLimit=25&scope=tables",
+            ),
+            (
+                "compare_periods",
+                json!({ "property": "a.test", "period": "last_month", "compareTo": "previous_year" }),
+                "compare=previous_year&queryLimit=25&pageLimit=25&scope=tables",
+            ),
+            (
+                "compare_periods",
                 json!({ "property": "a.test", "compareStart": "2026-09-01", "compareEnd": "2026-09-02", "scope": "all" }),
                 "compareStart=2026-09-01&compareEnd=2026-09-02&scope=all&queryLimit=25&pageLimit=25",
             ),
             (
                 "get_countries",
-                json!({ "property": "a.test", "compareTo": "same_weekdays" }),
-                "compare=same_weekdays&limit=25",
+                json!({ "property": "a.test", "compareTo": "previous_year_same_weekdays" }),
+                "compare=previous_year_same_weekdays&limit=25",
             ),
             (
                 "explain_click_change",

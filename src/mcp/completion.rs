@@ -66,7 +66,14 @@ mod tests {
 
     #[test]
     fn comparisons_are_those_of_the_operations() {
-        assert_eq!(comparisons(), ["previous_period", "previous_year", "same_weekdays"]);
+        let names = [
+            "previous_period",
+            "previous_period_same_weekdays",
+            "previous_calendar_period",
+            "previous_year",
+            "previous_year_same_weekdays",
+        ];
+        assert_eq!(comparisons(), names);
     }
 
     fn names(names: &[&str]) -> Vec<String> {

@@ -9,7 +9,7 @@ const MOST_DAYS: u64 = 480;
 const MOST_MONTHS: u32 = 15;
 
 /// The names, for descriptions and refusals.
-pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, this_year, last_N_days (such as last_28_days; at most \
+pub const NAMES: &str = "yesterday, last_week, this_month, last_month, last_quarter, last_year, this_year, last_N_days (such as last_28_days; at most \
                          480) or last_N_months (such as last_3_months; at most 15)";
 /// The names that a form suggests.
 pub const SUGGESTED: [&str; 8] = [
@@ -38,6 +38,8 @@ pub enum Period {
     Months(u32),
     /// The last whole quarter of the year.
     LastQuarter,
+    /// The last whole year.
+    LastYear,
     /// The current year up to today.
     ThisYear,
 }
@@ -52,6 +54,7 @@ impl Period {
             "this_month" => Self::ThisMonth,
             "last_month" => Self::Months(1),
             "last_quarter" => Self::LastQuarter,
+            "last_year" => Self::LastYear,
             "this_year" => Self::ThisYear,
             _ => {
                 let (number, unit) = name.strip_prefix("last_")?.split_once('_')?;
@@ -64,6 +67,12 @@ impl Period {
                 }
             }
         })
+    }
+
+    /// Returns whether the window is made of whole months before today.
+    #[must_use]
+    pub fn is_whole_months(self) -> bool {
+        matches!(self, Self::Months(_) | Self::LastQuarter | Self::LastYear)
     }
 
     /// Returns whether the window depends on the last final day.
@@ -88,6 +97,10 @@ impl Period {
             Self::LastQuarter => {
                 let quarter = month - Months::new(today.month0() % 3);
                 (quarter - Months::new(3), quarter - Days::new(1))
+            }
+            Self::LastYear => {
+                let year = month - Months::new(today.month0());
+                (year - Months::new(12), year - Days::new(1))
             }
             Self::ThisYear => (month - Months::new(today.month0()), today),
         };
@@ -121,6 +134,7 @@ mod tests {
             ("last_3_months", "2026-02-10", "2025-11-01", "2026-01-31"),
             ("last_quarter", "2026-11-21", "2026-07-01", "2026-09-30"),
             ("last_quarter", "2026-01-01", "2025-10-01", "2025-12-31"),
+            ("last_year", "2026-01-01", "2025-01-01", "2025-12-31"),
             ("this_year", "2026-11-21", "2026-01-01", "2026-11-21"),
         ] {
             let window = Period::parse(name).unwrap().window(day(today), day(today) - Days::new(3));

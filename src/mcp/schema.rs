@@ -199,7 +199,7 @@ fn period(dates: Dates) -> Value {
     let default = if dates == Dates::Calendar { "all" } else { "last_28_days" };
     json!({
         "type": "string",
-        "pattern": "^(yesterday|last_week|this_month|last_month|last_quarter|this_year|last_[1-9][0-9]*_(days?|months?))$",
+        "pattern": "^(yesterday|last_week|this_month|last_month|last_quarter|last_year|this_year|last_[1-9][0-9]*_(days?|months?))$",
         "description": format!(
             "A named window instead of startDate and endDate: {NAMES}. last_N_days ends on {end}; the others follow the calendar in \
              Pacific time. The answer says the dates. Without dates: {default}."
@@ -213,7 +213,9 @@ fn compare_to(dates: Dates, parameter: &Value) -> Value {
     let mut schema = json!({
         "type": "string", "enum": parameter["enum"],
         "description": "The window to compare with, instead of compareStart and compareEnd. previous_period is as many days \
-                        immediately before, previous_year the same dates a year before, same_weekdays 364 days before.",
+                        immediately before, or as many months of last_month, last_quarter and other whole months; \
+                        previous_period_same_weekdays whole weeks before; previous_year the same dates a year before; \
+                        previous_year_same_weekdays 364 days before.",
         "examples": ["previous_year"],
     });
     if dates == Dates::Compared {

@@ -91,6 +91,12 @@ pub fn reading_of(answer: QueryResponse, dimensions: &[Dimension], cap: usize, r
 }
 
 impl Reading {
+    /// A reading of no days. `read_at` is the time at which it became known that none is counted.
+    #[must_use]
+    pub fn empty(read_at: DateTime<Utc>) -> Self {
+        Self { rows: Vec::new(), capped: false, read_at, first_incomplete_date: None }
+    }
+
     /// Returns the sum of these rows, one per day. Returns `None` if the search engine's totals could differ in the last
     /// bit: if days may be missing, if only some days have a position, or if the sums are not whole numbers.
     #[must_use]

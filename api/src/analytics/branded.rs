@@ -36,14 +36,18 @@ pub struct BrandedTrafficAnswer {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct BrandedSplit {
-    /// All traffic.
-    pub total: Totals,
+    /// All traffic. Null where no day is counted, as the three parts: `meta.status` is `not_final_yet`.
+    #[oai(nullable)]
+    pub total: Option<Totals>,
     /// Queries that contain a branded keyword.
-    pub branded: BrandedPart,
+    #[oai(nullable)]
+    pub branded: Option<BrandedPart>,
     /// Identified queries that contain none.
-    pub non_branded: BrandedPart,
+    #[oai(nullable)]
+    pub non_branded: Option<BrandedPart>,
     /// Queries that the search engine does not name.
-    pub anonymised: AnonymisedPart,
+    #[oai(nullable)]
+    pub anonymised: Option<AnonymisedPart>,
     /// Every period of the days that count.
     pub series: Vec<BrandedPoint>,
     /// The periods of the compared days of the comparison window, with their own dates.
@@ -75,7 +79,7 @@ pub struct BrandedPart {
     /// Metrics of the comparison window's compared days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous, over the compared days.
+    /// These metrics minus `previous`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
@@ -135,8 +139,9 @@ pub struct BrandedTrafficMeta {
 /// Coverage: the part of the traffic with a known query.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct IdentifiedCoverage {
-    /// Clicks and impressions of identified queries.
-    pub identified: IdentifiedShare,
+    /// Clicks and impressions of identified queries; null where no day is counted.
+    #[oai(nullable)]
+    pub identified: Option<IdentifiedShare>,
 }
 
 /// The identified part of the traffic.

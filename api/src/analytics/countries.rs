@@ -82,7 +82,7 @@ pub struct CountryTrend {
     /// Lower-case ISO 3166-1 alpha-3; `zzz` is unknown.
     #[oai(validator(max_length = 3))]
     pub country: String,
-    /// Totals over the whole window.
+    /// Totals over the window, with a comparison over its compared days.
     pub totals: Totals,
     /// Every period of the days that count; periods without data are zeros.
     pub series: Vec<SeriesPoint>,
@@ -96,8 +96,9 @@ pub struct CountryTrend {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct OtherTrend {
-    /// Totals over the whole window.
-    pub totals: Totals,
+    /// Totals over the window, with a comparison over its compared days; null where no day is counted.
+    #[oai(nullable)]
+    pub totals: Option<Totals>,
     /// Every period of the days that count; periods without data are zeros.
     pub series: Vec<SeriesPoint>,
     /// The periods of the compared days of the comparison window, with their own dates.

@@ -85,8 +85,10 @@ pub struct PerformanceAnswer {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Performance {
-    /// From an ungrouped upstream request, so they include anonymised queries (unless a query condition excludes them).
-    pub totals: Totals,
+    /// From an ungrouped upstream request, so they include anonymised queries (unless a query condition excludes them). Null where
+    /// no day is counted: `meta.status` is `not_final_yet`.
+    #[oai(nullable)]
+    pub totals: Option<Totals>,
     /// Every period of the days that count; periods without data are zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<Vec<SeriesPoint>>,
@@ -107,7 +109,7 @@ pub struct Performance {
     pub explanation: Option<Explanation>,
 }
 
-/// Metrics over the whole window and slice.
+/// Metrics over the window and slice; with a comparison over the compared days of the window (`meta.days.compared`).
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 #[oai(skip_serializing_if_is_none)]
 pub struct Totals {
@@ -124,7 +126,7 @@ pub struct Totals {
     /// Metrics of the comparison window's compared days (`meta.days.compared`); absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// Current minus previous, over the compared days of both windows; absent without a comparison.
+    /// These metrics minus `previous`; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }
@@ -193,7 +195,8 @@ pub struct TableRow {
     /// Impression-weighted average position; null without impressions and where the search type has none.
     #[oai(nullable, validator(minimum(value = "1")))]
     pub position: Option<f64>,
-    /// Metrics of the comparison window's compared days; absent without a comparison and on rows that these days lack.
+    /// Metrics of the comparison window's compared days (`meta.days.compared`); absent without a comparison and on rows that these
+    /// days lack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
     /// The row's metrics minus `previous`. A window that lacks the key counts as no clicks and no impressions. Absent without a

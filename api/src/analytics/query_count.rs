@@ -46,12 +46,14 @@ pub struct QueryCountAnswer {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCount {
-    /// Distinct queries of the whole window; not the sum of its days.
-    pub unique_queries: u64,
+    /// Distinct queries of the window, with a comparison of its compared days; not the sum of its days. Null where no day is
+    /// counted: `meta.status` is `not_final_yet`.
+    #[oai(nullable)]
+    pub unique_queries: Option<u64>,
     /// Distinct queries of the comparison window's compared days; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<u64>,
-    /// Current minus previous, over the compared days of both windows; absent without a comparison.
+    /// `uniqueQueries` minus `previous`; absent without a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<CountChange>,
     /// Every period of the days that count.

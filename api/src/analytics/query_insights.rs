@@ -47,9 +47,9 @@ pub struct QueryInsightsAnswer {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryInsights {
-    /// Identified queries by position; always all four buckets, best first.
-    #[oai(validator(min_items = 4, max_items = 4))]
-    pub distribution: Vec<BucketRow>,
+    /// Identified queries by position; all four buckets, best first. Null where no day is counted: `meta.status` is `not_final_yet`.
+    #[oai(nullable, validator(min_items = 4, max_items = 4))]
+    pub distribution: Option<Vec<BucketRow>>,
     /// Distribution in the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(min_items = 4, max_items = 4))]
@@ -95,14 +95,14 @@ pub struct BucketRow {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Visibility {
-    /// The index; null without impressions.
+    /// The index; null without impressions, and where no day is counted.
     #[oai(nullable, validator(minimum(value = "0"), maximum(value = "100")))]
     pub index: Option<f64>,
     /// Index of the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(minimum(value = "0"), maximum(value = "100")))]
     pub previous: Option<f64>,
-    /// Current minus previous, over the compared days.
+    /// `index` minus `previous`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<f64>,
     /// Every period of the days that count.

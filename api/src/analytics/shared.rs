@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use poem_openapi::{Enum, Object};
 use serde::Serialize;
 
-use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage, Timestamp};
+use crate::models::{Aggregation, AnalysisStatus, DateRange, Freshness, SearchType, TableCoverage, Timestamp, Warning};
 
 /// Metadata of every analytics answer.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
@@ -39,6 +39,10 @@ pub struct AnswerMeta {
     pub cached_at: Timestamp,
     /// Shows if there was data to analyse.
     pub status: AnalysisStatus,
+    /// Facts about the windows that make the numbers mean something else than they seem to; absent without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[oai(validator(max_items = 100))]
+    pub warnings: Option<Vec<Warning>>,
 }
 
 /// A date that was not taken as it was sent.
@@ -73,8 +77,8 @@ pub struct AnswerDays {
     /// Days of the comparison window; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<WindowDays>,
-    /// Days that `change` counts, in both windows; absent without a comparison, and where one of the windows has no final
-    /// day, so that nothing can be compared.
+    /// Days that totals and rows count, in both windows; absent without a comparison, and where one of the windows has no final
+    /// day, so that nothing is counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<ComparedDays>,
 }
@@ -84,8 +88,8 @@ pub struct AnswerDays {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct WindowDays {
-    /// Number of days that the window's metrics count: final days, and with `dataState=all` the others, too. In the comparison
-    /// window: those that are compared.
+    /// Number of days that the window's metrics count: with a comparison those that are compared, else final days, and with
+    /// `dataState=all` the others, too.
     pub counted: u32,
     /// Days of the window that are not final yet.
     #[oai(validator(max_items = 31))]
@@ -93,7 +97,7 @@ pub struct WindowDays {
 }
 
 /// The days that are compared. All of them are final. If a window has days that are not final, both windows are cut to as
-/// many days from their start as both have final.
+/// many days from their start as both have final (warning `windows_shortened`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
 pub struct ComparedDays {
     /// Days of the window.

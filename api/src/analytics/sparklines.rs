@@ -117,9 +117,12 @@ pub struct Sparklines {
 pub struct Sparkline {
     /// The row's key.
     pub key: String,
-    /// Every period of the days that count; periods without data are zeros. A key without any data is all zeros.
+    /// True if the search engine names the key in one of the windows. A key that it does not name may be one that it anonymises, so
+    /// its traffic is unknown, not zero.
+    pub known: bool,
+    /// Every period of the days that count; periods without data are zeros. Empty if `known` is false.
     pub series: Vec<SeriesPoint>,
-    /// The periods of the compared days of the comparison window, with their own dates.
+    /// The periods of the compared days of the comparison window, with their own dates. Empty if `known` is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_series: Option<Vec<SeriesPoint>>,
 }

@@ -13,6 +13,7 @@ mod role;
 mod search_type;
 mod text;
 mod timestamp;
+mod warning;
 
 pub use classification::Classification;
 pub use data_state::DataState;
@@ -30,3 +31,4 @@ pub use role::Role;
 pub use search_type::SearchType;
 pub use text::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, is_name};
 pub use timestamp::Timestamp;
+pub use warning::{Warning, WarningCode};

@@ -1,13 +1,17 @@
 //! The parameters that analytics operations share.
 
-use chrono::{Days, Months, NaiveDate};
-use poem_openapi::Enum;
+use chrono::{Datelike as _, Days, Months, NaiveDate};
+use poem_openapi::{
+    Enum,
+    types::{ParseFromParameter as _, ToJSON as _},
+};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Classification, DataState, DateRange, Filters, SearchType};
 use crate::{
     error::ApiError,
-    params::{Ignored, QueryParams, Whole},
+    params::{Ignored, ParamValue, QueryParams, Whole, enum_allowed, enum_schema},
 };
 
 /// Rows of a breakdown table, 1 to 5,000.
@@ -29,7 +33,7 @@ pub struct WindowParams {
     #[param(example = "2026-11-18", resolved)]
     pub end_date: Option<NaiveDate>,
     /// `final` counts final days only. `all` also counts the days that are not final yet: their numbers grow, series mark them
-    /// with `notFinal`, and they are at most 15 minutes old. `change` counts final days in either case.
+    /// with `notFinal`, and they are at most 15 minutes old. With a comparison they stand in the series only.
     #[param(default = "final", example = "all")]
     pub data_state: DataState,
 }
@@ -59,31 +63,58 @@ impl WindowParams {
 pub enum Compare {
     /// As many days, ending the day before.
     PreviousPeriod,
+    /// The same weekdays before: moved by the least multiple of seven days that is not shorter than the window.
+    PreviousPeriodSameWeekdays,
+    /// As many whole months, ending the day before.
+    PreviousCalendarPeriod,
     /// The same dates a year before; 29 February becomes 28.
     PreviousYear,
     /// 364 days before, so that each day is compared with the same day of the week.
-    SameWeekdays,
+    PreviousYearSameWeekdays,
 }
 
-crate::enum_param!(Compare);
+impl ParamValue for Compare {
+    fn schema() -> Value {
+        enum_schema::<Self>()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let renamed = if text == "same_weekdays" { "; same_weekdays is now previous_year_same_weekdays" } else { "" };
+        Self::parse_from_parameter(text).map_err(|_| format!("{}{renamed}", enum_allowed::<Self>()))
+    }
+
+    fn to_value(&self) -> Value {
+        self.to_json().unwrap_or_default()
+    }
+}
 
 impl Compare {
-    /// The window to compare `window` with.
+    /// The window to compare `window` with. `None` if `previous_calendar_period` is asked of a window that is not made of whole
+    /// months.
     #[must_use]
-    pub fn before(self, Window { start_date, end_date }: Window) -> Window {
-        match self {
-            Self::PreviousPeriod => {
-                let days = (end_date - start_date).num_days().unsigned_abs() + 1;
-                Window { start_date: start_date - Days::new(days), end_date: start_date - Days::new(1) }
+    pub fn before(self, Window { start_date, end_date }: Window) -> Option<Window> {
+        let length = (end_date - start_date).num_days().unsigned_abs() + 1;
+        let earlier = |days| Window { start_date: start_date - Days::new(days), end_date: end_date - Days::new(days) };
+        Some(match self {
+            Self::PreviousPeriod => earlier(length),
+            Self::PreviousPeriodSameWeekdays => earlier(length.next_multiple_of(7)),
+            Self::PreviousCalendarPeriod => {
+                let months = whole_months(start_date, end_date)?;
+                Window { start_date: start_date - Months::new(months), end_date: start_date - Days::new(1) }
             }
             Self::PreviousYear => {
                 Window { start_date: start_date - Months::new(12), end_date: end_date - Months::new(12) }
             }
-            Self::SameWeekdays => {
-                Window { start_date: start_date - Days::new(364), end_date: end_date - Days::new(364) }
-            }
-        }
+            Self::PreviousYearSameWeekdays => earlier(364),
+        })
     }
+}
+
+/// Returns the number of months from the first day of one to the last day of one. `None` if a month is not whole.
+fn whole_months(start: NaiveDate, end: NaiveDate) -> Option<u32> {
+    let after = end + Days::new(1);
+    let months = 12 * (after.year() - start.year()) + after.month().cast_signed() - start.month().cast_signed();
+    u32::try_from(months).ok().filter(|_| start.day() == 1 && after.day() == 1)
 }
 
 /// The window to compare with.
@@ -91,13 +122,15 @@ impl Compare {
 #[params(check = Comparison::check)]
 pub struct Comparison {
     /// Names the window to compare with, instead of `compareStart` and `compareEnd`: `previous_period` is as many days, ending
-    /// the day before; `previous_year` the same dates a year before, where 29 February becomes 28; `same_weekdays` 364 days
-    /// before. It must not begin more than 16 months back. Without it, and without both dates: no comparison.
+    /// the day before; `previous_period_same_weekdays` the window moved back by whole weeks, as few as its length allows;
+    /// `previous_calendar_period` as many whole months, for a window of whole months, quarters or years; `previous_year` the same
+    /// dates a year before, where 29 February becomes 28; `previous_year_same_weekdays` 364 days before. It must not begin more
+    /// than 16 months back. Without it, and without both dates: no comparison.
     #[param(example = "previous_period", shorthand)]
     pub compare: Option<Compare>,
-    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length. If one of them has
-    /// days that are not final, both are compared over as many days from their start as both have final (`meta.days`). Without
-    /// both, and without `compare`: no comparison.
+    /// First day of the window to compare with. Requires `compareEnd`. The windows may differ in length (warning
+    /// `unequal_windows`). If one of them has days that are not final, totals and rows count as many days from the start of both
+    /// as both have final (`meta.days`, warning `windows_shortened`). Without both, and without `compare`: no comparison.
     #[param(example = "2026-09-24")]
     pub compare_start: Option<NaiveDate>,
     /// Last day of the window to compare with, inclusive. Without both, and without `compare`: no comparison.

@@ -23,6 +23,16 @@ pub fn readable(answer: &Value) -> String {
     text
 }
 
+/// Returns the line of the answer's warnings, if there are any.
+#[must_use]
+pub fn warnings(answer: &Value) -> Option<String> {
+    let warnings = answer.pointer("/meta/warnings")?.as_array()?.iter().map(|warning| {
+        let days = range(warning).map(|days| format!(" ({days})")).unwrap_or_default();
+        format!("{}{days}: {}", warning["code"].as_str().unwrap_or_default(), inline(&warning["text"]))
+    });
+    Some(format!("Warnings: {}", warnings.collect::<Vec<_>>().join(" | ")))
+}
+
 /// Writes what the answer covers.
 fn about(meta: &Map<String, Value>, out: &mut String) {
     if let Some(window) = meta.get("window").and_then(range) {
@@ -36,7 +46,7 @@ fn about(meta: &Map<String, Value>, out: &mut String) {
     }
     for (name, value) in meta {
         match name.as_str() {
-            "window" | "compareWindow" | "days" | "status" => {}
+            "window" | "compareWindow" | "days" | "status" | "warnings" => {}
             "coverage" => coverage(value, out),
             _ => line(out, &format!("{name}: {}", inline(value))),
         }
@@ -59,9 +69,9 @@ fn days(days: &Value, out: &mut String) {
     if days["compared"]["shortened"] == true
         && let (Some(now), Some(before)) = (range(&days["compared"]["current"]), range(&days["compared"]["previous"]))
     {
-        line(out, &format!("Changes compare as many final days of both: {now} with {before}"));
+        line(out, &format!("Totals and rows count as many final days of both: {now} with {before}"));
     } else if days.get("previous").is_some() && days.get("compared").is_none() {
-        line(out, "Nothing is compared: one of the windows has no final day");
+        line(out, "Nothing is counted: one of the windows has no final day");
     }
 }
 

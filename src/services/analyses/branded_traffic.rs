@@ -10,7 +10,7 @@ use api::{
 
 use super::{
     Asked, WHOLE, by_time, check_has_queries,
-    per_window::PerWindow,
+    per_window::{Days, PerWindow},
     plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
@@ -26,30 +26,32 @@ use crate::{
 };
 
 /// The readings of one window by time: all traffic, branded queries, and identified queries that are not branded.
-struct Days {
+struct ByTime {
     readings: [Arc<Reading>; 3],
     span: Span,
+    counted: Option<Window>,
 }
 
 /// The readings of all windows.
-pub(super) struct SplitReadings(PerWindow<Days>);
+pub(super) struct SplitReadings(PerWindow<ByTime>);
 
 impl SplitReadings {
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.0.all().flat_map(|days| &days.readings)
+        self.0.all().flat_map(|rows| &rows.readings)
     }
 
-    pub(super) fn split(&self) -> BrandedSplit {
-        let traffic = self.0.map(Days::traffic);
-        branded::split(&traffic.current, traffic.compared())
+    pub(super) fn split(&self, is_counted: bool) -> BrandedSplit {
+        let traffic = self.0.map(ByTime::traffic);
+        branded::split(&traffic.current, traffic.previous.as_ref(), is_counted)
     }
 }
 
-impl Days {
+impl ByTime {
     fn traffic(&self) -> branded::Window {
         let [total, branded, non_branded] = self.readings.each_ref().map(|reading| {
             let rows = by_time(reading, self.span);
-            Traffic { whole: rows.values().copied().sum(), rows }
+            let counted = rows.iter().filter(|(slot, _)| self.counted.is_some_and(|window| slot.is_in(window)));
+            Traffic { whole: counted.map(|(_, metrics)| *metrics).sum(), rows }
         });
         branded::Window { total, branded, non_branded, span: self.span }
     }
@@ -69,12 +71,15 @@ pub async fn branded_traffic(
     let key = asked.settled.key("branded traffic", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
-        let data = readings.split();
+        let is_counted = asked.is_counted();
+        let data = readings.split(is_counted);
+        let has_data = data.total.as_ref().is_some_and(|total| total.impressions > 0);
+        let identified = is_counted.then(|| branded::identified(&readings.0.current.traffic()));
         BrandedTrafficAnswer {
             meta: BrandedTrafficMeta {
-                answer: asked.meta(readings.all().map(|reading| reading.read_at), data.total.impressions > 0),
+                answer: asked.meta(readings.all().map(|reading| reading.read_at), has_data),
                 question: Echo::of(&params),
-                coverage: IdentifiedCoverage { identified: branded::identified(&readings.0.current.traffic()) },
+                coverage: IdentifiedCoverage { identified },
             },
             data,
         }
@@ -94,12 +99,12 @@ pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3],
 
 /// Reads all windows.
 pub(super) async fn read_split(asked: &Asked, plans: &[Plan; 3]) -> Result<SplitReadings, Error> {
-    Ok(SplitReadings(PerWindow::read(&asked.settled, |window| read_days(asked, window, plans)).await?))
+    Ok(SplitReadings(PerWindow::read(&asked.settled, |days| read_by_time(asked, days, plans)).await?))
 }
 
-async fn read_days(asked: &Asked, window: Window, plans: &[Plan; 3]) -> Result<Days, Error> {
+async fn read_by_time(asked: &Asked, days: Days, plans: &[Plan; 3]) -> Result<ByTime, Error> {
     let time = [asked.settled.time()];
-    let read = |plan| asked.read(window, &time, WHOLE, plan);
+    let read = |plan| asked.read(days.series, &time, WHOLE, plan);
     let (total, branded, non_branded) = tokio::try_join!(read(&plans[0]), read(&plans[1]), read(&plans[2]))?;
-    Ok(Days { readings: [total, branded, non_branded], span: asked.span(window) })
+    Ok(ByTime { readings: [total, branded, non_branded], span: asked.span(days.series), counted: days.counted })
 }

@@ -92,19 +92,19 @@ pub async fn cannibalization(
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {
-    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
+    let (counted, plan) = (asked.settled.days().counted, asked.settled.plan().await?);
     let (windows, wholes, wholes_by_page) = tokio::try_join!(
-        PerWindow::read(&asked.settled, |window| read_rows(asked, window, &plan)),
-        asked.read_wholes(window, false),
-        asked.read_wholes(window, true),
+        PerWindow::read(&asked.settled, |days| read_rows(asked, days.counted, &plan)),
+        asked.read_wholes(counted, false),
+        asked.read_wholes(counted, true),
     )?;
     Ok(Readings { windows, wholes, wholes_by_page })
 }
 
-async fn read_rows(asked: &Asked, window: Window, plan: &Plan) -> Result<Rows, Error> {
+async fn read_rows(asked: &Asked, days: Option<Window>, plan: &Plan) -> Result<Rows, Error> {
     let (queries, pages) = tokio::try_join!(
-        asked.read_all(window, &[Dimension::Query], plan),
-        asked.read_all(window, &[Dimension::Query, Dimension::Page], plan),
+        asked.read_all(days, &[Dimension::Query], plan),
+        asked.read_all(days, &[Dimension::Query, Dimension::Page], plan),
     )?;
     Ok(Rows { queries, pages })
 }

@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 
 use super::{
     Asked, Listed, Wholes, by_key_and_time, page,
-    per_window::PerWindow,
+    per_window::{Days, PerWindow},
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, times,
@@ -24,7 +24,6 @@ use crate::{
         country_trends::{Countries, trends},
         coverage::Known,
         page::Shown,
-        series::Span,
         table::Listing,
     },
     error::Error,
@@ -48,11 +47,16 @@ impl Readings {
     }
 }
 
-async fn read(asked: &Asked, dimensions: &[Dimension], cap: impl Fn(Window) -> usize) -> Result<Readings, Error> {
-    let plan = asked.settled.plan().await?;
-    let windows = PerWindow::read(&asked.settled, |window| asked.read(window, dimensions, cap(window), &plan));
-    let (windows, wholes) = tokio::try_join!(windows, asked.read_wholes(asked.settled.window, false))?;
-    Ok(Readings { windows, wholes })
+impl Readings {
+    /// Reads one part of the question by `part` in each window.
+    async fn read<'r, F>(asked: &'r Asked, part: impl Fn(Days) -> F) -> Result<Self, Error>
+    where
+        F: Future<Output = Result<Arc<Reading>, Error>> + 'r,
+    {
+        let wholes = asked.read_wholes(asked.settled.days().counted, false);
+        let (windows, wholes) = tokio::try_join!(PerWindow::read(&asked.settled, part), wholes)?;
+        Ok(Self { windows, wholes })
+    }
 }
 
 /// Computes the breakdown.
@@ -64,7 +68,9 @@ pub async fn breakdown(
     let compares = params.question.comparison.is_asked();
     let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
-    let readings = read(&asked, &[Dimension::Country], |_| table_cap(Dimension::Country)).await?;
+    let plan = asked.settled.plan().await?;
+    let rows = |days: Days| asked.read(days.counted, &[Dimension::Country], table_cap(Dimension::Country), &plan);
+    let readings = Readings::read(&asked, rows).await?;
     let params = CountriesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("countries", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -90,20 +96,20 @@ pub async fn timeseries(
     params: &CountriesTimeseriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
-    let readings = read(&asked, &[asked.settled.time(), Dimension::Country], every_time_and_country).await?;
+    let (plan, dimensions) = (asked.settled.plan().await?, [asked.settled.time(), Dimension::Country]);
+    let days = |days: Days| asked.read(days.series, &dimensions, every_time_and_country(days.series), &plan);
+    let readings = Readings::read(&asked, days).await?;
     let params = CountriesTimeseriesParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("countries timeseries", access, &params)?;
     let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);
     let answer = move || {
         let windows = &readings.windows;
-        let current = by_country(&windows.current, asked.span(asked.settled.window));
-        let compared = windows.compared().zip(asked.settled.compared);
-        let compared = compared.map(|((base, previous), days)| {
-            (by_country(base, asked.span(days.current)), by_country(previous, asked.span(days.previous)))
-        });
+        let current = asked.by_country(&windows.current, asked.settled.days());
+        let previous = windows.previous.as_ref().zip(asked.settled.previous_days());
+        let previous = previous.map(|(reading, days)| asked.by_country(reading, days));
         let listing = Listing { rows: &current.largest(), capped: windows.current.capped };
         CountriesTimeseriesAnswer {
-            data: trends(&current, compared.as_ref().map(|(base, previous)| (base, previous)), top),
+            data: trends(&current, previous.as_ref(), top),
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(&params),
@@ -119,8 +125,12 @@ fn every_time_and_country(window: Window) -> usize {
     (COUNTRIES.len() + 1) * times(window) + 1
 }
 
-fn by_country(reading: &Reading, span: Span) -> Countries<'_> {
-    Countries { span, days: by_key_and_time(reading, span) }
+impl Asked {
+    /// Returns the days of each country in a reading of one window.
+    fn by_country<'r>(&self, reading: &'r Reading, days: Days) -> Countries<'r> {
+        let span = self.span(days.series);
+        Countries { span, counted: days.counted, days: by_key_and_time(reading, span) }
+    }
 }
 
 fn coverage(asked: &Asked, readings: &Readings, known: Known, shown: Shown) -> CountriesCoverage {

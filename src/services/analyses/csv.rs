@@ -5,7 +5,10 @@
 
 use std::io;
 
-use api::{answer::CsvRows, models::Window};
+use api::{
+    answer::{CsvDays, CsvRows},
+    models::{Change, Window},
+};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
@@ -20,6 +23,8 @@ pub struct CsvFile {
     pub name: String,
     /// Its rows. `None` if they are unknown when the headers are sent.
     pub rows: Option<CsvRows>,
+    /// The days that its rows count.
+    pub days: CsvDays,
     /// Its bytes.
     pub blocks: BoxStream<'static, io::Result<Bytes>>,
 }
@@ -58,6 +63,14 @@ impl Rows {
         self.number(shown.as_ref().map(|shown| shown.impressions))?;
         self.number(shown.as_ref().and_then(|shown| shown.ctr))?;
         self.number(shown.as_ref().and_then(|shown| shown.position))
+    }
+
+    /// Writes four cells: the changes of clicks, impressions, CTR and position. All are empty if there is no change.
+    pub fn change(&mut self, change: Option<&Change>) -> Result<(), Error> {
+        self.number(change.and_then(|change| change.clicks.absolute))?;
+        self.number(change.and_then(|change| change.impressions.absolute))?;
+        self.number(change.and_then(|change| change.ctr.absolute))?;
+        self.number(change.and_then(|change| change.position.absolute))
     }
 
     /// Writes a cell of text that needs no protection, because this service chose it.

@@ -58,7 +58,7 @@ pub(super) async fn each_day<S: Send + 'static>(
     mut state: S,
     fold: fn(&mut S, NaiveDate, &[Row]),
 ) -> Result<(S, DaysRead), Error> {
-    let weeks = weeks(asked.counted_days(window)).into_iter();
+    let weeks = weeks(asked.days_of_series(window)).into_iter();
     let read = |week| async move {
         let permit = asked.search.weeks.acquire(asked.person).await?;
         Ok::<_, Error>((permit, read_week(asked, week, plan).await?))

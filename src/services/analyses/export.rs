@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use api::{
     analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
-    answer::CsvRows,
+    answer::{CsvDays, CsvRows},
     models::{Classification, DataState, Question, Slice, Window},
     params::{Ignored, Whole},
 };
@@ -20,7 +20,7 @@ use super::{
     csv::{self, BLOCK, CsvFile, Rows},
     daily::{by_day, read_week, weeks},
     page,
-    per_window::PerWindow,
+    per_window::{Days, PerWindow},
     search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
@@ -29,7 +29,7 @@ use crate::{
     analytics::{
         metrics::Metrics,
         positions::bucket,
-        table::{Paged, Place, presence},
+        table::{self, Paged, Place, presence},
     },
     compute::beside,
     error::Error,
@@ -38,7 +38,17 @@ use crate::{
 };
 
 const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
-const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
+const COMPARED: [&str; 9] = [
+    "previousClicks",
+    "previousImpressions",
+    "previousCtr",
+    "previousPosition",
+    "changeClicks",
+    "changeImpressions",
+    "changeCtr",
+    "changePosition",
+    "presence",
+];
 const DAILY: [&str; 9] =
     ["date", "query", "bucket", "clicks", "impressions", "ctr", "position", "dayCapped", "dayNotFinal"];
 
@@ -76,19 +86,15 @@ pub async fn breakdown(
     let page = page(&params.order, dimension, offset, limit, params.question.comparison.is_asked())?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let (plan, own) = (asked.settled.plan().await?, [dimension]);
-    let read = |window| asked.read(window, &own, table_cap(dimension), &plan);
-    let mut windows = PerWindow::read(&asked.settled, read).await?;
+    let days = csv_days(&asked)?;
+    let read = |days: Days| asked.read(days.counted, &own, table_cap(dimension), &plan);
+    let windows = PerWindow::read(&asked.settled, read).await?;
     let current = windows.current.clone();
-    // Without a final day to compare, the columns stay, and no key is known to be new.
-    let (read_at, first_incomplete_date) = (current.read_at, None);
-    let nothing = || Arc::new(Reading { rows: Vec::new(), capped: true, read_at, first_incomplete_date });
-    windows.previous = windows.previous.or_else(|| asked.settled.compare.map(|_| nothing()));
     let listed = windows.map(|reading| Listed::of(reading));
     let Paged { places, known, shown } = listed.sides().page(&page);
     let previous = windows.previous.clone();
-    let against = asked.settled.compared.map(|compared| compared.previous).or(asked.settled.compare);
-    let compared = against.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
-    let name = file_name(access, what, asked.settled.window, compared, (slice, params.question.window.data_state));
+    let compared = days.compare_window.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
+    let name = file_name(access, what, days.window, compared, (slice, params.question.window.data_state));
     let rows = CsvRows {
         shown: shown.rows,
         matched: shown.matched.unwrap_or(shown.rows),
@@ -101,7 +107,23 @@ pub async fn breakdown(
     let header = Rows::header(&columns)?;
     let starts = stream::iter((0..table.places.len()).step_by(BLOCK));
     let blocks = starts.map(move |from| table.block(from));
-    Ok(CsvFile { name, rows: Some(rows), blocks: sent(header, blocks).boxed() })
+    Ok(CsvFile { name, rows: Some(rows), days, blocks: sent(header, blocks).boxed() })
+}
+
+/// Returns the days that the rows of a file count.
+///
+/// # Errors
+/// [`Error::NotFinalYet`] if no day is counted.
+fn csv_days(asked: &Asked) -> Result<CsvDays, Error> {
+    let (settled, last_final) = (&asked.settled, asked.freshness.last_final_date);
+    let counts_all = settled.fresh_after.is_some();
+    let window = settled.counted_days(last_final).ok_or(Error::NotFinalYet { last_final, counts_all })?;
+    Ok(CsvDays {
+        window,
+        compare_window: settled.compared.map(|compared| compared.previous),
+        last_final_date: last_final,
+        warnings: settled.warnings.iter().map(|warning| warning.code).collect(),
+    })
 }
 
 impl Table {
@@ -123,9 +145,16 @@ impl Table {
         };
         let before = place.before.map(|before| &previous.rows[before as usize]);
         let presence = presence(place, self.current.capped, previous.capped);
-        rows.text(now.or(before).map_or("", Row::key))?;
-        rows.metrics(now.map(|row| &row.metrics))?;
-        rows.metrics(before.map(|row| &row.metrics))?;
+        let row = table::Row {
+            key: now.or(before).map_or("", Row::key),
+            now: now.map(|row| &row.metrics),
+            before: before.map(|row| &row.metrics),
+            presence: Some(presence),
+        };
+        rows.text(row.key)?;
+        rows.metrics(row.now)?;
+        rows.metrics(row.before)?;
+        rows.change(row.change().as_ref())?;
         rows.cell(&api_word(&presence)?)?;
         rows.end()
     }
@@ -145,9 +174,10 @@ pub async fn query_count_rows(
     let question = Question::alone(params.window, params.slice.clone(), Ignored::default());
     let asked = Asked::settle(search, access, &question).await?;
     let plan = asked.settled.plan().await?;
-    let name = file_name(access, "query-count", asked.settled.window, None, (&params.slice, params.window.data_state));
+    let days = csv_days(&asked)?;
+    let name = file_name(access, "query-count", days.window, None, (&params.slice, params.window.data_state));
     let header = Rows::header(&DAILY)?;
-    let weeks = weeks(asked.counted_days(asked.settled.window));
+    let weeks = weeks(days.window);
     let permits = search.weeks.acquire_up_to(asked.person, weeks.len().min(MAX_WEEKS_PER_PERSON)).await?;
     let later = weeks[permits.len().min(weeks.len())..].to_vec();
     let read = |(week, permit)| {
@@ -178,7 +208,7 @@ pub async fn query_count_rows(
             })
         })
         .try_flatten();
-    Ok(CsvFile { name, rows: None, blocks: sent(header, blocks).boxed() })
+    Ok(CsvFile { name, rows: None, days, blocks: sent(header, blocks).boxed() })
 }
 
 /// The rows of one day, as a range in the reading of its week.

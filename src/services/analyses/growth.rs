@@ -81,12 +81,12 @@ pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Resu
 }
 
 async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
-    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
+    let (counted, plan) = (asked.settled.days().counted, asked.settled.plan().await?);
     let (queries, pages, curve, wholes) = tokio::try_join!(
-        PerWindow::read(&asked.settled, |window| asked.read_all(window, &[Dimension::Query], &plan)),
-        asked.read_all(window, &[Dimension::Query, Dimension::Page], &plan),
-        asked.read_all(window, &[Dimension::Query], curve_plan),
-        asked.read_wholes(window, false),
+        PerWindow::read(&asked.settled, |days| asked.read_all(days.counted, &[Dimension::Query], &plan)),
+        asked.read_all(counted, &[Dimension::Query, Dimension::Page], &plan),
+        asked.read_all(counted, &[Dimension::Query], curve_plan),
+        asked.read_wholes(counted, false),
     )?;
     Ok(Readings { queries, pages, curve, wholes })
 }

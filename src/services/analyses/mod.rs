@@ -25,6 +25,7 @@ pub mod question;
 pub mod rendered;
 pub mod search_data;
 pub mod sparklines;
+pub mod warnings;
 pub mod weeks;
 pub mod windows;
 
@@ -107,10 +108,15 @@ impl Asked {
         self.by(granularity)
     }
 
-    /// Returns the window without its days that do not count.
-    fn counted_days(&self, window: Window) -> Window {
+    /// Returns the days of the window that the search engine has counted.
+    fn days_of_series(&self, window: Window) -> Window {
         let span = self.span(window);
         Window { start_date: span.start, end_date: span.end }
+    }
+
+    /// Returns whether any day of the window is counted.
+    fn is_counted(&self) -> bool {
+        self.settled.is_counted(self.freshness.last_final_date)
     }
 
     /// Returns the days of a series over the window.
@@ -118,27 +124,37 @@ impl Asked {
         self.settled.span(window, self.freshness.last_final_date)
     }
 
-    /// Reads one part of the question with `plan`.
+    /// Reads one part of the question with `plan`. Without days the reading is empty.
     async fn read(
         &self,
-        window: Window,
+        days: impl Into<Option<Window>>,
         dimensions: &[Dimension],
         cap: usize,
         plan: &Plan,
     ) -> Result<Arc<Reading>, Error> {
+        let Some(window) = days.into() else { return Ok(Arc::new(Reading::empty(self.freshness.read_at))) };
         let part = self.settled.part(window, dimensions, cap);
         // An answer awaits many readings at once. Boxing them keeps its future small.
         Box::pin(self.search.read(&self.settled.site, &part, plan)).await
     }
 
     /// Reads all rows by `dimensions` that the search engine returns.
-    async fn read_all(&self, window: Window, dimensions: &[Dimension], plan: &Plan) -> Result<Arc<Reading>, Error> {
-        self.read(window, dimensions, ENGINE_CEILING, plan).await
+    async fn read_all(
+        &self,
+        days: impl Into<Option<Window>>,
+        dimensions: &[Dimension],
+        plan: &Plan,
+    ) -> Result<Arc<Reading>, Error> {
+        self.read(days, dimensions, ENGINE_CEILING, plan).await
     }
 
     /// Reads the divisors for shares of clicks.
-    async fn read_wholes(&self, window: Window, by_page: bool) -> Result<Wholes, Error> {
+    async fn read_wholes(&self, days: impl Into<Option<Window>>, by_page: bool) -> Result<Wholes, Error> {
         let slice = self.settled.plan_without_queries().await?;
+        let Some(window) = days.into() else {
+            let nothing = Arc::new(Reading::empty(self.freshness.read_at));
+            return Ok(Wholes { property: nothing.clone(), slice: nothing });
+        };
         let part = self.settled.part(window, &[], 1);
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
         let read = |plan| Box::pin(self.search.read(&self.settled.site, &part, plan));

@@ -7,7 +7,7 @@ use api::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
         PropertyPerformanceParams, Scope, SeriesPoint, Tables,
     },
-    models::{Offset, TableCoverage, Window},
+    models::{Offset, TableCoverage},
     params::Echo,
     sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
 };
@@ -18,7 +18,7 @@ use futures_util::{
 
 use super::{
     Listed, WHOLE, by_time, explanation, page_of_table,
-    per_window::PerWindow,
+    per_window::{Days, PerWindow},
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
@@ -173,10 +173,10 @@ struct Wanted {
 /// Makes all readings in parallel.
 async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
     let plans = Plans { own: asked.plan().await?, wholes: [Plan::everything(), asked.plan_without_queries().await?] };
-    let windows = PerWindow::read(asked, |window| {
+    let windows = PerWindow::read(asked, |days| {
         let tables = scope.has_tables();
-        let wanted = Wanted { series: scope.has_series(), tables, whole: tables && window == asked.window };
-        read_window(search, asked, &plans, window, wanted)
+        let wanted = Wanted { series: scope.has_series(), tables, whole: tables && days == asked.days() };
+        read_window(search, asked, &plans, days, wanted)
     });
     let (windows, freshness) = try_join(windows, search.last_final(&asked.site)).await?;
     Ok(Material { windows, freshness })
@@ -186,27 +186,28 @@ async fn read_window(
     search: &SearchData,
     asked: &Settled,
     plans: &Plans,
-    window: Window,
+    days: Days,
     wanted: Wanted,
 ) -> Result<Readings, Error> {
-    let read = |wanted: bool, part: Part, plan: &Plan| {
-        let plan = plan.clone();
+    let read = |wanted: bool, part: Option<Part>, plan: &Plan| {
+        let part = part.filter(|_| wanted).map(|part| (part, plan.clone()));
         // Boxed, because so many of them are awaited at once.
-        OptionFuture::from(wanted.then_some(async move { search.read(&asked.site, &part, &plan).await }.boxed()))
+        OptionFuture::from(part.map(|(part, plan)| async move { search.read(&asked.site, &part, &plan).await }.boxed()))
     };
-    let by_page = Part { aggregation: Some(Aggregation::ByPage), ..asked.part(window, &[], 1) };
-    // The series comes first: the reader then finds it in progress and uses its sum as the totals of the same plan.
+    let totals = days.counted.map(|window| asked.part(window, &[], 1));
+    let by_page = totals.clone().map(|totals| Part { aggregation: Some(Aggregation::ByPage), ..totals });
+    // The series comes first: the reader then finds it in progress and uses its sum as the totals of the same days.
     let [property, slice] = &plans.wholes;
     let singles = [
-        read(wanted.series, asked.part(window, &[asked.time()], WHOLE), &plans.own),
-        read(true, asked.part(window, &[], 1), &plans.own),
-        read(wanted.whole, asked.part(window, &[], 1), property),
-        read(wanted.whole, asked.part(window, &[], 1), slice),
+        read(wanted.series, Some(asked.part(days.series, &[asked.time()], WHOLE)), &plans.own),
+        read(true, totals.clone(), &plans.own),
+        read(wanted.whole, totals.clone(), property),
+        read(wanted.whole, totals, slice),
         read(wanted.whole, by_page.clone(), property),
         read(wanted.whole, by_page, slice),
     ];
     let tables = TABLES.map(|dimension| {
-        let part = asked.part(window, &[dimension], table_cap(dimension));
+        let part = days.counted.map(|window| asked.part(window, &[dimension], table_cap(dimension)));
         read(wanted.tables && asked.search_type.has(dimension), part, &plans.own)
     });
     let found = join_all(singles.into_iter().chain(tables)).await;
@@ -236,8 +237,9 @@ fn answer(asked: &Settled, scope: Scope, pages: &[Page; 5], material: &Material)
     let last_final = material.freshness.last_final_date;
     let previous = material.windows.previous.as_ref().zip(asked.compared);
     let read_at = material.readings().map(|reading| reading.read_at).min();
+    let is_counted = asked.is_counted(last_final);
     let data = Performance {
-        totals: change::totals(&totals.current, totals.compared()),
+        totals: is_counted.then(|| change::totals(&totals.current, totals.previous.as_ref())),
         series: wants_series.then(|| periods(asked.span(asked.window, last_final), &material.windows.current)),
         previous_series: previous
             .filter(|_| wants_series)

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use api::{
     analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams, QueryCountPoint},
-    models::Window,
     params::Echo,
 };
 
 use super::{
     Asked, check_has_queries,
     daily::{DaysRead, each_day},
-    per_window::PerWindow,
+    per_window::{Days, PerWindow},
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };
@@ -19,6 +18,7 @@ use crate::{
     analytics::{
         change::count_change,
         query_periods::{Distinct, QueryPeriods},
+        series::Slot,
     },
     error::Error,
     search_engine::{ENGINE_CEILING, Plan},
@@ -34,7 +34,7 @@ pub async fn query_count(
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
     let plan = asked.settled.plan().await?;
-    let counted = PerWindow::read(&asked.settled, |window| count(&asked, window, &plan)).await?;
+    let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
     let params = QueryCountParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("query count", access, &params)?;
     let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned());
@@ -52,16 +52,18 @@ struct Counted {
     read: DaysRead,
 }
 
-async fn count(asked: &Asked, window: Window, plan: &Plan) -> Result<Counted, Error> {
-    let span = asked.span(window);
-    let nothing = (QueryPeriods::new(span), Distinct::default());
-    let counted = each_day(asked, window, plan, nothing, |(periods, distinct), date, rows| {
+async fn count(asked: &Asked, days: Days, plan: &Plan) -> Result<Counted, Error> {
+    let span = asked.span(days.series);
+    let nothing = (QueryPeriods::new(span), Distinct::default(), days.counted);
+    let counted = each_day(asked, days.series, plan, nothing, |(periods, distinct, counted), date, rows| {
         periods.add(date, rows.iter().map(|row| (&*row.keys[1], &row.metrics)), ENGINE_CEILING);
-        for row in rows {
-            distinct.add(&row.keys[1]);
+        if counted.is_some_and(|window| Slot::day(date).is_in(window)) {
+            for row in rows {
+                distinct.add(&row.keys[1]);
+            }
         }
     });
-    let ((mut periods, distinct), read) = counted.await?;
+    let ((mut periods, distinct, _), read) = counted.await?;
     periods.close();
     Ok(Counted {
         unique: distinct.count(),
@@ -76,6 +78,7 @@ async fn count(asked: &Asked, window: Window, plan: &Plan) -> Result<Counted, Er
 fn answer(asked: &Asked, counted: PerWindow<Counted>, params: &QueryCountParams) -> QueryCountAnswer {
     let read_at = counted.all().filter_map(|counted| counted.read.read_at);
     let (current, previous) = (&counted.current, counted.previous.as_ref());
+    let unique_queries = asked.is_counted().then_some(current.unique);
     let change = counted.compared().map(|(now, before)| count_change(now.unique as f64, before.unique as f64));
     QueryCountAnswer {
         meta: QueryCountMeta {
@@ -90,7 +93,7 @@ fn answer(asked: &Asked, counted: PerWindow<Counted>, params: &QueryCountParams)
             },
         },
         data: QueryCount {
-            unique_queries: current.unique,
+            unique_queries,
             previous: previous.map(|previous| previous.unique),
             change,
             previous_series: previous.map(|previous| previous.series.clone()),

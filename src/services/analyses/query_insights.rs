@@ -7,7 +7,6 @@ use api::{
         CurveSource, QueryCoverage, QueryInsights, QueryInsightsAnswer, QueryInsightsMeta, QueryInsightsParams,
         QueryInsightsThresholds, Visibility, VisibilityPoint,
     },
-    models::Window,
     params::Echo,
 };
 use chrono::{DateTime, Utc};
@@ -19,7 +18,7 @@ use super::{
     check_has_queries,
     daily::{DaysRead, each_day},
     page,
-    per_window::PerWindow,
+    per_window::{Days, PerWindow},
     predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
@@ -86,19 +85,20 @@ async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
     // The split is polled before the whole, because without query conditions its series adds up to the whole.
     let (queries, split, wholes) = tokio::try_join!(
-        PerWindow::read(&asked.settled, |window| read_queries(asked, window, &plan)),
+        PerWindow::read(&asked.settled, |days| read_queries(asked, days, &plan)),
         async { split.await.transpose() },
-        asked.read_wholes(asked.settled.window, false),
+        asked.read_wholes(asked.settled.days().counted, false),
     )?;
     Ok(Readings { queries, split, wholes })
 }
 
-async fn read_queries(asked: &Asked, window: Window, plan: &Plan) -> Result<Queries, Error> {
-    let nothing = QueryPeriods::new(asked.span(window));
-    let each = each_day(asked, window, plan, nothing, |periods, date, rows| {
+async fn read_queries(asked: &Asked, days: Days, plan: &Plan) -> Result<Queries, Error> {
+    let nothing = QueryPeriods::new(asked.span(days.series));
+    let each = each_day(asked, days.series, plan, nothing, |periods, date, rows| {
         periods.add(date, rows.iter().map(|row| (&*row.keys[1], &row.metrics)), ENGINE_CEILING);
     });
-    let (reading, (mut periods, read)) = tokio::try_join!(asked.read_all(window, &[Dimension::Query], plan), each)?;
+    let rows = asked.read_all(days.counted, &[Dimension::Query], plan);
+    let (reading, (mut periods, read)) = tokio::try_join!(rows, each)?;
     periods.close();
     let series = periods.visibility();
     Ok(Queries { reading, read, series })
@@ -109,23 +109,23 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
     let distributions = listed.map(|listed| Distribution::of(listed.rows.iter().map(|(_, metrics)| metrics)));
     let indices = distributions.map(Distribution::index);
     let previous_index = indices.previous.flatten();
-    let base_index = indices.compared().and_then(|(base, _)| *base);
+    let is_counted = asked.is_counted();
     let min_impressions = params.min_impressions.0.into();
     let sides = listed.sides();
     let (movers, shown) = sides.previous.map(|_| movers(sides, min_impressions, page)).unzip();
     let queries = asked.coverage(sides.known(), shown, false, &readings.wholes);
     QueryInsightsAnswer {
         data: QueryInsights {
-            distribution: distributions.current.rows(),
+            distribution: is_counted.then(|| distributions.current.rows()),
             previous_distribution: distributions.previous.as_ref().map(Distribution::rows),
             visibility: Visibility {
                 index: indices.current,
                 previous: previous_index,
-                change: base_index.zip(previous_index).map(|(now, before)| now - before),
+                change: indices.current.zip(previous_index).map(|(now, before)| now - before),
                 series: readings.queries.current.series.clone(),
                 previous_series: readings.queries.previous.as_ref().map(|queries| queries.series.clone()),
             },
-            branded_split: readings.split.as_ref().map(SplitReadings::split),
+            branded_split: readings.split.as_ref().map(|split| split.split(is_counted)),
             movers,
         },
         meta: QueryInsightsMeta {

@@ -2,7 +2,7 @@
 
 use api::{
     analytics::{Adjustment, AnswerDays, AnswerMeta, ComparedDays, Labels, WindowDays},
-    models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Window, WindowParams},
+    models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Warning, Window, WindowParams},
 };
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
@@ -11,8 +11,10 @@ use serde::Serialize;
 use super::{
     appearances,
     compared::{Compared, compared, final_part},
+    per_window::Days,
     predicate, rendered,
     search_data::{SearchData, SearchSite},
+    warnings::warnings,
     windows::{self, DEFAULT_DAYS, Windows, last_days},
 };
 use crate::{
@@ -42,8 +44,8 @@ pub struct Settled {
     pub compare: Option<Window>,
     /// The days of both windows that are compared. `None` without a comparison, or without a final day in one of the windows.
     pub compared: Option<Compared>,
-    /// The compared days of the window, if they are fewer than its final days.
-    pub base: Option<Window>,
+    /// Facts about the windows that the numbers do not show.
+    pub warnings: Vec<Warning>,
     /// The last final day, if the days after it count, too.
     pub fresh_after: Option<NaiveDate>,
     /// The length of the periods of its series.
@@ -71,7 +73,6 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     let window = given.window.unwrap_or_else(|| last_days(if all { today } else { last_final }, DEFAULT_DAYS));
     let compare = windows::named(&asked.comparison, window, today)?.or(given.compare);
     let compared = compare.and_then(|compare| compared(window, compare, last_final));
-    let counted = if all { Some(window) } else { final_part(window, last_final) };
     let question = Question {
         window: WindowParams { data_state: asked.window.data_state, ..window.into() },
         comparison: compare.map_or_else(Comparison::default, Comparison::from),
@@ -87,7 +88,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         window,
         compare,
         compared,
-        base: compared.map(|compared| compared.current).filter(|base| Some(*base) != counted),
+        warnings: warnings(&search.system_annotations, window, compare, compared),
         fresh_after: all.then_some(last_final),
         granularity: Granularity::Day,
         search_type,
@@ -126,7 +127,7 @@ impl Settled {
         AnswerMeta {
             window: self.window,
             compare_window: self.compare,
-            days: self.days(found.last_final_date),
+            days: self.answer_days(found.last_final_date),
             labels: self.labels.clone(),
             adjusted: (!self.adjusted.is_empty()).then(|| self.adjusted.clone()),
             ignored: self.question.ignored.names(),
@@ -134,12 +135,44 @@ impl Settled {
             aggregation: self.aggregation().into(),
             freshness: freshness(found),
             cached_at: read_at.into(),
-            status: status(self.window, found, analysed),
+            status: match (self.is_counted(found.last_final_date), analysed) {
+                (false, _) => AnalysisStatus::NotFinalYet,
+                (true, true) => AnalysisStatus::Analysed,
+                (true, false) => AnalysisStatus::NoSearchData,
+            },
+            warnings: (!self.warnings.is_empty()).then(|| self.warnings.clone()),
         }
     }
 
+    /// The days of the window. With a comparison, totals and rows count the compared days.
+    #[must_use]
+    pub fn days(&self) -> Days {
+        let counted = if self.compare.is_some() { self.compared.map(|days| days.current) } else { Some(self.window) };
+        Days { series: self.window, counted }
+    }
+
+    /// The days of the comparison window. `None` if nothing is compared.
+    #[must_use]
+    pub fn previous_days(&self) -> Option<Days> {
+        let window = self.compared?.previous;
+        Some(Days { series: window, counted: Some(window) })
+    }
+
+    /// Returns whether any day of the window is counted. A window that is not counted differs from one that had no searches.
+    #[must_use]
+    pub fn is_counted(&self, last_final: NaiveDate) -> bool {
+        self.counted_days(last_final).is_some()
+    }
+
+    /// Returns the days that the window's totals and rows count.
+    #[must_use]
+    pub fn counted_days(&self, last_final: NaiveDate) -> Option<Window> {
+        let counted = self.days().counted?;
+        if self.is_fresh(counted) { Some(counted) } else { final_part(counted, last_final) }
+    }
+
     /// Returns the days behind an answer.
-    fn days(&self, last_final: NaiveDate) -> AnswerDays {
+    fn answer_days(&self, last_final: NaiveDate) -> AnswerDays {
         let not_final = |window: Window| {
             let first = window.start_date.max(last_final + TimeDelta::days(1));
             first.iter_days().take_while(|date| *date <= window.end_date).collect()
@@ -149,14 +182,7 @@ impl Settled {
             u32::try_from(days).unwrap_or_default()
         };
         AnswerDays {
-            current: WindowDays {
-                counted: counted(if self.fresh_after.is_some() {
-                    Some(self.window)
-                } else {
-                    final_part(self.window, last_final)
-                }),
-                not_final: not_final(self.window),
-            },
+            current: WindowDays { counted: counted(self.counted_days(last_final)), not_final: not_final(self.window) },
             previous: self.compare.map(|window| WindowDays {
                 counted: counted(self.compared.map(|compared| compared.previous)),
                 not_final: not_final(window),
@@ -250,17 +276,6 @@ pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
         return Ok(Plan::everything());
     }
     Ok(beside(move || plan(&predicate)).await??)
-}
-
-/// Returns the state of an answer. A window that has no final day differs from one that had no searches.
-fn status(window: Window, found: &LastFinal, has_data: bool) -> AnalysisStatus {
-    if window.start_date > found.last_final_date {
-        AnalysisStatus::NotFinalYet
-    } else if has_data {
-        AnalysisStatus::Analysed
-    } else {
-        AnalysisStatus::NoSearchData
-    }
 }
 
 /// Converts the freshness of the data to that of the API.

@@ -10,13 +10,14 @@ use api::{
         SeriesPoint, Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta,
         SparklinesParams,
     },
-    models::{TableCoverage, Window},
+    models::Window,
     params::{Echo, Sort},
 };
 use futures_util::future::{OptionFuture, try_join_all};
 
 use super::{
     Asked, Listed, Wholes, by_key_and_time, check_has, page,
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, times,
@@ -47,16 +48,14 @@ fn dimension(table: SparklineTable) -> Dimension {
 struct Readings {
     /// The table, if the rows requested are its first ones.
     table: Option<Arc<Reading>>,
-    /// The readings by day and key.
-    days: Vec<Arc<Reading>>,
-    /// Those of the comparison window.
-    previous: Vec<Arc<Reading>>,
+    /// The readings by time and key.
+    by_time: PerWindow<Vec<Arc<Reading>>>,
     wholes: Wholes,
 }
 
 impl Readings {
     fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.table.iter().chain(&self.days).chain(&self.previous).chain(self.wholes.all())
+        self.table.iter().chain(self.by_time.all().flatten()).chain(self.wholes.all())
     }
 }
 
@@ -96,10 +95,10 @@ pub async fn sparklines(
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(
-        asked_for.is_none().then(|| asked.read(asked.settled.window, &own, table_cap(dimension), &plan)),
+        asked_for.is_none().then(|| asked.read(asked.settled.days().counted, &own, table_cap(dimension), &plan)),
     );
     let (table, wholes) =
-        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.window, by_page))?;
+        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.days().counted, by_page))?;
     let (keys, shown) = {
         let listed = Listed::maybe(table.as_deref());
         let sides = Sides { current: listed.listing(), previous: None };
@@ -108,9 +107,8 @@ pub async fn sparklines(
         (asked_for.unwrap_or_else(|| first().collect()), paged.shown)
     };
     let read = |window| read_days(&asked, window, dimension, &keys, &plan);
-    let previous = OptionFuture::from(asked.settled.compared.map(|compared| read(compared.previous)));
-    let (days, previous) = tokio::try_join!(read(asked.settled.window), async { previous.await.transpose() })?;
-    let readings = Readings { table, days, previous: previous.unwrap_or_default(), wholes };
+    let by_time = PerWindow::read(&asked.settled, |days| read(days.series)).await?;
+    let readings = Readings { table, by_time, wholes };
     let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("sparklines", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -159,45 +157,73 @@ async fn read_days(
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
 }
 
+/// The days of each key in both windows.
+struct Days<'r> {
+    now: Times<'r>,
+    span: Span,
+    before: Option<(Times<'r>, Span)>,
+}
+
+impl<'r> Days<'r> {
+    fn of(asked: &Asked, readings: &'r Readings) -> Self {
+        let span = asked.span(asked.settled.window);
+        let before = readings.by_time.previous.as_ref().zip(asked.settled.previous_days());
+        let before = before.map(|(readings, days)| {
+            let span = asked.span(days.series);
+            (by_key(readings, span), span)
+        });
+        Self { now: by_key(&readings.by_time.current, span), span, before }
+    }
+
+    /// Returns whether the search engine names the key in one of the windows.
+    fn has(&self, key: &str) -> bool {
+        self.now.contains_key(key) || self.before.as_ref().is_some_and(|(days, _)| days.contains_key(key))
+    }
+}
+
 fn answer(
     asked: &Asked,
     params: &SparklinesParams,
     (keys, shown): (&[String], Shown),
     readings: &Readings,
 ) -> SparklinesAnswer {
-    let window = asked.settled.window;
-    let days = by_key(&readings.days, asked.span(window));
-    let before = asked.settled.compared.map(|compared| asked.span(compared.previous));
-    let before = before.map(|span| (by_key(&readings.previous, span), span));
-    let rows = keys.iter().map(|key| Sparkline {
-        key: key.clone(),
-        series: periods(&days, key, asked.span(window)),
-        previous_series: before.as_ref().map(|(days, span)| periods(days, key, *span)),
+    let days = Days::of(asked, readings);
+    let rows = keys.iter().map(|key| {
+        let known = days.has(key);
+        let series = |days, span| if known { periods(days, key, span) } else { Vec::new() };
+        Sparkline {
+            key: key.clone(),
+            known,
+            series: series(&days.now, days.span),
+            previous_series: days.before.as_ref().map(|(before, span)| series(before, *span)),
+        }
     });
+    let rows = rows.collect();
+    let (known, shown) = match &readings.table {
+        Some(table) => (Known::of(Listed::of(table).listing()), shown),
+        None => of_keys(asked, keys, &days),
+    };
+    let by_page = params.table == SparklineTable::Pages;
+    let coverage = SparklinesCoverage { rows: asked.coverage(known, Some(shown), by_page, &readings.wholes) };
     SparklinesAnswer {
         meta: SparklinesMeta {
-            answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.is_empty()),
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.now.is_empty()),
             question: Echo::of(params),
-            coverage: SparklinesCoverage { rows: coverage(asked, params, (keys, shown), readings) },
+            coverage,
         },
-        data: Sparklines { table: params.table, rows: rows.collect() },
+        data: Sparklines { table: params.table, rows },
     }
 }
 
-fn coverage(
-    asked: &Asked,
-    params: &SparklinesParams,
-    (keys, shown): (&[String], Shown),
-    readings: &Readings,
-) -> TableCoverage {
-    let by_page = params.table == SparklineTable::Pages;
-    if let Some(table) = &readings.table {
-        let known = Known::of(Listed::of(table).listing());
-        return asked.coverage(known, Some(shown), by_page, &readings.wholes);
-    }
-    let by_key = by_key(&readings.days, asked.span(asked.settled.window));
-    let known = keys.iter().filter_map(|key| Some((key.as_str(), by_key.get(key.as_str())?.values().copied().sum())));
-    let rows: Vec<(&str, Metrics)> = known.collect();
+/// The rows of the keys that the search engine names, with the metrics of their counted days.
+fn of_keys(asked: &Asked, keys: &[String], days: &Days<'_>) -> (Known, Shown) {
+    let counted = asked.settled.days().counted;
+    let sum = |key: &str| -> Metrics {
+        let days = days.now.get(key).into_iter().flatten();
+        days.filter(|(slot, _)| counted.is_some_and(|window| slot.is_in(window))).map(|(_, metrics)| *metrics).sum()
+    };
+    let named = keys.iter().filter(|key| days.has(key));
+    let rows: Vec<(&str, Metrics)> = named.map(|key| (key.as_str(), sum(key))).collect();
     let listing = Listing { rows: &rows, capped: false };
-    asked.coverage(Known::of(listing), Some(Shown::first(listing, usize::MAX)), by_page, &readings.wholes)
+    (Known::of(listing), Shown::first(listing, usize::MAX))
 }

@@ -73,10 +73,17 @@ fn taken(
 /// Returns the window to compare `window` with, where the parameter `compare` names it.
 ///
 /// # Errors
-/// [`Error::InvalidRequest`] if it begins before the search engine's data.
+/// [`Error::InvalidRequest`] if it begins before the search engine's data, or if the window has no such window before it.
 pub fn named(comparison: &Comparison, window: Window, today: NaiveDate) -> Result<Option<Window>, Error> {
     let Some(compare) = comparison.compare else { return Ok(None) };
-    let (before, oldest) = (compare.before(window), oldest_day(today));
+    let oldest = oldest_day(today);
+    let before = compare.before(window).ok_or_else(|| {
+        Error::invalid(format!(
+            "compare: previous_calendar_period needs a window of whole months, quarters or years, and {} to {} is none; use \
+             previous_period",
+            window.start_date, window.end_date
+        ))
+    })?;
     if before.start_date < oldest {
         return Err(Error::invalid(format!(
             "compare: the window would begin on {}, and the search engine has data since {oldest}; ask for a later or shorter window",
@@ -140,8 +147,24 @@ mod tests {
             (Compare::PreviousPeriod, window("2025-07-22", "2025-07-23"), None),
             (Compare::PreviousYear, window("2026-07-21", "2026-07-22"), Some(window("2025-07-21", "2025-07-22"))),
             (Compare::PreviousYear, window("2026-07-20", "2026-07-22"), None),
-            (Compare::SameWeekdays, window("2026-07-20", "2026-07-22"), Some(window("2025-07-21", "2025-07-23"))),
-            (Compare::SameWeekdays, window("2026-07-19", "2026-07-22"), None),
+            (
+                Compare::PreviousYearSameWeekdays,
+                window("2026-07-20", "2026-07-22"),
+                Some(window("2025-07-21", "2025-07-23")),
+            ),
+            (Compare::PreviousYearSameWeekdays, window("2026-07-19", "2026-07-22"), None),
+            (
+                Compare::PreviousPeriodSameWeekdays,
+                window("2025-07-28", "2025-08-03"),
+                Some(window("2025-07-21", "2025-07-27")),
+            ),
+            (Compare::PreviousPeriodSameWeekdays, window("2025-07-28", "2025-08-04"), None),
+            (
+                Compare::PreviousCalendarPeriod,
+                window("2025-09-01", "2025-09-30"),
+                Some(window("2025-08-01", "2025-08-31")),
+            ),
+            (Compare::PreviousCalendarPeriod, window("2025-08-01", "2025-08-31"), None),
         ] {
             let comparison = Comparison { compare: Some(compare), ..Comparison::default() };
             let found = named(&comparison, asked, day(TODAY));

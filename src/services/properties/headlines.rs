@@ -20,6 +20,7 @@ use crate::{
         analyses::{
             question,
             search_data::{SearchData, SearchSite},
+            warnings::data_incidents,
             windows::{last_days, oldest_day},
         },
         patience::{self, PATIENCE},
@@ -52,9 +53,23 @@ pub async fn list(
             }),
         )
     });
-    let data = entries.collect();
+    let data: Vec<TrackedProperty> = entries.collect();
+    let windows = data.iter().filter_map(|entry| entry.headline.as_ref()).flat_map(windows);
+    let incidents = data_incidents(&search.system_annotations, &windows.collect::<Vec<_>>());
     let least = fresh.iter().min_by_key(|found| found.last_final_date);
-    Ok(PropertyListAnswer { data, meta: least.map(|found| PropertyListMeta { freshness: question::freshness(found) }) })
+    let meta = least.map(|found| PropertyListMeta {
+        freshness: question::freshness(found),
+        warnings: (!incidents.is_empty()).then_some(incidents),
+    });
+    Ok(PropertyListAnswer { data, meta })
+}
+
+/// Returns the windows that a headline counts.
+fn windows(headline: &Headline) -> impl Iterator<Item = Window> {
+    let Window { start_date, end_date } = headline.window;
+    let days = (end_date - start_date).num_days() + 1;
+    let before = headline.previous.is_some().then(|| last_days(start_date - TimeDelta::days(1), days));
+    [headline.window].into_iter().chain(before)
 }
 
 fn entry(listed: Listed, found: Result<Headline, Error>) -> TrackedProperty {

@@ -21,6 +21,8 @@ use crate::{config::Annotations as Settings, error::Error};
 const KNOWN: &str = include_str!("known.csv");
 /// The columns of a list. `end` may be empty: the event then has one day.
 const COLUMNS: [&str; 5] = ["start", "end", "category", "text", "source"];
+/// The category of incidents of the search engine's data.
+const DATA_INCIDENT: &str = "data incident";
 /// The maximum number of characters of a category and of a text, as for annotations of people.
 const MOST_CHARACTERS: [(usize, usize); 2] = [(2, 50), (3, 2000)];
 
@@ -51,6 +53,12 @@ impl SystemAnnotations {
         &self.0
     }
 
+    /// Returns the incidents of the search engine's data that overlap one of the windows, newest first.
+    pub fn data_incidents<'a>(&'a self, windows: &'a [Window]) -> impl Iterator<Item = &'a Annotation> {
+        let incidents = self.0.iter().filter(|annotation| annotation.category.as_deref() == Some(DATA_INCIDENT));
+        incidents.filter(|annotation| windows.iter().any(|window| touches(annotation, *window)))
+    }
+
     /// Returns those that overlap `current` or `previous`, as events.
     #[must_use]
     pub fn overlapping(&self, current: Window, previous: Option<Window>) -> Vec<ExplainedEvent> {
@@ -58,11 +66,15 @@ impl SystemAnnotations {
     }
 }
 
+/// Returns whether a day of the annotation is in the window.
+fn touches(annotation: &Annotation, window: Window) -> bool {
+    annotation.date <= window.end_date && annotation.end_date.unwrap_or(annotation.date) >= window.start_date
+}
+
 /// Returns an annotation as an event, if it overlaps `current` or `previous`.
 #[must_use]
 pub fn event(annotation: &Annotation, current: Window, previous: Option<Window>) -> Option<ExplainedEvent> {
-    let last = annotation.end_date.unwrap_or(annotation.date);
-    let touches = |window: Window| annotation.date <= window.end_date && last >= window.start_date;
+    let touches = |window| touches(annotation, window);
     let overlaps = match (touches(current), previous.is_some_and(touches)) {
         (true, true) => OverlappedWindow::Both,
         (true, false) => OverlappedWindow::Current,

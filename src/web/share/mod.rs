@@ -51,7 +51,7 @@ struct Shared {
 
 #[derive(Debug, Deserialize)]
 struct Figures {
-    totals: Metrics,
+    totals: Option<Metrics>,
     series: Vec<Day>,
 }
 
@@ -77,6 +77,14 @@ struct Meta {
     link_name: Option<String>,
     link_expires_at: Option<DateTime<Utc>>,
     window: Window,
+    #[serde(default)]
+    warnings: Vec<Warning>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Warning {
+    text: String,
+    url: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -137,11 +145,18 @@ fn contents(shared: &Shared) -> Markup {
         p {
             "Search performance from " (day(meta.window.start_date)) " to " (day(meta.window.end_date)) ", as far as the search engine's data is final."
         }
-        dl.card {
-            dt { "Clicks" } dd { (grouped(totals.clicks)) }
-            dt { "Impressions" } dd { (grouped(totals.impressions)) }
-            dt { "Click-through rate" } dd { (rate(totals.ctr)) }
-            dt { "Average position" } dd { (position(totals.position)) }
+        @for warning in &meta.warnings {
+            p.card { (warning.text) @if let Some(url) = &warning.url { " " a href=(url) rel="noreferrer" { "Source" } } }
+        }
+        @if let Some(totals) = totals {
+            dl.card {
+                dt { "Clicks" } dd { (grouped(totals.clicks)) }
+                dt { "Impressions" } dd { (grouped(totals.impressions)) }
+                dt { "Click-through rate" } dd { (rate(totals.ctr)) }
+                dt { "Average position" } dd { (position(totals.position)) }
+            }
+        } @else {
+            p.card { "The search engine is still counting these days." }
         }
         h2 { "Clicks per day" }
         (chart::clicks(series))

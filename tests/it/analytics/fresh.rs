@@ -148,49 +148,47 @@ async fn files_have_fresh_days_and_say_so() {
 }
 
 #[tokio::test]
-async fn changes_are_those_of_the_final_days() {
+async fn a_comparison_counts_final_days_and_shows_fresh_ones_in_the_series() {
     let compare = [("compareStart", BEFORE.0), ("compareEnd", BEFORE.1)];
     for (who, site) in SITES {
         let asker = Asker::of(shared(), who, site).await;
         let more = [&compare[..], &[("scope", "all"), ("explain", "true")]].concat();
         let fresh = asker.fresh("performance", &more).await;
         let final_only = asker.window(WINDOW.0, WINDOW.1, &more).await;
-        for part in ["previous", "change"] {
-            assert_eq!(fresh["data"]["totals"][part], final_only["data"]["totals"][part], "{part} of {site}");
+        for part in ["totals", "tables"] {
+            assert_eq!(fresh["data"][part], final_only["data"][part], "{part} of {site}");
         }
+        check_marks(&fresh["data"]["series"]);
         assert_eq!(fresh["data"]["explanation"], final_only["data"]["explanation"], "{site}");
         assert_eq!(fresh["data"]["previousSeries"], final_only["data"]["previousSeries"], "{site}");
         assert_eq!(fresh["meta"]["days"]["compared"], final_only["meta"]["days"]["compared"], "{site}");
-        let rows = |json: &Value| -> BTreeMap<String, Value> {
-            let rows = json["data"]["tables"]["countries"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter(|row| row.get("change").is_some());
-            rows.map(|row| (row["key"].as_str().unwrap().to_owned(), row["change"].clone())).collect()
-        };
-        assert_eq!(rows(&fresh), rows(&final_only), "{site}");
-        assert_ne!(fresh["data"]["totals"]["impressions"], final_only["data"]["totals"]["impressions"], "{site}");
         for what in ["query-insights", "branded-traffic", "growth-opportunities"] {
             let fresh = asker.fresh(what, &compare).await;
             let query = [&[("startDate", WINDOW.0), ("endDate", WINDOW.1)], &compare[..]].concat();
             let final_only =
                 asker.actor.ask(&format!("/api/properties/{}/{what}", asker.property), &query).await.expect(200).json;
             assert_eq!(fresh["data"].get("movers"), final_only["data"].get("movers"), "{what} of {site}");
-            let change = |json: &Value| json["data"]["branded"]["change"].clone();
-            assert_eq!(change(&fresh), change(&final_only), "{what} of {site}");
+            for part in ["branded", "distribution", "opportunities"] {
+                assert_eq!(fresh["data"].get(part), final_only["data"].get(part), "{part} of {what} of {site}");
+            }
         }
     }
 }
 
 #[tokio::test]
-async fn a_window_of_fresh_days_only_is_not_final_yet_and_has_data() {
+async fn a_window_of_fresh_days_only_counts_unless_it_is_compared() {
     let asker = Asker::small().await;
-    let more = [("dataState", "all"), ("compareStart", BEFORE.0), ("compareEnd", BEFORE.1)];
+    let alone = asker.window(OPEN[0], OPEN[2], &[("dataState", "all")]).await;
+    assert_eq!(alone["meta"]["status"], "analysed");
+    assert!(alone["data"]["totals"]["impressions"].as_u64().unwrap() > 0);
+
+    let more = [("dataState", "all"), ("compareStart", BEFORE.0), ("compareEnd", BEFORE.1), ("scope", "all")];
     let json = asker.window(OPEN[0], OPEN[2], &more).await;
-    assert_eq!(json["meta"]["status"], "not_final_yet");
-    assert!(json["data"]["totals"]["impressions"].as_u64().unwrap() > 0);
-    assert!(json["data"]["totals"].get("change").is_none() && json["meta"]["days"].get("compared").is_none());
+    assert_eq!((&json["meta"]["status"], &json["data"]["totals"]), (&json!("not_final_yet"), &Value::Null));
+    assert!(json["meta"]["days"].get("compared").is_none());
+    assert_eq!(json["data"]["tables"]["countries"], json!([]));
+    let marked = json["data"]["series"].as_array().unwrap().iter().filter(|point| point["notFinal"] == true);
+    assert_eq!(marked.count(), 3, "unfinished days stand in the series");
 }
 
 #[tokio::test]

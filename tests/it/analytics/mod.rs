@@ -1,5 +1,6 @@
 //! Tests of analytics: every number of every response is compared with sums over the generator's own cells.
 
+mod agreement;
 pub mod breakdowns;
 pub mod filters;
 pub mod fresh;

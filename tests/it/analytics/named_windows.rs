@@ -11,6 +11,9 @@ use crate::{
 
 const PLACES: [(&str, &str); 3] = [("stranger", "quietmeadow"), ("owner", "tinyfern"), ("owner", "ledgerline")];
 
+const NAMES: [&str; 4] =
+    ["previous_period", "previous_period_same_weekdays", "previous_year", "previous_year_same_weekdays"];
+
 /// The comparison window of a name, by the calendar.
 fn before(name: &str, start: NaiveDate, end: NaiveDate) -> (NaiveDate, NaiveDate) {
     match name {
@@ -18,8 +21,12 @@ fn before(name: &str, start: NaiveDate, end: NaiveDate) -> (NaiveDate, NaiveDate
             let days = start.iter_days().take_while(|date| *date <= end).count() as u64;
             (start - Days::new(days), start - Days::new(1))
         }
+        "previous_period_same_weekdays" => {
+            let days = (7u64..).step_by(7).find(|days| end - Days::new(*days) < start).unwrap();
+            (start - Days::new(days), end - Days::new(days))
+        }
         "previous_year" => (start - Months::new(12), end - Months::new(12)),
-        "same_weekdays" => (start - Days::new(52 * 7), end - Days::new(52 * 7)),
+        "previous_year_same_weekdays" => (start - Days::new(52 * 7), end - Days::new(52 * 7)),
         other => panic!("{other}"),
     }
 }
@@ -39,10 +46,7 @@ async fn a_named_comparison_is_that_of_its_dates() {
         let asker = Asker::of(shared(), who, site).await;
         let paths = paths(&asker.property);
         assert!(paths.len() >= 6, "{paths:?}");
-        for (path, name) in paths
-            .iter()
-            .flat_map(|path| ["previous_period", "previous_year", "same_weekdays"].map(move |name| (path, name)))
-        {
+        for (path, name) in paths.iter().flat_map(|path| NAMES.map(move |name| (path, name))) {
             let (start, end) = ("2026-10-05", "2026-10-08");
             let (first, last) = before(name, day(start), day(end));
             let window = [("startDate", start), ("endDate", end)];
@@ -76,7 +80,7 @@ async fn a_comparison_follows_the_default_window() {
 async fn a_comparison_does_not_reach_beyond_the_history_and_has_one_form() {
     let asker = Asker::small().await;
     let refused = async |query: &[(&str, &str)]| asker.ask(query).await.expect(400).hint().to_owned();
-    for (name, start) in [("previous_year", "2026-07-20"), ("same_weekdays", "2026-07-19")] {
+    for (name, start) in [("previous_year", "2026-07-20"), ("previous_year_same_weekdays", "2026-07-19")] {
         let hint = refused(&[("startDate", start), ("endDate", "2026-08-21"), ("compare", name)]).await;
         assert!(hint.starts_with("compare: the window would begin on 2025-07-20"), "{name}: {hint}");
     }
@@ -89,9 +93,39 @@ async fn a_comparison_does_not_reach_beyond_the_history_and_has_one_form() {
     let both = [("compare", "previous_year"), ("compareStart", "2026-01-01"), ("compareEnd", "2026-01-02")];
     assert_eq!(refused(&both).await, "compare: give either compare or compareStart and compareEnd");
     let hint = refused(&[("compare", "last_year")]).await;
-    assert_eq!(hint, "compare: must be one of previous_period, previous_year, same_weekdays");
+    let names = "compare: must be one of previous_period, previous_period_same_weekdays, previous_calendar_period, previous_year, \
+                 previous_year_same_weekdays";
+    assert_eq!(hint, names);
+    let renamed = format!("{names}; same_weekdays is now previous_year_same_weekdays");
+    assert_eq!(refused(&[("compare", "same_weekdays")]).await, renamed);
     let hint = refused(&[("explain", "true")]).await;
     assert!(hint.starts_with("explain: needs a window to compare with; send compare,"), "{hint}");
+}
+
+#[tokio::test]
+async fn whole_months_quarters_and_years_are_compared_with_those_before() {
+    let asker = Asker::small().await;
+    let compare = [("compare", "previous_calendar_period")];
+    for (window, before) in [
+        (("2026-10-01", "2026-10-31"), ("2026-09-01", "2026-09-30")),
+        (("2026-07-01", "2026-09-30"), ("2026-04-01", "2026-06-30")),
+        (("2026-03-01", "2026-03-31"), ("2026-02-01", "2026-02-28")),
+        (("2026-04-01", "2026-09-30"), ("2025-10-01", "2026-03-31")),
+    ] {
+        let json = asker.window(window.0, window.1, &compare).await;
+        assert_eq!(json["meta"]["compareWindow"], json!({ "startDate": before.0, "endDate": before.1 }), "{window:?}");
+    }
+    for (start, end) in [("2026-10-01", "2026-10-30"), ("2026-10-02", "2026-10-31"), ("2026-09-15", "2026-10-14")] {
+        let answer = asker.ask(&[("startDate", start), ("endDate", end), compare[0]]).await.expect(400);
+        let expected = format!(
+            "compare: previous_calendar_period needs a window of whole months, quarters or years, and {start} to {end} is none; use \
+             previous_period"
+        );
+        assert_eq!(answer.hint(), expected);
+    }
+    let year = [("startDate", "2026-01-01"), ("endDate", "2026-10-31"), compare[0]];
+    let hint = asker.ask(&year).await.expect(400).hint().to_owned();
+    assert!(hint.starts_with("compare: the window would begin on 2025-03-01"), "{hint}");
 }
 
 #[tokio::test]

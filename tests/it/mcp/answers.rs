@@ -129,7 +129,8 @@ async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: 
         arguments["period"] = json!(PERIODS[draw.random_range(0..PERIODS.len())]);
     }
     if pair.compares && draw.random_bool(0.5) {
-        arguments["compareTo"] = json!(["previous_period", "previous_year", "same_weekdays"][draw.random_range(0..3)]);
+        arguments["compareTo"] =
+            json!(["previous_period", "previous_year", "previous_year_same_weekdays"][draw.random_range(0..3)]);
     }
     let said = assistant.answered(pair.tool, arguments.clone()).await;
     for (window, [start, end]) in

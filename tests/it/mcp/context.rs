@@ -186,7 +186,8 @@ async fn completion_knows_the_persons_properties_only() {
     assert_eq!(completed(&assistant, &template, "property", "thmoor").await, ["northmoor.example"]);
     assert_eq!(completed(&assistant, &prompt, "property", "quietmeadow").await, Vec::<String>::new());
     assert_eq!(completed(&assistant, &prompt, "period", "last_m").await, ["last_month"]);
-    assert_eq!(completed(&assistant, &prompt, "compareTo", "year").await, ["previous_year"]);
+    let years = ["previous_year", "previous_year_same_weekdays"];
+    assert_eq!(completed(&assistant, &prompt, "compareTo", "year").await, years);
     for (reference, argument) in [
         (&prompt, "days"),
         (&template, "period"),

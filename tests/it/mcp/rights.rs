@@ -147,7 +147,7 @@ async fn wrong_arguments_tell_how_to_mend_the_call() {
         (
             "compare_periods",
             json!({ "property": "northmoor.example", "compareTo": "before" }),
-            "compareTo: must be one of previous_period, previous_year, same_weekdays",
+            "compareTo: must be one of previous_period, previous_period_same_weekdays,",
         ),
         (
             "compare_periods",

@@ -111,6 +111,17 @@ pub fn compared_days(window: Window, before: Window, last_final: &str) -> Option
     Some(known.map(|known| (text(known[0]), text(known[days - 1]))))
 }
 
+/// The days of a window that totals and rows count: with a comparison those that are compared. A window that ends before it begins if
+/// there are none.
+pub fn counted_days(window: Window, before: Option<Window>, last_final: &str) -> Window {
+    const NONE: Window = ("2026-11-22", "2026-11-21");
+    match before {
+        Some(before) => compared_days(window, before, last_final).map_or(NONE, |[now, _]| now),
+        None if window.0 > last_final => NONE,
+        None => window,
+    }
+}
+
 /// The expected `meta.days`.
 pub fn days_said(window: Window, before: Option<Window>, last_final: &str) -> Value {
     let range = |(start, end): Window| json!({ "startDate": start, "endDate": end });
@@ -119,7 +130,8 @@ pub fn days_said(window: Window, before: Option<Window>, last_final: &str) -> Va
         open.map(|date| date.to_string()).collect::<Vec<_>>()
     };
     let said = |counted: usize, window: Window| json!({ "counted": counted, "notFinal": open(window) });
-    let mut days = json!({ "current": said(final_days(window, last_final).len(), window) });
+    let counted = final_days(counted_days(window, before, last_final), last_final).len();
+    let mut days = json!({ "current": said(counted, window) });
     if let Some(before) = before {
         let compared = compared_days(window, before, last_final);
         days["previous"] = said(compared.map_or(0, |[_, before]| days_of(before).len()), before);

@@ -17,7 +17,7 @@ use crate::{
         class::Class,
         oracle::{
             Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_page, by_query,
-            compared_days, counts, day, final_days, holds,
+            compared_days, counted_days, counts, day, final_days, holds,
         },
     },
 };
@@ -168,6 +168,16 @@ impl Case {
     /// The final days of a window.
     pub fn days(window: Window) -> Vec<NaiveDate> {
         final_days(window, LAST_FINAL)
+    }
+
+    /// The days that totals and rows count.
+    pub fn counted(&self) -> Window {
+        counted_days(self.window, self.before, LAST_FINAL)
+    }
+
+    /// Returns whether any day is counted.
+    pub fn is_counted(&self) -> bool {
+        self.counted().0 <= LAST_FINAL
     }
 
     /// The days of both windows that are compared.

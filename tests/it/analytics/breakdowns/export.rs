@@ -4,17 +4,27 @@ use serde_json::Value;
 use sightline::simulator::SearchType;
 
 use super::{
-    Case, Class, PAPER, People, SHOP, SMALL, SOFTWARE, Window, YOUNG,
+    Case, Class, LAST_FINAL, PAPER, People, SHOP, SMALL, SOFTWARE, Window, YOUNG,
     csv::{Sheet, defused, file_name},
 };
-use crate::support::oracle::Sum;
+use crate::support::{actor::Answer, oracle::Sum};
 
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 const DAY: Window = ("2026-10-06", "2026-10-06");
 const TABLES: [&str; 5] = ["queries", "pages", "countries", "devices", "searchAppearances"];
 
 const PLAIN: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
-const COMPARED: [&str; 5] = ["previousClicks", "previousImpressions", "previousCtr", "previousPosition", "presence"];
+const COMPARED: [&str; 9] = [
+    "previousClicks",
+    "previousImpressions",
+    "previousCtr",
+    "previousPosition",
+    "changeClicks",
+    "changeImpressions",
+    "changeCtr",
+    "changePosition",
+    "presence",
+];
 
 impl Case {
     /// Requests the file of a table and checks every cell.
@@ -47,11 +57,25 @@ impl Case {
             self.cells(&cells[1..5], row.now);
             if self.before.is_some() {
                 self.cells(&cells[5..9], row.before);
-                // Nothing is known about a key if no day can be compared.
-                assert_eq!(cells[9], row.presence.unwrap_or("unknown"), "{cells:?} in {self:?}");
+                difference(cells);
+                assert_eq!(cells[13], row.presence.unwrap(), "{cells:?} in {self:?}");
             }
         }
+        self.days_said(&answer);
         sheet
+    }
+
+    /// Checks the days that the headers of a file name.
+    #[track_caller]
+    fn days_said(&self, answer: &Answer) {
+        let range = |window| {
+            let days = Self::days(window);
+            format!("{}/{}", days[0], days[days.len() - 1])
+        };
+        let before = self.compared().map(|[_, before]| range(before)).unwrap_or_default();
+        assert_eq!(answer.header("x-window"), range(self.counted()), "{self:?}");
+        assert_eq!(answer.header("x-compare-window"), before, "{self:?}");
+        assert_eq!(answer.header("x-last-final-date"), LAST_FINAL);
     }
 
     /// Checks clicks, impressions, CTR and position. Undefined values are empty.
@@ -66,6 +90,21 @@ impl Case {
         assert_eq!(position.is_some(), right.is_some(), "{said:?} in {self:?}");
         let off = position.zip(right).map_or(0.0, |(position, right)| (position / right - 1.0).abs());
         assert!(off <= 1e-9, "{said:?} is not {right:?} in {self:?}");
+    }
+}
+
+/// Checks that a change is the window's cell minus the previous one, to the last digit. A new or lost row had or has no clicks and no
+/// impressions.
+#[track_caller]
+pub fn difference(cells: &[String]) {
+    let one_sided = ["new", "lost"].contains(&cells[13].as_str());
+    let sides = cells[1..5].iter().zip(&cells[5..9]);
+    for (place, ((now, before), change)) in sides.zip(&cells[9..13]).enumerate() {
+        let nothing = (one_sided && place < 2).then_some(0.0);
+        let number = |cell: &String| cell.parse::<f64>().ok().or(nothing);
+        let expected = number(now).zip(number(before)).map(|(now, before)| now - before);
+        let expected = expected.filter(|_| cells[13] != "unknown");
+        assert_eq!(change.parse::<f64>().ok(), expected, "{cells:?}");
     }
 }
 
@@ -97,7 +136,6 @@ async fn compared_rows_have_both_windows_and_say_where_they_are() {
         Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
         Case::web(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-12", "2026-11-16")),
         Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
-        Case::web(SMALL, WEEK).against(("2026-11-19", "2026-11-21")),
         Case::web(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
     ];
     for case in &cases {
@@ -106,9 +144,9 @@ async fn compared_rows_have_both_windows_and_say_where_they_are() {
         }
     }
     let whole = cases[1].has_true_export(&people, "queries", None).await;
-    let kept = whole.rows.iter().filter(|row| row[9] != "lost").count();
+    let kept = whole.rows.iter().filter(|row| row[13] != "lost").count();
     let sheet = cases[1].has_true_export(&people, "queries", Some(kept + 4)).await;
-    assert_eq!((sheet.rows.len(), sheet.rows.iter().filter(|row| row[9] == "lost").count()), (kept + 4, 4));
+    assert_eq!((sheet.rows.len(), sheet.rows.iter().filter(|row| row[13] == "lost").count()), (kept + 4, 4));
     cases[1].has_true_export(&people, "pages", Some(4)).await;
 }
 
@@ -163,7 +201,7 @@ async fn a_file_has_the_rows_of_the_performance_answer() {
                 let said = (!cell.is_empty()).then(|| cell.parse::<f64>().unwrap());
                 assert_eq!(said.map(f64::to_bits), value.as_f64().map(f64::to_bits), "{row} {cells:?}");
             }
-            assert_eq!(row["presence"], Value::from(cells[9].as_str()));
+            assert_eq!(row["presence"], Value::from(cells[13].as_str()));
         }
     }
 }
@@ -191,6 +229,24 @@ async fn queries_as_people_type_them_come_back_and_none_is_a_formula() {
 }
 
 #[tokio::test]
+async fn a_file_without_a_counted_day_is_refused() {
+    let people = People::new().await;
+    let open = ("2026-11-19", "2026-11-21");
+    for (case, more) in [
+        (Case::web(SMALL, open), &[][..]),
+        (Case::web(SMALL, WEEK).against(open), &[]),
+        (Case::web(SMALL, open).against(WEEK), &[("dataState", "all")]),
+    ] {
+        let answer = case.ask(&people, "export", more).await.expect(409);
+        assert_eq!(answer.code(), "not_final_yet");
+        assert!(answer.hint().starts_with("The last day with final numbers is 2026-11-18."), "{}", answer.hint());
+    }
+    Case::web(SMALL, open).ask(&people, "query-count-raw", &[]).await.expect(409);
+    let fresh = Case::web(SMALL, open).ask(&people, "export", &[("dataState", "all")]).await.expect(200);
+    assert_eq!(fresh.header("x-window"), "2026-11-19/2026-11-21");
+}
+
+#[tokio::test]
 async fn a_file_is_called_after_what_is_in_it() {
     let people = People::new().await;
     for (site, host) in [(SMALL, "quietmeadow.test"), (SOFTWARE, "www.ledgerline.example")] {
@@ -207,7 +263,7 @@ async fn a_file_is_called_after_what_is_in_it() {
     let asker = &people.0[SMALL];
     let answer = asker.actor.get(&format!("/api/properties/{}/export", asker.property)).await.expect(200);
     let name = file_name(&answer);
-    assert!(name.contains("2026-10-22") && name.contains(super::LAST_FINAL), "the default window: {name}");
+    assert!(name.contains("2026-10-22") && name.contains(LAST_FINAL), "the default window: {name}");
     assert_eq!(
         Sheet::of(&answer).rows.len(),
         Case::web(SMALL, ("2026-10-22", "2026-11-18")).rows("queries", 5000).known.0

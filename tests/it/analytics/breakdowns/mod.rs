@@ -3,8 +3,8 @@
 
 mod case;
 mod countries;
-mod csv;
-mod export;
+pub mod csv;
+pub mod export;
 mod figures;
 mod keys;
 mod query_rows;

@@ -1,8 +1,5 @@
 //! Tests of small daily series for table rows.
 
-use std::collections::BTreeMap;
-
-use chrono::NaiveDate;
 use serde_json::Value;
 use sightline::simulator::SearchType;
 
@@ -18,10 +15,13 @@ impl Case {
     pub async fn has_true_sparklines(&self, people: &People, table: &str, keys: &[String]) {
         let text = serde_json::to_string(keys).unwrap();
         let json = self.ask(people, "table-sparklines", &[("table", table), ("keys", &text)]).await.expect(200).json;
-        let daily = self.holds_sparklines(&json, table, keys);
-        let known: Vec<_> = keys.iter().filter_map(|key| daily.get(key)).collect();
-        let sum = |days: &&BTreeMap<NaiveDate, Sum>| days.values().fold(Sum::default(), |sum, day| sum.plus(*day));
-        let rows = tally(known.iter().map(sum));
+        self.holds_sparklines(&json, table, keys);
+        let counted = self.table(table, self.counted());
+        let known: Vec<Sum> = keys.iter().filter_map(|key| counted.get(key)).copied().collect();
+        // A key of the comparison window only has a row, too.
+        let rows = json["data"]["rows"].as_array().unwrap().iter().filter(|row| row["known"] == true);
+        let sum = |row: &Value| counted.get(row["key"].as_str().unwrap()).copied().unwrap_or_default();
+        let rows = tally(rows.map(sum));
         self.coverage(&json["meta"]["coverage"]["rows"], table, rows, rows);
         if !known.is_empty() {
             // The metadata names the aggregation of the rows, which for pages is always by page.
@@ -35,7 +35,7 @@ impl Case {
         let more = [("table", table), ("limit", text.as_str())];
         let more = if limit.is_some() { &more[..] } else { &more[..1] };
         let json = self.ask(people, "table-sparklines", more).await.expect(200).json;
-        let rows = ordered(self.table(table, self.window));
+        let rows = ordered(self.table(table, self.counted()));
         let first = &rows[..rows.len().min(limit.unwrap_or(25))];
         let keys: Vec<String> = first.iter().map(|(key, _)| key.clone()).collect();
         self.holds_sparklines(&json, table, &keys);
@@ -46,28 +46,27 @@ impl Case {
         self.meta(&json["meta"], self.count());
     }
 
-    fn holds_sparklines(
-        &self,
-        json: &Value,
-        table: &str,
-        keys: &[String],
-    ) -> BTreeMap<String, BTreeMap<NaiveDate, Sum>> {
+    fn holds_sparklines(&self, json: &Value, table: &str, keys: &[String]) {
         assert_eq!(json["data"]["table"], table);
         let rows = json["data"]["rows"].as_array().unwrap();
         let found: Vec<&str> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
         assert_eq!(found, keys, "{table} of {self:?}");
-        let (daily, days) = (self.daily(table, self.window), Self::days(self.window));
+        let now = (self.daily(table, self.window), Self::days(self.window));
+        let before = self.compared().map(|[_, before]| (self.daily(table, before), Self::days(before)));
         for (row, key) in rows.iter().zip(keys) {
-            self.series(&row["series"], &days, &daily.get(key).cloned().unwrap_or_default());
-            assert_eq!(row.get("previousSeries").is_some(), self.compared().is_some(), "{row}");
-        }
-        if let Some([_, before]) = self.compared() {
-            let (daily, days) = (self.daily(table, before), Self::days(before));
-            for (row, key) in rows.iter().zip(keys) {
-                self.series(&row["previousSeries"], &days, &daily.get(key).cloned().unwrap_or_default());
+            let windows = [Some(&now), before.as_ref()];
+            let known = windows.iter().flatten().any(|(daily, _)| daily.contains_key(key));
+            assert_eq!(row["known"], known, "{row} in {self:?}");
+            for (name, window) in ["series", "previousSeries"].into_iter().zip(windows) {
+                match window {
+                    None => assert!(row.get(name).is_none(), "{row}"),
+                    Some(_) if !known => assert_eq!(row[name], serde_json::json!([]), "{row}"),
+                    Some((daily, days)) => {
+                        self.series(&row[name], days, &daily.get(key).cloned().unwrap_or_default());
+                    }
+                }
             }
         }
-        daily
     }
 
     /// Every `step`th key of a table, from the last to the first.
@@ -115,7 +114,7 @@ async fn keys_have_their_days_in_the_order_asked_for() {
 }
 
 #[tokio::test]
-async fn keys_without_data_are_zeros_and_not_counted() {
+async fn keys_that_the_engine_does_not_name_are_unknown_and_not_counted() {
     let (people, case) = (People::new().await, Case::web(SMALL, WEEK));
     let mut queries = case.some_keys("queries", 9);
     let shouted = queries[0].to_uppercase();

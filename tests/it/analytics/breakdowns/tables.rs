@@ -37,8 +37,8 @@ impl Case {
         let more = [("scope", "all"), ("queryLimit", &*text), ("pageLimit", &*text)];
         let json = self.ask(people, "performance", &more).await.expect(200).json;
         let total = |window| self.total(self.count(), window);
-        let (data, compared) = (&json["data"], self.compared().map(|windows| windows.map(total)));
-        self.totals(&data["totals"], total(self.window), compared);
+        let (data, before) = (&json["data"], self.compared().map(|[_, before]| total(before)));
+        self.totals(&data["totals"], total(self.counted()), before);
         self.meta(&json["meta"], self.count());
         for table in ["queries", "pages", "countries", "devices"] {
             let (said, coverage) = (&data["tables"][table], &json["meta"]["coverage"][table]);

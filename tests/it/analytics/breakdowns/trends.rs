@@ -36,8 +36,8 @@ impl Case {
         let more = if top.is_some() { &more[..] } else { &[] };
         let json = self.ask(people, "countries-timeseries", more).await.expect(200).json;
         let now = self.daily("countries", self.window);
-        let compared = self.compared().map(|windows| windows.map(|window| self.daily("countries", window)));
-        let ranked = ordered(self.table("countries", self.window));
+        let before = self.compared().map(|[_, window]| self.daily("countries", window));
+        let ranked = ordered(self.table("countries", self.counted()));
         let named: Vec<&str> = ranked.iter().take(top.unwrap_or(5)).map(|(key, _)| key.as_str()).collect();
 
         let data = &json["data"];
@@ -46,8 +46,8 @@ impl Case {
         assert_eq!(found, named, "{self:?}");
         for trend in trends {
             let of = |all: &BTreeMap<String, Days>| all.get(trend["country"].as_str().unwrap()).cloned();
-            let sides = compared.as_ref().map(|sides| sides.each_ref().map(|side| of(side).unwrap_or_default()));
-            self.trend(trend, &of(&now).unwrap(), sides);
+            let before = before.as_ref().map(|before| of(before).unwrap_or_default());
+            self.trend(trend, &of(&now).unwrap(), before);
         }
 
         let others = |all: &BTreeMap<String, Days>| {
@@ -55,11 +55,11 @@ impl Case {
                 all.iter().filter(|(key, _)| !named.contains(&key.as_str())).map(|(_, days)| days.clone()).collect();
             (!others.is_empty()).then(|| merged(&others))
         };
-        let (other, sides) = (others(&now), compared.as_ref().map(|sides| sides.each_ref().map(others)));
-        let earlier = sides.as_ref().is_some_and(|[_, before]| before.is_some());
+        let (other, before) = (others(&now), before.as_ref().map(others));
+        let earlier = before.as_ref().is_some_and(Option::is_some);
         assert_eq!(data.get("other").is_some(), other.is_some() || earlier, "other in {self:?}");
         if let Some(trend) = data.get("other") {
-            self.trend(trend, &other.unwrap_or_default(), sides.map(|sides| sides.map(Option::unwrap_or_default)));
+            self.trend(trend, &other.unwrap_or_default(), before.map(Option::unwrap_or_default));
         }
         let first = |rows: usize| tally(ranked.iter().take(rows).map(|(_, sum)| *sum));
         self.meta(&json["meta"], self.count());
@@ -68,11 +68,14 @@ impl Case {
         json
     }
 
-    fn trend(&self, said: &Value, now: &Days, sides: Option<[Days; 2]>) {
-        self.totals(&said["totals"], whole(now), sides.as_ref().map(|sides| sides.each_ref().map(whole)));
+    fn trend(&self, said: &Value, now: &Days, before: Option<Days>) {
+        let counted = Self::days(self.counted());
+        let sum =
+            whole(&now.iter().filter(|(date, _)| counted.contains(date)).map(|(date, sum)| (*date, *sum)).collect());
+        self.totals(&said["totals"], sum, before.as_ref().map(whole));
         self.series(&said["series"], &Self::days(self.window), now);
-        assert_eq!(said.get("previousSeries").is_some(), sides.is_some(), "{self:?}");
-        if let Some(([_, before], [_, window])) = sides.zip(self.compared()) {
+        assert_eq!(said.get("previousSeries").is_some(), before.is_some(), "{self:?}");
+        if let Some((before, [_, window])) = before.zip(self.compared()) {
             self.series(&said["previousSeries"], &Self::days(window), &before);
         }
     }

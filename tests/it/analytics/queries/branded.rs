@@ -76,27 +76,32 @@ fn check_series(found: &Value, days: &BTreeMap<NaiveDate, Split>) {
 
 /// Checks a split, in any part of a response.
 pub fn check_split(case: &Case, found: &Value) -> Split {
-    let (now_days, sides) =
-        (days(case, case.window), case.compared_days().map(|sides| sides.map(|side| days(case, side))));
-    let (now, wholes) = (whole(&now_days), sides.as_ref().map(|sides| sides.each_ref().map(whole)));
-    metrics(&found["total"], now.total);
-    compared(&found["total"], wholes.map(|sides| sides.map(|side| side.total)));
-    let parts = [
-        ("branded", now.branded, wholes.map(|sides| sides.map(|side| side.branded))),
-        ("nonBranded", now.other, wholes.map(|sides| sides.map(|side| side.other))),
-    ];
-    for (name, sum, sides) in parts {
-        metrics(&found[name], sum);
-        check_shares(&found[name], (sum.clicks, sum.impressions), now.total);
-        compared(&found[name], sides);
+    let now = whole(&days(case, case.counted()));
+    let before_days = case.compared_days().map(|[_, before]| days(case, before));
+    let before = before_days.as_ref().map(whole);
+    if case.is_counted() {
+        metrics(&found["total"], now.total);
+        compared(&found["total"], now.total, before.map(|before| before.total));
+        let parts = [
+            ("branded", now.branded, before.map(|before| before.branded)),
+            ("nonBranded", now.other, before.map(|before| before.other)),
+        ];
+        for (name, sum, before) in parts {
+            metrics(&found[name], sum);
+            check_shares(&found[name], (sum.clicks, sum.impressions), now.total);
+            compared(&found[name], sum, before);
+        }
+        check_shares(&found["anonymised"], now.anonymised(), now.total);
+        let previous = before.map(|before| before.anonymised());
+        let previous = previous.map(|(clicks, impressions)| json!({ "clicks": clicks, "impressions": impressions }));
+        assert_eq!(found["anonymised"].get("previous"), previous.as_ref());
+    } else {
+        let parts = ["total", "branded", "nonBranded", "anonymised"].map(|name| found.get(name));
+        assert!(parts.iter().all(|part| *part == Some(&Value::Null)), "{found}");
     }
-    check_shares(&found["anonymised"], now.anonymised(), now.total);
-    let previous = wholes.map(|[_, before]| before.anonymised());
-    let previous = previous.map(|(clicks, impressions)| json!({ "clicks": clicks, "impressions": impressions }));
-    assert_eq!(found["anonymised"].get("previous"), previous.as_ref());
-    check_series(&found["series"], &now_days);
-    assert_eq!(found.get("previousSeries").is_some(), sides.is_some());
-    if let Some([_, before]) = sides {
+    check_series(&found["series"], &days(case, case.window));
+    assert_eq!(found.get("previousSeries").is_some(), before_days.is_some());
+    if let Some(before) = before_days {
         check_series(&found["previousSeries"], &before);
     }
     now
@@ -105,7 +110,12 @@ pub fn check_split(case: &Case, found: &Value) -> Split {
 fn check(case: &Case, json: &Value, seen: &Cell<Split>) {
     let split = check_split(case, &json["data"]);
     let known = split.branded.plus(split.other);
-    check_shares(&json["meta"]["coverage"]["identified"], (known.clicks, known.impressions), split.total);
+    let identified = &json["meta"]["coverage"]["identified"];
+    if case.is_counted() {
+        check_shares(identified, (known.clicks, known.impressions), split.total);
+    } else {
+        assert!(identified.is_null(), "{identified}");
+    }
     seen.set(seen.get().plus(split));
 }
 

@@ -116,7 +116,7 @@ fn check_query(found: &Value, expected: &Candidate) {
 
 /// Checks the whole response and returns the number of candidates.
 fn check(case: &Case, json: &Value) -> usize {
-    let (rows, pages) = known(case, case.window);
+    let (rows, pages) = known(case, case.counted());
     let (data, expected) = (&json["data"], candidates(case, &rows, &pages));
     assert_eq!(data["queriesAnalysed"], rows.keys().filter(|query| pages.contains_key(*query)).count());
     let queries = data["queries"].as_array().unwrap();
@@ -143,7 +143,7 @@ fn check(case: &Case, json: &Value) -> usize {
     });
     let known = tally(pages.values().flat_map(BTreeMap::values).copied());
     let found = &json["meta"]["coverage"]["queryPages"];
-    coverage(case, found, Count::ByPage, case.window, (Some((tally(listed), None)), known));
+    coverage(case, found, Count::ByPage, case.counted(), (Some((tally(listed), None)), known));
     check_thresholds(case, &json["meta"]);
     expected.len()
 }

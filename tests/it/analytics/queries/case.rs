@@ -14,7 +14,7 @@ use crate::{
     support::{
         actor::Answer,
         class::Class,
-        oracle::{Count, Counted, Keys, Sum, Truth, Wish, by_query, compared_days, counts, day, holds},
+        oracle::{Count, Counted, Keys, Sum, Truth, Wish, by_query, compared_days, counted_days, counts, day, holds},
     },
 };
 
@@ -164,6 +164,16 @@ impl Case {
             Some(Class::Topic) => !cell.anonymised && cell.query.to_lowercase().contains(place.topic),
         };
         classified && holds(&self.wishes, counted)
+    }
+
+    /// The days that totals and rows count.
+    pub fn counted(&self) -> Window {
+        counted_days(self.window, self.compare, LAST_FINAL)
+    }
+
+    /// Returns whether any day is counted.
+    pub fn is_counted(&self) -> bool {
+        self.counted().0 <= LAST_FINAL
     }
 
     /// The days of both windows that are compared.

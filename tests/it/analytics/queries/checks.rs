@@ -61,12 +61,12 @@ pub fn change(found: &Value, now: Sum, before: Sum) {
     }
 }
 
-/// Checks `previous` and `change`, which are absent without compared days.
+/// Checks `previous` and `change`, which are absent without a comparison.
 #[track_caller]
-pub fn compared(found: &Value, sides: Option<[Sum; 2]>) {
-    match sides {
+pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
+    match before {
         None => assert!(found.get("previous").is_none() && found.get("change").is_none(), "{found}"),
-        Some([now, before]) => {
+        Some(before) => {
             metrics(&found["previous"], before);
             change(&found["change"], now, before);
         }
@@ -91,7 +91,7 @@ pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: 
 /// Checks the coverage of the query rows `rows`, which are all rows of the case or part of them.
 #[track_caller]
 pub fn query_coverage<'r>(case: &Case, found: &Value, listed: Option<Listed>, rows: impl Iterator<Item = &'r Sum>) {
-    coverage(case, found, case.counts(), case.window, (listed, tally(rows.copied())));
+    coverage(case, found, case.counts(), case.counted(), (listed, tally(rows.copied())));
 }
 
 /// Checks the metadata of a response.
@@ -107,11 +107,11 @@ pub fn meta(case: &Case, found: &Value) {
     assert_eq!(found["freshness"]["lastFinalDate"], LAST_FINAL);
     assert_eq!(found["freshness"]["timeZone"], "America/Los_Angeles");
     assert!(DateTime::parse_from_rfc3339(found["cachedAt"].as_str().unwrap()).unwrap() <= start_of_test());
-    let any = case.total(case.window, case.counts()).impressions > 0;
-    let status = match (case.window.0 > LAST_FINAL, any) {
-        (true, _) => "not_final_yet",
-        (false, true) => "analysed",
-        (false, false) => "no_search_data",
+    let any = case.total(case.counted(), case.counts()).impressions > 0;
+    let status = match (case.is_counted(), any) {
+        (false, _) => "not_final_yet",
+        (true, true) => "analysed",
+        (true, false) => "no_search_data",
     };
     assert_eq!(found["status"], status);
 }

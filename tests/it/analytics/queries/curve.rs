@@ -26,7 +26,7 @@ impl Curve {
 
     /// The curve of the case's property, from its rows of this window, independent of the selected queries.
     pub fn of(case: &Case) -> Self {
-        Self::over(case, &[case.window])
+        Self::over(case, &[case.counted()])
     }
 
     /// The same curve from the rows of several windows.

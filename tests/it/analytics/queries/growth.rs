@@ -63,12 +63,12 @@ fn largest(pages: &Rows) -> &str {
     pages.iter().min_by(order).unwrap().0
 }
 
-/// Checks the movement between the compared days, whose rows are `sides`.
-fn check_movement(found: &Value, query: &str, sides: Option<&[Rows; 2]>) {
-    let Some([now, before]) = sides.map(|sides| sides.each_ref().map(|rows| rows.get(query))) else {
+/// Checks the movement since the comparison window, whose rows are `before`.
+fn check_movement(found: &Value, query: &str, now: Sum, before: Option<&Rows>) {
+    let Some(before) = before.map(|rows| rows.get(query)) else {
         return assert!(found.get("movement").is_none(), "{found}");
     };
-    let (movement, now) = (&found["movement"], *now.unwrap());
+    let movement = &found["movement"];
     change(&movement["change"], now, before.copied().unwrap_or_default());
     let Some(before) = before else {
         assert_eq!((&movement["presence"], movement.get("previous")), (&json!("new"), None), "{found}");
@@ -110,10 +110,10 @@ struct Seen {
 }
 
 fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
-    let mut rows = case.rows(case.window);
+    let mut rows = case.rows(case.counted());
     rows.retain(|query, _| !case.leaves_brand_out() || !case.branded(query));
-    let sides = case.compared_days().map(|sides| sides.map(|window| case.rows(window)));
-    let (curve, pages) = (Curve::of(case), case.page_rows(case.window));
+    let before = case.compared_days().map(|[_, window]| case.rows(window));
+    let (curve, pages) = (Curve::of(case), case.page_rows(case.counted()));
     let mut left = opportunities(case, &rows, &curve);
     let matched = left.len();
     check_curve(&json["data"]["curve"], &curve);
@@ -129,7 +129,7 @@ fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
         close(&one["expectedCtr"], expected.expected_ctr);
         close(&one["potentialClicks"], expected.gain);
         assert_eq!(one["page"], largest(&pages[query]), "{one}");
-        check_movement(one, query, sides.as_ref());
+        check_movement(one, query, expected.sum, before.as_ref());
         tally.rank += usize::from(rank);
         tally.snippet += usize::from(!rank);
         tally.new += usize::from(one["movement"]["presence"] == "new");

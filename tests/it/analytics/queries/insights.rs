@@ -44,11 +44,11 @@ fn check_visibility_series(found: &Value, days: &BTreeMap<NaiveDate, Rows>) {
     }
 }
 
-fn check_visibility(case: &Case, found: &Value, now: &Rows, sides: Option<&[Rows; 2]>) {
-    let (base, previous) = sides.map(|[base, before]| (visibility(base), visibility(before))).unwrap_or_default();
+fn check_visibility(case: &Case, found: &Value, now: &Rows, before: Option<&Rows>) {
+    let previous = before.and_then(visibility);
     close(&found["index"], visibility(now));
     close(&found["previous"], previous);
-    close(&found["change"], base.zip(previous).map(|(now, before)| now - before));
+    close(&found["change"], visibility(now).zip(previous).map(|(now, before)| now - before));
     assert!(previous.is_some() || found.get("previous").is_none(), "absent, not null: {found}");
     check_visibility_series(&found["series"], &case.daily_rows(case.window));
     let compared = case.compared_days();
@@ -139,15 +139,19 @@ fn check_movers(case: &Case, found: &Value, now: &Rows, before: &Rows, seen: &Se
 }
 
 fn check(case: &Case, json: &Value, seen: &Seen) {
-    let (now, sides) = (case.rows(case.window), case.compared_days().map(|sides| sides.map(|side| case.rows(side))));
+    let (now, before) = (case.rows(case.counted()), case.compared_days().map(|[_, before]| case.rows(before)));
     let data = &json["data"];
-    check_distribution(&data["distribution"], &now);
-    check_visibility(case, &data["visibility"], &now, sides.as_ref());
-    match &sides {
+    if case.is_counted() {
+        check_distribution(&data["distribution"], &now);
+    } else {
+        assert!(data["distribution"].is_null(), "{data}");
+    }
+    check_visibility(case, &data["visibility"], &now, before.as_ref());
+    match &before {
         None => assert!(data.get("previousDistribution").is_none() && data.get("movers").is_none()),
-        Some([base, before]) => {
+        Some(before) => {
             check_distribution(&data["previousDistribution"], before);
-            check_movers(case, &data["movers"], base, before, seen);
+            check_movers(case, &data["movers"], &now, before, seen);
         }
     }
     if case.keywords {
@@ -155,12 +159,12 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     } else {
         assert!(data.get("brandedSplit").is_none(), "nothing is branded or not");
     }
-    let listed = sides.as_ref().map(|[base, before]| {
-        let lists = movers(case, base, before).map(|(_, list)| list);
+    let listed = before.as_ref().map(|before| {
+        let lists = movers(case, &now, before).map(|(_, list)| list);
         let shown = lists.iter().flat_map(|list| list.iter().take(limit(case)));
         (tally(shown.map(|(_, now, _)| now.unwrap_or_default())), Some(lists.iter().map(Vec::len).sum()))
     });
-    let only_before = sides.iter().flat_map(|[base, before]| before.keys().filter(|query| !base.contains_key(*query)));
+    let only_before = before.iter().flat_map(|before| before.keys().filter(|query| !now.contains_key(*query)));
     let nothing = vec![Sum::default(); only_before.count()];
     query_coverage(case, &json["meta"]["coverage"]["queries"], listed, now.values().chain(&nothing));
     let thresholds = json!({ "minImpressions": case.count("minImpressions", "10"), "curve": "static" });
