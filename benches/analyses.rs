@@ -3,7 +3,10 @@
 //! The rows are invented. The search engine returns at most 50,000; 1,000,000 rows only show that no cost grows faster
 //! than the input.
 
-use std::{collections::BTreeMap, hint::black_box};
+use std::{
+    collections::{BTreeMap, HashMap},
+    hint::black_box,
+};
 
 use api::{
     analytics::{CannibalizationThresholds, CurveSource, GrowthThresholds},
@@ -20,11 +23,11 @@ use sightline::{
         growth::{best_pages, opportunities},
         metrics::Metrics,
         movers::movers,
-        page::{Changes, Page},
+        page::Page,
         positions::Distribution,
         query_periods::{Distinct, QueryPeriods},
         series::{Slot, Span},
-        table::{self, Before, Listing},
+        table::{Listing, Sides},
     },
     search_engine::QueryResponse,
 };
@@ -129,7 +132,7 @@ type Analysis = (&'static str, fn(&Input));
 const ANALYSES: [Analysis; 7] = [
     ("cannibalization", |input| {
         let pages = input.by_page().map(|(query, page, metrics)| (query, page, *metrics));
-        black_box(candidates(input.by_query(), pages, &CANNIBALIZATION, &Page::first(5_000), &Changes::default()));
+        black_box(candidates(input.by_query(), pages, &CANNIBALIZATION, &Page::first(5_000), &HashMap::new()));
     }),
     ("growth", |input| {
         let rows = input.keyed();
@@ -145,7 +148,8 @@ const ANALYSES: [Analysis; 7] = [
         // Each window lacks a tenth of the keys.
         let (now, before) = (&rows[rows.len() / 10..], &rows[..rows.len() - rows.len() / 10]);
         let listing = |rows| Listing { rows, capped: false };
-        black_box(movers(listing(now), listing(before), 10, &Page::first(50)));
+        let sides = Sides { current: listing(now), previous: Some(listing(before)) };
+        black_box(movers(sides, 10, &Page::first(50)));
     }),
     ("query count", |input| {
         let (mut days, mut distinct) = (QueryPeriods::new(ONE_DAY), Distinct::default());
@@ -161,11 +165,8 @@ const ANALYSES: [Analysis; 7] = [
         let rows = input.keyed();
         let (now, before) = (&rows[rows.len() / 10..], &rows[..rows.len() - rows.len() / 10]);
         let listing = |rows| Listing { rows, capped: false };
-        black_box(table::rows(
-            listing(now),
-            Some(Before { previous: listing(before), base: None }),
-            &Page::first(5_000),
-        ));
+        let sides = Sides { current: listing(now), previous: Some(listing(before)) };
+        black_box(sides.table(&Page::first(5_000)));
     }),
     ("country trends", |input| {
         let codes: Vec<String> = (0..200).map(|code| format!("c{code}")).collect();

@@ -118,10 +118,38 @@ pub struct Csv {
     pub body: Body,
     /// File name of the download; ASCII letters, digits, dot, dash and underscore.
     pub file_name: String,
-    /// True if the rows were cut at the fetch ceiling; `None` if that is unknown before the last row, where a column states it.
-    pub capped: Option<bool>,
+    /// Its rows; `None` if they are unknown before the last one.
+    pub rows: Option<CsvRows>,
     /// The days that the rows count.
     pub days: CsvDays,
+}
+
+/// The rows of a CSV answer, as coverage counts them in JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct CsvRows {
+    /// Rows in the file.
+    pub shown: usize,
+    /// Rows on all pages.
+    pub matched: usize,
+    /// Rows that were read.
+    pub known: usize,
+    /// True if the rows were cut at the fetch ceiling.
+    pub capped: bool,
+    /// True if rows that match follow.
+    pub more: bool,
+}
+
+impl CsvRows {
+    /// The headers of the answer, as names and values.
+    fn headers(&self) -> [(&'static str, String); 5] {
+        [
+            ("x-rows-shown", self.shown.to_string()),
+            ("x-rows-matched", self.matched.to_string()),
+            ("x-rows-known", self.known.to_string()),
+            ("x-total-rows-capped", self.capped.to_string()),
+            ("x-has-more", self.more.to_string()),
+        ]
+    }
 }
 
 /// The days behind a CSV answer.
@@ -281,15 +309,18 @@ impl ApiResponse for Csv {
             deprecated: false,
             schema,
         };
-        let (text, flag) = (String::schema_ref, bool::schema_ref);
-        let headers = vec![
-            header("Content-Disposition", true, "`attachment` with the file's name.", text()),
-            header(
-                "X-Total-Rows-Capped",
-                false,
-                "True if the rows were cut at the fetch ceiling; absent if that is not known in advance.",
-                flag(),
-            ),
+        let (text, flag, count) = (String::schema_ref, bool::schema_ref, u64::schema_ref);
+        let rows = [
+            ("X-Rows-Shown", "Rows in the file", count()),
+            ("X-Rows-Matched", "Rows that `metricFilters` leaves, on all pages", count()),
+            ("X-Rows-Known", "Rows that were read for the table, in both windows", count()),
+            ("X-Total-Rows-Capped", "True if the rows were cut at the fetch ceiling", flag()),
+            ("X-Has-More", "True if rows that match follow those of the file", flag()),
+        ];
+        let rows = rows.map(|(name, description, schema)| {
+            header(name, false, &format!("{description}; absent if that is not known in advance."), schema)
+        });
+        let days = [
             header(
                 "X-Window",
                 true,
@@ -311,6 +342,8 @@ impl ApiResponse for Csv {
                 text(),
             ),
         ];
+        let disposition = header("Content-Disposition", true, "`attachment` with the file's name.", text());
+        let headers = [disposition].into_iter().chain(rows).chain(days).collect();
         let content = vec![MetaMediaType { content_type: "text/csv", schema }];
         response(200, "UTF-8 CSV (RFC 4180) with a header row.", content, headers)
     }
@@ -323,8 +356,8 @@ impl IntoResponse for Csv {
         let mut response = Response::builder()
             .content_type("text/csv; charset=utf-8; header=present")
             .header("content-disposition", format!("attachment; filename=\"{}\"", self.file_name));
-        if let Some(capped) = self.capped {
-            response = response.header("x-total-rows-capped", capped.to_string());
+        for (name, value) in self.rows.iter().flat_map(CsvRows::headers) {
+            response = response.header(name, value);
         }
         for (name, value) in self.days.headers() {
             response = response.header(name, value);

@@ -104,8 +104,8 @@ pub struct Tag {
     /// Position among the caller's tags, 0 is the first.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: u32,
-    /// Number of properties with this tag that the caller can see.
-    pub property_count: u64,
+    /// Number of properties with this tag that the caller can see: the rows of `/api/tags/{id}/properties`.
+    pub rows_matched: u64,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,

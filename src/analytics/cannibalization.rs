@@ -19,7 +19,8 @@ use api::analytics::{
 use super::{
     change::count,
     metrics::Metrics,
-    page::{Changes, Page, Values},
+    page::{Found, Page, Values},
+    table,
 };
 
 /// The result of the analysis.
@@ -27,12 +28,8 @@ use super::{
 pub struct Candidates {
     /// Queries with both their own row and their pages.
     pub analysed: usize,
-    /// Queries that qualified.
-    pub found: usize,
-    /// One page of them. Their own order is by priority descending, then by query.
-    pub queries: Vec<CannibalizedQuery>,
-    /// The number of queries on all pages.
-    pub matched: usize,
+    /// One page of the queries that qualified. Their own order is by priority descending, then by query.
+    pub queries: Found<CannibalizedQuery>,
 }
 
 /// A query with its pages, by impressions descending.
@@ -45,13 +42,14 @@ struct Contest<'r> {
     priority: f64,
 }
 
-/// Returns the candidates among `queries` (counted by property), given their `pages` (query, URL, metrics; counted by page).
+/// Returns the candidates among `queries` (counted by property), given their `pages` (query, URL, metrics; counted by page). `compared`
+/// are the rows of a comparison, by query.
 pub fn candidates<'r>(
     queries: impl IntoIterator<Item = (&'r str, Metrics)>,
     pages: impl IntoIterator<Item = (&'r str, &'r str, Metrics)>,
     thresholds: &CannibalizationThresholds,
     page: &Page,
-    changes: &Changes<'_>,
+    compared: &HashMap<&str, table::Row<'_>>,
 ) -> Candidates {
     let queries: Vec<(&str, Metrics)> = queries.into_iter().collect();
     let places: HashMap<&str, u32> = (0..).zip(&queries).map(|(place, (query, _))| (*query, place)).collect();
@@ -69,17 +67,16 @@ pub fn candidates<'r>(
             contests.extend(contest.filter(|contest| contest.is_candidate(thresholds)));
         }
     }
-    let found = contests.len();
     let by_priority =
         |a: &Contest<'_>, b: &Contest<'_>| b.priority.total_cmp(&a.priority).then_with(|| a.query.cmp(b.query));
     let values = |contest: &Contest<'r>| Values {
         key: contest.query,
         own: Some(contest.own),
-        compared: changes.get(contest.query),
+        compared: compared.get(contest.query).and_then(table::Row::compared),
     };
     let listed = page.of(contests, values, by_priority);
-    let queries = listed.rows.iter().map(|contest| contest.to_api(thresholds)).collect();
-    Candidates { analysed, found, queries, matched: listed.matched }
+    let rows = listed.rows.iter().map(|contest| contest.to_api(thresholds)).collect();
+    Candidates { analysed, queries: Found { rows, matched: listed.matched, beyond: listed.beyond } }
 }
 
 /// The rows of the comparison window.
@@ -95,8 +92,9 @@ pub struct Before<'r> {
 }
 
 impl<'r> Before<'r> {
-    /// Adds to each query of `now` how it stood in the comparison window. Returns the number of candidates there.
-    pub fn compare(&self, now: &mut [CannibalizedQuery], thresholds: &CannibalizationThresholds) -> usize {
+    /// Adds to each query of `now` how it stood in the comparison window. Returns the number of candidates there that satisfy the
+    /// conditions of `page`.
+    pub fn compare(&self, now: &mut [CannibalizedQuery], thresholds: &CannibalizationThresholds, page: &Page) -> usize {
         let states: Vec<_> = {
             let wanted: HashSet<&str> = now.iter().map(|query| query.query.as_str()).collect();
             let own: HashMap<&str, Metrics> =
@@ -114,8 +112,9 @@ impl<'r> Before<'r> {
         for (query, state) in now.iter_mut().zip(states) {
             query.previous = Some(state);
         }
-        let (none, unsorted) = (Page::first(0), Changes::default());
-        candidates(self.queries.iter().copied(), self.pages.iter().copied(), thresholds, &none, &unsorted).found
+        let none = Page { filters: page.filters.clone(), ..Page::default() };
+        let (queries, pages) = (self.queries.iter().copied(), self.pages.iter().copied());
+        candidates(queries, pages, thresholds, &none, &HashMap::new()).queries.matched
     }
 
     fn state(
@@ -275,27 +274,27 @@ mod tests {
             pages.iter().map(|(url, metrics)| ("shoes", *url, *metrics)),
             &DEFAULTS,
             &Page::first(10),
-            &Changes::default(),
+            &HashMap::new(),
         )
     }
 
     #[test]
     fn thresholds_are_included() {
         let split = [("/a", page(1.0, 80.0, 2.0)), ("/b", page(1.0, 20.0, 3.0))];
-        assert_eq!(found(&split).found, 1, "80 % is not above 80 %");
+        assert_eq!(found(&split).queries.matched, 1, "80 % is not above 80 %");
         let owned = [("/a", page(1.0, 81.0, 2.0)), ("/b", page(1.0, 19.0, 3.0))];
-        assert_eq!((found(&owned).analysed, found(&owned).found), (1, 0));
+        assert_eq!((found(&owned).analysed, found(&owned).queries.matched), (1, 0));
         let thin = [("/a", page(1.0, 12.0, 2.0)), ("/b", page(1.0, 9.0, 3.0))];
-        assert_eq!(found(&thin).found, 0, "9 impressions are below 10");
+        assert_eq!(found(&thin).queries.matched, 0, "9 impressions are below 10");
         let ten = [("/a", page(1.0, 12.0, 2.0)), ("/b", page(1.0, 10.0, 3.0))];
-        assert_eq!(found(&ten).found, 1);
-        assert_eq!(found(&[("/a", page(1.0, 90.0, 2.0))]).found, 0, "one page does not compete");
+        assert_eq!(found(&ten).queries.matched, 1);
+        assert_eq!(found(&[("/a", page(1.0, 90.0, 2.0))]).queries.matched, 0, "one page does not compete");
     }
 
     #[test]
     fn shares_are_of_all_pages_and_only_those_that_qualify_are_listed() {
         let pages = [("/a", page(0.0, 60.0, 2.0)), ("/b", page(0.0, 35.0, 7.5)), ("/c", page(0.0, 5.0, 30.0))];
-        let query = &found(&pages).queries[0];
+        let query = &found(&pages).queries.rows[0];
         assert_eq!((query.pages_known, query.pages.len(), query.page_impressions), (3, 2, 100));
         assert!((query.hhi - (0.36 + 0.1225 + 0.0025)).abs() < 1e-12);
         assert!((query.secondary_share - 0.4).abs() < 1e-12 && (query.position_spread - 5.5).abs() < 1e-12);
@@ -305,7 +304,7 @@ mod tests {
 
     #[test]
     fn the_owner_leads_in_clicks_first_and_confidence_counts_the_leads() {
-        let owner = |pages: [(&'static str, Metrics); 2]| found(&pages).queries[0].suggested_owner.clone();
+        let owner = |pages: [(&'static str, Metrics); 2]| found(&pages).queries.rows[0].suggested_owner.clone();
         let all = owner([("/a", page(9.0, 60.0, 2.0)), ("/b", page(1.0, 40.0, 3.0))]);
         assert_eq!((all.page.as_str(), all.confidence), ("/a", OwnerConfidence::High));
         let two = owner([("/a", page(9.0, 40.0, 2.0)), ("/b", page(1.0, 60.0, 3.0))]);
@@ -331,9 +330,9 @@ mod tests {
             (vec![], split(), false, BeforeState::Absent, false),
             (vec![], split(), true, BeforeState::Unknown, false),
         ] {
-            let mut now = found(&[("/a", page(1.0, 60.0, 2.0)), ("/b", page(1.0, 40.0, 3.0))]).queries;
+            let mut now = found(&[("/a", page(1.0, 60.0, 2.0)), ("/b", page(1.0, 40.0, 3.0))]).queries.rows;
             let before = Before { queries, pages, queries_capped: capped, pages_capped: capped };
-            let were = before.compare(&mut now, &DEFAULTS);
+            let were = before.compare(&mut now, &DEFAULTS, &Page::default());
             let previous = now[0].previous.clone().unwrap();
             assert_eq!((previous.state, previous.figures.is_some()), (state, has_figures), "{capped}");
             assert_eq!(were, usize::from(state == BeforeState::Candidate));
@@ -350,9 +349,9 @@ mod tests {
             let rows = pages.iter().zip(&urls).map(|((clicks, impressions, position), url)| {
                 ("shoes", url.as_str(), page(f64::from(*clicks), f64::from(*impressions), *position))
             });
-            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, &Page::first(10), &Changes::default());
-            prop_assert_eq!(found.queries.len(), usize::from(pages.len() > 1));
-            for query in &found.queries {
+            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, &Page::first(10), &HashMap::new());
+            prop_assert_eq!(found.queries.rows.len(), usize::from(pages.len() > 1));
+            for query in &found.queries.rows {
                 let shares: f64 = query.pages.iter().map(|page| page.impressions_share).sum();
                 prop_assert!((shares - 1.0).abs() < 1e-9);
                 prop_assert!(query.hhi > 0.0 && query.hhi <= 1.0);

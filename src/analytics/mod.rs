@@ -5,6 +5,7 @@ pub mod branded;
 pub mod cannibalization;
 pub mod change;
 pub mod country_trends;
+pub mod coverage;
 pub mod ctr_curve;
 pub mod explanation;
 pub mod growth;

@@ -5,113 +5,63 @@
 
 use std::cmp::Ordering;
 
-use api::{
-    analytics::{QueryMovers, TableRow},
-    models::Presence,
-};
+use api::{analytics::QueryMovers, models::Presence};
 
 use super::{
     metrics::Metrics,
-    page::{Page, Shown, Values},
-    table::{self, Listing},
+    page::{Page, Shown},
+    table::{Row, Sides},
 };
 
-/// A query with its metrics in each window.
-struct Pair<'r> {
-    key: &'r str,
-    now: Option<&'r Metrics>,
-    before: Option<&'r Metrics>,
+/// The clicks and impressions of one side of a row.
+fn size(side: Option<&Metrics>) -> (f64, f64) {
+    side.map_or((0.0, 0.0), |metrics| (metrics.clicks, metrics.impressions))
 }
 
-impl<'r> Pair<'r> {
-    /// Descending by impressions, then clicks, in the only window that has the query.
-    fn by_size(&self, other: &Self) -> Ordering {
-        let size = |pair: &Self| pair.now.or(pair.before).map_or((0.0, 0.0), |m| (m.impressions, m.clicks));
-        let (own, others) = (size(self), size(other));
-        others.0.total_cmp(&own.0).then(others.1.total_cmp(&own.1)).then_with(|| self.key.cmp(other.key))
-    }
+/// Descending by impressions, then clicks, in the only window that has the query.
+fn by_size(a: &Row<'_>, b: &Row<'_>) -> Ordering {
+    let ((x, more), (y, other)) = (size(a.now.or(a.before)), size(b.now.or(b.before)));
+    other.total_cmp(&more).then(y.total_cmp(&x)).then_with(|| a.key.cmp(b.key))
+}
 
-    /// Absolute changes of clicks and impressions.
-    fn moved(&self) -> (f64, f64) {
-        let of = |metrics: Option<&Metrics>| metrics.map_or((0.0, 0.0), |m| (m.clicks, m.impressions));
-        let (now, before) = (of(self.now), of(self.before));
+/// Descending by the change of clicks, then of impressions, up or down.
+fn by_move(a: &Row<'_>, b: &Row<'_>) -> Ordering {
+    let moved = |row: &Row<'_>| {
+        let (now, before) = (size(row.now), size(row.before));
         ((now.0 - before.0).abs(), (now.1 - before.1).abs())
-    }
-
-    fn by_move(&self, other: &Self) -> Ordering {
-        let (own, others) = (self.moved(), other.moved());
-        others.0.total_cmp(&own.0).then(others.1.total_cmp(&own.1)).then_with(|| self.key.cmp(other.key))
-    }
-
-    fn changed(&self) -> bool {
-        self.now.zip(self.before).is_some_and(|(now, before)| now != before)
-    }
-
-    /// The larger of both windows' impressions.
-    fn impressions(&self) -> f64 {
-        self.now.into_iter().chain(self.before).map(|metrics| metrics.impressions).fold(0.0, f64::max)
-    }
-
-    fn values(&self) -> Values<'r> {
-        let compared = self.now.zip(self.before).map(|(now, before)| (*now, *before));
-        Values { key: self.key, own: self.now.copied(), compared }
-    }
-
-    fn row(&self, presence: Presence) -> TableRow {
-        table::compared(self.key, self.now, self.before, presence)
-    }
+    };
+    let (own, others) = (moved(a), moved(b));
+    others.0.total_cmp(&own.0).then(others.1.total_cmp(&own.1)).then_with(|| a.key.cmp(b.key))
 }
 
-/// The movers among queries with at least `min_impressions` in one of the windows. Each list is one page.
+/// The movers among queries with at least `min_impressions` in one of the windows, and the part of them that is shown. Each list is
+/// one page.
 #[must_use]
-pub fn movers<'r>(
-    current: Listing<'r>,
-    previous: Listing<'r>,
-    min_impressions: u64,
-    page: &Page,
-) -> (QueryMovers, Shown) {
-    let joined = table::join(current, previous);
-    let kept = current.rows.iter().zip(&joined.before).map(|((key, now), place)| Pair {
-        key,
-        now: Some(now),
-        before: place.map(|place| &previous.rows[place as usize].1),
-    });
-    let gone = joined.gone.iter().map(|place| {
-        let (key, before) = &previous.rows[*place as usize];
-        Pair { key, now: None, before: Some(before) }
-    });
-    let large = kept.chain(gone).filter(|pair| pair.impressions() >= min_impressions as f64);
-    let (mut both, one): (Vec<Pair<'r>>, Vec<Pair<'r>>) = large.partition(|p| p.now.is_some() && p.before.is_some());
-    let (mut new, mut lost): (Vec<Pair<'_>>, Vec<Pair<'_>>) = one.into_iter().partition(|pair| pair.now.is_some());
-    let mut unknown = Vec::new();
-    if previous.capped {
-        unknown.append(&mut new);
-    }
-    if current.capped {
-        unknown.append(&mut lost);
-    }
-    both.retain(Pair::changed);
-    let mut shown = Shown::default();
-    let mut matched = 0;
-    let mut listed = |pairs: Vec<Pair<'r>>, own: fn(&Pair<'r>, &Pair<'r>) -> Ordering, presence| {
-        let found = page.of(pairs, Pair::values, own);
-        let of_window = Shown::of(found.rows.iter().filter_map(|pair| pair.now));
-        shown = Shown::rows(shown.rows + of_window.rows, shown.clicks + of_window.clicks);
-        matched += found.matched;
-        found.rows.iter().map(|pair| pair.row(presence)).collect()
+pub fn movers(sides: Sides<'_>, min_impressions: u64, page: &Page) -> (QueryMovers, Shown) {
+    let least = min_impressions as f64;
+    let is_large = |row: &Row<'_>| size(row.now).1.max(size(row.before).1) >= least;
+    let rows: Vec<Row<'_>> = sides.rows().filter(is_large).collect();
+    let previous_capped = sides.previous.is_some_and(|previous| previous.capped);
+    let list = |presence, own: fn(&Row<'_>, &Row<'_>) -> Ordering| {
+        let of = rows.iter().filter(|row| row.presence == Some(presence));
+        let found = page.of(of.filter(|row| row.now != row.before).copied().collect(), Row::values, own);
+        let clicks = found.rows.iter().map(|row| size(row.now).0).sum();
+        let shown = page.shown(&found, clicks, sides.current.capped, previous_capped);
+        (found.rows.iter().map(Row::to_api).collect(), shown)
     };
-    let movers = QueryMovers {
-        new: listed(new, Pair::by_size, Presence::New),
-        lost: listed(lost, Pair::by_size, Presence::Lost),
-        unknown: listed(unknown, Pair::by_size, Presence::Unknown),
-        moving: listed(both, Pair::by_move, Presence::Both),
-    };
-    (movers, page.said(shown, matched, current.capped, previous.capped))
+    let (new, came) = list(Presence::New, by_size);
+    let (lost, went) = list(Presence::Lost, by_size);
+    let (unknown, hidden) = list(Presence::Unknown, by_size);
+    let (moving, moved) = list(Presence::Both, by_move);
+    (QueryMovers { new, lost, unknown, moving }, came.and(went).and(hidden).and(moved))
 }
 
 #[cfg(test)]
 mod tests {
+    use api::analytics::TableRow;
+
     use super::*;
+    use crate::analytics::table::Listing;
 
     fn row(key: &'static str, clicks: f64, impressions: f64) -> (&'static str, Metrics) {
         (key, Metrics::of_row(clicks, impressions, Some(4.0)))
@@ -128,13 +78,9 @@ mod tests {
 
     fn found(now_capped: bool, before_capped: bool) -> QueryMovers {
         let (now, before) = (NOW.map(|(k, c, i)| row(k, c, i)), BEFORE.map(|(k, c, i)| row(k, c, i)));
-        movers(
-            Listing { rows: &now, capped: now_capped },
-            Listing { rows: &before, capped: before_capped },
-            10,
-            &Page::first(9),
-        )
-        .0
+        let current = Listing { rows: &now, capped: now_capped };
+        let previous = Some(Listing { rows: &before, capped: before_capped });
+        movers(Sides { current, previous }, 10, &Page::first(9)).0
     }
 
     #[test]

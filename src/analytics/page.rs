@@ -1,22 +1,23 @@
 //! One page of a list: the order of its rows, conditions on their metrics, and the part to show.
 //!
-//! A value that a row does not have is not zero: such rows come last in either direction and satisfy no condition. Equal
-//! values are ordered by key, so every page is a slice of the same list.
+//! A value that a row does not have is not zero: such rows come last in either direction and satisfy no condition. Among them,
+//! rows of the window come first. Equal rows of the window are ordered by key, and rows that only the comparison window has
+//! keep the list's own order, so every page is a slice of the same list.
 
-use std::{cmp::Ordering, collections::HashMap};
+use std::cmp::Ordering;
 
 use api::params::{Metric, MetricFilters, Sort, SortBy};
 
-use super::metrics::Metrics;
+use super::{metrics::Metrics, table::Listing};
 
 /// The values of a row that lists are sorted by.
 #[derive(Debug, Clone, Copy)]
 pub struct Values<'r> {
     /// Its key.
     pub key: &'r str,
-    /// Its metrics in the window.
+    /// Its metrics in the window. `None` for a row that only the comparison window has.
     pub own: Option<Metrics>,
-    /// Its metrics on the compared days, now and before.
+    /// The metrics that its change is of, now and before.
     pub compared: Option<(Metrics, Metrics)>,
 }
 
@@ -40,6 +41,8 @@ pub struct Found<T> {
     pub rows: Vec<T>,
     /// The number of rows on all pages.
     pub matched: usize,
+    /// True if some of the rows are only in the comparison window.
+    pub beyond: bool,
 }
 
 impl Page {
@@ -63,7 +66,8 @@ impl Page {
             None => own(a, b),
         });
         rows.drain(..self.offset.min(rows.len()));
-        Found { rows, matched }
+        let beyond = rows.iter().any(|row| values(row).own.is_none());
+        Found { rows, matched, beyond }
     }
 
     /// Returns whether a row with these metrics satisfies the conditions.
@@ -76,75 +80,63 @@ impl Page {
             .all(|filter| value(filter.metric).is_some_and(|v| filter.comparator.holds(v, filter.bound)))
     }
 
-    /// Completes `shown` with what coverage says about the order of a list whose rows, or those that they are compared with, may
-    /// have been cut.
+    /// Describes the rows found for coverage. `clicks` are theirs. `capped` and `previous_capped` tell if rows of the window, or of the
+    /// comparison window, were cut.
     #[must_use]
-    pub fn said(&self, shown: Shown, matched: usize, capped: bool, previous_capped: bool) -> Shown {
+    pub fn shown<T>(&self, found: &Found<T>, clicks: f64, capped: bool, previous_capped: bool) -> Shown {
         let filtered = !self.filters.0.is_empty();
-        // The search engine cuts lists by clicks.
+        // The search engine cuts lists by clicks, and rows that were cut belong before those of the comparison window.
         let by_clicks = Sort { by: SortBy::Metric(Metric::Clicks), descending: true };
-        let other_order = self.sort.is_some_and(|sort| sort != by_clicks);
+        let other_order = self.sort.is_some_and(|sort| sort != by_clicks) || found.beyond;
         let exact = !(capped && (filtered || other_order))
             && !(previous_capped && self.sort.is_some_and(Sort::needs_comparison));
         let asked = filtered || self.sort.is_some();
-        Shown { matched: filtered.then_some(matched), exact: asked.then_some(exact), ..shown }
+        Shown {
+            rows: found.rows.len(),
+            clicks,
+            matched: Some(found.matched),
+            more: Some(self.offset.saturating_add(found.rows.len()) < found.matched),
+            exact: asked.then_some(exact),
+        }
     }
 }
 
-/// The rows of a listing that an answer shows.
+/// The rows that an answer shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shown {
     /// Their number.
     pub rows: usize,
-    /// Their clicks.
+    /// Their clicks in the window.
     pub clicks: f64,
-    /// The number of rows that satisfy the conditions on metrics, if there are any.
+    /// The number of rows on all pages. `None` where the rows belong to rows of another list.
     pub matched: Option<usize>,
+    /// True if more of these rows follow.
+    pub more: Option<bool>,
     /// True if the order is that of all rows. `None` if no order was asked for.
     pub exact: Option<bool>,
 }
 
 impl Shown {
-    /// So many rows with so many clicks.
-    #[must_use]
-    pub fn rows(rows: usize, clicks: f64) -> Self {
-        Self { rows, clicks, ..Self::default() }
-    }
-
     /// The first `limit` rows of a listing.
     #[must_use]
-    pub fn first(rows: &[(&str, Metrics)], limit: usize) -> Self {
-        Self::of(rows.iter().take(limit).map(|(_, metrics)| metrics))
+    pub fn first(listing: Listing<'_>, limit: usize) -> Self {
+        let rows = listing.rows.len().min(limit);
+        let clicks = listing.rows[..rows].iter().map(|(_, metrics)| metrics.clicks).sum();
+        let (matched, more) = (Some(listing.rows.len()), Some(rows < listing.rows.len()));
+        Self { rows, clicks, matched, more, exact: None }
     }
 
-    /// These rows.
-    pub fn of<'m>(rows: impl IntoIterator<Item = &'m Metrics>) -> Self {
-        let mut shown = Self::default();
-        for row in rows {
-            shown.rows += 1;
-            shown.clicks += row.clicks;
+    /// The rows of two lists of the same answer.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let both = |a: Option<bool>, b: Option<bool>, join: fn(bool, bool) -> bool| a.zip(b).map(|(a, b)| join(a, b));
+        Self {
+            rows: self.rows + other.rows,
+            clicks: self.clicks + other.clicks,
+            matched: self.matched.zip(other.matched).map(|(a, b)| a + b),
+            more: both(self.more, other.more, |a, b| a || b),
+            exact: both(self.exact, other.exact, |a, b| a && b),
         }
-        shown
-    }
-}
-
-/// The metrics of the rows that both windows have, on their compared days.
-#[derive(Debug, Clone, Default)]
-pub struct Changes<'r>(HashMap<&'r str, (Metrics, Metrics)>);
-
-impl<'r> Changes<'r> {
-    /// Joins the rows of both windows.
-    #[must_use]
-    pub fn of(now: &'r [(&'r str, Metrics)], before: &'r [(&'r str, Metrics)]) -> Self {
-        let before: HashMap<&str, &Metrics> = before.iter().map(|(key, metrics)| (*key, metrics)).collect();
-        let both = now.iter().filter_map(|(key, now)| Some((*key, (*now, **before.get(key)?))));
-        Self(both.collect())
-    }
-
-    /// Those of one row.
-    #[must_use]
-    pub fn get(&self, key: &str) -> Option<(Metrics, Metrics)> {
-        self.0.get(key).copied()
     }
 }
 
@@ -180,7 +172,7 @@ fn value(by: SortBy, values: Values<'_>) -> Option<f64> {
     }
 }
 
-/// Rows without the value come last, and equal ones are ordered by key.
+/// Rows without the value come last. Of two that only the comparison window has, neither comes first.
 fn order(sort: Sort, a: Values<'_>, b: Values<'_>) -> Ordering {
     let by_value = match (value(sort.by, a), value(sort.by, b)) {
         (Some(a), Some(b)) => {
@@ -189,7 +181,10 @@ fn order(sort: Sort, a: Values<'_>, b: Values<'_>) -> Ordering {
         }
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
-        (None, None) => Ordering::Equal,
+        (None, None) => match (a.own, b.own) {
+            (None, None) => return Ordering::Equal,
+            (a, b) => a.is_none().cmp(&b.is_none()),
+        },
     };
     by_value.then_with(|| a.key.cmp(b.key))
 }
@@ -212,11 +207,15 @@ mod tests {
     fn keys(page: &Page, rows: &[Row]) -> Vec<String> {
         let values = |place: &usize| {
             let (key, own, before) = &rows[*place];
-            Values { key, own: *own, compared: own.zip(*before) }
+            let counted = |side: Option<Metrics>| side.unwrap_or_else(Metrics::zero);
+            Values { key, own: *own, compared: Some((counted(*own), counted(*before))).filter(|_| !key.contains('?')) }
         };
-        // No order of its own but the place.
-        let places: Vec<usize> = (0..rows.len()).collect();
-        let found = page.of(places, values, Ord::cmp);
+        // No order of its own but the place, and where another is asked for, the last key first.
+        let own = |a: &usize, b: &usize| match page.sort {
+            None => a.cmp(b),
+            Some(_) => rows[*b].0.cmp(&rows[*a].0),
+        };
+        let found = page.of((0..rows.len()).collect(), values, own);
         found.rows.into_iter().map(|place| rows[place].0.clone()).collect()
     }
 
@@ -238,41 +237,59 @@ mod tests {
     fn values_decide_then_keys_and_rows_without_a_value_come_last() {
         let rows = [
             row("b", Some((5.0, 50.0, 3.0)), Some((1.0, 10.0, 9.0))),
-            row("a", Some((5.0, 20.0, 2.0)), None),
+            row("new", Some((5.0, 20.0, 2.0)), None),
             row("lost", None, Some((9.0, 9.0, 1.0))),
             row("c", Some((1.0, 90.0, 8.0)), Some((4.0, 100.0, 8.0))),
+            row("a?", Some((2.0, 30.0, 5.0)), None),
+            row("less", None, Some((3.0, 9.0, 1.0))),
             row("none", Some((0.0, 0.0, 1.0)), Some((0.0, 10.0, 4.0))),
+            row("z?", None, Some((7.0, 9.0, 1.0))),
         ];
         for (sort, expected) in [
-            (None, "b a lost c none"),
-            (Some("-clicks"), "a b c none lost"),
-            (Some("clicks"), "none c a b lost"),
-            (Some("position"), "a b c lost none"),
-            (Some("-position"), "c b a lost none"),
-            (Some("-ctr"), "a b c lost none"),
-            (Some("-change.clicks"), "b none c a lost"),
-            (Some("change.clicks"), "c none b a lost"),
-            (Some("-change.clicks.percent"), "b c a lost none"),
-            (Some("change.position"), "b c a lost none"),
+            (None, "b new lost c a? less none z?"),
+            (Some("-clicks"), "b new a? c none z? lost less"),
+            (Some("clicks"), "none c a? b new z? lost less"),
+            (Some("position"), "new b a? c none z? lost less"),
+            (Some("-position"), "c a? b new none z? lost less"),
+            (Some("-ctr"), "new b a? c none z? lost less"),
+            (Some("-change.clicks"), "new b none c less lost a? z?"),
+            (Some("change.clicks"), "lost c less none b new a? z?"),
+            (Some("-change.clicks.percent"), "b c less lost a? new none z?"),
+            (Some("change.position"), "b c a? new none z? lost less"),
         ] {
             assert_eq!(keys(&page(sort, "", 0, 9), &rows).join(" "), expected, "{sort:?}");
         }
-        assert_eq!(keys(&page(None, "clicks>=1,position<=3", 0, 9), &rows), ["b", "a"]);
-        assert_eq!(keys(&page(Some("impressions"), "ctr<1", 1, 1), &rows), ["b"], "no ctr is not below 1");
+        assert_eq!(keys(&page(None, "clicks>=1,position<=3", 0, 9), &rows), ["b", "new"]);
+        assert_eq!(keys(&page(Some("impressions"), "ctr<1", 1, 1), &rows), ["a?"], "no ctr is not below 1");
     }
 
     #[test]
     fn an_order_is_exact_where_no_row_can_be_missing() {
-        let said = |sort, filters, capped, previous_capped| {
-            page(sort, filters, 0, 9).said(Shown::default(), 3, capped, previous_capped)
+        let said = |sort, filters, beyond, capped, previous_capped| {
+            let found = Found { rows: vec![(); 2], matched: 3, beyond };
+            page(sort, filters, 0, 2).shown(&found, 5.0, capped, previous_capped)
         };
-        assert_eq!((said(None, "", true, true).exact, said(None, "", true, true).matched), (None, None));
-        assert_eq!(said(Some("-clicks"), "", true, true).exact, Some(true));
-        assert_eq!(said(Some("clicks"), "", true, false).exact, Some(false));
-        assert_eq!(said(Some("-impressions"), "", false, true).exact, Some(true));
-        assert_eq!(said(Some("change.clicks"), "", false, true).exact, Some(false));
-        let filtered = said(None, "clicks>1", true, false);
-        assert_eq!((filtered.exact, filtered.matched), (Some(false), Some(3)));
+        for (sort, filters, beyond, cut, exact) in [
+            (None, "", true, (true, true), None),
+            (Some("-clicks"), "", false, (true, true), Some(true)),
+            (Some("-clicks"), "", true, (true, true), Some(false)),
+            (Some("-clicks"), "", true, (false, true), Some(true)),
+            (Some("clicks"), "", false, (true, false), Some(false)),
+            (Some("-impressions"), "", false, (false, true), Some(true)),
+            (Some("change.clicks"), "", false, (false, true), Some(false)),
+            (None, "clicks>1", false, (true, false), Some(false)),
+        ] {
+            assert_eq!(said(sort, filters, beyond, cut.0, cut.1).exact, exact, "{sort:?} {filters} {cut:?}");
+        }
+    }
+
+    #[test]
+    fn more_rows_follow_until_the_last_one_that_matches() {
+        for (offset, rows, more) in [(0, 2, true), (1, 2, false), (2, 1, false), (3, 0, false), (9, 0, false)] {
+            let found = Found { rows: vec![(); rows], matched: 3, beyond: false };
+            let shown = page(None, "", offset, 2).shown(&found, 5.0, true, true);
+            assert_eq!((shown.rows, shown.matched, shown.more), (rows, Some(3), Some(more)), "from {offset}");
+        }
     }
 
     proptest! {

@@ -17,7 +17,7 @@ use super::{App, Established as _, sent};
 use crate::services::analyses::{self, csv::CsvFile};
 
 fn streamed(file: CsvFile) -> Csv {
-    Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, capped: file.capped, days: file.days }
+    Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, rows: file.rows, days: file.days }
 }
 
 impl AnalyticsApi for App {

@@ -301,7 +301,7 @@ mod tests {
     fn a_table_that_is_cut_is_named_once() {
         let answer = json!({
             "data": { "tables": { "countries": [{}, {}, {}] } },
-            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsKnown": 3 } } },
+            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false } } },
         });
         let result = success(tool("get_performance"), answer, size(2, true), None);
         assert_eq!(*left_out(&result), json!(["countries 2 of 3"]));

@@ -280,7 +280,7 @@ fn to_api(row: Counted) -> Tag {
         etag,
         name: row.name,
         order: u32::try_from(row.position).unwrap_or_default(),
-        property_count: row.carried,
+        rows_matched: row.carried,
         created_at: row.created_at.into(),
         updated_at: row.updated_at.into(),
     }

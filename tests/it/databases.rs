@@ -157,7 +157,7 @@ async fn writers_outnumber_connections_and_none_waits_for_another_that_waits() {
         tagging.expect(200);
     }
     assert_eq!(owner.listed(&notes).await.len(), 24);
-    assert_eq!(owner.listed("/api/tags").await[0]["propertyCount"], 1);
+    assert_eq!(owner.listed("/api/tags").await[0]["rowsMatched"], 1);
 }
 
 #[tokio::test]

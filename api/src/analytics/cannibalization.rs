@@ -59,11 +59,10 @@ pub struct CannibalizationAnswer {
 pub struct Cannibalization {
     /// Queries analysed: those with both a row of their own and known pages.
     pub queries_analysed: u64,
-    /// Queries that qualified, including those cut by `limit`.
-    pub queries_found: u64,
-    /// Queries that qualified in the comparison window, by the same thresholds; absent without one.
+    /// Queries that match in the comparison window, by the same thresholds and conditions on metrics; absent without one. Those of
+    /// the window are `meta.coverage.queries.rowsMatched`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub previous_queries_found: Option<u64>,
+    pub previous_rows_matched: Option<u64>,
     /// Ordered by priority, highest first, then by query.
     #[oai(validator(max_items = 5000))]
     pub queries: Vec<CannibalizedQuery>,

@@ -45,7 +45,8 @@ pub struct CountriesTimeseriesParams {
 /// The breakdown by country.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct CountriesAnswer {
-    /// One row for each country (lower-case ISO 3166-1 alpha-3), ordered by clicks, then impressions, then country.
+    /// One row for each country (lower-case ISO 3166-1 alpha-3), ordered by clicks, then impressions, then country. With a comparison,
+    /// countries that only the comparison window has come last.
     #[oai(validator(max_items = 500))]
     pub data: Vec<TableRow>,
     /// Metadata of the answer.

@@ -43,12 +43,10 @@ pub struct ExportParams {
     /// Maximum number of rows in the page table.
     #[param(default = "5000", example = "500")]
     pub page_limit: RowLimit,
-    /// Number of rows of the query table to skip. With a comparison, as many of the rows that only the comparison window has are
-    /// skipped, too.
+    /// Number of rows of the query table to skip.
     #[param(default = "0", example = "500")]
     pub query_offset: Offset,
-    /// Number of rows of the page table to skip. With a comparison, as many of the rows that only the comparison window has are
-    /// skipped, too.
+    /// Number of rows of the page table to skip.
     #[param(default = "0", example = "500")]
     pub page_offset: Offset,
 }

@@ -85,8 +85,6 @@ pub struct GrowthAnswer {
 pub struct Growth {
     /// The curve that the expected CTRs come from.
     pub curve: CtrCurve,
-    /// Opportunities that qualified, including those cut by `limit`.
-    pub opportunities_found: u64,
     /// Ordered by potential clicks, highest first, then by query and kind. A query may appear once per kind.
     /// Opportunities without potential clicks are omitted.
     #[oai(validator(max_items = 5000))]
@@ -135,7 +133,8 @@ pub struct Movement {
     /// Metrics of the comparison window's compared days; absent when their rows do not contain the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// The query's metrics minus `previous`; absent with it.
+    /// The query's metrics minus `previous`. A window that lacks the query counts as no clicks and no impressions. Absent where
+    /// `presence` is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
 }

@@ -216,12 +216,13 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Returns the rows of one table of the performance answer, in the same order. Columns: `key`, `clicks`,
     /// `impressions`, `ctr`, `position`; with a comparison window also `previousClicks`, `previousImpressions`,
     /// `previousCtr`, `previousPosition`, `changeClicks`, `changeImpressions`, `changeCtr`, `changePosition`, `presence`. A change
-    /// is the metric minus its previous one, empty unless both windows have the row. An undefined value is an empty cell. A key
-    /// that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a leading apostrophe.
+    /// is the metric minus its previous one; a window that lacks the row counts as no clicks and no impressions, and the change of an
+    /// `unknown` row is empty. An undefined value is an empty cell. A key that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`
+    /// in front) has a leading apostrophe.
     ///
     /// `X-Window` and `X-Compare-Window` name the days that the rows count, `X-Last-Final-Date` the last final day, `X-Warnings` the
-    /// facts that the numbers do not show. `X-Total-Rows-Capped` is true if the table was cut at the fetch ceiling of 5,000 rows.
-    /// A window without a counted day is refused with `not_final_yet`.
+    /// facts that the numbers do not show. `X-Rows-Shown`, `X-Rows-Matched`, `X-Rows-Known`, `X-Total-Rows-Capped` and `X-Has-More` say
+    /// what `coverage` says in JSON. A window without a counted day is refused with `not_final_yet`.
     #[get("/api/properties/{id}/export")]
     #[etag(None)]
     #[errors(

@@ -57,20 +57,16 @@ pub struct PerformanceParams {
     /// The order of the rows.
     #[param(flatten)]
     pub order: OrderParams,
-    /// Maximum number of rows in the query table. With a comparison, up to as many rows that only the comparison window
-    /// has follow.
+    /// Maximum number of rows in the query table.
     #[param(default = "500", example = "500")]
     pub query_limit: RowLimit,
-    /// Maximum number of rows in the page table. With a comparison, up to as many rows that only the comparison window
-    /// has follow.
+    /// Maximum number of rows in the page table.
     #[param(default = "500", example = "500")]
     pub page_limit: RowLimit,
-    /// Number of rows of the query table to skip. With a comparison, as many of the rows that only the comparison window has are
-    /// skipped, too.
+    /// Number of rows of the query table to skip.
     #[param(default = "0", example = "500")]
     pub query_offset: Offset,
-    /// Number of rows of the page table to skip. With a comparison, as many of the rows that only the comparison window has are
-    /// skipped, too.
+    /// Number of rows of the page table to skip.
     #[param(default = "0", example = "500")]
     pub page_offset: Offset,
 }
@@ -156,18 +152,19 @@ pub struct SeriesPoint {
     pub position: Option<f64>,
 }
 
-/// The breakdown tables, each ordered by clicks, then impressions, then key. A table that the search type lacks is absent.
+/// The breakdown tables, each ordered by clicks, then impressions, then key. With a comparison, rows that only the comparison window
+/// has come last, ordered by their clicks there. A table that the search type lacks is absent.
 #[derive(Debug, Clone, Default, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Tables {
     /// By search query.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[oai(validator(max_items = 10000))]
+    #[oai(validator(max_items = 5000))]
     pub queries: Option<Vec<TableRow>>,
     /// By page URL, counted `byPage`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[oai(validator(max_items = 10000))]
+    #[oai(validator(max_items = 5000))]
     pub pages: Option<Vec<TableRow>>,
     /// By country, lower-case ISO 3166-1 alpha-3.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,7 +199,8 @@ pub struct TableRow {
     /// days lack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Metrics>,
-    /// The row's metrics minus `previous`; absent unless both windows have the key.
+    /// The row's metrics minus `previous`. A window that lacks the key counts as no clicks and no impressions. Absent without a
+    /// comparison and where `presence` is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
     /// Windows whose rows contain the key; absent without a comparison.

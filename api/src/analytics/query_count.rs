@@ -110,8 +110,6 @@ pub struct QueryCountMeta {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryCountCoverage {
-    /// Periods in the answer.
-    pub rows_shown: u64,
     /// Rows by day and query that were counted.
     pub rows_known: u64,
     /// Days counted.

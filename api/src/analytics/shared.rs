@@ -134,7 +134,7 @@ pub struct Period {
 /// Coverage of an analysis of queries.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryCoverage {
-    /// Coverage of the analysed query rows.
+    /// Coverage of the query rows: those that were analysed, and those that the answer lists, if it lists any.
     pub queries: TableCoverage,
 }
 

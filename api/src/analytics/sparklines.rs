@@ -146,6 +146,6 @@ pub struct SparklinesMeta {
 /// Coverage: the part of the data that the answer shows.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct SparklinesCoverage {
-    /// Coverage of the requested rows: keys without any data are not among `rowsShown` and `rowsKnown`.
+    /// Coverage of the rows. Keys that the search engine does not name are not rows: none of the numbers counts them.
     pub rows: TableCoverage,
 }

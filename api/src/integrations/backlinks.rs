@@ -51,7 +51,7 @@ pub enum BacklinkStatus {
     Live,
     /// Links that the provider found recently, and domains with such links.
     New,
-    /// Links that are gone, and domains with such links.
+    /// Links that are gone, and domains whose last link is gone.
     Lost,
     /// All links and domains.
     All,
@@ -116,8 +116,10 @@ pub struct BacklinkSummary {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct BacklinkList {
-    /// Total number of such links at the provider, if it reports one.
-    pub rows_known: Option<u64>,
+    /// Links with the status, on all pages, if the provider says how many.
+    pub rows_matched: Option<u64>,
+    /// True if more links follow; absent if the provider does not say how many there are.
+    pub has_more: Option<bool>,
     /// The links.
     #[oai(validator(max_items = 1000))]
     pub rows: Vec<BacklinkRow>,
@@ -155,8 +157,10 @@ pub struct BacklinkRow {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct ReferringDomainList {
-    /// Total number of such domains at the provider, if it reports one.
-    pub rows_known: Option<u64>,
+    /// Domains with the status, on all pages, if the provider says how many.
+    pub rows_matched: Option<u64>,
+    /// True if more domains follow; absent if the provider does not say how many there are.
+    pub has_more: Option<bool>,
     /// The domains.
     #[oai(validator(max_items = 1000))]
     pub rows: Vec<ReferringDomain>,

@@ -15,6 +15,8 @@ const MAX_SEEDS: usize = 5;
 const MAX_SEED: usize = 80;
 /// The maximum number of words of a seed.
 const MAX_WORDS: usize = 10;
+/// The maximum number of rows.
+pub const MAX_ROWS: u32 = 700;
 
 /// A country, ISO 3166-1 alpha-3, as in the country tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +114,7 @@ pub struct KeywordResearchParams {
     pub trend: bool,
     /// Maximum number of rows, and of the property's queries that are asked about. Several seeds share it evenly.
     #[param(default = "100", example = "100")]
-    pub limit: Whole<1, 700>,
+    pub limit: Whole<1, MAX_ROWS>,
 }
 
 /// Results of keyword research.
@@ -167,8 +169,13 @@ pub struct KeywordResearch {
     pub window: Window,
     /// The scale of every difficulty in this answer.
     pub difficulty_scale: DifficultyScale,
-    /// Total number of rows at the provider, if it reports one.
-    pub rows_known: Option<u64>,
+    /// Ideas that can be had, if the provider says how many it knows: at most 700, which several seeds share evenly. Absent for the
+    /// property's own queries.
+    pub rows_matched: Option<u64>,
+    /// True if the provider knows ideas that cannot be had with these seeds: longer seeds bring them. Absent as `rowsMatched`.
+    pub total_rows_capped: Option<bool>,
+    /// True if a larger `limit` brings more ideas. Absent as `rowsMatched`.
+    pub has_more: Option<bool>,
     /// Ordered by search volume, highest first.
     #[oai(validator(max_items = 700))]
     pub rows: Vec<KeywordRow>,

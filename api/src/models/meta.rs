@@ -54,9 +54,10 @@ pub struct Freshness {
     pub time_zone: String,
 }
 
-/// Coverage of a breakdown table: the part of the data that it shows. Query rows never sum to the total, because the
-/// search engine leaves anonymised queries out.
-#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+/// Coverage of a list of rows: the part of the data that it shows. Query rows never sum to the total, because the
+/// search engine leaves anonymised queries out. An answer made of rows that it does not list has `rowsKnown` and `knownShare`
+/// alone.
+#[derive(Debug, Clone, Default, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct TableCoverage {
@@ -69,25 +70,29 @@ pub struct TableCoverage {
     /// Counting method of this table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<Aggregation>,
-    /// Rows of the window in this answer, without rows that only the comparison window has. An analysis counts the rows that
-    /// it lists.
+    /// Rows printed in this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_shown: Option<u64>,
-    /// Rows behind the answer: those that the search engine returned, up to the fetch ceiling of 5,000 for query and page
-    /// tables and 50,000 for analyses of queries. Branded queries do not count where the analysis leaves them out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rows_known: Option<u64>,
-    /// True if `rowsKnown` reached the fetch ceiling, so there may be more rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total_rows_capped: Option<bool>,
-    /// Number of the rows known that satisfy `metricFilters`; absent without them.
+    /// Rows that the conditions leave, on all pages: `metricFilters`, and the thresholds of an analysis. Growth counts
+    /// opportunities, of which a query may have two. Absent where the rows shown belong to rows of another list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_matched: Option<u64>,
+    /// Rows that were read for the list, up to the fetch ceiling of 5,000 for query and page tables and 50,000 for analyses of
+    /// queries, in each window. A list with rows of both windows counts each key once. Branded queries do not count where the
+    /// analysis leaves them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_known: Option<u64>,
+    /// True if reading reached the fetch ceiling in a window whose rows the list has, so there may be more rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_rows_capped: Option<bool>,
+    /// True if rows that match follow those shown: a larger offset or limit shows them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub has_more: Option<bool>,
     /// False if rows that could not be read might stand before or among those shown: the list was cut, which the search engine
     /// does by clicks, and `sort` or `metricFilters` ask for another order. Absent without these two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_exact: Option<bool>,
-    /// Clicks of the rows shown.
+    /// Clicks of the rows shown in the window. Absent where rows overlap, as search appearances do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clicks: Option<u64>,
     /// Clicks of the rows shown ÷ clicks of the property in the window and search type, counted as this table, 0 to 1;

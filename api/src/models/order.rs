@@ -11,13 +11,15 @@ pub type Offset = Whole<0, 100_000>;
 #[derive(Debug, Clone, Default, PartialEq, Eq, QueryParams, Serialize)]
 pub struct OrderParams {
     /// Sorts the rows of every list by `clicks`, `impressions`, `ctr` or `position`, or with a comparison by a change, such as
-    /// `change.clicks` or `change.clicks.percent` (without an ending: absolute). A minus in front puts the largest first. Rows
-    /// without the value come last, and equal ones are ordered by key. Without it: the order that each list describes.
+    /// `change.clicks` or `change.clicks.percent` (without an ending: absolute). A minus in front puts the largest first. Equal
+    /// rows are ordered by key. Rows without the value come last: those of the window by key, then those that only the comparison
+    /// window has, in the list's own order. Without it: the order that each list describes.
     #[param(example = "-impressions")]
     pub sort: Option<Sort>,
-    /// Leaves out rows whose metrics do not satisfy all of these conditions, such as `impressions>=100,position<=10`. They
-    /// apply to the rows that were read and never change totals; `coverage.rowsMatched` counts the rows that are left.
-    /// Without it: all rows.
+    /// Leaves out rows whose metrics do not satisfy all of these conditions, such as `impressions>=100,countries.clicks>0`. A
+    /// condition names its table (`queries`, `pages`, `countries`, `devices`, `searchAppearances`); without a table it is one on
+    /// `queries` and `pages`. Rows that only the comparison window has satisfy none. Conditions apply to the rows that were read
+    /// and never change totals; `coverage.rowsMatched` counts the rows that are left. Without it: all rows.
     #[param(example = "impressions>=100,position<=10")]
     pub metric_filters: Option<MetricFilters>,
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 pub use self::{
     echo::Echo,
-    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy},
+    order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy, Table},
     paging::Paging,
     unknown::{Ignored, judge},
 };

@@ -117,6 +117,41 @@ impl ParamValue for Sort {
     }
 }
 
+/// A list of rows that conditions on metrics can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Table {
+    /// By search query, also in analyses of queries.
+    Queries,
+    /// By page URL.
+    Pages,
+    /// By country.
+    Countries,
+    /// By device.
+    Devices,
+    /// By search appearance.
+    SearchAppearances,
+}
+
+impl Table {
+    const ALL: [Self; 5] = [Self::Queries, Self::Pages, Self::Countries, Self::Devices, Self::SearchAppearances];
+
+    /// Its name in parameters and answers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queries => "queries",
+            Self::Pages => "pages",
+            Self::Countries => "countries",
+            Self::Devices => "devices",
+            Self::SearchAppearances => "searchAppearances",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|table| table.name() == name)
+    }
+}
+
 /// The comparison of a condition on a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparator {
@@ -162,6 +197,8 @@ impl Comparator {
 /// One condition on a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricFilter {
+    /// The table. `None`: queries and pages.
+    pub table: Option<Table>,
     /// The metric.
     pub metric: Metric,
     /// The comparison.
@@ -170,11 +207,36 @@ pub struct MetricFilter {
     pub bound: f64,
 }
 
+impl MetricFilter {
+    /// Returns whether it is a condition on the rows of `table`.
+    #[must_use]
+    pub fn is_on(&self, table: Table) -> bool {
+        self.table.map_or(matches!(table, Table::Queries | Table::Pages), |own| own == table)
+    }
+}
+
+impl fmt::Display for MetricFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(table) = self.table {
+            write!(f, "{}.", table.name())?;
+        }
+        write!(f, "{}{}{}", self.metric.name(), self.comparator.sign(), self.bound)
+    }
+}
+
 /// The `metricFilters` parameter: conditions on metrics, all of which hold.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MetricFilters(pub Vec<MetricFilter>);
 
 impl Eq for MetricFilters {}
+
+impl MetricFilters {
+    /// Returns the conditions on the rows of `table`.
+    #[must_use]
+    pub fn on(&self, table: Table) -> Self {
+        Self(self.0.iter().filter(|filter| filter.is_on(table)).copied().collect())
+    }
+}
 
 /// The most conditions of one list.
 const MOST: usize = 10;
@@ -183,7 +245,7 @@ impl fmt::Display for MetricFilters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, filter) in self.0.iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}{}{}{}", filter.metric.name(), filter.comparator.sign(), filter.bound)?;
+            write!(f, "{comma}{filter}")?;
         }
         Ok(())
     }
@@ -197,14 +259,15 @@ impl Serialize for MetricFilters {
 
 impl ParamValue for MetricFilters {
     fn schema() -> Value {
-        let one = "(clicks|impressions|ctr|position)(>=|<=|>|<|=)[0-9]{1,12}(\\.[0-9]{1,12})?";
-        json!({ "type": "string", "maxLength": 400, "pattern": format!("^{one}(,{one}){{0,{}}}$", MOST - 1) })
+        let one = "((queries|pages|countries|devices|searchAppearances)\\.)?\
+                   (clicks|impressions|ctr|position)(>=|<=|>|<|=)[0-9]{1,12}(\\.[0-9]{1,12})?";
+        json!({ "type": "string", "maxLength": 600, "pattern": format!("^{one}(,{one}){{0,{}}}$", MOST - 1) })
     }
 
     fn parse(text: &str) -> Result<Self, String> {
         let filters: Vec<MetricFilter> = text.split(',').map(condition).collect::<Option<_>>().ok_or(
-            "must be conditions such as impressions>=100,position<=10: clicks, impressions, ctr or position, then >=, <=, >, < or =, \
-             then a number",
+            "must be conditions such as impressions>=100,countries.clicks>0: a table and a dot, or neither for queries and pages, then \
+             clicks, impressions, ctr or position, then >=, <=, >, < or =, then a number",
         )?;
         if filters.len() > MOST {
             return Err(format!("at most {MOST} conditions are allowed, {} were sent", filters.len()));
@@ -218,6 +281,8 @@ impl ParamValue for MetricFilters {
 }
 
 fn condition(text: &str) -> Option<MetricFilter> {
+    let named = text.split_once('.').and_then(|(name, rest)| Some((Table::named(name)?, rest)));
+    let (table, text) = named.map_or((None, text), |(table, rest)| (Some(table), rest));
     let metric = Metric::ALL.into_iter().find(|metric| text.starts_with(metric.name()))?;
     let rest = text.strip_prefix(metric.name())?;
     let comparator = Comparator::ALL.into_iter().find(|comparator| rest.starts_with(comparator.sign()))?;
@@ -227,7 +292,7 @@ fn condition(text: &str) -> Option<MetricFilter> {
         Some((whole, fraction)) => digits(whole) && digits(fraction),
         None => digits(number),
     };
-    Some(MetricFilter { metric, comparator, bound: number.parse().ok().filter(|_| plain)? })
+    Some(MetricFilter { table, metric, comparator, bound: number.parse().ok().filter(|_| plain)? })
 }
 
 #[cfg(test)]
@@ -256,7 +321,14 @@ mod tests {
 
     #[test]
     fn conditions_are_read_and_written_again() {
-        for text in ["impressions>=100,position<=10", "clicks>0", "ctr<0.05", "position=1", "clicks>=1,clicks<=5"] {
+        for text in [
+            "impressions>=100,position<=10",
+            "clicks>0",
+            "ctr<0.05",
+            "position=1",
+            "clicks>=1,clicks<=5",
+            "queries.position<=10.5,searchAppearances.ctr>0.1,clicks>1",
+        ] {
             let filters = MetricFilters::parse(text).unwrap();
             assert_eq!(filters.to_string(), text);
         }
@@ -271,10 +343,28 @@ mod tests {
             "clicks>=.5",
             "queries>1",
             "ctr>=1.",
+            "queries.>1",
+            "query.clicks>1",
+            "queries.pages.clicks>1",
+            ".clicks>1",
             " clicks>1",
         ] {
             assert!(MetricFilters::parse(text).is_err(), "{text}");
         }
         assert!(MetricFilters::parse(&["clicks>1"; 11].join(",")).unwrap_err().contains("11 were sent"));
+    }
+
+    #[test]
+    fn a_condition_without_a_table_is_one_on_queries_and_pages() {
+        let filters = MetricFilters::parse("clicks>1,pages.ctr<0.5,devices.position<=3").unwrap();
+        for (table, conditions) in [
+            (Table::Queries, "clicks>1"),
+            (Table::Pages, "clicks>1,pages.ctr<0.5"),
+            (Table::Countries, ""),
+            (Table::Devices, "devices.position<=3"),
+            (Table::SearchAppearances, ""),
+        ] {
+            assert_eq!(filters.on(table).to_string(), conditions, "{table:?}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use super::{
     ctr_curve::Curve,
     metrics::Metrics,
     page::first,
-    table::{self, Listing},
+    table::{self, Listing, Sides},
 };
 
 /// Metrics of the same traffic in both windows.
@@ -178,20 +178,10 @@ impl Row<'_> {
 
 /// The outer join of both windows' rows.
 fn joined<'r>(rows: &Rows<'r>) -> Vec<Row<'r>> {
-    let (current, previous) = (rows.current, rows.previous);
-    let joined = table::join(current, previous);
-    let mut found = Vec::with_capacity(current.rows.len() + joined.gone.len());
-    found.extend(current.rows.iter().zip(&joined.before).map(|((key, now), place)| Row {
-        key,
-        presence: place.map_or_else(|| table::only_now(previous.capped), |_| Presence::Both),
-        now: Some(now),
-        before: place.map(|place| &previous.rows[place as usize].1),
-    }));
-    found.extend(joined.gone.iter().map(|place| {
-        let (key, before) = &previous.rows[*place as usize];
-        Row { key, presence: table::only_before(current.capped), now: None, before: Some(before) }
-    }));
-    found
+    let sides = Sides { current: rows.current, previous: Some(rows.previous) };
+    let row =
+        |row: table::Row<'r>| Some(Row { key: row.key, presence: row.presence?, now: row.now, before: row.before });
+    sides.rows().filter_map(row).collect()
 }
 
 /// The rows whose clicks moved in `direction`.

@@ -84,8 +84,9 @@ fn coverage(coverage: &Value, out: &mut String) {
             line(out, &format!("Table {table}: not available - {}", inline(&of["reason"])));
             continue;
         }
-        let mut said =
-            format!("Table {table}: {} of {} known rows", inline(&of["rowsShown"]), inline(&of["rowsKnown"]));
+        let rows = [("rowsShown", "shown"), ("rowsMatched", "matched"), ("rowsKnown", "known")];
+        let rows = rows.iter().filter_map(|(name, what)| Some(format!("{what} {}", of[*name].as_u64()?)));
+        let mut said = format!("Table {table}: rows {}", rows.collect::<Vec<_>>().join(", "));
         let by_page = if of["aggregation"] == "byPage" { ", counted by page" } else { "" };
         let shares = [
             ("clicksShare", "the property's"),
@@ -99,9 +100,6 @@ fn coverage(coverage: &Value, out: &mut String) {
         }
         if !known.is_empty() {
             said.push_str(by_page);
-        }
-        if !of["rowsMatched"].is_null() {
-            let _ = write!(said, "; {} satisfy the conditions on metrics", inline(&of["rowsMatched"]));
         }
         if of["orderExact"] == false {
             said.push_str("; rows that could not be read may belong before or among these");
@@ -201,12 +199,14 @@ mod tests {
                 "window": { "startDate": "2026-10-22", "endDate": "2026-11-18" },
                 "status": "no_search_data",
                 "coverage": {
-                    "queries": { "available": true, "rowsShown": 2, "rowsKnown": 40, "clicksShare": 0.25, "sliceShare": 0.5, "knownShare": 0.75, "totalRowsCapped": true },
+                    "pages": { "available": true, "rowsKnown": 9, "knownShare": 0.75 },
+                    "queries": { "available": true, "rowsShown": 2, "rowsMatched": 30, "rowsKnown": 40, "clicksShare": 0.25, "sliceShare": 0.5, "knownShare": 0.75, "totalRowsCapped": true },
                 },
             },
         });
         let expected = "Window: 2026-10-22 to 2026-11-18\n\
-            Table queries: 2 of 40 known rows; clicks: 25.0 % of the property's, 50.0 % of the slice's, 75.0 % of the property's in all known rows; the search engine may have more rows than could be read\n\
+            Table pages: rows known 9; clicks: 75.0 % of the property's in all known rows\n\
+            Table queries: rows shown 2, matched 30, known 40; clicks: 25.0 % of the property's, 50.0 % of the slice's, 75.0 % of the property's in all known rows; the search engine may have more rows than could be read\n\
             totals: clicks=76 ctr=0.0837\n\
             totals.change.clicks: absolute=8\n\
             \n\

@@ -44,10 +44,10 @@ pub(super) fn backlinks(page: &Page, rows: usize) -> Query {
 
 /// The query for the first `rows` domains that link, the strongest first.
 pub(super) fn domains(page: &Page, rows: usize) -> Query {
-    let some = |name: &str| json!({ "field": name, "is": ["gt", 0] });
     let condition = match page.status {
-        BacklinkStatus::New => Some(some("new_links")),
-        BacklinkStatus::Lost => Some(some("lost_links")),
+        BacklinkStatus::New => Some(json!({ "field": "new_links", "is": ["gt", 0] })),
+        // Domains that still link may have lost some links. Only those that are gone have a last day.
+        BacklinkStatus::Lost => Some(json!({ "not": { "field": "last_seen", "is": "is_null" } })),
         BacklinkStatus::Live | BacklinkStatus::All => None,
     };
     let mut params = listed(page, rows, condition);

@@ -244,6 +244,8 @@ async fn provider_b_backlinks() {
     assert_eq!(request.param("where"), r#"{"field":"new_links","is":["gt",0]}"#);
     let (_, request) = b_says(&Question::Links(page(BacklinkStatus::Lost, 0)), json!({})).await;
     assert_eq!(request.param("where"), r#"{"field":"is_lost","is":["eq",1]}"#);
+    let (_, request) = b_says(&Question::Domains(page(BacklinkStatus::Lost, 0)), json!({})).await;
+    assert_eq!(request.param("where"), r#"{"not":{"field":"last_seen","is":"is_null"}}"#);
 
     let (upstream, _, b) = providers().await;
     let deep = b.answer(&key(), &Question::Links(page(BacklinkStatus::Live, 999))).await;

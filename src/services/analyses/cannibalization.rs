@@ -20,8 +20,9 @@ use super::{
 use crate::{
     analytics::{
         cannibalization::{Before, candidates},
+        coverage::Known,
         metrics::Metrics,
-        page::{Changes, Page, Shown},
+        page::{Page, Shown},
     },
     error::Error,
     search_engine::{Dimension, Plan, Reading},
@@ -73,7 +74,7 @@ pub async fn cannibalization(
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked).await?;
@@ -116,34 +117,31 @@ fn answer(
     thresholds: CannibalizationThresholds,
 ) -> CannibalizationAnswer {
     let current = &readings.windows.current;
-    let queries = Listed::of(&current.queries);
-    let compared = readings.windows.compared().map(<[&Rows; 2]>::from);
-    let compared = compared.map(|sides| sides.map(|rows| Listed::of(&rows.queries)));
-    let changes = compared.as_ref().map(|[base, before]| Changes::of(&base.rows, &before.rows)).unwrap_or_default();
-    let mut found = candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, page, &changes);
+    let listed = readings.windows.map(|rows| Listed::of(&rows.queries));
+    let queries = &listed.current;
+    let compared = listed.sides().rows().map(|row| (row.key, row)).collect();
+    let mut found = candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, page, &compared);
     let before = readings.windows.previous.as_ref();
-    let before = before.map(|rows| rows.before().compare(&mut found.queries, &thresholds));
-    let listed = found.queries.iter();
-    let shown = Shown::rows(found.queries.len(), listed.clone().map(|query| query.clicks as f64).sum());
-    let previous_capped = compared.as_ref().is_some_and(|[_, before]| before.capped);
-    let shown = page.said(shown, found.matched, queries.capped, previous_capped);
-    let pages_shown = Shown::rows(
-        listed.clone().map(|query| query.pages.len()).sum(),
-        listed.flat_map(|query| &query.pages).map(|page| page.clicks as f64).sum(),
-    );
+    let before = before.map(|rows| rows.before().compare(&mut found.queries.rows, &thresholds, page));
+    let clicks = found.queries.rows.iter().map(|query| query.clicks as f64).sum();
+    let previous_capped = listed.previous.as_ref().is_some_and(|previous| previous.capped);
+    let shown = page.shown(&found.queries, clicks, queries.capped, previous_capped);
+    let pages = || found.queries.rows.iter().flat_map(|query| &query.pages);
+    let pages_shown =
+        Shown { rows: pages().count(), clicks: pages().map(|page| page.clicks as f64).sum(), ..Shown::default() };
+    let pages_known = Known::of(Listed::of(&current.pages).listing());
     CannibalizationAnswer {
         data: Cannibalization {
             queries_analysed: found.analysed as u64,
-            queries_found: found.found as u64,
-            previous_queries_found: before.map(|found| found as u64),
-            queries: found.queries,
+            previous_rows_matched: before.map(|matched| matched as u64),
+            queries: found.queries.rows,
         },
         meta: CannibalizationMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
             coverage: CannibalizationCoverage {
-                queries: asked.coverage(&queries, shown, false, &readings.wholes),
-                query_pages: asked.coverage(&Listed::of(&current.pages), pages_shown, true, &readings.wholes_by_page),
+                queries: asked.coverage(Known::of(queries.listing()), Some(shown), false, &readings.wholes),
+                query_pages: asked.coverage(pages_known, Some(pages_shown), true, &readings.wholes_by_page),
             },
             thresholds,
         },

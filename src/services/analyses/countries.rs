@@ -22,8 +22,9 @@ use super::{
 use crate::{
     analytics::{
         country_trends::{Countries, trends},
+        coverage::Known,
         page::Shown,
-        table::{self, Listing},
+        table::Listing,
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},
@@ -65,7 +66,7 @@ pub async fn breakdown(
     params: &CountriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesAnswer>>, Error> {
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let plan = asked.settled.plan().await?;
     let rows = |days: Days| asked.read(days.counted, &[Dimension::Country], table_cap(Dimension::Country), &plan);
@@ -75,14 +76,13 @@ pub async fn breakdown(
     let made_of = MadeOf::new(readings.all(), asked.freshness);
     let answer = move || {
         let listed = readings.windows.map(|reading| Listed::of(reading));
-        let current = listed.current.listing();
-        let (rows, shown) = table::rows(current, listed.before(), &page);
+        let (rows, known, shown) = listed.sides().table(&page);
         CountriesAnswer {
             data: rows,
             meta: CountriesMeta {
-                answer: asked.meta(readings.read_at(), !current.rows.is_empty()),
+                answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, current, shown),
+                coverage: coverage(&asked, &readings, known, shown),
             },
         }
     };
@@ -113,7 +113,7 @@ pub async fn timeseries(
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, listing, Shown::first(listing.rows, top)),
+                coverage: coverage(&asked, &readings, Known::of(listing), Shown::first(listing, top)),
             },
         }
     };
@@ -133,7 +133,6 @@ impl Asked {
     }
 }
 
-fn coverage(asked: &Asked, readings: &Readings, countries: Listing<'_>, shown: Shown) -> CountriesCoverage {
-    let (aggregation, whole) = (asked.settled.aggregation().into(), readings.wholes.clicks());
-    CountriesCoverage { countries: table::coverage(countries, shown, aggregation, Some(whole)) }
+fn coverage(asked: &Asked, readings: &Readings, known: Known, shown: Shown) -> CountriesCoverage {
+    CountriesCoverage { countries: asked.coverage(known, Some(shown), false, &readings.wholes) }
 }

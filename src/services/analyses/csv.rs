@@ -6,7 +6,7 @@
 use std::io;
 
 use api::{
-    answer::CsvDays,
+    answer::{CsvDays, CsvRows},
     models::{Change, Window},
 };
 use bytes::Bytes;
@@ -21,8 +21,8 @@ pub const BLOCK: usize = 256;
 pub struct CsvFile {
     /// The file name that browsers suggest.
     pub name: String,
-    /// True if the rows were cut at a cap. `None` if that is unknown when the headers are sent.
-    pub capped: Option<bool>,
+    /// Its rows. `None` if they are unknown when the headers are sent.
+    pub rows: Option<CsvRows>,
     /// The days that its rows count.
     pub days: CsvDays,
     /// Its bytes.

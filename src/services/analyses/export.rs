@@ -4,8 +4,8 @@ use std::{io, sync::Arc};
 
 use api::{
     analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
-    answer::CsvDays,
-    models::{Classification, DataState, Presence, Question, Slice, Window},
+    answer::{CsvDays, CsvRows},
+    models::{Classification, DataState, Question, Slice, Window},
     params::{Ignored, Whole},
 };
 use bytes::Bytes;
@@ -27,10 +27,9 @@ use super::{
 };
 use crate::{
     analytics::{
-        change::change,
         metrics::Metrics,
         positions::bucket,
-        table::{self, Places, only_before, only_now},
+        table::{self, Paged, Place, presence},
     },
     compute::beside,
     error::Error,
@@ -68,7 +67,7 @@ fn named(table: ExportTable) -> (Dimension, &'static str) {
 struct Table {
     current: Arc<Reading>,
     previous: Option<Arc<Reading>>,
-    places: Places,
+    places: Vec<Place>,
 }
 
 /// Exports a breakdown table.
@@ -84,7 +83,7 @@ pub async fn breakdown(
         ExportTable::Pages => (params.page_offset, params.page_limit.0 as usize),
         _ => (Whole(0), usize::MAX),
     };
-    let page = page(&params.order, offset, limit, params.question.comparison.is_asked())?;
+    let page = page(&params.order, dimension, offset, limit, params.question.comparison.is_asked())?;
     let asked = Asked::settle(search, access, &params.question).await?;
     let (plan, own) = (asked.settled.plan().await?, [dimension]);
     let days = csv_days(&asked)?;
@@ -92,17 +91,23 @@ pub async fn breakdown(
     let windows = PerWindow::read(&asked.settled, read).await?;
     let current = windows.current.clone();
     let listed = windows.map(|reading| Listed::of(reading));
-    let places = table::places(listed.current.listing(), listed.before(), &page);
+    let Paged { places, known, shown } = listed.sides().page(&page);
     let previous = windows.previous.clone();
     let compared = days.compare_window.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
     let name = file_name(access, what, days.window, compared, (slice, params.question.window.data_state));
-    let capped = Some(current.capped);
+    let rows = CsvRows {
+        shown: shown.rows,
+        matched: shown.matched.unwrap_or(shown.rows),
+        known: known.rows,
+        capped: known.capped,
+        more: shown.more.unwrap_or_default(),
+    };
     let columns: Vec<&str> = COLUMNS.iter().chain(previous.iter().flat_map(|_| &COMPARED)).copied().collect();
     let table = Arc::new(Table { current, previous, places });
     let header = Rows::header(&columns)?;
-    let starts = stream::iter((0..table.rows()).step_by(BLOCK));
+    let starts = stream::iter((0..table.places.len()).step_by(BLOCK));
     let blocks = starts.map(move |from| table.block(from));
-    Ok(CsvFile { name, capped, days, blocks: sent(header, blocks).boxed() })
+    Ok(CsvFile { name, rows: Some(rows), days, blocks: sent(header, blocks).boxed() })
 }
 
 /// Returns the days that the rows of a file count.
@@ -122,39 +127,34 @@ fn csv_days(asked: &Asked) -> Result<CsvDays, Error> {
 }
 
 impl Table {
-    fn rows(&self) -> usize {
-        self.places.now.len() + self.places.gone.len()
-    }
-
     /// Returns the block of rows that starts at `from`.
     fn block(&self, from: usize) -> Result<Bytes, Error> {
         let mut rows = Rows::default();
-        for place in from..self.rows().min(from + BLOCK) {
-            self.write(&mut rows, place)?;
+        for place in self.places.iter().skip(from).take(BLOCK) {
+            self.write(&mut rows, *place)?;
         }
         rows.finish()
     }
 
-    fn write(&self, rows: &mut Rows, place: usize) -> Result<(), Error> {
-        let (now, old) = match self.places.now.get(place) {
-            Some((now, old)) => (Some(&self.current.rows[*now as usize]), *old),
-            None => (None, self.places.gone.get(place - self.places.now.len()).copied()),
-        };
+    fn write(&self, rows: &mut Rows, place: Place) -> Result<(), Error> {
+        let now = place.now.map(|now| &self.current.rows[now as usize]);
         let Some(previous) = &self.previous else {
             rows.text(now.map_or("", Row::key))?;
             rows.metrics(now.map(|row| &row.metrics))?;
             return rows.end();
         };
-        let before = old.map(|old| &previous.rows[old as usize]);
-        let presence = match (now, before) {
-            (Some(_), Some(_)) => Presence::Both,
-            (Some(_), None) => only_now(previous.capped),
-            (None, _) => only_before(self.current.capped),
+        let before = place.before.map(|before| &previous.rows[before as usize]);
+        let presence = presence(place, self.current.capped, previous.capped);
+        let row = table::Row {
+            key: now.or(before).map_or("", Row::key),
+            now: now.map(|row| &row.metrics),
+            before: before.map(|row| &row.metrics),
+            presence: Some(presence),
         };
-        rows.text(now.or(before).map_or("", Row::key))?;
-        rows.metrics(now.map(|row| &row.metrics))?;
-        rows.metrics(before.map(|row| &row.metrics))?;
-        rows.change(now.zip(before).map(|(now, before)| change(&now.metrics, &before.metrics)).as_ref())?;
+        rows.text(row.key)?;
+        rows.metrics(row.now)?;
+        rows.metrics(row.before)?;
+        rows.change(row.change().as_ref())?;
         rows.cell(&api_word(&presence)?)?;
         rows.end()
     }
@@ -208,7 +208,7 @@ pub async fn query_count_rows(
             })
         })
         .try_flatten();
-    Ok(CsvFile { name, capped: None, days, blocks: sent(header, blocks).boxed() })
+    Ok(CsvFile { name, rows: None, days, blocks: sent(header, blocks).boxed() })
 }
 
 /// The rows of one day, as a range in the reading of its week.

@@ -21,12 +21,12 @@ use super::{
 };
 use crate::{
     analytics::{
-        change::{change, to_api},
+        change::to_api,
+        coverage::Known,
         ctr_curve::Curve,
         growth::{Opportunity, best_pages, opportunities},
-        metrics::Metrics,
-        page::{Page, Shown, Values},
-        table,
+        page::{Page, Values},
+        table::Row,
     },
     error::Error,
     search_engine::{Condition, Dimension, Plan, Reading},
@@ -61,7 +61,7 @@ pub async fn growth(
     let slice = &params.question.slice;
     check_has_queries(slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
@@ -98,7 +98,10 @@ fn answer<'r>(
     page: &Page,
     branded_excluded: bool,
 ) -> GrowthAnswer {
-    let queries = Listed::of(&readings.queries.current);
+    let listed = readings.queries.map(|reading| Listed::of(reading));
+    let (queries, compares) = (&listed.current, listed.previous.is_some());
+    let compared: HashMap<&str, Row<'_>> =
+        listed.sides().rows().filter(|_| compares).map(|row| (row.key, row)).collect();
     let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
     let thresholds = GrowthThresholds {
         min_position: params.min_position.0,
@@ -110,16 +113,14 @@ fn answer<'r>(
         branded_excluded,
     };
     let found = opportunities(queries.rows.iter().copied(), &curve, &thresholds, params.kind);
-    let opportunities_found = found.len() as u64;
-    let movements = readings.queries.previous.as_deref().map(Movements::of);
     let values = |found: &Opportunity<'r>| Values {
         key: found.query,
         own: Some(found.metrics),
-        compared: movements.as_ref().and_then(|movements| movements.of_query(found)),
+        compared: compared.get(found.query).and_then(Row::compared),
     };
-    let listed = page.of(found, values, Opportunity::by_gain);
+    let found = page.of(found, values, Opportunity::by_gain);
     let pages = readings.pages.rows.iter().map(|row| (row.key(), &*row.keys[1], &row.metrics));
-    let pages = best_pages(pages, &listed.rows);
+    let pages = best_pages(pages, &found.rows);
     let opportunity = |found: &Opportunity<'_>| {
         let own = to_api(&found.metrics);
         Some(GrowthOpportunity {
@@ -132,51 +133,26 @@ fn answer<'r>(
             position: own.position?,
             expected_ctr: found.expected_ctr,
             potential_clicks: found.gain,
-            movement: movements.as_ref().map(|movements| movements.movement(found)),
+            movement: compared.get(found.query).and_then(movement),
         })
     };
     // A query that appears once per kind has its clicks once.
-    let clicks: BTreeMap<&str, f64> = listed.rows.iter().map(|found| (found.query, found.metrics.clicks)).collect();
-    let shown = Shown::rows(listed.rows.len(), clicks.values().sum());
-    let previous_capped = movements.as_ref().is_some_and(|movements| movements.capped);
-    let shown = page.said(shown, listed.matched, queries.capped, previous_capped);
+    let clicks: BTreeMap<&str, f64> = found.rows.iter().map(|found| (found.query, found.metrics.clicks)).collect();
+    let previous_capped = listed.previous.as_ref().is_some_and(|previous| previous.capped);
+    let shown = page.shown(&found, clicks.values().sum(), queries.capped, previous_capped);
+    let known = Known::of(queries.listing());
     GrowthAnswer {
-        data: Growth {
-            curve: curve.to_api(),
-            opportunities_found,
-            opportunities: listed.rows.iter().filter_map(opportunity).collect(),
-        },
+        data: Growth { curve: curve.to_api(), opportunities: found.rows.iter().filter_map(opportunity).collect() },
         meta: GrowthMeta {
             answer: asked.meta(readings.all().map(|reading| reading.read_at), !queries.rows.is_empty()),
             question: Echo::of(params),
-            coverage: QueryCoverage { queries: asked.coverage(&queries, shown, false, &readings.wholes) },
+            coverage: QueryCoverage { queries: asked.coverage(known, Some(shown), false, &readings.wholes) },
             thresholds,
         },
     }
 }
 
-/// The queries of the comparison window.
-struct Movements<'r> {
-    before: HashMap<&'r str, &'r Metrics>,
-    capped: bool,
-}
-
-impl<'r> Movements<'r> {
-    fn of(previous: &'r Reading) -> Self {
-        let before = previous.rows.iter().map(|row| (row.key(), &row.metrics)).collect();
-        Self { before, capped: previous.capped }
-    }
-
-    fn of_query(&self, found: &Opportunity<'_>) -> Option<(Metrics, Metrics)> {
-        self.before.get(found.query).map(|before| (found.metrics, **before))
-    }
-
-    fn movement(&self, found: &Opportunity<'_>) -> Movement {
-        let before = self.before.get(found.query);
-        Movement {
-            presence: before.map_or_else(|| table::only_now(self.capped), |_| api::models::Presence::Both),
-            previous: before.map(|before| to_api(before)),
-            change: before.map(|before| change(&found.metrics, before)),
-        }
-    }
+/// The movement of a query since the comparison window.
+fn movement(row: &Row<'_>) -> Option<Movement> {
+    Some(Movement { presence: row.presence?, previous: row.before.map(to_api), change: row.change() })
 }

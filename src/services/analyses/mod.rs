@@ -35,7 +35,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use api::{
     analytics::AnswerMeta,
     models::{Classification, Granularity, Offset, OrderParams, Question, Slice, TableCoverage, Window},
-    params::Sort,
+    params::{MetricFilter, Sort, Table},
 };
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -48,10 +48,11 @@ use self::{
 use super::access::ReadableProperty;
 use crate::{
     analytics::{
+        coverage::{self, Known, Whole},
         metrics::Metrics,
         page::{Page, Shown},
         series::{Slot, Span},
-        table::{self, Before, Listing, Whole},
+        table::{Listing, Sides},
     },
     error::Error,
     search_engine::{
@@ -169,10 +170,10 @@ impl Asked {
         self.settled.meta(&self.freshness, oldest.unwrap_or(self.freshness.read_at), analysed)
     }
 
-    /// Returns the coverage of an analysis that uses all rows of a listing and shows some.
-    fn coverage(&self, rows: &Listed<'_>, shown: Shown, by_page: bool, wholes: &Wholes) -> TableCoverage {
+    /// Returns the coverage of an analysis that uses all rows known and shows some, or none.
+    fn coverage(&self, known: Known, shown: Option<Shown>, by_page: bool, wholes: &Wholes) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
-        table::coverage(rows.listing(), shown, aggregation.into(), Some(wholes.clicks()))
+        coverage::coverage(known, shown, aggregation.into(), Some(wholes.clicks()))
     }
 }
 
@@ -194,18 +195,58 @@ impl Wholes {
     }
 }
 
-/// Returns one page of a list.
+/// Returns one page of the only list of an answer, whose rows are by `dimension`.
+///
+/// # Errors
+/// [`Error::InvalidRequest`] for an order by changes without a comparison, and for conditions on the metrics of other rows.
+fn page(
+    order: &OrderParams,
+    dimension: Dimension,
+    offset: Offset,
+    limit: usize,
+    compares: bool,
+) -> Result<Page, Error> {
+    let table = table_of(dimension);
+    let other = order.metric_filters.iter().flat_map(|filters| &filters.0).find(|filter| !filter.is_on(table));
+    if let Some(filter) = other {
+        let (own, named) = (table.name(), filter.table.map_or("queries and pages", Table::name));
+        let mended = MetricFilter { table: Some(table), ..*filter };
+        return Err(Error::invalid(format!(
+            "metricFilters: {filter} is a condition on {named}, and this answer lists {own}; use {mended}, or leave it out"
+        )));
+    }
+    page_of_table(order, dimension, offset, limit, compares)
+}
+
+/// Returns one page of one of an answer's tables.
 ///
 /// # Errors
 /// [`Error::InvalidRequest`] for an order by changes without a comparison.
-fn page(order: &OrderParams, offset: Offset, limit: usize, compares: bool) -> Result<Page, Error> {
+fn page_of_table(
+    order: &OrderParams,
+    dimension: Dimension,
+    offset: Offset,
+    limit: usize,
+    compares: bool,
+) -> Result<Page, Error> {
     if order.sort.is_some_and(Sort::needs_comparison) && !compares {
         return Err(Error::invalid(
             "sort: a change needs a window to compare with; send compare, or compareStart and compareEnd, or sort by a metric",
         ));
     }
-    let filters = order.metric_filters.clone().unwrap_or_default();
+    let filters = order.metric_filters.as_ref().map(|filters| filters.on(table_of(dimension))).unwrap_or_default();
     Ok(Page { sort: order.sort, filters, offset: offset.0 as usize, limit })
+}
+
+/// Returns the table of rows by `dimension`, as conditions on metrics name it.
+fn table_of(dimension: Dimension) -> Table {
+    match dimension {
+        Dimension::Page => Table::Pages,
+        Dimension::Country => Table::Countries,
+        Dimension::Device => Table::Devices,
+        Dimension::SearchAppearance => Table::SearchAppearances,
+        _ => Table::Queries,
+    }
 }
 
 /// Fails if the search type lacks `dimension`, which `parameter` asks for.
@@ -305,8 +346,8 @@ impl<'r> Listed<'r> {
 }
 
 impl PerWindow<Listed<'_>> {
-    /// The listing that the window's own is compared with.
-    fn before(&self) -> Option<Before<'_>> {
-        Some(Before { previous: self.previous.as_ref()?.listing(), base: None })
+    /// The listings that a table is made of.
+    fn sides(&self) -> Sides<'_> {
+        Sides { current: self.current.listing(), previous: self.previous.as_ref().map(Listed::listing) }
     }
 }

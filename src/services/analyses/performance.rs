@@ -17,7 +17,7 @@ use futures_util::{
 };
 
 use super::{
-    Listed, WHOLE, by_time, explanation, hours, page,
+    Listed, WHOLE, by_time, explanation, hours, page_of_table,
     per_window::{Days, PerWindow},
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
@@ -27,10 +27,10 @@ use super::{
 use crate::{
     analytics::{
         change,
+        coverage::{self, Known, Whole},
         metrics::Metrics,
         page::{Page, Shown},
         series::{self, Span},
-        table::{self, Listing, Whole},
     },
     error::Error,
     search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
@@ -140,11 +140,16 @@ pub async fn shared(
 /// Returns the page of each table.
 fn pages(params: &PerformanceParams) -> Result<[Page; 5], Error> {
     let compares = params.question.comparison.is_asked();
-    let page = |offset: Offset, limit| page(&params.order, offset, limit, compares);
-    let whole = page(api::params::Whole(0), usize::MAX)?;
-    let queries = page(params.query_offset, params.query_limit.0 as usize)?;
-    let urls = page(params.page_offset, params.page_limit.0 as usize)?;
-    Ok([queries, urls, whole.clone(), whole.clone(), whole])
+    let page = |table, offset: Offset, limit| page_of_table(&params.order, table, offset, limit, compares);
+    let whole = |table| page(table, api::params::Whole(0), usize::MAX);
+    let [queries, urls, countries, devices, appearances] = TABLES;
+    Ok([
+        page(queries, params.query_offset, params.query_limit.0 as usize)?,
+        page(urls, params.page_offset, params.page_limit.0 as usize)?,
+        whole(countries)?,
+        whole(devices)?,
+        whole(appearances)?,
+    ])
 }
 
 /// Returns the parameters as they were understood.
@@ -263,14 +268,13 @@ fn periods(span: Span, readings: &Readings) -> Vec<SeriesPoint> {
 fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, PerformanceCoverage) {
     let mut made = TABLES.iter().zip(pages).enumerate().map(|(index, (dimension, page))| {
         if !asked.search_type.has(*dimension) {
-            return (None, table::unavailable(&lacks(asked.search_type, *dimension)));
+            return (None, coverage::unavailable(&lacks(asked.search_type, *dimension)));
         }
         let listed = material.windows.map(|readings| Listed::maybe(readings.tables[index].as_deref()));
-        let current = listed.current.listing();
-        let (rows, shown) = table::rows(current, listed.before(), page);
-        (Some(rows), coverage(asked, material, *dimension, current, shown))
+        let (rows, known, shown) = listed.sides().table(page);
+        (Some(rows), table_coverage(asked, material, *dimension, known, shown))
     });
-    let mut next = || made.next().unwrap_or_else(|| (None, table::unavailable("not asked for")));
+    let mut next = || made.next().unwrap_or_else(|| (None, coverage::unavailable("not asked for")));
     let (queries, pages, countries, devices, appearances) = (next(), next(), next(), next(), next());
     let coverage = PerformanceCoverage {
         queries: queries.1,
@@ -289,13 +293,7 @@ fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, P
     (tables, coverage)
 }
 
-fn coverage(
-    asked: &Settled,
-    material: &Material,
-    table: Dimension,
-    listing: Listing<'_>,
-    shown: Shown,
-) -> TableCoverage {
+fn table_coverage(asked: &Settled, material: &Material, table: Dimension, known: Known, shown: Shown) -> TableCoverage {
     let readings = &material.windows.current;
     let (aggregation, wholes) = match table {
         Dimension::Page => (Aggregation::ByPage, Some(&readings.wholes_by_page)),
@@ -304,5 +302,5 @@ fn coverage(
     };
     let clicks = |reading: &Option<Arc<Reading>>| Some(total(reading.as_deref()?).clicks);
     let whole = wholes.and_then(|[property, slice]| Some(Whole { property: clicks(property)?, slice: clicks(slice)? }));
-    table::coverage(listing, shown, aggregation.into(), whole)
+    coverage::coverage(known, Some(shown), aggregation.into(), whole)
 }

@@ -85,7 +85,6 @@ fn answer(asked: &Asked, counted: PerWindow<Counted>, params: &QueryCountParams)
             answer: asked.meta(read_at, current.unique > 0),
             question: Echo::of(params),
             coverage: QueryCountCoverage {
-                rows_shown: current.series.len() as u64,
                 rows_known: current.rows,
                 days: current.days,
                 days_capped: current.days_capped,

@@ -69,7 +69,7 @@ pub async fn query_insights(
 ) -> Result<Arc<RenderedAnswer<QueryInsightsAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
     let compares = params.question.comparison.is_asked();
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, compares)?;
+    let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
@@ -111,9 +111,9 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
     let previous_index = indices.previous.flatten();
     let is_counted = asked.is_counted();
     let min_impressions = params.min_impressions.0.into();
-    let movers = listed.compared().map(|(now, before)| movers(now.listing(), before.listing(), min_impressions, page));
-    let (movers, shown) = movers.unzip();
-    let queries = asked.coverage(&listed.current, shown.unwrap_or_default(), false, &readings.wholes);
+    let sides = listed.sides();
+    let (movers, shown) = sides.previous.map(|_| movers(sides, min_impressions, page)).unzip();
+    let queries = asked.coverage(sides.known(), shown, false, &readings.wholes);
     QueryInsightsAnswer {
         data: QueryInsights {
             distribution: is_counted.then(|| distributions.current.rows()),

@@ -10,7 +10,7 @@ use api::{
         SeriesPoint, Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta,
         SparklinesParams,
     },
-    models::{TableCoverage, Window},
+    models::Window,
     params::{Echo, Sort},
 };
 use futures_util::future::{OptionFuture, try_join_all};
@@ -24,13 +24,14 @@ use super::{
 };
 use crate::{
     analytics::{
+        coverage::Known,
         metrics::Metrics,
         page::{Page, Shown},
         series::{self, Slot, Span},
-        table::{self, Listing},
+        table::{Listing, Sides},
     },
     error::Error,
-    search_engine::{Aggregation, Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
+    search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
     services::access::ReadableProperty,
 };
 
@@ -84,7 +85,7 @@ pub async fn sparklines(
     if params.order.sort.is_some_and(Sort::needs_comparison) {
         return Err(Error::invalid("sort: the rows of sparklines are sorted by a metric, not by its change"));
     }
-    let page = page(&params.order, params.offset.offset, params.limit.0 as usize, false)?;
+    let page = page(&params.order, dimension, params.offset.offset, params.limit.0 as usize, false)?;
     if params.keys.is_some() && page != Page::first(page.limit) {
         return Err(Error::invalid(
             "keys: name the rows, so sort, metricFilters and offset mean nothing; leave one or the other out",
@@ -100,9 +101,10 @@ pub async fn sparklines(
         tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.days().counted, by_page))?;
     let (keys, shown) = {
         let listed = Listed::maybe(table.as_deref());
-        let places = table::places(listed.listing(), None, &page);
-        let first = || places.now.iter().map(|(place, _)| listed.rows[*place as usize].0.to_owned());
-        (asked_for.unwrap_or_else(|| first().collect()), places.shown)
+        let sides = Sides { current: listed.listing(), previous: None };
+        let paged = sides.page(&page);
+        let first = || paged.places.iter().map(|place| sides.row(*place).key.to_owned());
+        (asked_for.unwrap_or_else(|| first().collect()), paged.shown)
     };
     let read = |window| read_days(&asked, window, dimension, &keys, &plan);
     let by_time = PerWindow::read(&asked.settled, |days| read(days.series)).await?;
@@ -155,60 +157,73 @@ async fn read_days(
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await
 }
 
+/// The days of each key in both windows.
+struct Days<'r> {
+    now: Times<'r>,
+    span: Span,
+    before: Option<(Times<'r>, Span)>,
+}
+
+impl<'r> Days<'r> {
+    fn of(asked: &Asked, readings: &'r Readings) -> Self {
+        let span = asked.span(asked.settled.window);
+        let before = readings.by_time.previous.as_ref().zip(asked.settled.previous_days());
+        let before = before.map(|(readings, days)| {
+            let span = asked.span(days.series);
+            (by_key(readings, span), span)
+        });
+        Self { now: by_key(&readings.by_time.current, span), span, before }
+    }
+
+    /// Returns whether the search engine names the key in one of the windows.
+    fn has(&self, key: &str) -> bool {
+        self.now.contains_key(key) || self.before.as_ref().is_some_and(|(days, _)| days.contains_key(key))
+    }
+}
+
 fn answer(
     asked: &Asked,
     params: &SparklinesParams,
     (keys, shown): (&[String], Shown),
     readings: &Readings,
 ) -> SparklinesAnswer {
-    let span = asked.span(asked.settled.window);
-    let now = by_key(&readings.by_time.current, span);
-    let before = readings.by_time.previous.as_ref().zip(asked.settled.previous_days());
-    let before = before.map(|(readings, days)| {
-        let span = asked.span(days.series);
-        (by_key(readings, span), span)
-    });
+    let days = Days::of(asked, readings);
     let rows = keys.iter().map(|key| {
-        let known = [Some(&now), before.as_ref().map(|(days, _)| days)];
-        let known = known.into_iter().flatten().any(|days| days.contains_key(key.as_str()));
+        let known = days.has(key);
         let series = |days, span| if known { periods(days, key, span) } else { Vec::new() };
         Sparkline {
             key: key.clone(),
             known,
-            series: series(&now, span),
-            previous_series: before.as_ref().map(|(days, span)| series(days, *span)),
+            series: series(&days.now, days.span),
+            previous_series: days.before.as_ref().map(|(before, span)| series(before, *span)),
         }
     });
+    let rows = rows.collect();
+    let (known, shown) = match &readings.table {
+        Some(table) => (Known::of(Listed::of(table).listing()), shown),
+        None => of_keys(asked, keys, &days),
+    };
+    let by_page = params.table == SparklineTable::Pages;
+    let coverage = SparklinesCoverage { rows: asked.coverage(known, Some(shown), by_page, &readings.wholes) };
     SparklinesAnswer {
         meta: SparklinesMeta {
-            answer: asked.meta(readings.all().map(|reading| reading.read_at), !now.is_empty()),
+            answer: asked.meta(readings.all().map(|reading| reading.read_at), !days.now.is_empty()),
             question: Echo::of(params),
-            coverage: SparklinesCoverage { rows: coverage(asked, params, (keys, shown), readings) },
+            coverage,
         },
-        data: Sparklines { table: params.table, rows: rows.collect() },
+        data: Sparklines { table: params.table, rows },
     }
 }
 
-fn coverage(
-    asked: &Asked,
-    params: &SparklinesParams,
-    (keys, shown): (&[String], Shown),
-    readings: &Readings,
-) -> TableCoverage {
-    let by_page = params.table == SparklineTable::Pages;
-    let aggregation = if by_page { Aggregation::ByPage } else { asked.settled.aggregation() };
-    let whole = Some(readings.wholes.clicks());
-    if let Some(table) = &readings.table {
-        return table::coverage(Listed::of(table).listing(), shown, aggregation.into(), whole);
-    }
-    let by_key = by_key(&readings.by_time.current, asked.span(asked.settled.window));
+/// The rows of the keys that the search engine names, with the metrics of their counted days.
+fn of_keys(asked: &Asked, keys: &[String], days: &Days<'_>) -> (Known, Shown) {
     let counted = asked.settled.days().counted;
-    let sum = |key: &str| {
-        let days = by_key.get(key)?.iter().filter(|(slot, _)| counted.is_some_and(|window| slot.is_in(window)));
-        Some(days.map(|(_, metrics)| *metrics).sum()).filter(|sum: &Metrics| sum.impressions > 0.0)
+    let sum = |key: &str| -> Metrics {
+        let days = days.now.get(key).into_iter().flatten();
+        days.filter(|(slot, _)| counted.is_some_and(|window| slot.is_in(window))).map(|(_, metrics)| *metrics).sum()
     };
-    let known = keys.iter().filter_map(|key| Some((key.as_str(), sum(key)?)));
-    let rows: Vec<(&str, Metrics)> = known.collect();
+    let named = keys.iter().filter(|key| days.has(key));
+    let rows: Vec<(&str, Metrics)> = named.map(|key| (key.as_str(), sum(key))).collect();
     let listing = Listing { rows: &rows, capped: false };
-    table::coverage(listing, Shown::first(&rows, usize::MAX), aggregation.into(), whole)
+    (Known::of(listing), Shown::first(listing, usize::MAX))
 }

@@ -46,22 +46,30 @@ impl Integrations {
             links: None,
             domains: None,
         };
-        fill(&mut data, &answers);
+        fill(&mut data, &answers, params.offset.0.into());
         Ok(BacklinksAnswer { meta: self.meta(member, &opened, &answers, now).await?, data })
     }
 }
 
-/// Adds what was found.
-fn fill(data: &mut Backlinks, answers: &Answers) {
+/// Adds what was found from row `offset` on.
+fn fill(data: &mut Backlinks, answers: &Answers, offset: u64) {
+    let more = |known: Option<u64>, rows: usize| known.map(|known| offset + (rows as u64) < known && rows > 0);
     for given in &answers.given {
         match &given.reading.found {
             Found::Summary(found) => data.summary = Some(summary(found)),
             Found::Links(Rows { known, rows }) => {
-                data.links = Some(BacklinkList { rows_known: *known, rows: rows.iter().map(link).collect() });
+                data.links = Some(BacklinkList {
+                    rows_matched: *known,
+                    has_more: more(*known, rows.len()),
+                    rows: rows.iter().map(link).collect(),
+                });
             }
             Found::Domains(Rows { known, rows }) => {
-                data.domains =
-                    Some(ReferringDomainList { rows_known: *known, rows: rows.iter().map(domain).collect() });
+                data.domains = Some(ReferringDomainList {
+                    rows_matched: *known,
+                    has_more: more(*known, rows.len()),
+                    rows: rows.iter().map(domain).collect(),
+                });
             }
             Found::Keywords(_) => {}
         }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use api::integrations::{
     CountrySource, DifficultyScale, KeywordResearch, KeywordResearchAnswer, KeywordResearchMeta, KeywordResearchParams,
-    KeywordRow, MonthlyVolume,
+    KeywordRow, MAX_ROWS, MonthlyVolume,
 };
 use chrono::{Datelike as _, Months, NaiveDate};
 
@@ -55,13 +55,16 @@ impl Integrations {
         };
         let answers = self.ask(&opened, questions).await?;
         let rows = rows(&answers, &asked, &own.reading, limit);
+        let ideas = params.keywords.as_ref().and_then(|_| Reachable::of(&answers));
         Ok(KeywordResearchAnswer {
             meta: KeywordResearchMeta {
                 answer: self.meta(member, &opened, &answers, own.reading.read_at).await?,
                 country_from,
             },
             data: KeywordResearch {
-                rows_known: params.keywords.as_ref().and_then(|_| known(&answers)),
+                rows_matched: ideas.map(|ideas| ideas.rows),
+                total_rows_capped: ideas.map(|ideas| ideas.capped),
+                has_more: ideas.map(|ideas| ideas.go_on_after(limit as u64)),
                 keywords: params.keywords.as_ref().map(|seeds| seeds.0.clone()),
                 country: country.alpha3.to_owned(),
                 location_code: provider.location_code(country),
@@ -132,12 +135,41 @@ fn keywords(answers: &Answers) -> impl Iterator<Item = &Keyword> {
     })
 }
 
-fn known(answers: &Answers) -> Option<u64> {
-    let known = answers.given.iter().map(|given| match &given.reading.found {
-        Found::Keywords(list) => list.known,
-        _ => None,
-    });
-    known.sum()
+/// The ideas that a provider knows, as far as they can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Reachable {
+    rows: u64,
+    /// Those that were read.
+    read: u64,
+    /// True if the provider knows more than can be had.
+    capped: bool,
+}
+
+impl Reachable {
+    /// `None` if the provider does not say how many ideas it knows.
+    fn of(answers: &Answers) -> Option<Self> {
+        let lists = answers.given.iter().map(|given| match &given.reading.found {
+            Found::Keywords(list) => list.known.map(|known| (known, list.rows.len() as u64)),
+            _ => None,
+        });
+        lists.collect::<Option<Vec<_>>>().map(|lists| Self::among(&lists))
+    }
+
+    /// `lists` has for each question the ideas that the provider knows and those that were read. The questions share the largest
+    /// number of rows evenly.
+    fn among(lists: &[(u64, u64)]) -> Self {
+        let share = u64::from(MAX_ROWS).div_ceil(lists.len().max(1) as u64);
+        Self {
+            rows: lists.iter().map(|(known, _)| share.min(*known)).sum::<u64>().min(MAX_ROWS.into()),
+            read: lists.iter().map(|(_, read)| read).sum(),
+            capped: lists.iter().any(|(known, _)| *known > share),
+        }
+    }
+
+    /// Returns whether an answer with a larger limit than `limit` has more rows.
+    fn go_on_after(self, limit: u64) -> bool {
+        limit < MAX_ROWS.into() && (self.read < self.rows || self.read > limit)
+    }
 }
 
 /// The rows of an answer: every keyword that was `asked` about, known or not, or the ideas that were found.
@@ -204,6 +236,24 @@ mod tests {
             let own: Vec<String> = own.iter().map(|code| (*code).to_owned()).collect();
             let (country, from) = largest(&own);
             assert_eq!((country.alpha3, from), (expected, source), "{own:?}");
+        }
+    }
+
+    #[test]
+    fn no_more_ideas_are_said_to_be_there_than_can_be_had() {
+        for (lists, limit, rows, capped, more) in [
+            (&[(809, 101)][..], 100, 700, true, true),
+            (&[(809, 701)], 700, 700, true, false),
+            (&[(300, 100)], 100, 300, false, true),
+            (&[(300, 300)], 300, 300, false, false),
+            (&[(6, 6)], 5, 6, false, true),
+            (&[(600, 50), (10, 10)], 100, 360, true, true),
+            (&[(600, 350), (10, 10)], 700, 360, true, false),
+            (&[(0, 0)], 100, 0, false, false),
+            (&[], 100, 0, false, false),
+        ] {
+            let ideas = Reachable::among(lists);
+            assert_eq!((ideas.rows, ideas.capped, ideas.go_on_after(limit)), (rows, capped, more), "{lists:?}");
         }
     }
 }

@@ -201,7 +201,7 @@ async fn queries_count_once_in_each_period() {
             );
             let (coverage, daily) = (&counts["meta"]["coverage"], &days["meta"]["coverage"]);
             assert_eq!((&coverage["days"], &coverage["rowsKnown"]), (&daily["days"], &daily["rowsKnown"]));
-            assert_eq!(coverage["rowsShown"], counts["data"]["series"].as_array().unwrap().len());
+            assert!(coverage.get("rowsShown").is_none(), "it lists no rows: {coverage}");
         }
     }
 }

@@ -47,7 +47,12 @@ const LISTS: [(&str, Pairs, Pairs); 5] = [
     (
         "query-insights",
         &[("minImpressions", "1"), ("limit", "500")],
-        &[("/data/movers/new", "key"), ("/data/movers/moving", "key"), ("/data/movers/unknown", "key")],
+        &[
+            ("/data/movers/new", "key"),
+            ("/data/movers/lost", "key"),
+            ("/data/movers/moving", "key"),
+            ("/data/movers/unknown", "key"),
+        ],
     ),
 ];
 
@@ -58,9 +63,8 @@ impl Asker {
     }
 }
 
-/// The rows of the window.
 fn rows<'a>(json: &'a Value, place: &str) -> Vec<&'a Value> {
-    json.pointer(place).unwrap().as_array().unwrap().iter().filter(|row| !row["clicks"].is_null()).collect()
+    json.pointer(place).unwrap().as_array().unwrap().iter().collect()
 }
 
 /// The value of a row by the documentation of `sort`.
@@ -86,6 +90,10 @@ fn ordered(a: &Value, b: &Value, key: &str, sort: &str) -> Ordering {
     let by_value = match (value(a, by), value(b, by)) {
         (Some(a), Some(b)) if descending => b.total_cmp(&a),
         (Some(a), Some(b)) => a.total_cmp(&b),
+        (None, None) => match (a["clicks"].is_null(), b["clicks"].is_null()) {
+            (true, true) => return Ordering::Equal,
+            (a, b) => a.cmp(&b),
+        },
         (a, b) => b.is_some().cmp(&a.is_some()),
     };
     by_value.then_with(|| a[key].as_str().cmp(&b[key].as_str()))
@@ -120,6 +128,32 @@ async fn rows_are_in_the_order_that_was_asked_for() {
     assert!(compared > 20_000, "{compared}");
 }
 
+/// Checks that the coverage of a page counts its rows and those of `whole`, the longest page.
+fn is_counted(what: &str, lists: Pairs, (page, whole): (&Value, &Value), offset: usize) {
+    let table_of = |place: &'static str| match what {
+        "performance" => place.rsplit('/').next().unwrap(),
+        "countries" => "countries",
+        _ => "queries",
+    };
+    for (first, _) in lists {
+        let table = table_of(first);
+        let own = || lists.iter().map(|(place, _)| *place).filter(|place| table_of(place) == table);
+        let shown: usize = own().map(|place| rows(page, place).len()).sum();
+        let (listed, all): (usize, _) =
+            (own().map(|place| rows(whole, place).len()).sum(), &whole["meta"]["coverage"][table]);
+        assert_eq!(all["hasMore"] == false, all["rowsMatched"] == listed, "{all}");
+        let more = own().any(|place| rows(page, place).len() + offset < rows(whole, place).len());
+        let coverage = &page["meta"]["coverage"][table];
+        assert_eq!(
+            (&coverage["rowsShown"], &coverage["rowsMatched"], &coverage["hasMore"]),
+            (&json!(shown), &all["rowsMatched"], &json!(more)),
+            "{what} from {offset}: {coverage}"
+        );
+        // A query may be two opportunities.
+        assert!(what == "growth-opportunities" || coverage["rowsKnown"].as_u64() >= all["rowsMatched"].as_u64());
+    }
+}
+
 #[tokio::test]
 async fn any_page_of_any_order_is_a_slice_of_the_full_list() {
     let mut rows_seen = 0;
@@ -127,7 +161,11 @@ async fn any_page_of_any_order_is_a_slice_of_the_full_list() {
         let asker = Asker::of(shared(), who, site).await;
         for (index, (what, more, lists)) in LISTS.into_iter().enumerate() {
             for (turn, sort) in [None, Some(SORTS[index]), Some(SORTS[8 - index])].into_iter().enumerate() {
-                let filters = ["", "impressions>=4,position<=15", "clicks>0"][(index + turn) % 3];
+                let filters = match what {
+                    "countries" => ["countries.clicks>0", "", "countries.impressions>=4,countries.position<=15"],
+                    _ => ["", "impressions>=4,position<=15", "clicks>0"],
+                };
+                let filters = filters[(index + turn) % 3];
                 let order: Vec<(&str, &str)> = sort.map(|sort| ("sort", sort)).into_iter().collect();
                 let filters: Vec<(&str, &str)> =
                     Some(("metricFilters", filters)).filter(|(_, f)| !f.is_empty()).into_iter().collect();
@@ -149,6 +187,7 @@ async fn any_page_of_any_order_is_a_slice_of_the_full_list() {
                         rows_seen += slice.len();
                     }
                     assert_eq!(page["data"]["totals"], whole["data"]["totals"]);
+                    is_counted(what, lists, (&page, &whole), offset);
                 }
             }
         }
@@ -162,15 +201,19 @@ async fn conditions_on_metrics_leave_out_rows_and_change_no_total() {
         let asker = Asker::of(shared(), who, site).await;
         let scope = [("scope", "all"), ("queryLimit", "5000")];
         let whole = asker.lists("performance", &[&scope]).await;
-        let some =
-            asker.lists("performance", &[&scope, &[("metricFilters", "impressions>=5,position<=10,ctr<0.5")]]).await;
+        let tables = ["queries", "countries", "devices"];
+        let conditions = tables.map(|table| format!("{table}.impressions>=5,{table}.position<=10,{table}.ctr<0.5"));
+        let some = asker.lists("performance", &[&scope, &[("metricFilters", &conditions.join(","))]]).await;
         assert_eq!(
             (&some["data"]["totals"], &some["data"]["series"]),
             (&whole["data"]["totals"], &whole["data"]["series"])
         );
-        for table in ["queries", "countries", "devices"] {
+        for table in tables {
             let place = format!("/data/tables/{table}");
             let fits = |row: &&Value| {
+                if row["clicks"].is_null() {
+                    return false;
+                }
                 let sum = Sum::said(row);
                 sum.impressions >= 5
                     && sum.position().is_some_and(|position| position <= 10.0)
@@ -191,6 +234,30 @@ async fn conditions_on_metrics_leave_out_rows_and_change_no_total() {
 }
 
 #[tokio::test]
+async fn a_condition_without_a_table_is_one_on_queries_and_pages_only() {
+    let asker = Asker::of(shared(), "stranger", SMALL).await;
+    let scope = [("scope", "tables"), ("queryLimit", "5000"), ("pageLimit", "5000")];
+    let whole = asker.lists("performance", &[&scope]).await;
+    let ask = async |filters: &str| asker.lists("performance", &[&scope, &[("metricFilters", filters)]]).await;
+    for (filters, filtered) in [
+        ("position<=10", &["queries", "pages"][..]),
+        ("queries.position<=10", &["queries"]),
+        ("countries.position<=10,devices.clicks>1000000", &["countries", "devices"]),
+        ("searchAppearances.position<=2", &["searchAppearances"]),
+    ] {
+        let some = ask(filters).await;
+        for table in ["queries", "pages", "countries", "devices", "searchAppearances"] {
+            let place = format!("/data/tables/{table}");
+            let (now, before) = (rows(&some, &place), rows(&whole, &place));
+            assert_eq!(now.len() < before.len(), filtered.contains(&table), "{filters}: {table}");
+            let exact = some["meta"]["coverage"][table].get("orderExact");
+            assert_eq!(exact.is_some(), filtered.contains(&table), "{filters}: {table}");
+        }
+        assert_eq!(some["meta"]["question"]["metricFilters"], filters);
+    }
+}
+
+#[tokio::test]
 async fn an_order_of_a_cut_list_says_that_it_is_not_exact() {
     let paper = Asker::of(shared(), "owner", PAPER).await;
     let asked = async |more: &[(&str, &str)]| {
@@ -199,16 +266,17 @@ async fn an_order_of_a_cut_list_says_that_it_is_not_exact() {
     };
     let coverage = asked(&[]).await;
     assert_eq!((&coverage["queries"]["totalRowsCapped"], coverage["queries"].get("orderExact")), (&true.into(), None));
-    for (more, queries) in [
-        (("sort", "-clicks"), true),
-        (("sort", "-impressions"), false),
-        (("sort", "clicks"), false),
-        (("metricFilters", "clicks>=1"), false),
+    for (more, queries, countries) in [
+        (("sort", "-clicks"), true, json!(true)),
+        (("sort", "-impressions"), false, json!(true)),
+        (("sort", "clicks"), false, json!(true)),
+        (("metricFilters", "clicks>=1"), false, Value::Null),
+        (("metricFilters", "clicks>=1,countries.clicks>=1"), false, json!(true)),
     ] {
         let coverage = asked(&[more]).await;
         assert_eq!(
             (&coverage["queries"]["orderExact"], &coverage["countries"]["orderExact"]),
-            (&queries.into(), &true.into()),
+            (&queries.into(), &countries),
             "{more:?}"
         );
     }
@@ -262,6 +330,21 @@ async fn an_order_that_means_nothing_is_refused() {
         refused(what, &[("sort", "key")], "sort").await;
         refused(what, &[("metricFilters", "clicks=>1")], "metricFilters").await;
         refused(what, &[("metricFilters", "")], "metricFilters").await;
+    }
+    for (what, filters, mended) in [
+        ("countries", "clicks>1", "countries.clicks>1"),
+        ("countries", "countries.clicks>1,pages.ctr<0.5", "countries.ctr<0.5"),
+        ("growth-opportunities", "pages.clicks>1", "queries.clicks>1"),
+        ("query-insights", "countries.clicks>1", "queries.clicks>1"),
+        ("cannibalization", "pages.position<=3", "queries.position<=3"),
+    ] {
+        refused(what, &[("metricFilters", filters)], "metricFilters").await;
+        let query = [("metricFilters", filters)];
+        let answer = asker.actor.ask(&format!("/api/properties/{}/{what}", asker.property), &query).await;
+        assert!(answer.hint().contains(mended), "{what} {filters}: {}", answer.hint());
+    }
+    for what in ["export", "table-sparklines"] {
+        refused(what, &[("table", "devices"), ("metricFilters", "clicks>1")], "metricFilters").await;
     }
     let keys = json!(["plant"]).to_string();
     refused("table-sparklines", &[("keys", &keys), ("offset", "1")], "keys").await;

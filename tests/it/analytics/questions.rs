@@ -90,7 +90,7 @@ impl Draw {
             ]),
             "dataState" => self.one_of(&["final", "all"]),
             "sort" => self.one_of(&["-impressions", "position", "-clicks", "ctr"]),
-            "metricFilters" => self.one_of(&["impressions>=3", "clicks>0,position<=12.5"]),
+            "metricFilters" => self.one_of(&["impressions>=3", "clicks>0,position<=12.5", "countries.clicks>0", "queries.ctr<0.5"]),
             "queryOffset" | "pageOffset" | "offset" => self.one_of(&["0", "3"]),
             "granularity" => self.one_of(&["day", "week", "month"]),
             "scope" => self.one_of(&["series", "tables", "all"]),

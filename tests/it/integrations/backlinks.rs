@@ -54,9 +54,22 @@ async fn new_lost_and_all_links_can_be_listed() {
             assert!(status != "new" || rows.iter().all(|row| row["isNew"] == true));
             assert!(["lost", "all"].contains(&status) || rows.iter().all(|row| row["lost"] == false));
             assert!(status != "lost" || rows.iter().all(|row| row["lost"] == true));
-            totals.push(found["data"]["links"]["rowsKnown"].as_u64().unwrap_or(1_000));
-            let query = [("provider", provider), ("status", status), ("limit", "5"), ("scope", "domains")];
-            assert!(!list(&owner.ask(&path, &query).await.expect(200).json, "domains").is_empty());
+            let links = &found["data"]["links"];
+            totals.push(links["rowsMatched"].as_u64().unwrap_or(1_000));
+            assert!(
+                links["hasMore"].as_bool().is_none_or(|more| more == (links["rowsMatched"].as_u64() > Some(1_000)))
+            );
+            let query = [("provider", provider), ("status", status), ("limit", "50"), ("scope", "domains")];
+            let found = owner.ask(&path, &query).await.expect(200).json;
+            let domains = list(&found, "domains");
+            assert!(!domains.is_empty(), "{provider} {status}");
+            let gone = |row: &&Value| row["lostAt"].is_string();
+            let expected = match status {
+                "lost" => domains.len(),
+                "live" => 0,
+                _ => domains.iter().filter(gone).count(),
+            };
+            assert_eq!(domains.iter().filter(gone).count(), expected, "{provider} {status}");
         }
         assert!(totals[1] < totals[0] && totals[0] <= totals[3], "{totals:?}");
         assert!(provider == "b" || totals[0] + totals[2] == totals[3], "{totals:?}");

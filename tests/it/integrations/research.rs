@@ -145,7 +145,7 @@ async fn seeds_bring_ideas_that_contain_them() {
     assert_eq!(controls.requests(Endpoint::ProviderA(ProviderA::KeywordSuggestions)), 2);
     assert_eq!(controls.requests(Endpoint::ProviderB(ProviderB::MatchingTerms)), 1);
     let nothing = owner.ask(&path, &[("provider", "a"), ("keywords", "qzxv")]).await.expect(200).json;
-    assert_eq!((rows_of(&nothing), &nothing["data"]["rowsKnown"]), (0, &Value::Null), "{nothing}");
+    assert_eq!((rows_of(&nothing), &nothing["data"]["rowsMatched"]), (0, &Value::Null), "{nothing}");
 }
 
 fn rows_of(json: &Value) -> usize {

@@ -97,7 +97,7 @@ const PAIRS: [Pair; 7] = [
             SLICE[0],
             SLICE[1],
             ("sort", &["-impressions", "position"]),
-            ("metricFilters", &["impressions>=10"]),
+            ("metricFilters", &["countries.impressions>=10"]),
             ("offset", &["2"]),
         ],
     },

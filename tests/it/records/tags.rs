@@ -136,7 +136,7 @@ async fn tags_are_attached_all_or_nothing() {
     let before = tagged(&owner).await;
     let named = |index: usize| before.iter().find(|(id, _)| *id == properties[index]).unwrap().1.clone();
     assert_eq!((named(0), named(1)), (vec![json!(tags[0]), json!(tags[2])], vec![json!(tags[0])]));
-    let counts: Vec<Value> = owner.listed("/api/tags").await.iter().map(|tag| tag["propertyCount"].clone()).collect();
+    let counts: Vec<Value> = owner.listed("/api/tags").await.iter().map(|tag| tag["rowsMatched"].clone()).collect();
     assert_eq!(counts, [2, 0, 1]);
 
     let foreign = stranger.property("quietmeadow").await;
@@ -181,5 +181,5 @@ async fn two_people_tag_the_same_property_each_for_themselves() {
         assert_eq!(found.iter().find(|(id, _)| *id == property).unwrap().1, [json!(tag)]);
     }
     owner.post(&path, &json!({ "tagIds": [] })).await.expect(200);
-    assert_eq!(viewer.listed("/api/tags").await[0]["propertyCount"], 1);
+    assert_eq!(viewer.listed("/api/tags").await[0]["rowsMatched"], 1);
 }

@@ -27,18 +27,34 @@ pub fn tally(rows: impl IntoIterator<Item = Sum>) -> Tally {
     rows.into_iter().fold((0, 0), |(rows, clicks), row| (rows + 1, clicks + row.clicks))
 }
 
-/// The expected coverage of a table. `property` and `slice` are the clicks that the shares are of.
-pub fn coverage_said(count: Count, capped: bool, [shown, known]: [Tally; 2], property: u64, slice: u64) -> Value {
+/// The rows that an answer lists, and the number of those on all pages, unless they belong to rows of another list.
+pub type Listed = (Tally, Option<usize>);
+
+/// The expected coverage of a list. `property` and `slice` are the clicks that the shares are of.
+pub fn coverage_said(
+    count: Count,
+    capped: bool,
+    (listed, known): (Option<Listed>, Tally),
+    property: u64,
+    slice: u64,
+) -> Value {
     let aggregation = if count == Count::ByPage { "byPage" } else { "byProperty" };
-    let mut said = json!({
-        "available": true, "aggregation": aggregation, "rowsShown": shown.0, "rowsKnown": known.0,
-        "totalRowsCapped": capped, "clicks": shown.1,
-    });
-    for (name, part, whole) in
-        [("clicksShare", shown.1, property), ("sliceShare", shown.1, slice), ("knownShare", known.1, property)]
-    {
+    let mut said =
+        json!({ "available": true, "aggregation": aggregation, "rowsKnown": known.0, "totalRowsCapped": capped });
+    let mut share = |name: &str, part: u64, whole: u64| {
         if whole > 0 {
             said[name] = (part as f64 / whole as f64).into();
+        }
+    };
+    share("knownShare", known.1, property);
+    if let Some(((_, clicks), _)) = listed {
+        share("clicksShare", clicks, property);
+        share("sliceShare", clicks, slice);
+    }
+    if let Some(((shown, clicks), matched)) = listed {
+        (said["rowsShown"], said["clicks"]) = (shown.into(), clicks.into());
+        if let Some(matched) = matched {
+            (said["rowsMatched"], said["hasMore"]) = (matched.into(), (shown < matched).into());
         }
     }
     said

@@ -17,10 +17,11 @@ use self::{
 use super::{Asked, Listed, compared::Compared, question::lacks, search_data::SearchData, total};
 use crate::{
     analytics::{
+        coverage,
         ctr_curve::Curve,
         explanation::{self, Pair, Rows},
         page::Shown,
-        table,
+        table::Sides,
     },
     error::Error,
     search_engine::{Dimension, Reading},
@@ -113,15 +114,24 @@ impl Material {
     }
 
     fn coverage(&self, partition: Dimension, table: Option<&ExplainedTable>) -> TableCoverage {
-        let Some(([current, _], table)) = self.readings.rows(partition).zip(table) else {
-            return table::unavailable(&lacks(self.asked.settled.search_type, partition));
+        let Some((windows, table)) = self.readings.rows(partition).zip(table) else {
+            return coverage::unavailable(&lacks(self.asked.settled.search_type, partition));
         };
-        let listed = table.gains.rows.iter().chain(&table.losses.rows).filter_map(|row| row.current.as_ref());
-        let clicks: Vec<f64> = listed.map(|metrics| metrics.clicks as f64).collect();
-        let shown = Shown::rows(clicks.len(), clicks.iter().sum());
+        let sides = [&table.gains, &table.losses];
+        let listed = || sides.into_iter().flat_map(|side| &side.rows);
+        let left_out = sides.into_iter().map(|side| usize::try_from(side.left_out).unwrap_or_default()).sum::<usize>();
+        let shown = Shown {
+            rows: listed().count(),
+            clicks: listed().filter_map(|row| row.current.as_ref()).map(|metrics| metrics.clicks as f64).sum(),
+            matched: Some(listed().count() + left_out),
+            more: Some(left_out > 0),
+            exact: None,
+        };
         let by_page = partition == Dimension::Page;
         let wholes = if by_page { &self.readings.wholes_by_page } else { &self.readings.wholes };
-        self.asked.coverage(&Listed::of(current), shown, by_page, wholes)
+        let [current, previous] = windows.each_ref().map(|reading| Listed::of(reading));
+        let known = Sides { current: current.listing(), previous: Some(previous.listing()) }.known();
+        self.asked.coverage(known, Some(shown), by_page, wholes)
     }
 }
 

@@ -40,8 +40,13 @@ impl Case {
         let sheet = Sheet::of(&answer);
         let limited = matches!(table, "queries" | "pages");
         let expected = self.rows(table, if limited { limit.unwrap_or(super::CEILING) } else { usize::MAX });
-        let capped = limited && expected.known.0 == super::CEILING;
+        let capped = limited && expected.capped;
         assert_eq!(answer.header("x-total-rows-capped"), capped.to_string(), "{table} of {self:?}");
+        let (shown, known) = (expected.rows.len(), expected.known.0);
+        for (name, rows) in [("x-rows-shown", shown), ("x-rows-matched", known), ("x-rows-known", known)] {
+            assert_eq!(answer.header(name), rows.to_string(), "{name} of {table} of {self:?}");
+        }
+        assert_eq!(answer.header("x-has-more"), (shown < known).to_string(), "{table} of {self:?}");
 
         let compared = if self.before.is_some() { &COMPARED[..] } else { &[] };
         assert_eq!(sheet.header, [&PLAIN, compared].concat());
@@ -88,13 +93,18 @@ impl Case {
     }
 }
 
-/// Checks that a change is the window's cell minus the previous one, to the last digit.
+/// Checks that a change is the window's cell minus the previous one, to the last digit. A new or lost row had or has no clicks and no
+/// impressions.
 #[track_caller]
-fn difference(cells: &[String]) {
-    for ((now, before), change) in cells[1..5].iter().zip(&cells[5..9]).zip(&cells[9..13]) {
-        let number = |cell: &String| cell.parse::<f64>().ok();
+pub fn difference(cells: &[String]) {
+    let one_sided = ["new", "lost"].contains(&cells[13].as_str());
+    let sides = cells[1..5].iter().zip(&cells[5..9]);
+    for (place, ((now, before), change)) in sides.zip(&cells[9..13]).enumerate() {
+        let nothing = (one_sided && place < 2).then_some(0.0);
+        let number = |cell: &String| cell.parse::<f64>().ok().or(nothing);
         let expected = number(now).zip(number(before)).map(|(now, before)| now - before);
-        assert_eq!(number(change), expected, "{cells:?}");
+        let expected = expected.filter(|_| cells[13] != "unknown");
+        assert_eq!(change.parse::<f64>().ok(), expected, "{cells:?}");
     }
 }
 
@@ -133,8 +143,10 @@ async fn compared_rows_have_both_windows_and_say_where_they_are() {
             case.has_true_export(&people, table, None).await;
         }
     }
-    let sheet = cases[1].has_true_export(&people, "queries", Some(4)).await;
-    assert_eq!(sheet.rows.iter().filter(|row| row[13] == "lost").count(), 4);
+    let whole = cases[1].has_true_export(&people, "queries", None).await;
+    let kept = whole.rows.iter().filter(|row| row[13] != "lost").count();
+    let sheet = cases[1].has_true_export(&people, "queries", Some(kept + 4)).await;
+    assert_eq!((sheet.rows.len(), sheet.rows.iter().filter(|row| row[13] == "lost").count()), (kept + 4, 4));
     cases[1].has_true_export(&people, "pages", Some(4)).await;
 }
 

@@ -18,41 +18,43 @@ pub struct Row {
     pub presence: Option<&'static str>,
 }
 
-/// The expected rows of a table, and the known rows in the window.
+/// The expected rows of a table, and the known rows of both windows with their clicks in the window.
 pub struct Rows {
     pub rows: Vec<Row>,
     pub known: Tally,
+    /// True if one of the windows has more.
+    pub capped: bool,
 }
 
 impl Rows {
-    /// The rows of the window.
+    /// The rows listed.
     pub fn shown(&self) -> Tally {
-        tally(self.rows.iter().filter_map(|row| row.now))
+        tally(self.rows.iter().map(|row| row.now.unwrap_or_default()))
     }
 }
 
 impl Case {
-    /// The expected rows of a table: at most `limit` rows of the window, then at most `limit` that only the other window
+    /// The expected rows of a table: the first `limit` of the rows of the window and, after them, those that only the other window
     /// has.
     pub fn rows(&self, table: &str, limit: usize) -> Rows {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
         let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
         let (now, before) = (known(self.counted()), self.compared().map(|[_, before]| known(before)));
-        let known = tally(now.iter().map(|(_, sum)| *sum));
         let only = |other: usize, name| if other == ceiling { "unknown" } else { name };
         let was: HashMap<String, Sum> = before.iter().flatten().cloned().collect();
         let is: HashMap<String, Sum> = now.iter().cloned().collect();
-        let current = now.into_iter().take(limit).map(|(key, sum)| {
-            let earlier = was.get(&key).copied();
+        let current = now.iter().map(|(key, sum)| {
+            let earlier = was.get(key).copied();
             let presence = if earlier.is_some() { "both" } else { only(was.len(), "new") };
-            Row { key, now: Some(sum), before: earlier, presence: before.is_some().then_some(presence) }
+            Row { key: key.clone(), now: Some(*sum), before: earlier, presence: before.is_some().then_some(presence) }
         });
-        let mut rows: Vec<Row> = current.collect();
-        let gone = before.iter().flatten().filter(|(key, _)| !is.contains_key(key)).take(limit);
-        let presence = Some(only(known.0, "lost"));
-        let row = |(key, sum): &(String, Sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence };
-        rows.extend(gone.map(row));
-        Rows { rows, known }
+        let gone = before.iter().flatten().filter(|(key, _)| !is.contains_key(key));
+        let presence = Some(only(now.len(), "lost"));
+        let gone = gone.map(|(key, sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence });
+        let mut rows: Vec<Row> = current.chain(gone).collect();
+        let known = tally(rows.iter().map(|row| row.now.unwrap_or_default()));
+        rows.truncate(limit);
+        Rows { rows, known, capped: now.len() == ceiling || was.len() == ceiling }
     }
 
     /// Checks a metrics object.
@@ -122,10 +124,10 @@ impl Case {
             if let Some(before) = expected.before {
                 self.metrics(&row["previous"], before);
             }
-            let both = expected.now.zip(expected.before);
-            assert_eq!(row.get("change").is_some(), both.is_some(), "{row} in {self:?}");
-            if let Some((now, before)) = both {
-                self.change(&row["change"], now, before);
+            let is_known = expected.presence.is_some_and(|presence| presence != "unknown");
+            assert_eq!(row.get("change").is_some(), is_known, "{row} in {self:?}");
+            if is_known {
+                self.change(&row["change"], expected.now.unwrap_or_default(), expected.before.unwrap_or_default());
             }
         }
     }
@@ -144,11 +146,17 @@ impl Case {
     /// Checks the coverage of a table.
     #[track_caller]
     pub fn coverage(&self, said: &Value, table: &str, shown: Tally, known: Tally) {
-        let count = self.count_of(table);
         let capped = matches!(table, "queries" | "pages") && known.0 == CEILING;
+        self.coverage_of(said, table, capped, (shown, known));
+    }
+
+    /// The same for a list that was cut or not.
+    #[track_caller]
+    pub fn coverage_of(&self, said: &Value, table: &str, capped: bool, (shown, known): (Tally, Tally)) {
+        let count = self.count_of(table);
         let clicks = |case: &Self| case.total(count, self.counted()).clicks;
         let (property, slice) = (clicks(&self.of_everything()), clicks(&self.of_any_query()));
-        let mut expected = coverage_said(count, capped, [shown, known], property, slice);
+        let mut expected = coverage_said(count, capped, (Some((shown, Some(known.0))), known), property, slice);
         // With alternatives, the question without conditions on queries is not well defined.
         if self.wishes.iter().skip(1).any(|wish| wish.or) {
             expected["sliceShare"] = said["sliceShare"].clone();

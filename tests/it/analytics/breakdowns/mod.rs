@@ -4,7 +4,7 @@
 mod case;
 mod countries;
 pub mod csv;
-mod export;
+pub mod export;
 mod figures;
 mod keys;
 mod query_rows;

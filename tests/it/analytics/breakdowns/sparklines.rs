@@ -18,7 +18,10 @@ impl Case {
         self.holds_sparklines(&json, table, keys);
         let counted = self.table(table, self.counted());
         let known: Vec<Sum> = keys.iter().filter_map(|key| counted.get(key)).copied().collect();
-        let rows = tally(known.iter().copied());
+        // A key of the comparison window only has a row, too.
+        let rows = json["data"]["rows"].as_array().unwrap().iter().filter(|row| row["known"] == true);
+        let sum = |row: &Value| counted.get(row["key"].as_str().unwrap()).copied().unwrap_or_default();
+        let rows = tally(rows.map(sum));
         self.coverage(&json["meta"]["coverage"]["rows"], table, rows, rows);
         if !known.is_empty() {
             // The metadata names the aggregation of the rows, which for pages is always by page.

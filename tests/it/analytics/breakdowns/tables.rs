@@ -49,7 +49,7 @@ impl Case {
             let limited = matches!(table, "queries" | "pages");
             let expected = self.rows(table, if limited { limit } else { usize::MAX });
             self.table_rows(said, &expected.rows);
-            self.coverage(coverage, table, expected.shown(), expected.known);
+            self.coverage_of(coverage, table, expected.capped, (expected.shown(), expected.known));
         }
     }
 }

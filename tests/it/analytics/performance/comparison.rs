@@ -72,11 +72,13 @@ async fn rows_are_in_both_windows_new_or_lost() {
             }
             "new" => {
                 assert_eq!((Sum::said(row), before.get(key)), (now[key], None));
-                assert!(row.get("previous").is_none() && row.get("change").is_none(), "{row}");
+                assert!(row.get("previous").is_none(), "{row}");
+                check_change(&row["change"], now[key], Sum::default());
             }
             "lost" => {
                 assert_eq!((Sum::said(&row["previous"]), now.get(key)), (before[key], None));
                 assert!(["clicks", "impressions", "ctr", "position"].iter().all(|name| row[name].is_null()), "{row}");
+                check_change(&row["change"], Sum::default(), before[key]);
             }
             other => panic!("{other}"),
         }
@@ -85,16 +87,55 @@ async fn rows_are_in_both_windows_new_or_lost() {
     let expected = [("both", in_both), ("lost", before.len() - in_both), ("new", now.len() - in_both)];
     assert!(expected.iter().all(|(_, rows)| *rows > 3), "{expected:?}");
     assert_eq!(seen, BTreeMap::from(expected));
-    assert_eq!(json["meta"]["coverage"]["queries"]["rowsShown"], now.len());
+    let (coverage, rows) = (&json["meta"]["coverage"]["queries"], now.len() + before.len() - in_both);
+    for name in ["rowsShown", "rowsMatched", "rowsKnown"] {
+        assert_eq!(coverage[name], rows, "{name} of {coverage}");
+    }
+    assert_eq!(coverage["hasMore"], false);
 }
 
 #[tokio::test]
-async fn at_most_the_limit_of_each_kind_is_listed() {
-    let json = compared(&Asker::small().await, &[("scope", "tables"), ("queryLimit", "4")]).await;
+async fn a_limit_lists_as_many_rows_of_both_windows_as_it_says() {
+    let small = Asker::small().await;
+    let listed = async |order: &[(&str, &str)]| {
+        let json = compared(&small, &[&[("scope", "tables")], order].concat()).await;
+        let rows = json["data"]["tables"]["queries"].as_array().unwrap().clone();
+        assert_eq!(json["meta"]["coverage"]["queries"]["rowsShown"], rows.len());
+        (rows, json["meta"]["coverage"]["queries"]["hasMore"].as_bool().unwrap())
+    };
+    let (all, _) = listed(&[("queryLimit", "5000")]).await;
+    let is_lost = |row: &Value| row["presence"] == "lost";
+    let kept = all.iter().filter(|row| !is_lost(row)).count();
+    assert!(kept > 4 && all.len() > kept + 4);
+    assert!(all[..kept].iter().all(|row| !is_lost(row)) && all[kept..].iter().all(is_lost), "lost rows come last");
+    assert!(all[kept..].is_sorted_by_key(|row| std::cmp::Reverse(row["previous"]["clicks"].as_u64())));
+    let (limit, offset) = ("4".to_owned(), (kept - 2).to_string());
+    let (first, more) = listed(&[("queryLimit", &limit)]).await;
+    assert_eq!((&first[..], more), (&all[..4], true));
+    let (middle, _) = listed(&[("queryLimit", &limit), ("queryOffset", &offset)]).await;
+    assert_eq!(middle, all[kept - 2..kept + 2], "two of the window, then two lost ones");
+    let (last, more) = listed(&[("queryLimit", "5000"), ("queryOffset", &offset)]).await;
+    assert_eq!((&last[..], more), (&all[kept - 2..], false));
+}
+
+#[tokio::test]
+async fn what_lost_most_is_one_list() {
+    let order = [("scope", "tables"), ("sort", "change.clicks"), ("queryLimit", "5000")];
+    let json = compared(&Asker::small().await, &order).await;
     let rows = json["data"]["tables"]["queries"].as_array().unwrap();
-    let lost = rows.iter().filter(|row| row["presence"] == "lost").count();
-    assert_eq!((rows.len() - lost, lost), (4, 4));
-    assert!(rows[..4].iter().all(|row| row["presence"] != "lost"), "lost rows come last");
+    let changes: Vec<i64> = rows.iter().map(|row| row["change"]["clicks"]["absolute"].as_i64().unwrap()).collect();
+    assert!(changes.is_sorted() && changes[0] < 0 && *changes.last().unwrap() > 0, "{changes:?}");
+    let change = |row: &Value| {
+        let clicks = |side: &Value| side["clicks"].as_i64().unwrap_or_default();
+        clicks(row) - clicks(&row["previous"])
+    };
+    assert_eq!(changes, rows.iter().map(change).collect::<Vec<_>>());
+    let lost: Vec<usize> =
+        (0..).zip(rows).filter(|(_, row)| row["presence"] == "lost").map(|(place, _)| place).collect();
+    assert!(
+        lost[0] < rows.len() / 2 && lost.windows(2).any(|pair| pair[1] > pair[0] + 1),
+        "among the others: {lost:?}"
+    );
 }
 
 #[tokio::test]

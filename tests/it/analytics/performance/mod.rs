@@ -153,6 +153,7 @@ async fn page_rows_are_counted_by_page_and_say_so() {
     assert_eq!(coverage["rowsShown"], 3);
     let appearances = &json["meta"]["coverage"]["searchAppearances"];
     assert!(appearances["clicksShare"].is_null() && appearances["aggregation"] == "byPage", "{appearances}");
+    assert!(appearances.get("clicks").is_none() && appearances["rowsShown"].as_u64() > Some(1), "{appearances}");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::case::{Case, LAST_FINAL, Window};
 use crate::support::{
     app::start_of_test,
-    oracle::{Count, Sum, Tally, coverage_said, days_said, tally},
+    oracle::{Count, Listed, Sum, Tally, coverage_said, days_said, tally},
 };
 
 /// A ratio. `None` if the divisor is zero.
@@ -73,12 +73,12 @@ pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
     }
 }
 
-/// Checks the coverage of a list in a window.
+/// Checks the coverage of a list in a window: of the rows listed, if there are any, and of those known.
 #[track_caller]
-pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, shown: Tally, known: Tally) {
+pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: (Option<Listed>, Tally)) {
     let clicks = |case: &Case| case.total(window, count).clicks;
     let (property, slice) = (clicks(&case.everything()), clicks(&case.without_query_conditions()));
-    let expected = coverage_said(count, false, [shown, known], property, slice);
+    let expected = coverage_said(count, false, rows, property, slice);
     assert_eq!(found.as_object().map(serde_json::Map::len), expected.as_object().map(serde_json::Map::len), "{found}");
     for (name, value) in expected.as_object().unwrap() {
         match value.as_f64().filter(|_| name.ends_with("Share")) {
@@ -90,8 +90,8 @@ pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, shown:
 
 /// Checks the coverage of the query rows `rows`, which are all rows of the case or part of them.
 #[track_caller]
-pub fn query_coverage<'r>(case: &Case, found: &Value, shown: Tally, rows: impl Iterator<Item = &'r Sum>) {
-    coverage(case, found, case.counts(), case.counted(), shown, tally(rows.copied()));
+pub fn query_coverage<'r>(case: &Case, found: &Value, listed: Option<Listed>, rows: impl Iterator<Item = &'r Sum>) {
+    coverage(case, found, case.counts(), case.counted(), (listed, tally(rows.copied())));
 }
 
 /// Checks the metadata of a response.

@@ -61,7 +61,7 @@ fn check_visibility(case: &Case, found: &Value, now: &Rows, before: Option<&Rows
 /// A query with its sum in each window.
 type Pair<'r> = (&'r String, Option<Sum>, Option<Sum>);
 
-/// New, lost and moved queries, each list in its order.
+/// All new, lost and moved queries, each list in its order.
 fn movers<'r>(case: &Case, now: &'r Rows, before: &'r Rows) -> [(&'static str, Vec<Pair<'r>>); 3] {
     let mut keys: Vec<&String> = now.keys().chain(before.keys()).collect();
     keys.sort();
@@ -87,12 +87,12 @@ fn movers<'r>(case: &Case, now: &'r Rows, before: &'r Rows) -> [(&'static str, V
         let (now, before) = (now.unwrap(), before.unwrap());
         (Reverse(now.clicks.abs_diff(before.clicks)), Reverse(now.impressions.abs_diff(before.impressions)), *query)
     });
-    let mut lists = [("new", new), ("lost", lost), ("moving", moving)];
-    let limit = usize::try_from(case.count("limit", "50")).unwrap();
-    for (_, list) in &mut lists {
-        list.truncate(limit);
-    }
-    lists
+    [("new", new), ("lost", lost), ("moving", moving)]
+}
+
+/// The most rows of each list.
+fn limit(case: &Case) -> usize {
+    usize::try_from(case.count("limit", "50")).unwrap()
 }
 
 fn check_mover(found: &Value, (_, now, before): Pair<'_>) {
@@ -102,15 +102,16 @@ fn check_mover(found: &Value, (_, now, before): Pair<'_>) {
             change(&found["change"], now, before);
             "both"
         }
-        (Some(_), None) => {
-            assert!(found.get("previous").is_none() && found.get("change").is_none(), "{found}");
+        (Some(now), None) => {
+            assert!(found.get("previous").is_none(), "{found}");
+            change(&found["change"], now, Sum::default());
             "new"
         }
         (None, before) => {
             metrics(&found["previous"], before.unwrap());
             let own = ["clicks", "impressions", "ctr", "position"].map(|name| found.get(name));
             assert!(own.iter().all(|own| *own == Some(&Value::Null)), "unknown, not zero: {found}");
-            assert!(found.get("change").is_none(), "{found}");
+            change(&found["change"], Sum::default(), before.unwrap());
             "lost"
         }
     };
@@ -127,6 +128,7 @@ fn check_movers(case: &Case, found: &Value, now: &Rows, before: &Rows, seen: &Se
     let mut lengths = seen.get();
     for ((name, expected), length) in movers(case, now, before).into_iter().zip(&mut lengths) {
         let rows = found[name].as_array().unwrap();
+        let expected: Vec<Pair<'_>> = expected.into_iter().take(limit(case)).collect();
         let keys: Vec<&str> = rows.iter().map(|row| row["key"].as_str().unwrap()).collect();
         assert_eq!(keys, expected.iter().map(|(key, _, _)| key.as_str()).collect::<Vec<_>>(), "{name}");
         rows.iter().zip(&expected).for_each(|(row, pair)| check_mover(row, *pair));
@@ -157,9 +159,14 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     } else {
         assert!(data.get("brandedSplit").is_none(), "nothing is branded or not");
     }
-    let listed = before.iter().flat_map(|before| movers(case, &now, before)).flat_map(|(_, list)| list);
-    let shown = tally(listed.filter_map(|(_, now, _)| now));
-    query_coverage(case, &json["meta"]["coverage"]["queries"], shown, now.values());
+    let listed = before.as_ref().map(|before| {
+        let lists = movers(case, &now, before).map(|(_, list)| list);
+        let shown = lists.iter().flat_map(|list| list.iter().take(limit(case)));
+        (tally(shown.map(|(_, now, _)| now.unwrap_or_default())), Some(lists.iter().map(Vec::len).sum()))
+    });
+    let only_before = before.iter().flat_map(|before| before.keys().filter(|query| !now.contains_key(*query)));
+    let nothing = vec![Sum::default(); only_before.count()];
+    query_coverage(case, &json["meta"]["coverage"]["queries"], listed, now.values().chain(&nothing));
     let thresholds = json!({ "minImpressions": case.count("minImpressions", "10"), "curve": "static" });
     assert_eq!(json["meta"]["thresholds"], thresholds);
 }

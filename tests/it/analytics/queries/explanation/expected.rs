@@ -12,7 +12,7 @@ use super::super::{
     checks::metrics,
     curve::Curve,
 };
-use crate::support::oracle::{Count, Sum};
+use crate::support::oracle::{Count, Sum, Tally, tally};
 
 /// Sums of the same traffic in both windows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,6 +95,12 @@ impl Partition {
     fn row(&self, key: &str) -> Both {
         let of = |rows: &Rows| rows.get(key).copied().unwrap_or_default();
         Both { now: of(&self.now), before: of(&self.before) }
+    }
+
+    /// The rows of both windows, with their clicks in the window, and the number of those whose clicks changed.
+    pub fn tallies(&self) -> (Tally, usize) {
+        let rows: Vec<Both> = self.keys().into_iter().map(|key| self.row(key)).collect();
+        (tally(rows.iter().map(|row| row.now)), rows.iter().filter(|row| row.change() != 0).count())
     }
 
     fn presence(&self, key: &str) -> &'static str {

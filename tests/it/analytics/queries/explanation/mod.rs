@@ -84,8 +84,10 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
         partitions.into_iter().chain([("countries", count, &countries), ("devices", count, &devices)])
     {
         let listed = ["gains", "losses"].iter().flat_map(|side| found[name][side]["rows"].as_array().unwrap());
-        let shown = tally(listed.filter_map(|row| rows.now.get(row["key"].as_str().unwrap()).copied()));
-        coverage(case, &found["coverage"][name], count, windows[0], shown, tally(rows.now.values().copied()));
+        let now = |key: &str| rows.now.get(key).copied().unwrap_or_default();
+        let shown = tally(listed.map(|row| now(row["key"].as_str().unwrap())));
+        let (known, moved) = rows.tallies();
+        coverage(case, &found["coverage"][name], count, windows[0], (Some((shown, Some(moved))), known));
     }
     let remainder = found["queries"]["remainder"]["clicksChange"].as_f64().unwrap();
     let mut most = seen.get();
