@@ -31,7 +31,9 @@ pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -
 fn page(uri: &Uri, pages: &[(&str, &str)]) -> Option<String> {
     let is_own = uri.path().starts_with('/') && !uri.path().starts_with("//") && !uri.path().contains('\\');
     let path = uri.path().strip_suffix('/').filter(|path| !path.is_empty())?;
-    let has_page = || pages.iter().any(|(known, methods)| is_at(known, path) && methods.contains("GET"));
+    // The first pattern is that of the path, as it is for `Allow`; those that stand for any come later.
+    let found = || pages.iter().find(|(known, _)| is_at(known, path));
+    let has_page = || found().is_some_and(|(_, methods)| methods.contains("GET"));
     let is_program = PROGRAMS.iter().any(|start| is_below(start, path));
     (is_own && !is_program && has_page())
         .then(|| uri.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
@@ -45,8 +47,8 @@ mod tests {
         ("/", "GET, HEAD"),
         ("/docs", "GET, HEAD"),
         ("/share/:token", "GET, HEAD"),
-        ("/account/*rest", "GET, HEAD, POST"),
         ("/account/sign-out", "POST"),
+        ("/account/*rest", "GET, HEAD, POST"),
         ("/mcp", "POST"),
         ("/oauth/authorize", "GET, HEAD"),
         ("/.well-known/x", "GET, HEAD"),
@@ -78,6 +80,7 @@ mod tests {
             "///",
             "/docs",
             "/nothing/",
+            "/account/sign-out/",
             "/docs//",
             "/mcp/",
             "/oauth/authorize/",
