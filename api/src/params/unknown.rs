@@ -94,7 +94,7 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
 /// The refusal of a dry run. The hint names the operation that previews the write, if there is one.
 fn no_dry_run(operation: &Operation) -> ApiError {
     let way_out = operation::preview_of(operation).map_or_else(
-        || "this write cannot be tried".to_owned(),
+        || "nothing previews this operation".to_owned(),
         |preview| format!("send the body to {} {} to see what it would do", preview.method, preview.path),
     );
     ApiError::invalid(DRY_RUN, &format!("not a parameter here; {way_out}"))
@@ -211,9 +211,9 @@ mod tests {
             (Method::PUT, "/api/properties/x/segments/y", "POST /api/properties/{id}/segments/preview"),
             (Method::POST, "/api/properties/x/topic-clusters", "POST /api/properties/{id}/topic-clusters/preview"),
             (Method::POST, "/api/properties/x/branded-keywords", "POST /api/properties/{id}/branded-keywords/preview"),
-            (Method::DELETE, "/api/properties/x/segments/y", "cannot be tried"),
-            (Method::POST, "/api/properties/x/segments/preview", "cannot be tried"),
-            (Method::POST, "/api/tags", "cannot be tried"),
+            (Method::DELETE, "/api/properties/x/segments/y", "nothing previews"),
+            (Method::POST, "/api/properties/x/segments/preview", "nothing previews"),
+            (Method::POST, "/api/tags", "nothing previews"),
         ] {
             let operation = operation::find(&method, path).unwrap();
             for value in ["true", "false", ""] {
