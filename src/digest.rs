@@ -28,6 +28,14 @@ pub fn opaque_tag_of(hash: Sha256) -> String {
     URL_SAFE_NO_PAD.encode(&hash.finalize()[..16])
 }
 
+/// Returns whether `list`, the value of `If-None-Match`, names `tag`. Reads compare weakly (RFC 9110, 13.1.2). The service's own tags
+/// contain no commas.
+#[must_use]
+pub fn names_tag(list: &str, tag: &str) -> bool {
+    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    list.trim() == "*" || list.split(',').any(|listed| opaque(listed) == opaque(tag))
+}
+
 /// Compares two strings in constant time.
 #[must_use]
 pub fn same(left: &str, right: &str) -> bool {

@@ -49,6 +49,8 @@ pub enum Error {
     RoleTooLow {
         /// The lowest role that is allowed.
         needed: Role,
+        /// The body field that names the property, where the path does not.
+        at: Option<String>,
     },
     /// A parameter or body field is invalid.
     #[error("{hint}")]
@@ -289,8 +291,9 @@ impl Error {
             Self::NotFound | Self::Internal(_) | Self::Overloaded(_) => return None,
             Self::CallerGone => "You have deleted your data here; sign in again to start afresh.".into(),
             Self::SubscriptionRequired { by, lack } => lack.way_out(by).into(),
-            Self::RoleTooLow { needed } => {
-                format!("This needs the role {} on the property.", role_name(*needed)).into()
+            Self::RoleTooLow { needed, at } => {
+                let place = at.as_ref().map_or_else(|| "This".to_owned(), |field| format!("{field}: this"));
+                format!("{place} needs the role {} on the property.", role_name(*needed)).into()
             }
             Self::NoSuch { hint }
             | Self::InvalidRequest { hint }

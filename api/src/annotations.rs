@@ -7,11 +7,11 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     error::ApiError,
     models::{Timestamp, check_pair},
-    params::{Params, QueryParams},
+    params::{Paging, Params, QueryParams},
     security::Caller,
 };
 
@@ -40,9 +40,15 @@ pub trait AnnotationsApi: Send + Sync + 'static {
         body: Body<AnnotationInput>,
     ) -> Answered<Created<Annotation>>;
 
+    /// An annotation
+    ///
+    /// As `listPropertyAnnotations` shows it. System annotations are found, too.
+    #[get("/api/properties/{id}/annotations/{annotationId}")]
+    async fn get_property_annotation(&self, caller: Caller, annotation_id: Path<Uuid>) -> Answered<Record<Annotation>>;
+
     /// Replace an annotation
     ///
-    /// Absent optional fields are removed.
+    /// Replaces the whole record: absent optional fields are removed.
     #[put("/api/properties/{id}/annotations/{annotationId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
@@ -77,6 +83,9 @@ pub struct AnnotationListParams {
     /// Includes system annotations: ranking updates that the search engine has confirmed, and known incidents of its data.
     #[param(default = "false", example = "true")]
     pub include_system: bool,
+    /// The page of the list.
+    #[param(flatten)]
+    pub paging: Paging,
 }
 
 impl AnnotationListParams {

@@ -73,8 +73,30 @@ impl<T> Rendered<T> {
     }
 }
 
-/// `200` with `{ "data": [ … ] }`, already serialised.
-pub type Listed<T> = Rendered<Data<Vec<T>>>;
+/// `200` with `{ "data": … }` of one record, already serialised.
+pub type Record<T> = Rendered<Data<T>>;
+
+/// A page of a list of records.
+#[derive(Debug, Clone, Object)]
+pub struct List<T: ParseFromJSON + ToJSON + Send + Sync> {
+    /// The records.
+    pub data: Vec<T>,
+    /// Place of the page in the list.
+    pub meta: ListMeta,
+}
+
+/// Place of a page in a list of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct ListMeta {
+    /// Number of records in the list, on this page or not.
+    pub total: u64,
+    /// True if records follow this page.
+    pub has_more: bool,
+}
+
+/// `200` with `{ "data": [ … ], "meta": … }`, already serialised.
+pub type Listed<T> = Rendered<List<T>>;
 
 /// `200` with `{ "data": … }` of schema `T`, written while it is sent.
 pub struct Streamed<T> {

@@ -149,7 +149,7 @@ pub struct BillingPeriod {
     pub ends_at: Option<Timestamp>,
 }
 
-/// Usage of the limits. A limit of 0 means that the plan does not include it.
+/// Usage of the limits. A limit of 0 means that the plan does not include it, or that there is nothing to have it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct Usage {
@@ -157,7 +157,7 @@ pub struct Usage {
     pub tracked_properties: UsageCount,
     /// Members: grants made to other users, also those that are not accepted yet.
     pub team_grants: UsageCount,
-    /// Active share links over all tracked properties; the limit applies to each property.
+    /// Active share links of all tracked properties together, and how many they can have: 100 each.
     pub share_links: UsageCount,
     /// Requests of the caller, this one counted; absent if requests are not limited.
     pub requests: Option<RequestUsage>,

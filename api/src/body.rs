@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     error::{ApiError, Code},
-    shape,
+    json, shape,
 };
 
 /// 2 to the power of 53: below it, a whole float stands for exactly one integer.
@@ -50,7 +50,7 @@ impl<T: ParseFromJSON + 'static> Body<T> {
         if bytes.is_empty() {
             return Err(ApiError::invalid("body", "is required; send a JSON object"));
         }
-        let value: Value = serde_json::from_slice(bytes).map_err(|e| ApiError::invalid("body", &not_json(&e)))?;
+        let value = json::parse(bytes).map_err(shape::refusal)?;
         Self::of(value)
     }
 
@@ -88,12 +88,6 @@ pub fn check_content_type(content_type: Option<&str>) -> Result<(), ApiError> {
 
 fn unsupported(what: &str) -> ApiError {
     ApiError::new(Code::UnsupportedMediaType).hint(format!("Content-Type: {what}"))
-}
-
-/// Describes the position at which the text stops being JSON, without the parser's wording.
-pub(crate) fn not_json(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() { "ends too early" } else { "is not JSON" };
-    format!("{what} at line {}, column {}", error.line(), error.column())
 }
 
 impl<'a, T: ParseFromJSON + 'static> ApiExtractor<'a> for Body<T> {

@@ -5,9 +5,10 @@ use poem_openapi::{Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     models::{FilterCondition, Timestamp},
+    params::{Paging, Params},
     security::Caller,
 };
 
@@ -18,7 +19,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     ///
     /// Ordered by name, ignoring case, in code-point order.
     #[get("/api/filter-presets")]
-    async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>>;
+    async fn list_filter_presets(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<FilterPreset>>;
 
     /// Save a filter preset
     ///
@@ -33,9 +34,16 @@ pub trait FiltersApi: Send + Sync + 'static {
         body: Body<FilterPresetInput>,
     ) -> Answered<Created<FilterPreset>>;
 
+    /// A filter preset
+    ///
+    /// One of the caller's presets, as `listFilterPresets` shows it.
+    #[get("/api/filter-presets/{id}")]
+    #[id(FilterPreset)]
+    async fn get_filter_preset(&self, caller: Caller, id: Path<Uuid>) -> Answered<Record<FilterPreset>>;
+
     /// Replace a filter preset
     ///
-    /// Name and conditions are replaced together.
+    /// Replaces the whole record: name and conditions.
     #[put("/api/filter-presets/{id}")]
     #[id(FilterPreset)]
     #[idempotency(ignored)]

@@ -14,6 +14,7 @@ pub mod document;
 pub mod error;
 pub mod filters;
 pub mod integrations;
+pub mod json;
 pub mod models;
 pub mod operation;
 pub mod params;
@@ -43,6 +44,9 @@ macro_rules! tags {
         #[derive(Tags, Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Tag { $($(#[$doc])* $tag),* }
 
+        /// The names of the tags, in the order in which people read the document: what they come for first.
+        pub(crate) const TAGS: &[&str] = &[$(stringify!($tag)),*];
+
         /// The tables of all traits, in the order of the tags.
         pub(crate) const OPERATIONS: &[&[operation::Operation]] = &[$($module::OPERATIONS),*];
 
@@ -59,12 +63,6 @@ macro_rules! tags {
 }
 
 tags! {
-    /// The index of the API, the starting point for clients.
-    Discovery = discovery::{DiscoveryApi, DiscoveryRoutes};
-    /// Health, connection health and feature flags.
-    System = system::{SystemApi, SystemRoutes};
-    /// The plan catalogue and the caller's subscription.
-    Billing = billing::{BillingApi, BillingRoutes};
     /// Sites that a user has connected, and the selection of those that are tracked.
     Properties = properties::{PropertiesApi, PropertiesRoutes};
     /// Analyses of a property's search data.
@@ -73,16 +71,22 @@ tags! {
     Classifications = classifications::{ClassificationsApi, ClassificationsRoutes};
     /// Dated notes on a property.
     Annotations = annotations::{AnnotationsApi, AnnotationsRoutes};
+    /// Saved sets of filter conditions.
+    Filters = filters::{FiltersApi, FiltersRoutes};
     /// A user's own labels on properties.
     Tags = tags::{TagsApi, TagsRoutes};
     /// Public read-only links to a property's dashboard.
     Sharing = sharing::{SharingApi, SharingRoutes};
     /// Access of other users to a user's properties.
     Team = team::{TeamApi, TeamRoutes};
-    /// Saved sets of filter conditions.
-    Filters = filters::{FiltersApi, FiltersRoutes};
     /// The search-engine account and the two SEO data providers.
     Integrations = integrations::{IntegrationsApi, IntegrationsRoutes};
+    /// The plan catalogue and the caller's subscription.
+    Billing = billing::{BillingApi, BillingRoutes};
     /// Export and deletion of a user's data.
     Privacy = privacy::{PrivacyApi, PrivacyRoutes};
+    /// The index of the API, the starting point for clients.
+    Discovery = discovery::{DiscoveryApi, DiscoveryRoutes};
+    /// Health, connection health and feature flags.
+    System = system::{SystemApi, SystemRoutes};
 }

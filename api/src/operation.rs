@@ -152,16 +152,29 @@ pub fn all() -> &'static [Operation] {
     &TABLE
 }
 
-/// Finds the operation for `method` and the concrete `path`. A literal segment wins over a name.
+/// Returns the operations at the concrete `path`. A literal segment wins over a name, whatever the method, as in the router.
+#[must_use]
+pub fn at(path: &str) -> impl Iterator<Item = &'static Operation> {
+    let fewest_names = TABLE.iter().filter_map(|operation| operation.matches(path)).min();
+    TABLE.iter().filter(move |operation| fewest_names.is_some() && operation.matches(path) == fewest_names)
+}
+
+/// Finds the operation for `method` and the concrete `path`.
 #[must_use]
 pub fn find(method: &Method, path: &str) -> Option<&'static Operation> {
     let wanted = if *method == Method::HEAD { &Method::GET } else { method };
-    TABLE
-        .iter()
-        .filter(|o| o.method == *wanted)
-        .filter_map(|o| o.matches(path).map(|names| (names, o)))
-        .min_by_key(|(names, _)| *names)
-        .map(|(_, operation)| operation)
+    at(path).find(|operation| operation.method == *wanted)
+}
+
+/// Finds the operation that previews the creation or replacement of a record by `write`.
+#[must_use]
+pub fn preview_of(write: &Operation) -> Option<&'static Operation> {
+    let list = match write.method {
+        Method::POST => write.path,
+        Method::PUT => write.path.rsplit_once('/')?.0,
+        _ => return None,
+    };
+    TABLE.iter().find(|operation| operation.path.strip_suffix("/preview") == Some(list))
 }
 
 /// Lists every operation on a line of its own, for review: id, method, path, access, idempotency, role, tag of the

@@ -5,10 +5,10 @@ use poem_openapi::{Enum, Object};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Rendered},
+    answer::{Answer, Answered, ListMeta, Rendered},
     body::Body,
     models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
-    params::{Params, QueryParams, Whole},
+    params::{Paging, Params, QueryParams, Text, Whole},
     security::Caller,
 };
 
@@ -28,6 +28,13 @@ pub trait PropertiesApi: Send + Sync + 'static {
         caller: Caller,
         params: Params<PropertyListParams>,
     ) -> Answered<Rendered<PropertyListAnswer>>;
+
+    /// A tracked property with headline metrics
+    ///
+    /// One entry of `listProperties`. An upstream error is reported in the entry, as there. Properties that the caller does not track, or
+    /// cannot see, answer 404, and locked ones 402.
+    #[get("/api/properties/{id}")]
+    async fn get_property(&self, caller: Caller, params: Params<HeadlineParams>) -> Answered<Rendered<PropertyAnswer>>;
 
     /// Discover properties
     ///
@@ -83,29 +90,66 @@ pub trait PropertiesApi: Send + Sync + 'static {
     ) -> Answered<Answer<PropertyPreference>>;
 }
 
-/// Parameters of the property list.
+/// The days of headline metrics.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
-pub struct PropertyListParams {
+pub struct HeadlineParams {
     /// Number of final days that the headline metrics cover.
     #[param(default = "28", example = "28")]
     pub days: Whole<1, 480>,
 }
 
+/// Parameters of the property list.
+#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
+pub struct PropertyListParams {
+    /// The days of the headline metrics.
+    #[param(flatten)]
+    pub headline: HeadlineParams,
+    /// Only properties whose name, or the name of one of the caller's tags on them, contains this text. Upper and lower case are equal.
+    #[param(example = "northmoor")]
+    pub search: Option<Text<200>>,
+    /// The page of the list. Headlines of other properties are not read.
+    #[param(flatten)]
+    pub paging: Paging,
+}
+
 /// The tracked properties that the caller can see.
 #[derive(Debug, Clone, PartialEq, Object)]
-#[oai(skip_serializing_if_is_none)]
 pub struct PropertyListAnswer {
     /// The properties.
     pub data: Vec<TrackedProperty>,
-    /// Metadata of the answer; absent without any headline.
-    pub meta: Option<PropertyListMeta>,
+    /// Metadata of the answer.
+    pub meta: PropertyListMeta,
 }
 
 /// Metadata of the list of properties.
 #[derive(Debug, Clone, PartialEq, Object)]
-#[oai(skip_serializing_if_is_none)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct PropertyListMeta {
-    /// Freshness of the property whose data ends first.
+    /// Place of the page in the list.
+    #[oai(flatten)]
+    pub list: ListMeta,
+    /// Freshness of the property whose data ends first; absent without any headline.
+    pub freshness: Option<Freshness>,
+    /// Facts about the windows of the headlines that their numbers do not show; absent without any.
+    #[oai(validator(max_items = 100))]
+    pub warnings: Option<Vec<Warning>>,
+}
+
+/// A tracked property that the caller can see, and its freshness.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(skip_serializing_if_is_none)]
+pub struct PropertyAnswer {
+    /// The property.
+    pub data: TrackedProperty,
+    /// Metadata of the answer; absent without a headline.
+    pub meta: Option<PropertyMeta>,
+}
+
+/// Metadata of a property.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(skip_serializing_if_is_none)]
+pub struct PropertyMeta {
+    /// Freshness of the property's data.
     pub freshness: Freshness,
     /// Facts about the windows of the headlines that their numbers do not show; absent without any.
     #[oai(validator(max_items = 100))]

@@ -18,16 +18,22 @@ use uuid::Uuid;
 
 use crate::{
     error::ApiError,
-    models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN},
+    models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, VALUE_PATTERN},
     params::ParamValue as _,
 };
 
+/// The way out where the value of a condition is too long, as only lists of values are.
+const LONG_LIST: &str = "; divide a longer or_list between conditions: give each further one logic or, and repeat beside it what \
+                         else must hold";
+
 /// Fails with 400 on the first fault of `value` as a `T`. The hint names the field by its path, such as `filters[2].operator`.
 pub fn check<T: Type + 'static>(value: &Value) -> Result<(), ApiError> {
-    fault::<T>(value).map_or(Ok(()), |(path, allowed)| {
-        let name = if path.is_empty() { "body" } else { &path };
-        Err(ApiError::invalid(name, &allowed))
-    })
+    fault::<T>(value).map_or(Ok(()), |fault| Err(refusal(fault)))
+}
+
+/// The refusal of a body with this fault.
+pub fn refusal((path, allowed): Fault) -> ApiError {
+    ApiError::invalid(if path.is_empty() { "body" } else { &path }, &allowed)
 }
 
 /// Returns the first fault: the field's path within `value`, and the allowed values.
@@ -104,7 +110,7 @@ impl Checker<'_> {
 }
 
 /// Shortens a name from the client, which the hint quotes.
-fn shorten(name: &str) -> String {
+pub(crate) fn shorten(name: &str) -> String {
     name.chars().take(64).collect()
 }
 
@@ -133,8 +139,13 @@ fn text_fault(schema: &MetaSchema, text: &str) -> Option<String> {
     let length = text.chars().count();
     let (least, most) = (schema.min_length.unwrap_or(0), schema.max_length.unwrap_or(usize::MAX));
     if !(least..=most).contains(&length) {
+        // The values of conditions are the only texts with this pattern.
+        let is_value = schema.pattern.as_deref() == Some(VALUE_PATTERN) && length > most;
         return Some(match schema.max_length {
-            Some(most) => format!("must be {least} to {most} characters long, and is {length}"),
+            Some(most) => {
+                let way_out = if is_value { LONG_LIST } else { "" };
+                format!("must be {least} to {most} characters long, and is {length}{way_out}")
+            }
             None => format!("must be at least {least} characters long, and is {length}"),
         });
     }

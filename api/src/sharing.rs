@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use crate::{
     analytics::{AnswerMeta, Performance, PerformanceCoverage, PerformanceParams},
-    answer::{Answer, Answered, Created, NoContent, Rendered},
+    answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
     models::Timestamp,
-    params::{Echo, Params},
+    params::{Echo, Paging, Params},
     security::Caller,
 };
 
@@ -21,7 +21,14 @@ pub trait SharingApi: Send + Sync + 'static {
     ///
     /// Ordered by creation, newest first, without revoked and expired links. Callers who may manage links also get their tokens.
     #[get("/api/properties/{id}/share-links")]
-    async fn list_property_share_links(&self, caller: Caller) -> Answered<Answer<Vec<ShareLink>>>;
+    async fn list_property_share_links(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<ShareLink>>;
+
+    /// A share link
+    ///
+    /// An active link of the property, as `listPropertyShareLinks` shows it: with its token for callers who may manage links. A link
+    /// that is revoked or expired answers 404.
+    #[get("/api/properties/{id}/share-links/{linkId}")]
+    async fn get_property_share_link(&self, caller: Caller, link_id: Path<Uuid>) -> Answered<Record<ShareLink>>;
 
     /// Create a share link
     ///

@@ -18,7 +18,8 @@ pub trait SystemApi: Send + Sync + 'static {
     /// Health of the service and its dependencies
     ///
     /// The status is `ok` when everything answers, `degraded` when the service works without a part of it, and `down`
-    /// (with status 503) when the database does not answer. With `probe=live` the status is always 200.
+    /// (with status 503) when the database does not answer. With `probe=live` the status is always 200. `dependencies` has the
+    /// status of each part, and the hint of a setting that has no effect yet.
     #[get("/api/health")]
     #[access(Public)]
     async fn get_health(&self, params: Params<HealthParams>) -> Result<HealthResponse, ApiError>;
@@ -90,7 +91,7 @@ pub struct Health {
     /// The server's version.
     #[oai(validator(max_length = 50))]
     pub version: String,
-    /// Each dependency that was checked in the last five seconds.
+    /// Each dependency that was checked in the last five seconds, and each that is set and not used yet.
     pub dependencies: Vec<DependencyHealth>,
 }
 
@@ -101,8 +102,11 @@ pub struct DependencyHealth {
     /// The dependency.
     pub name: DependencyName,
     /// Status of the dependency.
-    pub status: HealthStatus,
-    /// Duration of the check, in milliseconds; absent if the dependency did not answer.
+    pub status: DependencyStatus,
+    /// Advice, if the operator should act.
+    #[oai(validator(max_length = 300))]
+    pub hint: Option<String>,
+    /// Duration of the check, in milliseconds; absent unless the status is `ok`.
     pub latency_ms: Option<u64>,
     /// Time of the first check that found this status. No check since has found another one.
     pub since: Timestamp,
@@ -110,7 +114,7 @@ pub struct DependencyHealth {
 
 /// Dependencies of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "snake_case")]
 pub enum DependencyName {
     /// The service's own records.
     Database,
@@ -118,17 +122,35 @@ pub enum DependencyName {
     IdentityProvider,
     /// The search engine's API.
     SearchEngine,
+    /// Redis, for several replicas.
+    Redis,
 }
 
-/// A state of health.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Enum)]
+/// The state of the service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "lowercase")]
 pub enum HealthStatus {
-    /// Answers.
+    /// Works.
     Ok,
     /// Works without a part of it.
     Degraded,
-    /// Does not answer.
+    /// Does not work.
+    Down,
+}
+
+/// The state of a dependency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[oai(rename_all = "lowercase")]
+pub enum DependencyStatus {
+    /// Answers.
+    Ok,
+    /// Is set and not used yet; `hint` says what that means. The service is not the worse for it.
+    Unused,
+    /// Answers with errors. The service works without it.
+    Degraded,
+    /// Refuses connections, or does not answer within two seconds. The service works without it.
+    Unavailable,
+    /// Does not answer. The service does not work without it.
     Down,
 }
 
@@ -143,7 +165,7 @@ pub struct SearchAccountHealth {
     pub email: Option<String>,
     /// State of the stored grant.
     pub status: SearchAccountStatus,
-    /// Time since which its owner has connected it, or since which it cannot be used.
+    /// Time since which `status` holds: of `connected` the time of connecting, of trouble that passes the first failure that is known.
     pub since: Option<Timestamp>,
     /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]

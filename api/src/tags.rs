@@ -5,9 +5,10 @@ use poem_openapi::{Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     models::Timestamp,
+    params::{Paging, Params},
     security::Caller,
 };
 
@@ -30,7 +31,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// Ordered by `order`, then by name.
     #[get("/api/tags")]
-    async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>>;
+    async fn list_tags(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<Tag>>;
 
     /// Create a tag
     ///
@@ -39,9 +40,16 @@ pub trait TagsApi: Send + Sync + 'static {
     #[idempotency(enforced)]
     async fn create_tag(&self, caller: Caller, body: Body<TagInput>) -> Answered<Created<Tag>>;
 
+    /// A tag
+    ///
+    /// One of the caller's tags, as `listTags` shows it.
+    #[get("/api/tags/{id}")]
+    #[id(Tag)]
+    async fn get_tag(&self, caller: Caller, id: Path<Uuid>) -> Answered<Record<Tag>>;
+
     /// Rename or reorder a tag
     ///
-    /// Takes `name`, `order` or both; what is absent stays. With `order`, the tags between its old and its new position move up
+    /// A partial update, although it is a PUT: takes `name`, `order` or both, and what is absent stays. With `order`, the tags between its old and its new position move up
     /// or down.
     #[put("/api/tags/{id}")]
     #[id(Tag)]
@@ -63,7 +71,12 @@ pub trait TagsApi: Send + Sync + 'static {
     /// Ordered by site. Properties the caller can no longer see are omitted.
     #[get("/api/tags/{id}/properties")]
     #[id(Tag)]
-    async fn list_tag_properties(&self, caller: Caller, id: Path<Uuid>) -> Answered<Answer<Vec<TaggedProperty>>>;
+    async fn list_tag_properties(
+        &self,
+        caller: Caller,
+        id: Path<Uuid>,
+        params: Params<Paging>,
+    ) -> Answered<Listed<TaggedProperty>>;
 
     /// Replace the properties that carry a tag
     ///

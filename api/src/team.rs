@@ -5,10 +5,10 @@ use poem_openapi::{Enum, Object, param::Path};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     models::Timestamp,
-    params::{Params, QueryParams},
+    params::{Paging, Params, QueryParams},
     security::Caller,
 };
 
@@ -21,32 +21,34 @@ pub trait TeamApi: Send + Sync + 'static {
     /// owner's name and address where known.
     #[get("/api/team")]
     #[errors(InvalidRequest)]
-    async fn list_team_members(
-        &self,
-        caller: Caller,
-        params: Params<TeamListParams>,
-    ) -> Answered<Answer<Vec<TeamGrant>>>;
+    async fn list_team_members(&self, caller: Caller, params: Params<TeamListParams>) -> Answered<Listed<TeamGrant>>;
+
+    /// A grant
+    ///
+    /// A grant that the caller made, or one that the caller received, then with the owner's name and address where known.
+    #[get("/api/team/{memberId}")]
+    async fn get_team_member(&self, caller: Caller, member_id: Path<Uuid>) -> Answered<Record<TeamGrant>>;
 
     /// Grant a user access to properties
     ///
     /// Covers the named properties, or all of the caller's properties, including later ones. The grant takes effect
     /// when a user whose identity provider has verified this e-mail address signs in. It takes effect at once if the
-    /// address was verified within the last seven days. No e-mail is sent, and the answer does not reveal if there is
+    /// address was verified within the last seven days. Only the owner of a property can grant it, whatever the plan. No e-mail is sent, and the answer does not reveal if there is
     /// such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[plan(Team)]
     #[idempotency(enforced)]
-    #[errors(SubscriptionRequired, NotFound)]
+    #[errors(SubscriptionRequired, Forbidden, NotFound)]
     async fn invite_team_member(&self, caller: Caller, body: Body<InviteInput>) -> Answered<Created<TeamGrant>>;
 
     /// Change the role or the properties of a grant
     ///
-    /// Takes `role`, and `propertyIds` or `allProperties: true`, or one of these; what is absent stays. Takes effect with the next
-    /// request. Below admin, the member's share links are revoked; otherwise those for properties that the grant no longer
+    /// A partial update, although it is a PUT: takes `role`, and `propertyIds` or `allProperties: true`, or one of these, and what is
+    /// absent stays. `propertyIds` replaces the list. Takes effect with the next request. Below admin, the member's share links are revoked; otherwise those for properties that the grant no longer
     /// covers are.
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
-    #[errors(SubscriptionRequired, PreconditionFailed)]
+    #[errors(SubscriptionRequired, Forbidden, PreconditionFailed)]
     async fn update_team_member_role(
         &self,
         caller: Caller,
@@ -70,6 +72,9 @@ pub struct TeamListParams {
     /// Lists the grants made to the caller instead of those that the caller made.
     #[param(default = "false", example = "true")]
     pub received: bool,
+    /// The page of the list.
+    #[param(flatten)]
+    pub paging: Paging,
 }
 
 /// A grant: on the caller's properties, or received.

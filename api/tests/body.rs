@@ -62,6 +62,8 @@ fn scalar_fields() {
         ("{", "body: ends too early at line 1, column 1"),
         ("{\"name\":\n nope}", "body: is not JSON at line 2, column 3"),
         (r#"{"name":"a"} x"#, "body: is not JSON at line 1, column 14"),
+        (r#"{"name":"a","name":"b"}"#, "name: is given twice; send it once"),
+        (r#"{"name":"a","order":1,"order":1}"#, "order: is given twice; send it once"),
     ] {
         assert_eq!(hint::<TagInput>(body), expected, "{body}");
     }
@@ -114,6 +116,15 @@ fn nested_fields() {
     ] {
         assert_eq!(hint::<FilterPresetInput>(body), expected, "{body}");
     }
+    let twice = r#"{"name":"x","filters":[{"dimension":"query","operator":"equals","value":"a","value":"b"}]}"#;
+    assert_eq!(hint::<FilterPresetInput>(twice), "filters[0].value: is given twice; send it once");
+    let urls = vec!["https://a.test/a-page"; 200].join(",");
+    let long = format!(r#"{{"name":"x","filters":[{{"dimension":"page","operator":"or_list","value":"{urls}"}}]}}"#);
+    assert_eq!(
+        hint::<FilterPresetInput>(&long),
+        "filters[0].value: must be 1 to 4096 characters long, and is 4399; divide a longer or_list between conditions: give each \
+         further one logic or, and repeat beside it what else must hold"
+    );
     let segment = r#"{"name":"x","color":"red","conditions":[{"operator":"equals","value":"a"}]}"#;
     assert_eq!(hint::<SegmentInput>(segment), "color: must be a colour, # and six hexadecimal digits");
     assert_eq!(

@@ -89,6 +89,9 @@ fn every_request_example_is_accepted_by_the_server_too() {
         "createPropertyBrandedKeywords" classifications::BrandedKeywordsInput;
         "createPropertySegment" classifications::SegmentInput;
         "createPropertyTopicCluster" classifications::TopicClusterInput;
+        "previewPropertyBrandedKeywords" classifications::BrandedKeywordsInput;
+        "previewPropertySegment" classifications::ClassificationPreviewInput;
+        "previewPropertyTopicCluster" classifications::ClassificationPreviewInput;
         "createPropertyAnnotation" annotations::AnnotationInput;
         "createTag" tags::TagInput;
         "updateTag" tags::TagUpdate;

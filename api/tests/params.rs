@@ -78,7 +78,7 @@ fn limits_and_enums() {
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
     }
-    assert_eq!(read::<PropertyListParams>("").unwrap().days.0, 28);
+    assert_eq!(read::<PropertyListParams>("").unwrap().headline.days.0, 28);
     assert_eq!(refusal::<PropertyListParams>("days=481"), "days: must be a whole number from 1 to 480");
     assert_eq!(
         refusal::<ExportParams>("table=query"),
@@ -169,7 +169,10 @@ fn filters() {
             "condition 1: x: is not a field here; allowed are dimension",
         ),
         (r#"[{"dimension":"query","operator":"equals","value":""}]"#, "condition 1: value: must be 1 to 4096"),
-        (r#"[{"dimension":"query","operator":"equals","value":"a","value":"b"}]"#, "duplicate field `value`"),
+        (
+            r#"[{"dimension":"query","operator":"equals","value":"a","value":"b"}]"#,
+            "[0].value is given twice; send it once",
+        ),
     ] {
         let hint = Filters::parse(wrong).unwrap_err();
         assert!(hint.contains(expected), "{wrong}: {hint}");

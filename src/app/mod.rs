@@ -22,7 +22,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     clock::Clock,
-    config::Config,
+    config::{Config, REDIS_UNUSED},
     demo,
     error::Error,
     random::Random,
@@ -67,6 +67,9 @@ pub struct Service {
 /// # Errors
 /// A setting is invalid, the address cannot be bound, or the database cannot be opened.
 pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Service, Error> {
+    if config.redis.url.is_some() {
+        tracing::warn!("{REDIS_UNUSED}");
+    }
     let listener = bind(config.listen).await?;
     let address = listener.local_addr().map_err(Error::internal)?;
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));

@@ -163,7 +163,7 @@ pub async fn build(
     }
     let sign_in = client_id.map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
-    let health = HealthCheck::new(db.clone(), issuer.clone(), search.clone());
+    let health = HealthCheck::new(&config, db.clone(), issuer.clone(), search.clone());
     let index = Index::new(&base_url, &config.mcp_url(&base_url));
     let privacy = Privacy {
         search: search.clone(),

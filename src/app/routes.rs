@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use ::http::HeaderName;
-use api::{document::Locations, versions::Versions};
+use api::{
+    document::{ERRORS_PATH, Locations},
+    versions::Versions,
+};
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 use url::Url;
@@ -61,6 +64,7 @@ fn tools(
     let mcp_url = app.config.mcp_url(&app.base_url);
     let (search, config, clock) = (app.search.clone(), app.config.clone(), app.clock.clone());
     Tools {
+        address: mcp_endpoint(&app.config, &app.base_url),
         operations: mcp::dated(search.clone(), operations),
         authenticate: Authenticate {
             surface: Surface { kind: SurfaceKind::Tools, audience: mcp_audience(&app.config, &app.base_url) },
@@ -117,6 +121,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         },
         authorize: Authorize {
             admissions: parts.admissions.clone(),
+            db: app.db.clone(),
             writer: parts.store.writer.clone(),
             config: config.clone(),
             clock: app.clock.clone(),
@@ -152,7 +157,7 @@ fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     if let Some(sign_in) = &parts.sign_in {
         open = sign_in.mount(open);
     }
-    open = page::mount(open);
+    open = documentation::errors::mount(page::mount(open));
     if parts.sign_in.is_some() {
         open = account(parts).mount(open);
     }
@@ -212,6 +217,7 @@ async fn locations(parts: &Parts) -> Locations {
         server: app.base_url.clone(),
         authorization_url: own("/oauth/authorize"),
         token_url: own("/oauth/token"),
+        errors_url: format!("{}{ERRORS_PATH}", app.base_url),
     };
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await

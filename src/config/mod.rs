@@ -125,6 +125,10 @@ pub struct Database {
     pub max_connections: u32,
 }
 
+/// The warning at start and in health where [`Redis`] is set.
+pub const REDIS_UNUSED: &str =
+    "redis.url is set and has no effect yet: each process keeps its own rate limits and its own cache.";
+
 /// Shared counters and cache for several replicas.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use api::{
     annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationsApi},
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     params::Params,
     security::Caller,
@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed};
+use super::{App, Established as _, lists::listed, record};
 use crate::services::annotations;
 
 impl AnnotationsApi for App {
@@ -21,7 +21,13 @@ impl AnnotationsApi for App {
     ) -> Answered<Listed<Annotation>> {
         let access = caller.access()?;
         let found = annotations::list(&self.db, &self.search.system_annotations, &access, &params);
-        listed(caller.member()?.user.id, found).await
+        listed(caller.member()?.user.id, params.paging, found).await
+    }
+
+    async fn get_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Annotation>> {
+        let access = caller.access()?;
+        let annotation = annotations::one(&self.db, &self.search.system_annotations, &access, id).await?;
+        Ok(record(annotation, |annotation| &annotation.etag))
     }
 
     async fn create_property_annotation(

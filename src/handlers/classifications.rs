@@ -1,42 +1,34 @@
 //! Branded keywords, segments and topic clusters.
 
 use api::{
-    answer::{Answer, Answered, Created, Listed, NoContent, Rendered},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
     classifications::{
-        BrandedKeyword, BrandedKeywordParams, BrandedKeywordsAnswer, BrandedKeywordsInput, BrandedKeywordsParams,
-        ClassificationsApi, DryRunParams, Segment, SegmentInput, TopicCluster, TopicClusterInput, Tried,
+        BrandedKeyword, BrandedKeywordParams, BrandedKeywordsAnswer, BrandedKeywordsInput, BrandedKeywordsMeta,
+        BrandedKeywordsParams, ClassificationPreviewAnswer, ClassificationPreviewInput, ClassificationsApi, Segment,
+        SegmentInput, TopicCluster, TopicClusterInput,
     },
-    params::Params,
+    params::{Paging, Params},
     security::Caller,
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed, rendered};
+use super::{App, Established as _, lists::listed, record, rendered};
 use crate::services::{
     analyses::{brand_suggestions::suggested, preview::preview},
-    classifications::{self, Content, Shown, branded_keywords},
+    classifications::{self, Shown, branded_keywords},
 };
 
 impl App {
-    /// Answers a dry run of a creation.
-    async fn try_create<C: Shown, W>(&self, caller: &Caller, content: impl Into<Content>) -> Answered<Tried<W>> {
-        let access = caller.access()?;
-        let expression = classifications::check_create::<C>(&self.db, &access, content).await?;
-        Ok(Tried::Preview(Box::new(preview(&self.search, &access, expression).await?)))
-    }
-
-    /// Answers a dry run of a replacement.
-    async fn try_replace<C: Shown, W>(
+    async fn preview<C: Shown>(
         &self,
         caller: &Caller,
-        id: Uuid,
-        content: impl Into<Content>,
-    ) -> Answered<Tried<W>> {
-        let (access, if_match) = (caller.access()?, caller.get()?);
-        let expression = classifications::check_replace::<C>(&self.db, &access, &if_match, id, content).await?;
-        Ok(Tried::Preview(Box::new(preview(&self.search, &access, expression).await?)))
+        input: ClassificationPreviewInput,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>> {
+        let access = caller.access()?;
+        let expression = classifications::preview::<C>(input).await?;
+        Ok(rendered(&preview(&self.search, &access, expression).await?))
     }
 }
 
@@ -47,26 +39,35 @@ impl ClassificationsApi for App {
         Params(params): Params<BrandedKeywordsParams>,
     ) -> Answered<Rendered<BrandedKeywordsAnswer>> {
         let access = caller.access()?;
-        let data = branded_keywords::list(&self.db, &access).await?;
-        let meta = if params.suggest { Some(suggested(&self.search, &access, &data).await?) } else { None };
-        Ok(rendered(&BrandedKeywordsAnswer { data, meta }))
+        let all = branded_keywords::list(&self.db, &access).await?;
+        let list = params.paging.meta(all.len());
+        let meta = if params.suggest {
+            suggested(&self.search, &access, &all, list).await?
+        } else {
+            BrandedKeywordsMeta { list, suggestions: None, queries: None, unread: None }
+        };
+        Ok(rendered(&BrandedKeywordsAnswer { data: params.paging.page(all).0, meta }))
     }
 
     async fn create_property_branded_keywords(
         &self,
         caller: Caller,
-        Params(params): Params<DryRunParams>,
         Body(body): Body<BrandedKeywordsInput>,
-    ) -> Answered<Tried<Created<Vec<BrandedKeyword>>>> {
-        if params.dry_run {
-            let access = caller.access()?;
-            let expression = branded_keywords::check_add(&self.db, &access, body).await?;
-            return Ok(Tried::Preview(Box::new(preview(&self.search, &access, expression).await?)));
-        }
+    ) -> Answered<Created<Vec<BrandedKeyword>>> {
         let change = self.change(&caller).await?;
         let data = branded_keywords::add(&change, body).await?;
         let location = format!("/api/properties/{}/branded-keywords", change.by.property().id);
-        Ok(Tried::Written(Created { data, location }))
+        Ok(Created { data, location })
+    }
+
+    async fn preview_property_branded_keywords(
+        &self,
+        caller: Caller,
+        Body(body): Body<BrandedKeywordsInput>,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>> {
+        let access = caller.access()?;
+        let expression = branded_keywords::preview(&self.db, &access, body).await?;
+        Ok(rendered(&preview(&self.search, &access, expression).await?))
     }
 
     async fn delete_property_branded_keyword(
@@ -79,37 +80,46 @@ impl ClassificationsApi for App {
         Ok(NoContent)
     }
 
-    async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>> {
-        listed(caller.member()?.user.id, classifications::list(&self.db, &*caller.access()?)).await
+    async fn list_property_segments(
+        &self,
+        caller: Caller,
+        Params(paging): Params<Paging>,
+    ) -> Answered<Listed<Segment>> {
+        listed(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_segment(
         &self,
         caller: Caller,
-        Params(params): Params<DryRunParams>,
         Body(body): Body<SegmentInput>,
-    ) -> Answered<Tried<Created<Segment>>> {
-        if params.dry_run {
-            return self.try_create::<Segment, _>(&caller, body).await;
-        }
+    ) -> Answered<Created<Segment>> {
         let change = self.change(&caller).await?;
         let data: Segment = classifications::create(&change, body).await?;
         let location = format!("/api/properties/{}/segments/{}", change.by.property().id, data.id);
-        Ok(Tried::Written(Created { data, location }))
+        Ok(Created { data, location })
+    }
+
+    async fn preview_property_segment(
+        &self,
+        caller: Caller,
+        Body(body): Body<ClassificationPreviewInput>,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>> {
+        self.preview::<Segment>(&caller, body).await
+    }
+
+    async fn get_property_segment(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Segment>> {
+        let found: Segment = classifications::one(&self.db, &*caller.access()?, id).await?;
+        Ok(record(found, |found| &found.etag))
     }
 
     async fn update_property_segment(
         &self,
         caller: Caller,
         Path(id): Path<Uuid>,
-        Params(params): Params<DryRunParams>,
         Body(body): Body<SegmentInput>,
-    ) -> Answered<Tried<Answer<Segment>>> {
-        if params.dry_run {
-            return self.try_replace::<Segment, _>(&caller, id, body).await;
-        }
+    ) -> Answered<Answer<Segment>> {
         let change = self.change(&caller).await?;
-        Ok(Tried::Written(Answer(classifications::replace(&change, id, body).await?)))
+        Ok(Answer(classifications::replace(&change, id, body).await?))
     }
 
     async fn delete_property_segment(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {
@@ -118,37 +128,46 @@ impl ClassificationsApi for App {
         Ok(NoContent)
     }
 
-    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>> {
-        listed(caller.member()?.user.id, classifications::list(&self.db, &*caller.access()?)).await
+    async fn list_property_topic_clusters(
+        &self,
+        caller: Caller,
+        Params(paging): Params<Paging>,
+    ) -> Answered<Listed<TopicCluster>> {
+        listed(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(
         &self,
         caller: Caller,
-        Params(params): Params<DryRunParams>,
         Body(body): Body<TopicClusterInput>,
-    ) -> Answered<Tried<Created<TopicCluster>>> {
-        if params.dry_run {
-            return self.try_create::<TopicCluster, _>(&caller, body).await;
-        }
+    ) -> Answered<Created<TopicCluster>> {
         let change = self.change(&caller).await?;
         let data: TopicCluster = classifications::create(&change, body).await?;
         let location = format!("/api/properties/{}/topic-clusters/{}", change.by.property().id, data.id);
-        Ok(Tried::Written(Created { data, location }))
+        Ok(Created { data, location })
+    }
+
+    async fn preview_property_topic_cluster(
+        &self,
+        caller: Caller,
+        Body(body): Body<ClassificationPreviewInput>,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>> {
+        self.preview::<TopicCluster>(&caller, body).await
+    }
+
+    async fn get_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TopicCluster>> {
+        let found: TopicCluster = classifications::one(&self.db, &*caller.access()?, id).await?;
+        Ok(record(found, |found| &found.etag))
     }
 
     async fn update_property_topic_cluster(
         &self,
         caller: Caller,
         Path(id): Path<Uuid>,
-        Params(params): Params<DryRunParams>,
         Body(body): Body<TopicClusterInput>,
-    ) -> Answered<Tried<Answer<TopicCluster>>> {
-        if params.dry_run {
-            return self.try_replace::<TopicCluster, _>(&caller, id, body).await;
-        }
+    ) -> Answered<Answer<TopicCluster>> {
         let change = self.change(&caller).await?;
-        Ok(Tried::Written(Answer(classifications::replace(&change, id, body).await?)))
+        Ok(Answer(classifications::replace(&change, id, body).await?))
     }
 
     async fn delete_property_topic_cluster(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<NoContent> {

@@ -1,21 +1,31 @@
 //! Filter presets.
 
 use api::{
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     filters::{FilterPreset, FilterPresetInput, FiltersApi},
+    params::{Paging, Params},
     security::Caller,
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed};
+use super::{App, Established as _, lists::listed, record};
 use crate::services::filters;
 
 impl FiltersApi for App {
-    async fn list_filter_presets(&self, caller: Caller) -> Answered<Listed<FilterPreset>> {
+    async fn list_filter_presets(
+        &self,
+        caller: Caller,
+        Params(paging): Params<Paging>,
+    ) -> Answered<Listed<FilterPreset>> {
         let member = caller.member()?;
-        listed(member.user.id, filters::list(&self.db, &member)).await
+        listed(member.user.id, paging, filters::list(&self.db, &member)).await
+    }
+
+    async fn get_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<FilterPreset>> {
+        let preset = filters::one(&self.db, &*caller.member()?, id).await?;
+        Ok(record(preset, |preset| &preset.etag))
     }
 
     async fn create_filter_preset(

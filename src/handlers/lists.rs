@@ -2,7 +2,10 @@
 
 use std::{future::Future, sync::LazyLock, time::Duration};
 
-use api::answer::{Answered, Listed, Rendered};
+use api::{
+    answer::{Answered, ListMeta, Listed, Rendered},
+    params::Paging,
+};
 use bytes::Bytes;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use tokio::{
@@ -37,8 +40,12 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// Reads, renders and hashes a list of `person`, within the limits above.
-pub(super) async fn listed<T>(person: Uuid, list: impl Future<Output = Result<Vec<T>, Error>>) -> Answered<Listed<T>>
+/// Reads a list of `person`, and renders and hashes a page of it, within the limits above.
+pub(super) async fn listed<T>(
+    person: Uuid,
+    paging: Paging,
+    list: impl Future<Output = Result<Vec<T>, Error>>,
+) -> Answered<Listed<T>>
 where
     T: ToJSON + ParseFromJSON + Send + Sync + 'static,
 {
@@ -47,21 +54,23 @@ where
     let place = timeout_at(deadline, BY_PERSON.of(person).acquire_owned()).await.map_err(overloaded)?;
     let place = place.map_err(Error::internal)?;
     let _reading = timeout_at(deadline, READING.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+    let records = list.await?;
+    let (meta, page) = (paging.meta(records.len()), paging.range(records.len()));
+    let mut records = records.into_iter().skip(page.start).take(page.len());
     let mut written = Written::default();
-    let mut records = list.await?.into_iter();
     written.write(&mut records, LONG_BYTES);
     if records.len() == 0 {
-        return Ok(written.finish(place));
+        return Ok(written.finish(meta, place));
     }
     let _turn = timeout_at(deadline, LONG.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
     let rendered = beside(move || {
         written.write(&mut records, usize::MAX);
-        written.finish(place)
+        written.finish(meta, place)
     });
     Ok(rendered.await?)
 }
 
-/// Renders `{ "data": [ … ] }` record by record, and drops each record once it is written.
+/// Renders `{ "data": [ … ], "meta": … }` record by record, and drops each record once it is written.
 #[derive(Default)]
 struct Written(Vec<u8>);
 
@@ -75,8 +84,14 @@ impl Written {
         }
     }
 
-    fn finish<T: ToJSON + ParseFromJSON + Send + Sync>(mut self, place: OwnedSemaphorePermit) -> Listed<T> {
-        self.0.extend_from_slice(if self.0.is_empty() { b"{\"data\":[]}" } else { b"]}" });
+    fn finish<T: ToJSON + ParseFromJSON + Send + Sync>(
+        mut self,
+        meta: ListMeta,
+        place: OwnedSemaphorePermit,
+    ) -> Listed<T> {
+        let open: &[u8] = if self.0.is_empty() { b"{\"data\":[" } else { b"" };
+        self.0.extend_from_slice(open);
+        self.0.extend_from_slice(format!("],\"meta\":{}}}", meta.to_json_string()).as_bytes());
         let digest = opaque_tag(&self.0);
         Rendered::new(Bytes::from_owner(Held { bytes: self.0, _place: place })).with_strong_digest(&digest)
     }

@@ -18,13 +18,19 @@ mod team;
 
 use std::sync::Arc;
 
-use api::{answer::Rendered, error::ApiError, security::Caller};
-use poem_openapi::types::ToJSON;
+use api::{
+    answer::{Data, List, Listed, Record, Rendered},
+    error::ApiError,
+    params::Paging,
+    security::Caller,
+};
+use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
 
 use crate::{
     clock::Clock,
     config::Config,
+    digest::opaque_tag,
     identity::issuer::Issuer,
     random::Random,
     services::{
@@ -91,6 +97,21 @@ fn sent<T>(answer: &RenderedAnswer<T>) -> Rendered<T> {
 /// Renders an answer.
 fn rendered<T: ToJSON>(answer: &T) -> Rendered<T> {
     Rendered::new(answer.to_json_string().into())
+}
+
+/// Renders a page of a short list.
+fn page_of<T: ToJSON + ParseFromJSON + Send + Sync>(all: Vec<T>, paging: Paging) -> Listed<T> {
+    let (data, meta) = paging.page(all);
+    rendered(&List { data, meta })
+}
+
+/// Renders a record. The `ETag` header is the record's `etag`, and after a dot a digest of the whole answer: it may show more than the
+/// record's state, such as the name of an author. `If-Match` takes both.
+fn record<T: ToJSON + ParseFromJSON + Send + Sync>(data: T, etag: fn(&T) -> &str) -> Record<T> {
+    let state = etag(&data).trim_matches('"').to_owned();
+    let body = Data { data }.to_json_string();
+    let digest = opaque_tag(body.as_bytes());
+    Rendered::new(body.into()).with_strong_digest(&format!("{state}.{digest}"))
 }
 
 impl App {

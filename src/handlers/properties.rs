@@ -5,15 +5,13 @@ use api::{
     body::Body,
     params::Params,
     properties::{
-        FavoriteInput, HiddenInput, PropertiesApi, PropertyListAnswer, PropertyListParams, PropertyPreference,
-        SyncResult, Tracking, TrackingSelection,
+        FavoriteInput, HeadlineParams, HiddenInput, PropertiesApi, PropertyAnswer, PropertyListAnswer,
+        PropertyListParams, PropertyPreference, SyncResult, Tracking, TrackingSelection,
     },
     security::Caller,
 };
 
-use poem_openapi::types::ToJSON as _;
-
-use super::{App, Established as _};
+use super::{App, Established as _, rendered};
 use crate::services::properties::{self, headlines, sync, tracking};
 
 impl PropertiesApi for App {
@@ -22,8 +20,16 @@ impl PropertiesApi for App {
         caller: Caller,
         Params(params): Params<PropertyListParams>,
     ) -> Answered<Rendered<PropertyListAnswer>> {
-        let list = headlines::list(&self.search, &self.config, &*caller.member()?, params.days.0).await?;
-        Ok(Rendered::new(list.to_json_string().into()))
+        Ok(rendered(&headlines::list(&self.search, &self.config, &*caller.member()?, &params).await?))
+    }
+
+    async fn get_property(
+        &self,
+        caller: Caller,
+        Params(params): Params<HeadlineParams>,
+    ) -> Answered<Rendered<PropertyAnswer>> {
+        let (member, id) = (caller.member()?, caller.access()?.property().id);
+        Ok(rendered(&headlines::one(&self.search, &self.config, &member, id, params.days.0).await?))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {

@@ -2,16 +2,16 @@
 
 use api::{
     analytics::PerformanceParams,
-    answer::{Answer, Answered, Created, NoContent, Rendered},
+    answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
-    params::Params,
+    params::{Paging, Params},
     security::Caller,
     sharing::{ShareLink, ShareLinkInput, SharedPerformanceAnswer, SharingApi},
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, sent};
+use super::{App, Established as _, page_of, record, sent};
 use crate::services::{
     access::SharedProperty,
     analyses::performance,
@@ -25,8 +25,17 @@ impl App {
 }
 
 impl SharingApi for App {
-    async fn list_property_share_links(&self, caller: Caller) -> Answered<Answer<Vec<ShareLink>>> {
-        Ok(Answer(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?))
+    async fn list_property_share_links(
+        &self,
+        caller: Caller,
+        Params(paging): Params<Paging>,
+    ) -> Answered<Listed<ShareLink>> {
+        Ok(page_of(self.links().list(&self.db, &*caller.access()?, self.clock.now()).await?, paging))
+    }
+
+    async fn get_property_share_link(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<ShareLink>> {
+        let link = self.links().one(&self.db, &*caller.access()?, id, self.clock.now()).await?;
+        Ok(record(link, |link| &link.etag))
     }
 
     async fn create_property_share_link(

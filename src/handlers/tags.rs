@@ -1,15 +1,16 @@
 //! Tags.
 
 use api::{
-    answer::{Answer, Answered, Created, Listed, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
+    params::{Paging, Params},
     security::Caller,
     tags::{PropertyTags, PropertyTagsInput, Tag, TagInput, TagPropertiesInput, TagUpdate, TaggedProperty, TagsApi},
 };
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed};
+use super::{App, Established as _, lists::listed, page_of, record};
 use crate::services::tags;
 
 impl TagsApi for App {
@@ -22,9 +23,9 @@ impl TagsApi for App {
         Ok(Answer(tags::replace_of_property(&change, &body.tag_ids).await?))
     }
 
-    async fn list_tags(&self, caller: Caller) -> Answered<Listed<Tag>> {
+    async fn list_tags(&self, caller: Caller, Params(paging): Params<Paging>) -> Answered<Listed<Tag>> {
         let member = caller.member()?;
-        listed(member.user.id, tags::list(&self.db, &member, self.clock.now())).await
+        listed(member.user.id, paging, tags::list(&self.db, &member, self.clock.now())).await
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {
@@ -32,6 +33,11 @@ impl TagsApi for App {
         let data = tags::create(&change, body).await?;
         let location = format!("/api/tags/{}", data.id);
         Ok(Created { data, location })
+    }
+
+    async fn get_tag(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Tag>> {
+        let tag = tags::one(&self.db, &*caller.member()?, id, self.clock.now()).await?;
+        Ok(record(tag, |tag| &tag.etag))
     }
 
     async fn update_tag(
@@ -50,9 +56,15 @@ impl TagsApi for App {
         Ok(NoContent)
     }
 
-    async fn list_tag_properties(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Answer<Vec<TaggedProperty>>> {
+    async fn list_tag_properties(
+        &self,
+        caller: Caller,
+        Path(id): Path<Uuid>,
+        Params(paging): Params<Paging>,
+    ) -> Answered<Listed<TaggedProperty>> {
         let member = caller.member()?;
-        Ok(Answer(tags::properties(&self.db, &self.config, &member, id, self.clock.now()).await?))
+        let all = tags::properties(&self.db, &self.config, &member, id, self.clock.now()).await?;
+        Ok(page_of(all, paging))
     }
 
     async fn replace_tag_properties(

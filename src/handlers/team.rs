@@ -1,7 +1,7 @@
 //! Team.
 
 use api::{
-    answer::{Answer, Answered, Created, NoContent},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     params::Params,
     security::Caller,
@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _};
+use super::{App, Established as _, page_of, record};
 use crate::services::team;
 
 impl TeamApi for App {
@@ -18,14 +18,19 @@ impl TeamApi for App {
         &self,
         caller: Caller,
         Params(params): Params<TeamListParams>,
-    ) -> Answered<Answer<Vec<TeamGrant>>> {
+    ) -> Answered<Listed<TeamGrant>> {
         let member = caller.member()?;
         let grants = if params.received {
             team::received(&self.db, &member, self.clock.now()).await
         } else {
             team::list(&self.db, &member).await
         };
-        Ok(Answer(grants?))
+        Ok(page_of(grants?, params.paging))
+    }
+
+    async fn get_team_member(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<TeamGrant>> {
+        let grant = team::one(&self.db, &*caller.member()?, id, self.clock.now()).await?;
+        Ok(record(grant, |grant| &grant.etag))
     }
 
     async fn invite_team_member(&self, caller: Caller, Body(body): Body<InviteInput>) -> Answered<Created<TeamGrant>> {

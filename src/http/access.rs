@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use api::{
     error::{ApiError, Code},
+    json,
+    models::Feature,
     operation::{Access, Operation},
 };
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
@@ -17,7 +19,7 @@ use crate::{
     config::Config,
     digest::sha256_hex,
     error,
-    services::{access::SharedProperty, team},
+    services::{access::SharedProperty, team, users::Member},
     store::rate_limit::RateLimits,
 };
 
@@ -26,6 +28,8 @@ use crate::{
 pub struct Authorize {
     /// Opens share links.
     pub admissions: Admissions,
+    /// The database, for rights that depend on a body.
+    pub db: DatabaseConnection,
     /// The write connection, for the first use of a grant.
     pub writer: DatabaseConnection,
     /// The features and limits of each plan.
@@ -42,7 +46,7 @@ pub struct Authorize {
 /// the path to the request.
 ///
 /// # Errors
-/// 404, 402 or 403, in this order, and the errors of the inner layers.
+/// 404, 403 or 402, in this order, and the errors of the inner layers.
 pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let Some(operation) = operation::of(&request) else {
         // The router is more lenient about empty segments than the operation table. A path that is not in the table answers 404.
@@ -65,10 +69,12 @@ impl Authorize {
     /// Checks the plan before the idempotency key, so that a stored response does not outlive the plan.
     async fn check(&self, request: &mut Request, operation: &Operation, admitted: &Admitted) -> Result<(), ApiError> {
         if !operation.is_property_scoped() {
-            if let Some(feature) = operation.feature {
-                admitted.member.entitlement.require(feature, || error::Responsible::Caller)?;
+            let Some(feature) = operation.feature else { return Ok(()) };
+            let included = admitted.member.entitlement.require(feature, || error::Responsible::Caller);
+            if included.is_err() && feature == Feature::Team {
+                self.check_invitation(request, &admitted.member).await?;
             }
-            return Ok(());
+            return included.map_err(ApiError::from);
         }
         let now = self.clock.now();
         let access = admitted.access(&self.config, operation.role, now)?;
@@ -82,6 +88,15 @@ impl Authorize {
         }
         request.set_data(Arc::new(access));
         Ok(())
+    }
+
+    /// Refuses an invitation that the caller could not make with the plan either. The rights to it depend on the body, which is read
+    /// here only then. One that cannot be read is refused for the plan.
+    async fn check_invitation(&self, request: &mut Request, member: &Member) -> Result<(), ApiError> {
+        let bytes = request.take_body().into_vec().await.unwrap_or_default();
+        let named = json::parse(&bytes).ok().map(|body| team::named(&body)).unwrap_or_default();
+        request.set_body(bytes);
+        Ok(team::check_own(&self.db, &member.user, &named, self.clock.now()).await?)
     }
 
     /// Opens a share link. All its readers together share the rate of the property's owner.

@@ -9,7 +9,7 @@ use poem::{
 };
 
 use super::operation;
-use crate::digest::opaque_tag;
+use crate::digest::{names_tag, opaque_tag};
 
 /// The headers of requests that select an answer. The version is among them even where no version changes the body, because an
 /// older one changes the headers.
@@ -59,11 +59,9 @@ async fn tagged(mut response: Response, kind: EtagKind) -> Result<Response> {
     Ok(response)
 }
 
-/// Returns whether a list of `ETags` names `tag`. Reads compare weakly (RFC 9110, 13.1.2). The service's own tags contain no commas.
+/// Returns whether a list of `ETags` names `tag`.
 fn names(list: &HeaderValue, tag: &HeaderValue) -> bool {
-    let (Ok(list), Ok(tag)) = (list.to_str(), tag.to_str()) else { return false };
-    let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    list.trim() == "*" || list.split(',').any(|listed| opaque(listed) == opaque(tag))
+    matches!((list.to_str(), tag.to_str()), (Ok(list), Ok(tag)) if names_tag(list, tag))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Gives all failures (typed errors, errors of the HTTP layer, panics) the form `{ error, code?, hint?, correlationId? }`.
+//! Gives all failures (typed errors, errors of the HTTP layer, panics) the form `{ error, code?, hint?, correlationId? }`, or that of a page
+//! for a browser outside the API.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -14,7 +15,13 @@ use super::{
     error_map, methods, rate_limit,
     request_id::{self, RequestId},
 };
-use crate::{store::rate_limit::Standing, web::paths::Methods};
+use crate::{
+    store::rate_limit::Standing,
+    web::{
+        page::{self, refusal},
+        paths::{Methods, TOOLS, is_below},
+    },
+};
 
 /// The settings of the layer.
 #[derive(Debug, Clone)]
@@ -30,10 +37,31 @@ pub struct Errors {
 /// # Errors
 /// None. It converts every inner failure to a response.
 pub async fn errors<E: Endpoint>(settings: Arc<Errors>, next: Arc<E>, request: Request) -> Result<Response> {
-    let path = request.uri().path().to_owned();
-    let id = request_id::of(&request).cloned();
+    let asked = Asked::of(&request);
     let answer = caught(next.call(request)).await.map(IntoResponse::into_response);
-    Ok(answer.unwrap_or_else(|error| settings.wrap(error, &path, id.as_ref())))
+    Ok(answer.unwrap_or_else(|error| settings.wrap(error, &asked)))
+}
+
+/// The parts of a request that its refusal depends on.
+struct Asked {
+    path: String,
+    id: Option<RequestId>,
+    /// True outside the API and the tool endpoint, where the form of a refusal depends on `Accept`.
+    has_pages: bool,
+    wants_page: bool,
+}
+
+impl Asked {
+    fn of(request: &Request) -> Self {
+        let path = request.uri().path();
+        let has_pages = !["/api", TOOLS].iter().any(|programs| is_below(programs, path));
+        Self {
+            path: path.to_owned(),
+            id: request_id::of(request).cloned(),
+            has_pages,
+            wants_page: has_pages && page::is_wanted(request.headers()),
+        }
+    }
 }
 
 /// Turns a panic of `answer` into an error.
@@ -45,11 +73,11 @@ pub(super) async fn caught<T>(answer: impl Future<Output = Result<T>>) -> Result
 }
 
 impl Errors {
-    fn wrap(&self, error: poem::Error, path: &str, id: Option<&RequestId>) -> Response {
+    fn wrap(&self, error: poem::Error, asked: &Asked) -> Response {
         let standing = error.data::<Standing>().copied();
         let challenge = error.data::<Challenge>().cloned();
         let mut response =
-            if error.is_from_response() { error.into_response() } else { self.refuse(error_map::of(&error), path, id) };
+            if error.is_from_response() { error.into_response() } else { self.refuse(error_map::of(&error), asked) };
         if let Some(standing) = standing {
             rate_limit::tell(&mut response, &standing);
         }
@@ -60,10 +88,10 @@ impl Errors {
     }
 
     /// Returns the response to a refusal, with the headers that belong to its code.
-    fn refuse(&self, refusal: ApiError, path: &str, id: Option<&RequestId>) -> Response {
-        let mut refusal = finished(refusal, id);
+    fn refuse(&self, refusal: ApiError, asked: &Asked) -> Response {
+        let mut refusal = finished(refusal, asked.id.as_ref());
         let told = match refusal.code.status() {
-            StatusCode::METHOD_NOT_ALLOWED => Some((header::ALLOW, methods::allow(path, &self.other_paths))),
+            StatusCode::METHOD_NOT_ALLOWED => Some((header::ALLOW, methods::allow(&asked.path, &self.other_paths))),
             StatusCode::PAYMENT_REQUIRED => {
                 let hint = refusal.hint.take().map(|hint| hint + " ").unwrap_or_default();
                 refusal = refusal.hint(format!("{hint}Plans are at {}.", self.subscribe_url));
@@ -71,7 +99,10 @@ impl Errors {
             }
             _ => None,
         };
-        let mut response = refusal.into_response();
+        let mut response = if asked.wants_page { refusal::page(&refusal) } else { refusal.into_response() };
+        if asked.has_pages {
+            response.headers_mut().append(header::VARY, header::HeaderValue::from_static("Accept"));
+        }
         if let Some((name, Ok(value))) = told.map(|(name, text)| (name, text.parse())) {
             response.headers_mut().insert(name, value);
         }

@@ -1,5 +1,4 @@
-//! Runs each write in one transaction, and commits the response to an `Idempotency-Key` with it. A dry run commits nothing, and
-//! leaves its key unused.
+//! Runs each write in one transaction, and commits the response to an `Idempotency-Key` with it.
 //!
 //! Runs after authorization, so a caller who lost access never gets a replay, and before parameters and body are parsed. Responses
 //! of the operation itself carry `Idempotency-Replayed`.
@@ -22,8 +21,8 @@ use crate::{
 use api::{
     body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
+    json::parse,
     operation::{Idempotency, Operation},
-    params,
 };
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
@@ -69,19 +68,20 @@ pub async fn idempotency<E: Endpoint>(settings: Arc<Writes>, next: Arc<E>, mut r
     let if_match = if_match.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect();
     request.set_data(IfMatch(if_match));
     let key = if kind == Idempotency::Enforced { key(&request)? } else { None };
-    let is_dry_run = params::is_dry_run(operation, request.uri().query().unwrap_or_default());
-    let key = key.filter(|_| !is_dry_run);
+    // No keyed write takes query parameters. One that is refused for them leaves its key unused, so that the refusal is not replayed to
+    // the same write without them.
+    let key = key.filter(|_| request.uri().query().unwrap_or_default().is_empty());
     let has_other_shape = version::pin(&request).is_some_and(|pin| pin.changes_body(operation));
     let hashes = if key.is_some() || has_other_shape { json(&mut request, operation).await? } else { None };
-    let Some(key) = key else { return settings.once(&next, request, is_dry_run).await };
+    let Some(key) = key else { return settings.once(&next, request).await };
     if settings.store == ReplayStore::None {
         let id = request_id::of(&request).cloned();
-        let answer = settings.once(&next, request, is_dry_run).await;
+        let answer = settings.once(&next, request).await;
         return Ok(unstored(answer.unwrap_or_else(|error| errors::response_of(error, id.as_ref()))));
     }
     match hashes {
         // A body that is not JSON is refused without using the key.
-        None => settings.once(&next, request, is_dry_run).await,
+        None => settings.once(&next, request).await,
         Some(hashes) => settings.keyed(&next, request, key, hashes).await,
     }
 }
@@ -106,7 +106,7 @@ fn key(request: &Request) -> Result<Option<String>, ApiError> {
 async fn json(request: &mut Request, operation: &Operation) -> Result<Option<BodyHashes>> {
     let bytes = request.take_body().into_bytes().await?;
     let is_json = check_content_type(request.content_type()).is_ok();
-    let value: Option<serde_json::Value> = if is_json { serde_json::from_slice(&bytes).ok() } else { None };
+    let value = if is_json { parse(&bytes).ok() } else { None };
     request.set_body(bytes);
     Ok(value.map(|mut value| {
         let mut hashes = BodyHashes::of(&value);
@@ -134,14 +134,14 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
 }
 
 impl Writes {
-    /// Runs the operation in its own transaction and commits it unless the operation fails or is a dry run.
-    async fn once<E: Endpoint>(&self, next: &E, mut request: Request, is_dry_run: bool) -> Result<Response> {
+    /// Runs the operation in its own transaction and commits it unless the operation fails.
+    async fn once<E: Endpoint>(&self, next: &E, mut request: Request) -> Result<Response> {
         let unit = Arc::new(UnitOfWork::new(&self.db, admitted(&request)));
         request.set_data(unit.clone());
         let answer = next.call(request).await.map(IntoResponse::into_response);
         let unit = into_unique(unit)?;
         match answer {
-            Ok(response) if response.status().is_success() && !is_dry_run => {
+            Ok(response) if response.status().is_success() => {
                 unit.commit().await.map_err(ApiError::from)?;
                 Ok(response)
             }
@@ -160,7 +160,7 @@ impl Writes {
         key: String,
         hashes: BodyHashes,
     ) -> Result<Response> {
-        let Some(member) = request.data::<Arc<Member>>() else { return self.once(next, request, false).await };
+        let Some(member) = request.data::<Arc<Member>>() else { return self.once(next, request).await };
         // Ids are case-insensitive, and no two of these paths differ only in case.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };

@@ -35,7 +35,7 @@ pub fn allow(path: &str, other: &[(&str, &str)]) -> String {
     if let Some((_, methods)) = other.iter().find(|(known, _)| is_at(known, path)) {
         return (*methods).to_owned();
     }
-    let here = operation::all().iter().filter(|operation| operation.matches(path).is_some()).collect::<Vec<_>>();
+    let here = operation::at(path).collect::<Vec<_>>();
     let mut methods: Vec<&str> = here.iter().map(|operation| operation.method.as_str()).collect();
     if here.iter().any(|operation| operation.method == Method::GET && !operation.is_paid) {
         methods.push(Method::HEAD.as_str());

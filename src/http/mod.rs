@@ -25,6 +25,7 @@ pub mod parameters;
 pub mod rate_limit;
 pub mod request_id;
 pub mod tools;
+pub mod trailing_slash;
 pub mod version;
 
 use std::sync::Arc;
@@ -105,6 +106,7 @@ pub fn stack(
         authorize: Arc::new(layers.authorize),
         writes: Arc::new(layers.writes),
     };
+    let pages = errors.other_paths.clone();
     let (client, memory, authenticate) = (Arc::new(client), Arc::new(BodyMemory::default()), Arc::new(authenticate));
     let (limits, open_limits, told_limits) =
         (shared.rate_limit.clone(), shared.rate_limit.clone(), shared.rate_limit.clone());
@@ -128,6 +130,8 @@ pub fn stack(
         .at(TOOLS, tools)
         .at(share::PATH, shared_page)
         .nest_no_strip("/", open)
+        .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
+        .boxed()
         .around(move |next, request| body::read(memory.clone(), next, request))
         .boxed()
         .around(move |next, request| errors::errors(errors.clone(), next, request))
@@ -163,7 +167,7 @@ impl Shared {
             .boxed()
             .around(body::refuse)
             .boxed()
-            // 404, 402 and 403 come before any error about the body, so that a body error never reveals what exists.
+            // 404, 403 and 402 come before any error about the body, so that a body error never reveals what exists.
             .around(move |next, request| access::authorize(authorize.clone(), next, request))
             .boxed()
     }
@@ -181,7 +185,7 @@ impl Shared {
     /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
         let (limits, authenticate, origins) = (self.rate_limit.clone(), Arc::new(tools.authenticate), tools.origins);
-        let caller = authenticate.clone();
+        let (caller, address) = (authenticate.clone(), Arc::<str>::from(tools.address));
         let operations = self
             .authorized(tools.operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
@@ -194,6 +198,8 @@ impl Shared {
             .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
             .boxed()
             .around(tools::without_cookies)
+            .boxed()
+            .around(move |next, request| tools::explain(address.clone(), next, request))
             .boxed()
             .around(move |next, request| origin::own_origin(origins.clone(), next, request))
             .boxed()

@@ -5,15 +5,22 @@
 
 use std::sync::Arc;
 
-use poem::{Endpoint, IntoResponse, Request, Response, Result, endpoint::BoxEndpoint, http::header};
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    endpoint::BoxEndpoint,
+    http::{Method, header},
+};
 
 use super::{authenticate::Authenticate, origin::OwnOrigins};
+use crate::web::{page, tools};
 
 /// Makes the endpoint from the operations behind their layers.
 pub type Build = Box<dyn FnOnce(BoxEndpoint<'static>) -> BoxEndpoint<'static>>;
 
 /// The tool endpoint and its settings.
 pub struct Tools {
+    /// The URL of the endpoint.
+    pub address: String,
     /// The operations as tools call them.
     pub operations: BoxEndpoint<'static>,
     /// Makes the endpoint.
@@ -30,5 +37,17 @@ pub struct Tools {
 /// The errors of the inner layers.
 pub async fn without_cookies<E: Endpoint>(next: Arc<E>, mut request: Request) -> Result<Response> {
     request.headers_mut().remove(header::COOKIE);
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// The layer that tells people who open the endpoint at `address` in a browser what to do with it. They have no token, so it stands before
+/// authentication.
+///
+/// # Errors
+/// The errors of the inner layers.
+pub async fn explain<E: Endpoint>(address: Arc<str>, next: Arc<E>, request: Request) -> Result<Response> {
+    if *request.method() == Method::GET && page::is_wanted(request.headers()) {
+        return Ok(tools::page(&address));
+    }
     next.call(request).await.map(IntoResponse::into_response)
 }

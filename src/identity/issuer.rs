@@ -87,14 +87,24 @@ impl Issuer {
         }
     }
 
-    /// Returns whether the issuer answers now, whatever is cached.
-    pub async fn is_reachable(&self) -> bool {
-        self.discover().await.is_ok()
+    /// Returns whether the issuer's document is right now, whatever is cached, or `None` if the issuer does not answer at all.
+    pub async fn is_well(&self) -> Option<bool> {
+        let address = self.document_address();
+        let response = self.send(&address).await.ok()?;
+        let document = document(&address, response).await;
+        Some(document.and_then(|document| self.own(document)).is_ok())
     }
 
     async fn discover(&self) -> Result<Metadata, IssuerUnavailable> {
-        let address = format!("{}/.well-known/openid-configuration", self.url.trim_end_matches('/'));
-        let document: Metadata = self.get(&address).await?;
+        self.own(self.get(&self.document_address()).await?)
+    }
+
+    fn document_address(&self) -> String {
+        format!("{}/.well-known/openid-configuration", self.url.trim_end_matches('/'))
+    }
+
+    /// Fails if a document is that of another issuer.
+    fn own(&self, document: Metadata) -> Result<Metadata, IssuerUnavailable> {
         if document.issuer().as_str() != self.url {
             return Err(IssuerUnavailable(format!(
                 "its document names another issuer, {}",
@@ -106,21 +116,32 @@ impl Issuer {
 
     /// Fetches a JSON document of the issuer.
     pub(super) async fn get<T: DeserializeOwned>(&self, address: &str) -> Result<T, IssuerUnavailable> {
-        let unavailable = |reason: String| IssuerUnavailable(format!("GET {address}: {reason}"));
+        document(address, self.send(address).await?).await
+    }
+
+    async fn send(&self, address: &str) -> Result<reqwest::Response, IssuerUnavailable> {
         if !Url::parse(address).is_ok_and(|parsed| is_secure(&parsed)) {
-            return Err(unavailable("not a secure address".to_owned()));
+            return Err(unavailable(address, "not a secure address"));
         }
         let request = self.http.get(address).timeout(TIME_LIMIT);
-        let response = request.send().await.map_err(|error| unavailable(error.to_string()))?;
-        if response.status() != reqwest::StatusCode::OK {
-            return Err(unavailable(format!("status {}", response.status())));
-        }
-        json(response, MAX_DOCUMENT_BYTES).await.map_err(unavailable)
+        request.send().await.map_err(|error| unavailable(address, &error.to_string()))
     }
 
     pub(super) fn http(&self) -> &reqwest::Client {
         &self.http
     }
+}
+
+fn unavailable(address: &str, reason: &str) -> IssuerUnavailable {
+    IssuerUnavailable(format!("GET {address}: {reason}"))
+}
+
+/// Reads the JSON document that an issuer sent.
+async fn document<T: DeserializeOwned>(address: &str, response: reqwest::Response) -> Result<T, IssuerUnavailable> {
+    if response.status() != reqwest::StatusCode::OK {
+        return Err(unavailable(address, &format!("status {}", response.status())));
+    }
+    json(response, MAX_DOCUMENT_BYTES).await.map_err(|reason| unavailable(address, &reason))
 }
 
 /// Reads a JSON document of at most `max_bytes`. An error says why it cannot be read.

@@ -1,157 +1,183 @@
-//! Makes the result of a tool call from the answer of the operation, or from its refusal.
+//! Makes the result of a tool call from the answer of the operation.
 
-use api::error::ApiError;
+use std::cmp::Reverse;
+
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 use super::{
+    arguments::Size,
     catalogue::Declaration,
     clean::{ADVICE, clean},
+    fit::{BUDGET, Cut, cut, longest, remove_series},
+    round::{RULE, rounded},
     state::State,
     text::{left_out, readable, warnings},
 };
 
 /// The field of `_meta` that says how large an answer is.
 const SIZE: &str = "sightline/size";
-/// The field of `_meta` that holds a refusal for programs.
-const REFUSAL: &str = "sightline/error";
 /// The field of `_meta` that says the state of an answer for programs.
 const STATE: &str = "sightline/state";
 /// The number of bytes that count as one token. JSON with many numbers has about as many.
 const BYTES_OF_TOKEN: usize = 3;
 
-/// A list that an answer shows in part.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Cut {
-    /// Its place, such as `data.tables.countries`.
-    pub list: String,
-    /// The rows shown.
-    pub shown: usize,
-    /// All rows.
-    pub rows: usize,
+/// The answer of an operation, before it is cut and rounded.
+struct Given<'a> {
+    tool: &'a Declaration,
+    answer: Value,
+    size: Size,
+    /// The argument that shows the series, if they were left out.
+    series_by: Option<&'static str>,
+    state: Option<&'a State>,
 }
 
-/// Returns the answer that a tool gives where the operation answers `answer`: cleaned, and with at most `rows` rows in the lists that
-/// the operation does not bound. The coverage of a list that is cut tells of the rows shown. Every other value is that of the operation.
+/// An answer as a model gets it.
+struct Said {
+    text: String,
+    structured: Value,
+    /// The bytes of `structured` as JSON.
+    bytes: usize,
+    /// The parts that are shown in part or not at all.
+    left_out: Vec<String>,
+}
+
+/// Returns the result of a call that the operation answered: cleaned, rounded, and within the size that the call asks for.
+///
+/// The text and the structured content both hold rows, because some clients show a model only one of them. Where the call names no
+/// `limit`, every list is cut to as many rows as fit [`BUDGET`].
 #[must_use]
-pub fn given(tool: &Declaration, answer: Value, rows: usize) -> (Value, Vec<Cut>) {
-    let mut answer = clean(answer);
-    let cuts = tool.rows.cut.iter().filter_map(|pointer| {
-        let list = answer.pointer_mut(pointer)?.as_array_mut()?;
-        let all = list.len();
-        if all <= rows {
-            return None;
-        }
-        list.truncate(rows);
-        let clicks: f64 = list.iter().filter_map(|row| row["clicks"].as_f64()).sum();
-        let name = pointer.rsplit('/').next().unwrap_or_default();
-        if let Some(coverage) = answer.pointer_mut(&format!("/meta/coverage/{name}")) {
-            narrow(coverage, rows, clicks);
-        }
-        Some(Cut { list: pointer.trim_start_matches('/').replace('/', "."), shown: rows, rows: all })
-    });
-    let cuts = cuts.collect();
-    (answer, cuts)
-}
-
-/// Makes the coverage of a table that of its first `rows` rows, which have so many `clicks`. Where rows overlap it says no clicks.
-fn narrow(coverage: &mut Value, rows: usize, clicks: f64) {
-    let all = coverage["clicks"].as_f64();
-    let Some(fields) = coverage.as_object_mut() else { return };
-    fields.insert("rowsShown".to_owned(), json!(rows));
-    fields.insert("hasMore".to_owned(), json!(true));
-    let Some(all) = all.filter(|all| *all > 0.0) else { return };
-    for name in ["clicksShare", "sliceShare"] {
-        if let Some(share) = fields.get(name).and_then(Value::as_f64) {
-            fields.insert(name.to_owned(), json!(share * clicks / all));
-        }
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "a sum of whole numbers below 2^53")]
-    fields.insert("clicks".to_owned(), json!(clicks as i64));
-}
-
-/// Returns the result of a call that the operation answered.
-#[must_use]
-pub fn success(tool: &Declaration, answer: Value, rows: usize, state: Option<State>) -> CallToolResult {
-    let (answer, cuts) = given(tool, answer, rows);
-    let body = readable(&answer);
-    let structured = answer.to_string().len() / BYTES_OF_TOKEN;
-    let omitted = cuts.iter().map(Cut::advice).chain(bounded(tool, &answer, &cuts));
-    let omitted: Vec<String> = omitted.chain(left_out(&answer["data"]["explanation"])).collect();
-    let warnings = warnings(&answer).map(|line| line + "\n").unwrap_or_default();
-    let mut head =
-        format!("{warnings}{ADVICE}\nRoughly {} tokens here, {structured} as JSON.\n", body.len() / BYTES_OF_TOKEN);
-    let said = state.as_ref().map(State::line);
-    for line in said.iter().chain(&omitted) {
-        head.extend([line.as_str(), "\n"]);
-    }
+pub fn success(tool: &Declaration, answer: Value, size: Size, state: Option<State>) -> CallToolResult {
+    let said = Given::of(tool, answer, size, state.as_ref()).fitting();
     let size = json!({
-        "textTokens": (head.len() + body.len()) / BYTES_OF_TOKEN, "structuredTokens": structured, "leftOut": omitted,
+        "textTokens": said.text.len() / BYTES_OF_TOKEN, "structuredTokens": said.bytes / BYTES_OF_TOKEN,
+        "leftOut": said.left_out,
     });
-    let mut result = CallToolResult::success(vec![ContentBlock::text(format!("{head}\n{body}"))]);
-    result.structured_content = Some(answer);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(said.text)]);
+    result.structured_content = Some(said.structured);
     result.with_meta(Some(meta(SIZE, size, state)))
 }
 
-impl Cut {
-    fn advice(&self) -> String {
-        format!("{}: {} of {} rows shown; a larger limit shows more.", self.list, self.shown, self.rows)
+impl<'a> Given<'a> {
+    fn of(tool: &'a Declaration, answer: Value, size: Size, state: Option<&'a State>) -> Self {
+        let mut answer = clean(answer);
+        let is_shorter = !size.has_series && remove_series(&mut answer["data"]);
+        if let (Some(pointer), Some(rows)) = (tool.largest_by, answer["data"].as_array_mut()) {
+            rows.sort_by_key(|row| Reverse(row.pointer(pointer).and_then(Value::as_i64)));
+        }
+        Self { tool, answer, size, series_by: tool.series_by.filter(|_| is_shorter), state }
+    }
+
+    /// Returns the answer with all of its rows, or if it is too large with as many in each list as fit: first the same number in the
+    /// text and in the structured content, then more in the text, where a row is short.
+    fn fitting(&self) -> Said {
+        let whole = self.said(usize::MAX, usize::MAX);
+        if self.size.is_asked || whole.bytes() <= BUDGET {
+            return whole;
+        }
+        let (structured, _) = self.largest(1, |rows| self.said(rows, rows));
+        self.largest(structured, |rows| self.said(rows, structured)).1
+    }
+
+    /// Returns the largest number of rows whose answer fits, and that answer. It is `least` if none fits.
+    fn largest(&self, least: usize, said: impl Fn(usize) -> Said) -> (usize, Said) {
+        let (mut fits, mut found, mut too_many) = (least, said(least), longest(&self.answer) + 1);
+        while too_many.saturating_sub(fits) > 1 {
+            let rows = fits.midpoint(too_many);
+            let tried = said(rows);
+            if tried.bytes() <= BUDGET {
+                (fits, found) = (rows, tried);
+            } else {
+                too_many = rows;
+            }
+        }
+        (fits, found)
+    }
+
+    /// Returns the answer with at most so many rows in each list of the text, and of the structured content.
+    fn said(&self, in_text: usize, in_structured: usize) -> Said {
+        let (exact, cuts) = self.cut(in_text);
+        let shown = rounded(exact.clone());
+        let left_out = self.left_out(&shown, &cuts);
+        let rule = if shown == exact { "" } else { RULE };
+        let text = self.text(&shown, &[sentence(&left_out, self.series_by).as_str(), rule]);
+        let structured = rounded(self.cut(in_structured).0);
+        Said { text, bytes: structured.to_string().len(), structured, left_out }
+    }
+
+    /// Cuts each list after `rows` rows, and those that the operation does not bound after as many as were asked for.
+    fn cut(&self, rows: usize) -> (Value, Vec<Cut>) {
+        let mut answer = self.answer.clone();
+        let is_bounded = |place: &str| !self.tool.rows.cut.contains(&place);
+        let cuts = cut(&mut answer, &|place| if is_bounded(place) { rows } else { rows.min(self.size.rows) });
+        (answer, cuts)
+    }
+
+    fn text(&self, structured: &Value, notes: &[&str]) -> String {
+        let notes: Vec<&str> = notes.iter().copied().filter(|note| !note.is_empty()).collect();
+        let notes = (!notes.is_empty()).then(|| format!("{}.", notes.join(". ")));
+        let head = [warnings(structured), Some(ADVICE.to_owned()), self.state.map(State::line), notes];
+        let mut text = head.into_iter().flatten().map(|line| line + "\n").collect::<String>() + "\n";
+        text.push_str(&readable(structured));
+        text
+    }
+
+    /// Returns the lists that are shown in part, each with the rows shown and all rows.
+    fn left_out(&self, answer: &Value, cuts: &[Cut]) -> Vec<String> {
+        let in_explanation = left_out(&answer["data"]["explanation"]);
+        let bounded = bounded(self.tool, answer, self.size.rows);
+        let is_told = |cut: &&Cut| {
+            cut.list.starts_with("data.explanation.")
+                || bounded.iter().any(|part| part.starts_with(&format!("{} ", cut.name())))
+        };
+        let others = cuts.iter().filter(|cut| !is_told(cut)).map(|cut| match self.tool.largest_by {
+            Some(_) => format!(
+                "{} {} of {}, the largest; the others have {} clicks",
+                cut.name(),
+                cut.shown,
+                cut.rows,
+                cut.clicks
+            ),
+            None => format!("{} {} of {}", cut.name(), cut.shown, cut.rows),
+        });
+        let others: Vec<String> = others.collect();
+        in_explanation.into_iter().chain(bounded.clone()).chain(others).collect()
     }
 }
 
-/// Says which tables and lists the operation has bounded, by their coverage.
-fn bounded(tool: &Declaration, answer: &Value, cuts: &[Cut]) -> Vec<String> {
+impl Said {
+    /// The bytes of text and structured content together.
+    fn bytes(&self) -> usize {
+        self.text.len() + self.bytes
+    }
+}
+
+/// Says what is left out, and which arguments show it.
+fn sentence(left_out: &[String], series_by: Option<&str>) -> String {
+    let lists =
+        (!left_out.is_empty()).then(|| format!("Shown in part: {}; a larger limit shows more", left_out.join(", ")));
+    let series = series_by.map(|argument| format!("Not shown: series; {argument} shows them"));
+    lists.into_iter().chain(series).collect::<Vec<_>>().join(". ")
+}
+
+/// Says which tables the operation has bounded or that are cut, by their coverage.
+fn bounded(tool: &Declaration, answer: &Value, rows: usize) -> Vec<String> {
     if tool.rows.parameters.is_empty() {
         return Vec::new();
     }
-    let is_cut = |name: &str| cuts.iter().any(|cut| cut.list.rsplit('.').next() == Some(name));
     let coverage = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
-    let bounded = coverage.filter(|(name, of)| of["hasMore"] == true && !is_cut(name));
-    let bounded = bounded.filter_map(|(name, of)| {
-        let (shown, matched) = (of["rowsShown"].as_u64()?, of["rowsMatched"].as_u64()?);
-        Some(format!("{name}: {shown} of {matched} rows shown; a larger limit shows more."))
+    let bounded = coverage.filter_map(|(name, of)| {
+        let shown = of["rowsShown"].as_u64()?;
+        let all = of["rowsMatched"].as_u64().or_else(|| of["rowsKnown"].as_u64())?;
+        let has_more = of["hasMore"].as_bool().unwrap_or(shown >= rows as u64);
+        (has_more && shown < all).then(|| format!("{name} {shown} of {all}"))
     });
     bounded.collect()
 }
 
-/// Returns the result of a call that was refused: what is wrong, and the way out.
+/// Returns the `_meta` of a result: `value` under `name`, and the state.
 #[must_use]
-pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
-    let body = refusal.body();
-    let mut text = format!("Error {}: {}", refusal.code.as_str(), body.error);
-    for (title, said) in [("", &body.hint), ("correlationId: ", &body.correlation_id)] {
-        if let Some(said) = said {
-            text.extend(["\n", title, said.as_str()]);
-        }
-    }
-    text.extend(["\n", way_out(refusal).as_str()]);
-    if let Some(state) = &state {
-        text.extend(["\n", state.line().as_str()]);
-    }
-    let error = json!({
-        "code": refusal.code.as_str(), "status": refusal.code.status().as_u16(), "hint": body.hint,
-        "correlationId": body.correlation_id, "retryAfter": refusal.retry_after,
-    });
-    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error, state)))
-}
-
-/// Says whether the model can mend the call, or the person must act.
-fn way_out(refusal: &ApiError) -> String {
-    match refusal.code.status().as_u16() {
-        400 | 413 | 415 | 422 => "Change the argument that the hint names, and call the tool again.".to_owned(),
-        404 => "The person has nothing of this kind. list_properties gives the properties that they can see; other tools list records."
-            .to_owned(),
-        401 => "Sign in again.".to_owned(),
-        503 => {
-            let seconds = refusal.retry_after.unwrap_or(60);
-            format!("Nothing is wrong with the call: try again in {seconds} seconds.")
-        }
-        500..=599 => "Nothing is wrong with the call: try again later, and report the correlationId if it persists.".to_owned(),
-        _ => "Calling again does not help until somebody has acted: tell the person what the hint says.".to_owned(),
-    }
-}
-
-fn meta(name: &str, value: Value, state: Option<State>) -> MetaObject {
+pub fn meta(name: &str, value: Value, state: Option<State>) -> MetaObject {
     let mut meta = MetaObject::new();
     meta.insert(name.to_owned(), value);
     if let Some(state) = state {
@@ -162,8 +188,6 @@ fn meta(name: &str, value: Value, state: Option<State>) -> MetaObject {
 
 #[cfg(test)]
 mod tests {
-    use api::error::Code;
-
     use super::*;
     use crate::mcp::catalogue;
 
@@ -175,66 +199,101 @@ mod tests {
         serde_json::to_value(result).unwrap()["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    #[test]
-    fn a_long_list_is_cut_and_says_so() {
-        let answer = json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }, { "keyword": "c" }] });
-        let (shown, cuts) = given(tool("list_branded_keywords"), answer.clone(), 2);
-        assert_eq!(shown, json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }] }));
-        assert_eq!(cuts, [Cut { list: "data".to_owned(), shown: 2, rows: 3 }]);
-        let result = success(tool("list_branded_keywords"), answer.clone(), 2, None);
-        assert!(text(&result).contains("data: 2 of 3 rows shown; a larger limit shows more."));
-        assert_eq!(given(tool("list_branded_keywords"), answer.clone(), 3), (answer, Vec::new()));
+    fn size(rows: usize, is_asked: bool) -> Size {
+        Size { rows, is_asked, has_series: false }
+    }
+
+    /// The lists that an answer leaves out.
+    fn left_out(result: &CallToolResult) -> &Value {
+        &result.meta.as_ref().unwrap()[SIZE]["leftOut"]
+    }
+
+    fn bytes(result: &CallToolResult) -> usize {
+        text(result).len() + result.structured_content.as_ref().unwrap().to_string().len()
     }
 
     #[test]
-    fn the_coverage_of_a_list_that_is_cut_tells_of_the_rows_shown() {
-        let country = |key: &str, clicks: u32| json!({ "key": key, "clicks": clicks });
+    fn a_long_list_is_cut_and_says_so() {
+        let answer = json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }, { "keyword": "c" }] });
+        let result = success(tool("list_records"), answer.clone(), size(2, true), None);
+        assert_eq!(result.structured_content, Some(json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }] })));
+        assert!(
+            text(&result).contains("\nShown in part: rows 2 of 3; a larger limit shows more.\n"),
+            "{}",
+            text(&result)
+        );
+        let whole = success(tool("list_records"), answer.clone(), size(3, true), None);
+        assert_eq!((whole.structured_content.as_ref(), left_out(&whole)), (Some(&answer), &json!([])));
+        assert!(!text(&whole).contains("Shown in part"), "{}", text(&whole));
+    }
+
+    #[test]
+    fn an_answer_without_a_limit_is_small() {
+        let query =
+            |number: usize| json!({ "key": format!("query {number}"), "clicks": 1000 - number, "ctr": 0.123_456_789 });
+        let rows = |count: usize| (0..count).map(query).collect::<Vec<_>>();
         let answer = json!({
-            "data": { "tables": { "countries": [country("usa", 60), country("gbr", 20), country("deu", 20)] } },
-            "meta": { "coverage": { "countries": {
-                "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false, "clicks": 100, "clicksShare": 0.5, "sliceShare": 1.0,
-            } } },
+            "data": { "tables": { "queries": rows(400), "countries": rows(3) } },
+            "meta": { "coverage": { "queries": { "rowsShown": 400, "rowsKnown": 900, "clicks": 320_200 } } },
         });
-        let (shown, _) = given(tool("get_performance"), answer.clone(), 2);
-        let expected = json!({
-            "rowsShown": 2, "rowsMatched": 3, "rowsKnown": 3, "hasMore": true, "clicks": 80, "clicksShare": 0.4, "sliceShare": 0.8,
-        });
-        assert_eq!(shown["meta"]["coverage"]["countries"], expected);
-        let mut overlapping = answer;
-        overlapping["meta"]["coverage"]["countries"] =
-            json!({ "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false });
-        let (shown, _) = given(tool("get_performance"), overlapping, 2);
-        let expected = json!({ "rowsShown": 2, "rowsMatched": 3, "rowsKnown": 3, "hasMore": true });
-        assert_eq!(shown["meta"]["coverage"]["countries"], expected, "rows that overlap are not added up");
+        let result = success(tool("get_performance"), answer.clone(), size(400, false), None);
+        let shown = result.structured_content.as_ref().unwrap();
+        let queries = shown["data"]["tables"]["queries"].as_array().unwrap();
+        assert!((BUDGET - 200..=BUDGET).contains(&bytes(&result)), "{} bytes", bytes(&result));
+        let in_text = text(&result).lines().filter(|line| line.starts_with("\"query ")).count();
+        assert!(
+            (queries.len()..queries.len() + 9).contains(&in_text),
+            "{in_text} rows in the text, {} beside it",
+            queries.len()
+        );
+        assert_eq!(*left_out(&result), json!([format!("queries {in_text} of 900")]));
+        assert_eq!(shown["data"]["tables"]["countries"].as_array().unwrap().len(), 3);
+        let clicks: i64 = queries.iter().map(|row| row["clicks"].as_i64().unwrap()).sum();
+        let coverage = &shown["meta"]["coverage"]["queries"];
+        assert_eq!((&coverage["rowsShown"], &coverage["clicks"]), (&json!(queries.len()), &json!(clicks)));
+        let said = text(&result);
+        assert_eq!(
+            said.lines().filter(|line| line.starts_with("Shown in part: ") && line.contains(RULE)).count(),
+            1,
+            "{said}"
+        );
+        let asked = success(tool("get_performance"), answer, size(400, true), None);
+        assert!(bytes(&asked) > BUDGET, "what was asked for is not cut");
+    }
+
+    #[test]
+    fn the_largest_properties_come_first() {
+        let site = |number: i64| json!({ "name": format!("site{number}.test"), "headline": { "current": { "clicks": number } } });
+        let unread = json!({ "name": "lost.test", "access": "lost", "hint": "Add it again." });
+        let sites: Vec<Value> = std::iter::once(unread).chain((1..=204).map(site)).collect();
+        let result = success(tool("list_properties"), json!({ "data": sites }), size(25, false), None);
+        let shown = result.structured_content.as_ref().unwrap()["data"].as_array().unwrap();
+        let clicks: Vec<i64> =
+            shown.iter().map(|site| site["headline"]["current"]["clicks"].as_i64().unwrap()).collect();
+        assert_eq!(clicks, (180..=204).rev().collect::<Vec<_>>());
+        assert_eq!(*left_out(&result), json!(["rows 25 of 205, the largest; the others have 16110 clicks"]));
+        assert!(bytes(&result) <= BUDGET);
+    }
+
+    #[test]
+    fn series_are_shown_to_those_who_ask() {
+        let answer = json!({ "data": { "visibility": { "index": 31.896, "series": [{ "index": 30.1 }] } } });
+        let insights = |has_series| {
+            success(tool("get_query_insights"), answer.clone(), Size { rows: 10, is_asked: false, has_series }, None)
+        };
+        let short = insights(false);
+        assert_eq!(short.structured_content, Some(json!({ "data": { "visibility": { "index": 31.9 } } })));
+        assert!(text(&short).contains("\nNot shown: series; granularity shows them. CTR"), "{}", text(&short));
+        assert!(insights(true).structured_content.unwrap()["data"]["visibility"]["series"].is_array());
     }
 
     #[test]
     fn a_bounded_table_says_so() {
-        let answer = json!({
-            "data": [],
-            "meta": { "coverage": {
-                "countries": { "rowsShown": 25, "rowsMatched": 61, "rowsKnown": 70, "hasMore": true },
-                "pages": { "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 9, "hasMore": false },
-            } },
-        });
-        let result = success(tool("get_countries"), answer, 25, None);
-        let left_out = &result.meta.unwrap()[SIZE]["leftOut"];
-        assert_eq!(*left_out, json!(["countries: 25 of 61 rows shown; a larger limit shows more."]));
-    }
-
-    #[test]
-    fn a_list_says_how_many_rows_match() {
-        let answer = |listed: usize| {
-            json!({
-                "data": { "queriesAnalysed": 900, "queries": vec![json!({}); listed] },
-                "meta": { "coverage": { "queries": {
-                    "rowsShown": listed, "rowsMatched": 3, "rowsKnown": 12_510, "hasMore": listed < 3,
-                } } },
-            })
-        };
-        for (listed, said) in [(2, json!(["queries: 2 of 3 rows shown; a larger limit shows more."])), (3, json!([]))] {
-            let result = success(tool("find_cannibalization"), answer(listed), listed, None);
-            assert_eq!(result.meta.unwrap()[SIZE]["leftOut"], said);
+        let coverage = |shown: usize, more: bool| json!({ "rowsShown": shown, "rowsMatched": 61, "rowsKnown": 12_510, "hasMore": more });
+        for (more, said) in [(true, json!(["countries 25 of 61"])), (false, json!([]))] {
+            let answer =
+                json!({ "data": vec![json!({}); 25], "meta": { "coverage": { "countries": coverage(25, more) } } });
+            assert_eq!(*left_out(&success(tool("get_countries"), answer, size(25, true), None)), said);
         }
     }
 
@@ -244,27 +303,7 @@ mod tests {
             "data": { "tables": { "countries": [{}, {}, {}] } },
             "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false } } },
         });
-        let result = success(tool("get_performance"), answer, 2, None);
-        let said = json!(["data.tables.countries: 2 of 3 rows shown; a larger limit shows more."]);
-        assert_eq!(result.meta.unwrap()[SIZE]["leftOut"], said);
-    }
-
-    #[test]
-    fn refusals_say_who_must_act() {
-        for (refusal, way_out) in [
-            (ApiError::invalid("limit", "must be a whole number"), "Change the argument"),
-            (ApiError::new(Code::NotFound), "list_properties gives"),
-            (ApiError::new(Code::SubscriptionRequired), "tell the person"),
-            (ApiError::new(Code::Forbidden), "tell the person"),
-            (ApiError::new(Code::SearchAccountDisconnected), "tell the person"),
-            (ApiError::new(Code::SearchEngineUnavailable).retry_after(7), "in 7 seconds"),
-            (ApiError::new(Code::Internal), "try again later"),
-        ] {
-            let result = refused(&refusal, None);
-            assert_eq!(result.is_error, Some(true));
-            let text = text(&result);
-            assert!(text.starts_with(&format!("Error {}", refusal.code.as_str())) && text.contains(way_out), "{text}");
-            assert_eq!(result.meta.unwrap()[REFUSAL]["code"], refusal.code.as_str());
-        }
+        let result = success(tool("get_performance"), answer, size(2, true), None);
+        assert_eq!(*left_out(&result), json!(["countries 2 of 3"]));
     }
 }

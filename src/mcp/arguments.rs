@@ -3,6 +3,7 @@
 use api::{error::ApiError, models::Compare, params::ParamValue as _};
 use poem::http::Method;
 use rmcp::model::JsonObject;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
@@ -33,8 +34,19 @@ pub struct Call {
     pub key: Option<String>,
     /// The named periods.
     pub named: Named,
+    /// The size of the answer.
+    pub size: Size,
+}
+
+/// The size of the answer that a call asks for.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Size {
     /// The most rows of each list.
     pub rows: usize,
+    /// True if the call names that number. Otherwise the answer may have fewer, to stay small.
+    pub is_asked: bool,
+    /// True if the series of the answer are asked for.
+    pub has_series: bool,
 }
 
 /// Reads the `arguments` of a call of `offer`.
@@ -42,22 +54,29 @@ pub struct Call {
 /// # Errors
 /// `invalid_request`, with a hint that names the argument and the way out.
 pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
-    let known = offer.arguments().ok_or_else(|| ApiError::invalid("name", "must be a tool with arguments"))?;
-    let given: Vec<(String, Value)> = arguments.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    let (declared, known) = (offer.declaration, &offer.arguments.schemas);
+    let is_kind = |name: &str| name == "kind" && !declared.kind.is_empty();
+    let given = arguments.into_iter().filter(|(name, value)| !value.is_null() && !is_kind(name));
+    let given: Vec<(String, Value)> = given.collect();
     if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        return Err(ApiError::invalid(name, &format!("is no argument of this tool; it takes {}", listed(&names))));
+        let whose = if declared.kind.is_empty() { "this tool".to_owned() } else { format!("kind={}", declared.kind) };
+        return Err(ApiError::invalid(name, &format!("is no argument of {whose}; it takes {}", listed(&names))));
     }
     let named = Named { by_calendar: by_calendar(offer), ..Named::default() };
     // A body without members is one, too: the operation says which it lacks.
     let body = (offer.operation.method != Method::GET).then(Map::new);
     let mut call = Call { body, named, ..Call::default() };
-    let mut rows = u64::from(offer.declaration.rows.default);
+    let mut rows = u64::from(declared.rows.default);
+    call.size.has_series = declared.series_by.is_none_or(|name| given.iter().any(|(given, _)| given == name));
     for (name, value) in given {
         match name.as_str() {
             "property" => call.property = Some(text(&name, &value)?),
             "idempotencyKey" => call.key = Some(text(&name, &value)?),
-            "limit" => rows = whole(&name, &value, offer.most_rows().unwrap_or_default())?,
+            "limit" => {
+                rows = whole(&name, &value, offer.most_rows().unwrap_or_default())?;
+                call.size.is_asked = true;
+            }
             "period" => call.named.period = Some(period(&value)?),
             "compareTo" => call.query.push(("compare".to_owned(), compare(&value)?)),
             _ if is_parameter(offer, &name) => {
@@ -70,8 +89,8 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     if offer.operation.is_property_scoped() && call.property.as_deref().unwrap_or_default().trim().is_empty() {
         return Err(ApiError::invalid("property", "is required; list_properties gives ids, domains and site URLs"));
     }
-    call.rows = usize::try_from(rows).unwrap_or(usize::MAX);
-    call.settle_dates(offer.declaration.dates)?;
+    call.size.rows = usize::try_from(rows).unwrap_or(usize::MAX);
+    call.settle_dates(declared.dates)?;
     call.add_defaults(offer, rows);
     call.check_length()?;
     Ok(call)
@@ -134,9 +153,9 @@ fn by_calendar(offer: &Offer) -> bool {
     offer.declaration.dates == Dates::Calendar
 }
 
+/// Returns whether the argument `name` is the operation's parameter of the same name.
 fn is_parameter(offer: &Offer, name: &str) -> bool {
-    let is_date = ["startDate", "endDate", "compareStart", "compareEnd"].contains(&name);
-    offer.declaration.parameters.contains(&name) || (is_date && offer.declaration.dates != Dates::None)
+    offer.declaration.parameters.contains(&name) || offer.declaration.dates.parameters().contains(&(name, name))
 }
 
 fn listed(names: &[&str]) -> String {
@@ -184,7 +203,8 @@ mod tests {
 
     fn call(tool: &str, arguments: &Value) -> Result<Call, ApiError> {
         let offers = Offers::of(&document(&Locations::relative()));
-        read(offers.find(tool).unwrap(), arguments.as_object().unwrap().clone())
+        let arguments = arguments.as_object().unwrap().clone();
+        read(offers.find(tool, &arguments).unwrap()?, arguments)
     }
 
     fn query(tool: &str, arguments: &Value) -> String {
@@ -195,54 +215,60 @@ mod tests {
     #[test]
     fn arguments_become_parameters() {
         for (tool, arguments, expected) in [
-            ("get_countries", json!({ "property": "a.test" }), "limit=25"),
+            ("get_countries", json!({ "property": "a.test" }), "limit=10"),
             (
                 "get_countries",
                 json!({ "property": "a.test", "limit": 3, "searchType": "image" }),
                 "searchType=image&limit=3",
             ),
             ("get_countries", json!({ "property": "a.test", "limit": "3", "searchType": null }), "limit=3"),
-            ("get_performance", json!({ "property": "a.test" }), "queryLimit=25&pageLimit=25&scope=tables"),
+            ("get_performance", json!({ "property": "a.test" }), "queryLimit=10&pageLimit=10&scope=tables"),
             (
                 "get_performance",
                 json!({ "property": "a.test", "scope": "all" }),
-                "scope=all&queryLimit=25&pageLimit=25",
+                "scope=all&queryLimit=10&pageLimit=10",
             ),
             (
                 "find_cannibalization",
                 json!({ "property": "a.test", "includeBranded": true }),
-                "includeBranded=true&limit=25",
+                "includeBranded=true&limit=10",
             ),
             (
                 "get_countries",
                 json!({ "property": "a.test", "filters": [{ "dimension": "device", "operator": "equals", "value": "MOBILE" }] }),
-                r#"filters=[{"dimension":"device","operator":"equals","value":"MOBILE"}]&limit=25"#,
+                r#"filters=[{"dimension":"device","operator":"equals","value":"MOBILE"}]&limit=10"#,
             ),
-            ("list_properties", json!({ "days": 7 }), "days=7"),
+            ("list_properties", json!({ "search": "shop", "days": 7 }), "search=shop&days=7"),
+            (
+                "list_records",
+                json!({ "kind": "annotations", "property": "a", "includeSystem": true }),
+                "includeSystem=true",
+            ),
+            ("list_records", json!({ "kind": "tags" }), ""),
             (
                 "compare_periods",
                 json!({ "property": "a.test" }),
-                "compare=previous_period&queryLimit=25&pageLimit=25&scope=tables",
+                "compare=previous_period&queryLimit=10&pageLimit=10&scope=tables",
             ),
             (
                 "compare_periods",
                 json!({ "property": "a.test", "period": "last_quarter" }),
-                "compare=previous_calendar_period&queryLimit=25&pageLimit=25&scope=tables",
+                "compare=previous_calendar_period&queryLimit=10&pageLimit=10&scope=tables",
             ),
             (
                 "compare_periods",
                 json!({ "property": "a.test", "period": "last_month", "compareTo": "previous_year" }),
-                "compare=previous_year&queryLimit=25&pageLimit=25&scope=tables",
+                "compare=previous_year&queryLimit=10&pageLimit=10&scope=tables",
             ),
             (
                 "compare_periods",
                 json!({ "property": "a.test", "compareStart": "2026-09-01", "compareEnd": "2026-09-02", "scope": "all" }),
-                "compareStart=2026-09-01&compareEnd=2026-09-02&scope=all&queryLimit=25&pageLimit=25",
+                "compareStart=2026-09-01&compareEnd=2026-09-02&scope=all&queryLimit=10&pageLimit=10",
             ),
             (
                 "get_countries",
                 json!({ "property": "a.test", "compareTo": "previous_year_same_weekdays" }),
-                "compare=previous_year_same_weekdays&limit=25",
+                "compare=previous_year_same_weekdays&limit=10",
             ),
             (
                 "explain_click_change",
@@ -266,9 +292,24 @@ mod tests {
     }
 
     #[test]
+    fn a_call_says_the_size_of_its_answer() {
+        for (tool, arguments, rows, is_asked, has_series) in [
+            ("get_countries", json!({ "property": "a" }), 10, false, true),
+            ("get_countries", json!({ "property": "a", "limit": 10 }), 10, true, true),
+            ("get_query_insights", json!({ "property": "a" }), 10, false, false),
+            ("get_query_insights", json!({ "property": "a", "granularity": "week" }), 10, false, true),
+            ("list_records", json!({ "kind": "tags" }), 25, false, true),
+        ] {
+            let size = call(tool, &arguments).unwrap().size;
+            assert_eq!(size, Size { rows, is_asked, has_series }, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
     fn periods_are_named() {
         let named = |tool: &str, arguments: Value| call(tool, &arguments).unwrap().named;
-        assert!(named("list_annotations", json!({ "property": "a", "period": "last_7_days" })).by_calendar);
+        let notes = json!({ "kind": "annotations", "property": "a", "period": "last_7_days" });
+        assert!(named("list_records", notes).by_calendar);
         assert_eq!(
             named("get_countries", json!({ "property": "a", "period": "last_week" })).period,
             Some(Period::LastWeek)
@@ -313,7 +354,23 @@ mod tests {
             ),
             ("get_performance", json!({ "property": "a", "compareTo": "previous_year" }), "compareTo: is no argument"),
             ("get_performance", json!({ "property": "a", "filters": "x".repeat(65_000) }), "filters: is too long"),
-            ("list_annotations", json!({ "property": "a", "startDate": "é".repeat(12_000) }), "startDate: is too long"),
+            (
+                "list_records",
+                json!({ "kind": "annotations", "property": "a", "startDate": "é".repeat(12_000) }),
+                "startDate: is too long",
+            ),
+            ("list_records", json!({ "property": "a" }), "kind: must be one of annotations, "),
+            ("list_records", json!({ "kind": "segments" }), "property: is required"),
+            (
+                "list_records",
+                json!({ "kind": "segments", "property": "a", "period": "last_week" }),
+                "period: is no argument of kind=segments; it takes property, limit",
+            ),
+            (
+                "list_records",
+                json!({ "kind": "tags", "property": "a" }),
+                "property: is no argument of kind=tags; it takes limit",
+            ),
         ] {
             let refusal = call(tool, &arguments).unwrap_err();
             assert!(refusal.hint.as_deref().unwrap().starts_with(hint), "{refusal}");

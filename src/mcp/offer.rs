@@ -2,48 +2,66 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use api::operation::Operation;
+use api::{error::ApiError, operation::Operation};
 use rmcp::model::{Tool, ToolAnnotations};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     catalogue::{self, Declaration, Effect},
-    schema::{Document, Object},
+    schema::{Arguments, Document, Object},
 };
 
-/// A tool, its operation and its definition.
+/// The beginning of the description of a tool with kinds.
+const KINDS: &str = "Lists the records of one kind:";
+
+/// What a call of a tool, or of one of its kinds, does and takes.
 #[derive(Debug)]
 pub struct Offer {
     /// The declaration.
     pub declaration: &'static Declaration,
     /// The operation that it calls.
     pub operation: &'static Operation,
-    /// The definition that clients get.
-    pub tool: Tool,
+    /// The arguments beside `kind`.
+    pub arguments: Arguments,
 }
 
 /// Every tool.
 #[derive(Debug)]
-pub struct Offers(Vec<Offer>);
+pub struct Offers {
+    offers: Vec<Offer>,
+    tools: Vec<Tool>,
+}
 
 impl Offers {
     /// Makes the tools from the published `document`.
     #[must_use]
     pub fn of(document: &Value) -> Self {
         let document = Document(document);
-        Self(catalogue::all().into_iter().filter_map(|declaration| Offer::of(declaration, &document)).collect())
+        let offers: Vec<Offer> =
+            catalogue::all().into_iter().filter_map(|declaration| Offer::of(declaration, &document)).collect();
+        let tools = offers.chunk_by(|a, b| a.declaration.name == b.declaration.name).filter_map(tool).collect();
+        Self { offers, tools }
     }
 
-    /// Returns the tool called `name`.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Offer> {
-        self.0.iter().find(|offer| offer.declaration.name == name)
+    /// Returns what a call of the tool `name` with `arguments` does. `None` if there is no such tool.
+    ///
+    /// # Errors
+    /// `invalid_request` if the tool has kinds and the call names none of them.
+    pub fn find(&self, name: &str, arguments: &Object) -> Option<Result<&Offer, ApiError>> {
+        let mut kinds = self.offers.iter().filter(|offer| offer.declaration.name == name);
+        let first = kinds.clone().next()?;
+        if first.declaration.kind.is_empty() {
+            return Some(Ok(first));
+        }
+        let known: Vec<&str> = kinds.clone().map(|offer| offer.declaration.kind).collect();
+        let found = kinds.find(|offer| arguments.get("kind").is_some_and(|kind| kind == offer.declaration.kind));
+        Some(found.ok_or_else(|| ApiError::invalid("kind", &format!("must be one of {}", known.join(", ")))))
     }
 
     /// The definitions, always in the same order.
     #[must_use]
-    pub fn tools(&self) -> Vec<Tool> {
-        self.0.iter().map(|offer| offer.tool.clone()).collect()
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
     }
 }
 
@@ -51,26 +69,41 @@ impl Offer {
     /// Returns `None` if the API has no such operation, which the tests exclude.
     fn of(declaration: &'static Declaration, document: &Document<'_>) -> Option<Self> {
         let operation = declaration.operation()?;
-        let input = Arc::new(document.input(declaration, operation));
-        let output = Arc::new(document.output(operation));
-        let tool = Tool::new(declaration.name, Cow::Borrowed(declaration.description), input)
-            .with_title(declaration.title)
-            .with_raw_output_schema(output)
-            .with_annotations(hints(declaration));
-        Some(Self { declaration, operation, tool })
-    }
-
-    /// The schemas of the arguments.
-    #[must_use]
-    pub fn arguments(&self) -> Option<&Object> {
-        self.tool.input_schema.get("properties")?.as_object()
+        Some(Self { declaration, operation, arguments: document.arguments(declaration, operation) })
     }
 
     /// The most rows that a call may ask for.
     #[must_use]
     pub fn most_rows(&self) -> Option<u64> {
-        self.arguments()?.get("limit")?["maximum"].as_u64()
+        self.arguments.schemas.get("limit")?["maximum"].as_u64()
     }
+}
+
+/// Makes the definition that clients get. The `kinds` of a tool are all offers of its name; one without kinds has a single one.
+fn tool(kinds: &[Offer]) -> Option<Tool> {
+    let first = kinds.first()?;
+    let (mut properties, mut required) = (Object::new(), first.arguments.required.clone());
+    let mut description = Cow::Borrowed(first.declaration.description);
+    if !first.declaration.kind.is_empty() {
+        let lines = kinds.iter().map(|kind| format!("\n- {}: {}", kind.declaration.kind, kind.declaration.description));
+        description = Cow::Owned(format!("{KINDS}{}", lines.collect::<String>()));
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.declaration.kind).collect();
+        properties.insert(
+            "kind".to_owned(),
+            json!({ "type": "string", "enum": names, "description": "Kind of the records." }),
+        );
+        required.retain(|name| kinds.iter().all(|kind| kind.arguments.required.contains(name)));
+        required.push("kind".to_owned());
+    }
+    for kind in kinds {
+        properties.extend(kind.arguments.schemas.clone());
+    }
+    let schema = json!({
+        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+    });
+    let schema = schema.as_object().cloned().unwrap_or_default();
+    let tool = Tool::new(first.declaration.name, description, Arc::new(schema)).with_title(first.declaration.title);
+    Some(tool.with_annotations(hints(first.declaration)))
 }
 
 /// A tool that spends a person's credit is not said to read only, so that clients ask before they call it.
@@ -88,7 +121,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use api::document::{Locations, document};
-    use serde_json::json;
 
     use super::*;
 
@@ -96,52 +128,72 @@ mod tests {
         Offers::of(&document(&Locations::relative()))
     }
 
+    fn schema_of(tool: &Tool) -> Value {
+        Value::Object((*tool.input_schema).clone())
+    }
+
     #[test]
     fn every_declared_tool_is_offered_under_a_name_of_its_own() {
         let offers = offers();
-        let names: BTreeSet<&str> = offers.0.iter().map(|offer| offer.declaration.name).collect();
-        assert_eq!(names.len(), catalogue::all().len());
-        assert_eq!(offers.0.len(), names.len());
+        assert_eq!(offers.offers.len(), catalogue::all().len());
+        let names: BTreeSet<&str> = offers.tools().iter().map(|tool| tool.name.as_ref()).collect();
+        assert_eq!(names.len(), offers.tools().len());
+        assert!(names.len() <= 16, "an assistant is lost among more than 16 tools");
     }
 
     #[test]
-    fn each_argument_is_typed_and_described() {
-        for offer in &offers().0 {
+    fn each_argument_is_typed_and_said_in_a_sentence() {
+        for offer in &offers().offers {
             let (name, declared) = (offer.declaration.name, offer.declaration);
-            let arguments = offer.arguments().unwrap();
             for parameter in declared.parameters {
-                assert!(arguments.contains_key(*parameter), "{name} has no {parameter}");
+                assert!(offer.arguments.schemas.contains_key(*parameter), "{name} has no {parameter}");
             }
-            for (argument, schema) in arguments {
-                assert!(schema["type"].is_string() || schema["$ref"].is_string(), "{name}.{argument}: {schema}");
-                assert!(schema["description"].as_str().is_some_and(|text| text.len() > 5), "{name}.{argument}");
+            for (argument, schema) in &offer.arguments.schemas {
+                assert!(schema["type"].is_string(), "{name}.{argument}: {schema}");
+                let said = schema["description"].as_str().unwrap();
+                assert!((8..=200).contains(&said.len()) && said.ends_with('.'), "{name}.{argument}: {said}");
             }
-            assert_eq!(offer.tool.input_schema["additionalProperties"], json!(false), "{name}");
         }
     }
 
     #[test]
-    fn schemas_are_whole_and_small() {
-        for offer in &offers().0 {
-            let name = offer.declaration.name;
-            let output = offer.tool.output_schema.as_ref().unwrap();
-            assert_eq!(output["type"], "object", "{name}");
-            for schema in [&offer.tool.input_schema, output] {
-                let text = Value::Object((**schema).clone()).to_string();
-                assert!(!text.contains("#/components"), "{name} points into the document");
-                for reference in text.split("#/$defs/").skip(1) {
-                    let component = reference.split('"').next().unwrap();
-                    assert!(schema["$defs"].get(component).is_some(), "{name} lacks {component}");
-                }
-                assert!(text.len() < 16_000, "{name}: {} bytes", text.len());
-            }
+    fn schemas_are_whole() {
+        for tool in offers().tools() {
+            let text = schema_of(tool).to_string();
+            assert!(!text.contains("$ref") && !text.contains("null"), "{}: {text}", tool.name);
+            assert_eq!(tool.input_schema["additionalProperties"], json!(false), "{}", tool.name);
         }
+        let offers = offers();
+        let performance = offers.tools().iter().find(|tool| tool.name == "get_performance").unwrap();
+        let condition = &performance.input_schema["properties"]["filters"]["items"];
+        assert_eq!(condition["required"], json!(["dimension", "operator", "value"]));
+        assert_eq!(condition["properties"]["logic"], json!({ "type": "string", "enum": ["and", "or"] }));
+    }
+
+    #[test]
+    fn kinds_are_one_tool() {
+        let offers = offers();
+        let tool = offers.tools().iter().find(|tool| tool.name == "list_records").unwrap();
+        let schema = schema_of(tool);
+        assert_eq!(schema["required"], json!(["kind"]));
+        let kinds = schema["properties"]["kind"]["enum"].as_array().unwrap();
+        for kind in kinds {
+            let offer = offers.find("list_records", json!({ "kind": kind }).as_object().unwrap()).unwrap().unwrap();
+            assert_eq!(kind, offer.declaration.kind);
+            assert!(tool.description.as_ref().unwrap().contains(&format!("\n- {}: ", offer.declaration.kind)));
+        }
+        for arguments in [json!({}), json!({ "kind": "people" }), json!({ "kind": 7 })] {
+            let refusal = offers.find("list_records", arguments.as_object().unwrap()).unwrap().unwrap_err();
+            assert!(refusal.hint.unwrap().starts_with("kind: must be one of annotations, segments, "), "{arguments}");
+        }
+        assert!(offers.find("no_such_tool", &Object::new()).is_none());
     }
 
     #[test]
     fn hints_are_true() {
         let offers = offers();
-        let hints = |name: &str| offers.find(name).unwrap().tool.annotations.clone().unwrap();
+        let hints =
+            |name: &str| offers.tools().iter().find(|tool| tool.name == name).unwrap().annotations.clone().unwrap();
         assert_eq!(hints("get_performance").read_only_hint, Some(true));
         assert_eq!(hints("add_annotation").read_only_hint, Some(false));
         assert_eq!(hints("add_annotation").destructive_hint, Some(false));

@@ -48,7 +48,7 @@ Write a report on the search performance of the property {property} over {period
 1. compare_periods with property={property}, period={period}, compareTo={compareTo}: totals, and the rows that changed most.
 2. explain_click_change with the same arguments: how much of the change is demand, position and the rest of the CTR.
 3. get_query_insights with the same arguments: visibility, the branded split, new and lost queries.
-4. list_annotations with property={property}, period={period}, includeSystem=true: events.
+4. list_records with kind=annotations, property={property}, period={period}, includeSystem=true: events.
 5. find_growth_opportunities with property={property}, period={period}, limit=5: what to work on next.
 
 Then write, in this order: three sentences that sum it up; the totals as a table with their change; what changed and where; the \
@@ -69,7 +69,7 @@ days differ, ask again for windows of as many final days.
 queries. Look at which lists (brand, queries, pages, countries, devices) hold the loss in few rows.
 3. explain_click_change with compareTo=previous_year: a loss that is there, too, is no season.
 4. compare_periods with filters on the page, country or device that stands out: is the loss there alone?
-5. list_annotations with property={property}, includeSystem=true: releases, campaigns and counting anomalies in the windows.
+5. list_records with kind=annotations, property={property}, includeSystem=true: releases, campaigns and counting anomalies in the windows.
 6. If losses share a query, find_cannibalization with property={property}, period={period}: do pages take clicks from each other?
 
 Then write: what was lost, in clicks; the two or three places that hold most of it, each with its share; hypotheses in order of fit, each with what \

@@ -18,6 +18,7 @@ use super::{
     catalogue::operation_called,
     clean::{ADVICE, clean},
     properties::Properties,
+    round::rounded,
 };
 
 const GUIDE: &str = "sightline://guide";
@@ -35,11 +36,11 @@ pub const LASTING: u64 = 60 * 60 * 1000;
 /// The time for which clients may keep what belongs to a person, in milliseconds.
 const BRIEF: u64 = 60 * 1000;
 
-/// The lists of a property's definitions: the field, the operation, and the tool that shows more.
-const LISTS: [(&str, &str, &str); 3] = [
-    ("segments", "listPropertySegments", "list_segments"),
-    ("topicClusters", "listPropertyTopicClusters", "list_topic_clusters"),
-    ("brandedKeywords", "listPropertyBrandedKeywords", "list_branded_keywords"),
+/// The lists of a property's definitions: the field, and the operation.
+const LISTS: [(&str, &str); 3] = [
+    ("segments", "listPropertySegments"),
+    ("topicClusters", "listPropertyTopicClusters"),
+    ("brandedKeywords", "listPropertyBrandedKeywords"),
 ];
 
 /// A resource, read from its address.
@@ -131,7 +132,7 @@ async fn list(
 ) -> Result<Vec<Value>, ApiError> {
     let operation = operation_called(operation).ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut answer = operations.call(outer, operation, property, Call::default()).await?.json()?;
-    match clean(answer["data"].take()) {
+    match rounded(clean(answer["data"].take())) {
         Value::Array(records) => Ok(records),
         _ => Err(ApiError::new(Code::Internal)),
     }
@@ -143,11 +144,11 @@ fn properties_of(mut records: Vec<Value>) -> Value {
 }
 
 async fn definitions(operations: &Operations, property: Uuid, outer: &Parts) -> Result<Value, ApiError> {
-    let lists = LISTS.map(|(_, operation, _)| list(operations, operation, Some(property), outer));
+    let lists = LISTS.map(|(_, operation)| list(operations, operation, Some(property), outer));
     let lists = futures_util::future::try_join_all(lists).await?;
     let (mut fields, mut left_out) = (Map::new(), Vec::new());
-    for ((field, _, tool), mut records) in LISTS.into_iter().zip(lists) {
-        left_out.extend(cut(&mut records, field, tool));
+    for ((field, _), mut records) in LISTS.into_iter().zip(lists) {
+        left_out.extend(cut(&mut records, field, "list_records"));
         fields.insert(field.to_owned(), Value::Array(records));
     }
     fields.insert("notice".to_owned(), json!(ADVICE));

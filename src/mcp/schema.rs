@@ -1,13 +1,14 @@
-//! The schemas of a tool, taken from the published document, so that tools and operations cannot disagree.
-
-use std::collections::BTreeSet;
+//! The schemas of a tool's arguments, taken from the published document, so that tools and operations cannot disagree.
+//!
+//! Every assistant holds all of them in its context, so a schema says what a value may be and one short sentence. What sorts of tools
+//! share is explained at length once, in `instructions.md`. The operation judges the values, and its hints name the way out.
 
 use api::operation::Operation;
 use serde_json::{Map, Value, json};
 
 use super::{
     catalogue::{Dates, Declaration, Effect},
-    period::NAMES,
+    fit::BUDGET,
 };
 
 /// A JSON object.
@@ -19,6 +20,53 @@ pub const DEFAULT_COMPARISON: &str = "previous_period";
 /// The most rows of a list that the operation does not bound.
 const LONGEST_LIST: u64 = 5_000;
 
+/// The arguments that several tools take, each in a sentence.
+const SHARED: [(&str, &str); 16] = [
+    ("property", "Its id, domain or site URL, as list_properties gives them."),
+    (
+        "period",
+        "Instead of startDate and endDate: last_N_days, last_N_months, yesterday, last_week, this_month, last_month, last_quarter, \
+         last_year or this_year.",
+    ),
+    ("startDate", "First day, YYYY-MM-DD."),
+    ("endDate", "Last day, inclusive."),
+    ("compareStart", "First day to compare with."),
+    ("compareEnd", "Last day to compare with."),
+    ("compareTo", "The window to compare with, by name."),
+    ("classification", "Part of the traffic: branded, nonBranded, segment:<id> or topicCluster:<id>."),
+    ("searchType", "Kind of search."),
+    ("filters", "Conditions on the traffic; logic joins a condition to the one before it."),
+    ("dataState", "all also counts the days that are not final yet."),
+    ("granularity", "Length of the periods of a series."),
+    ("sort", "Order of the rows, such as -impressions, position or change.clicks."),
+    ("metricFilters", "Conditions on the rows, such as impressions>=100,position<=10."),
+    ("offset", "Rows to skip."),
+    ("idempotencyKey", "A key of your choice. A repeated call with it adds nothing and gets the first answer."),
+];
+
+/// The keywords of a schema that an argument keeps.
+const KEPT: [&str; 10] = [
+    "type",
+    "enum",
+    "format",
+    "minimum",
+    "maximum",
+    "default",
+    "items",
+    "properties",
+    "required",
+    "additionalProperties",
+];
+
+/// The arguments of a tool.
+#[derive(Debug, Default)]
+pub struct Arguments {
+    /// The schema of each.
+    pub schemas: Object,
+    /// The names of those that every call needs.
+    pub required: Vec<String>,
+}
+
 /// The published document, as tools read it.
 pub struct Document<'a>(pub &'a Value);
 
@@ -27,217 +75,118 @@ impl Document<'_> {
         &self.0["paths"][operation.path][operation.method.as_str().to_ascii_lowercase()]
     }
 
-    /// Returns the schema of the operation's query parameter `name`, with its description and example.
-    fn parameter(&self, operation: &Operation, name: &str) -> Option<Value> {
+    /// Returns the operation's query parameter `name`.
+    fn parameter(&self, operation: &Operation, name: &str) -> Option<&Value> {
         let parameters = self.described(operation)["parameters"].as_array()?;
-        let found = parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == name)?;
-        let mut schema = found["schema"].as_object()?.clone();
-        schema.insert("description".to_owned(), found["description"].clone());
-        schema.insert("examples".to_owned(), json!([found["example"]]));
-        Some(Value::Object(schema))
+        parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == name)
     }
 
     /// Returns the schema of the operation's request body, if it has one.
     fn body(&self, operation: &Operation) -> Option<&Value> {
-        let name =
-            self.described(operation)["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str()?;
-        self.component(name)
+        let schema = &self.described(operation)["requestBody"]["content"]["application/json"]["schema"];
+        self.component(schema["$ref"].as_str()?)
     }
 
     fn component(&self, reference: &str) -> Option<&Value> {
         self.0["components"]["schemas"].get(reference.rsplit('/').next()?)
     }
 
-    /// Returns the schema of the arguments of a tool.
+    /// Returns the arguments of a tool.
     #[must_use]
-    pub fn input(&self, tool: &Declaration, operation: &Operation) -> Object {
-        let (mut properties, mut required) = (Object::new(), Vec::new());
+    pub fn arguments(&self, tool: &Declaration, operation: &Operation) -> Arguments {
+        let mut found = Arguments::default();
         if operation.is_property_scoped() {
-            properties.insert("property".to_owned(), property());
-            required.push(json!("property"));
+            found.add("property", json!({ "type": "string" }), "");
+            found.required.push("property".to_owned());
         }
-        for (name, schema) in self.dates(tool, operation) {
-            properties.insert(name.to_owned(), schema);
+        if tool.dates != Dates::None {
+            found.add("period", json!({ "type": "string" }), "");
+        }
+        for (parameter, name) in tool.dates.parameters() {
+            self.add_parameter(operation, parameter, name, &mut found);
         }
         for name in tool.parameters {
-            let Some(mut schema) = self.parameter(operation, name) else { continue };
-            if *name == "filters" {
-                schema = filters(&schema);
-            }
+            self.add_parameter(operation, name, name, &mut found);
             if let Some((_, default)) = tool.defaults.iter().find(|(known, _)| known == name) {
-                schema["default"] = json!(default);
+                found.schemas[*name]["default"] = json!(default);
             }
-            properties.insert((*name).to_owned(), schema);
+        }
+        if tool.dates == Dates::Compared {
+            found.schemas["compareTo"]["default"] = json!(DEFAULT_COMPARISON);
         }
         if !tool.rows.is_empty() {
-            properties.insert("limit".to_owned(), self.limit(tool, operation));
+            let (limit, said) = self.limit(tool, operation);
+            found.add("limit", limit, &said);
         }
         if let Some(body) = self.body(operation) {
-            let fields = body["properties"].as_object().cloned().unwrap_or_default();
-            properties.extend(fields.into_iter().map(|(name, field)| (name, without_null(field))));
-            required.extend(body["required"].as_array().cloned().unwrap_or_default());
+            for (name, field) in body["properties"].as_object().into_iter().flatten() {
+                found.add(name, self.plain(field), field["description"].as_str().unwrap_or_default());
+            }
+            let required = body["required"].as_array().into_iter().flatten();
+            found.required.extend(required.filter_map(|name| name.as_str().map(str::to_owned)));
         }
         if tool.effect == Effect::Add {
-            properties.insert("idempotencyKey".to_owned(), idempotency_key());
+            found.add("idempotencyKey", json!({ "type": "string" }), "");
         }
-        let schema = json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-        });
-        self.self_contained(&schema, false)
+        found
     }
 
-    /// Returns the schema of a tool's structured content: that of the operation's answer.
-    #[must_use]
-    pub fn output(&self, operation: &Operation) -> Object {
-        let responses = &self.described(operation)["responses"];
-        let answer = ["200", "201"].iter().find_map(|status| responses.get(status));
-        let schema = answer.map_or(&Value::Null, |answer| &answer["content"]["application/json"]["schema"]);
-        let schema = schema["$ref"].as_str().and_then(|name| self.component(name)).unwrap_or(schema);
-        self.self_contained(schema, true)
+    /// Adds the operation's query parameter as the argument `name`. A parameter that holds JSON is an argument of that form.
+    fn add_parameter(&self, operation: &Operation, parameter: &str, name: &str, found: &mut Arguments) {
+        let Some(documented) = self.parameter(operation, parameter) else { return };
+        let schema = &documented["schema"];
+        let schema = schema.get("contentSchema").unwrap_or(schema);
+        found.add(name, self.plain(schema), documented["description"].as_str().unwrap_or_default());
     }
 
-    fn dates(&self, tool: &Declaration, operation: &Operation) -> Vec<(&'static str, Value)> {
-        if tool.dates == Dates::None {
-            return Vec::new();
-        }
-        let mut dates = vec![("period", period(tool.dates))];
-        let mut add = |name| dates.extend(self.parameter(operation, name).map(|schema| (name, schema)));
-        ["startDate", "endDate"].into_iter().for_each(&mut add);
-        if tool.dates.compares() {
-            ["compareStart", "compareEnd"].into_iter().for_each(&mut add);
-            dates.extend(
-                self.parameter(operation, "compare").map(|schema| ("compareTo", compare_to(tool.dates, &schema))),
-            );
-        }
-        dates
+    fn limit(&self, tool: &Declaration, operation: &Operation) -> (Value, String) {
+        let bounded = tool.rows.parameters.first().and_then(|name| self.parameter(operation, name));
+        let most = bounded.and_then(|found| found["schema"]["maximum"].as_u64()).unwrap_or(LONGEST_LIST);
+        let said = format!(
+            "Most rows of each list. Without it: {}, fewer where they take over {BUDGET} bytes.",
+            tool.rows.default
+        );
+        (json!({ "type": "integer", "minimum": 1, "maximum": most }), said)
     }
 
-    fn limit(&self, tool: &Declaration, operation: &Operation) -> Value {
-        let bounds = tool.rows.parameters.first().and_then(|name| self.parameter(operation, name));
-        let most = bounds.and_then(|schema| schema["maximum"].as_u64()).unwrap_or(LONGEST_LIST);
-        json!({
-            "type": "integer", "minimum": 1, "maximum": most, "default": tool.rows.default, "examples": [100],
-            "description": format!("Most rows of each table, 1 to {most}. The answer says what it leaves out."),
-        })
-    }
-
-    /// Returns `schema` with the components that it refers to, so that it can be read without the document.
-    fn self_contained(&self, schema: &Value, is_answer: bool) -> Object {
-        let mut known = BTreeSet::new();
-        let mut definitions = Object::new();
-        let mut open = Vec::new();
-        let mut whole = local(schema, is_answer, &mut open).as_object().cloned().unwrap_or_default();
-        while let Some(name) = open.pop() {
-            if !known.insert(name.clone()) {
-                continue;
-            }
-            if let Some(component) = self.component(&name) {
-                let component = local(component, is_answer, &mut open);
-                definitions.insert(name, component);
-            }
+    /// Returns a schema without words and references. A value that may be null is never null here: arguments are left out instead.
+    fn plain(&self, schema: &Value) -> Value {
+        let target =
+            schema["$ref"].as_str().or_else(|| schema["oneOf"].as_array()?.iter().find_map(|one| one["$ref"].as_str()));
+        if let Some(component) = target.and_then(|reference| self.component(reference)) {
+            return self.plain(component);
         }
-        if !definitions.is_empty() {
-            whole.insert("$defs".to_owned(), Value::Object(definitions));
-        }
-        whole
-    }
-}
-
-/// Returns a schema whose references point into itself, and adds the components that it names to `open`. Schemas of answers lose
-/// their examples, and descriptions are for reading the document: both would fill a model's context.
-fn local(schema: &Value, is_answer: bool, open: &mut Vec<String>) -> Value {
-    match schema {
-        Value::Object(fields) => {
-            let mut out = Object::new();
-            for (name, value) in fields {
-                match (name.as_str(), value) {
-                    ("examples" | "description", _) if is_answer => {}
-                    ("$ref", Value::String(reference)) => {
-                        let component = reference.rsplit('/').next().unwrap_or_default();
-                        open.push(component.to_owned());
-                        out.insert(name.clone(), json!(format!("#/$defs/{component}")));
-                    }
-                    ("properties", Value::Object(properties)) => {
-                        let inner = properties.iter().map(|(name, schema)| match name.as_str() {
-                            // The arguments again, which the schema of the input describes.
-                            "question" if is_answer => (name.clone(), json!({ "type": "object" })),
-                            _ => (name.clone(), local(schema, is_answer, open)),
-                        });
-                        out.insert(name.clone(), Value::Object(inner.collect()));
-                    }
-                    _ => {
-                        out.insert(name.clone(), local(value, is_answer, open));
-                    }
+        let fields = schema.as_object().into_iter().flatten().filter(|(name, _)| KEPT.contains(&name.as_str()));
+        let fields = fields.filter_map(|(name, value)| {
+            let value = match (name.as_str(), value) {
+                ("type", Value::Array(types)) => types.iter().find(|kind| **kind != "null")?.clone(),
+                ("format", format) if format != "date" => return None,
+                ("items", items) => self.plain(items),
+                ("properties", Value::Object(fields)) => {
+                    fields.iter().map(|(name, field)| (name.clone(), self.plain(field))).collect()
                 }
-            }
-            Value::Object(out)
-        }
-        Value::Array(items) => Value::Array(items.iter().map(|item| local(item, is_answer, open)).collect()),
-        other => other.clone(),
+                _ => value.clone(),
+            };
+            Some((name.clone(), value))
+        });
+        Value::Object(fields.collect())
     }
 }
 
-/// Returns the schema of a field without null: arguments are left out instead, and some models take one type only.
-fn without_null(mut field: Value) -> Value {
-    let kind = field["type"].as_array().and_then(|kinds| kinds.iter().find(|kind| **kind != "null")).cloned();
-    if let Some(kind) = kind {
-        field["type"] = kind;
+impl Arguments {
+    /// Adds an argument. Its sentence is the shared one, or the first of `description`.
+    fn add(&mut self, name: &str, mut schema: Value, description: &str) {
+        let shared = SHARED.iter().find(|(known, _)| *known == name).map(|(_, said)| (*said).to_owned());
+        schema["description"] = json!(shared.unwrap_or_else(|| first_sentence(description)));
+        self.schemas.insert(name.to_owned(), schema);
     }
-    field
 }
 
-fn property() -> Value {
-    json!({
-        "type": "string", "minLength": 1, "maxLength": 2048,
-        "description": "The property: its id, its domain or its site URL, as list_properties gives them.",
-        "examples": ["example.com", "https://www.example.com/"],
-    })
-}
-
-fn period(dates: Dates) -> Value {
-    let end = if dates == Dates::Calendar { "today" } else { "the last final day" };
-    let default = if dates == Dates::Calendar { "all" } else { "last_28_days" };
-    json!({
-        "type": "string",
-        "pattern": "^(yesterday|last_week|this_month|last_month|last_quarter|last_year|this_year|last_[1-9][0-9]*_(days?|months?))$",
-        "description": format!(
-            "A named window instead of startDate and endDate: {NAMES}. last_N_days ends on {end}; the others follow the calendar in \
-             Pacific time. The answer says the dates. Without dates: {default}."
-        ),
-        "examples": ["last_28_days", "last_month"],
-    })
-}
-
-/// The names of comparisons are those of the operation.
-fn compare_to(dates: Dates, parameter: &Value) -> Value {
-    let mut schema = json!({
-        "type": "string", "enum": parameter["enum"],
-        "description": "The window to compare with, instead of compareStart and compareEnd. previous_period is as many days \
-                        immediately before, or as many months of last_month, last_quarter and other whole months; \
-                        previous_period_same_weekdays whole weeks before; previous_year the same dates a year before; \
-                        previous_year_same_weekdays 364 days before.",
-        "examples": ["previous_year"],
-    });
-    if dates == Dates::Compared {
-        schema["default"] = json!(DEFAULT_COMPARISON);
-    }
-    schema
-}
-
-fn filters(parameter: &Value) -> Value {
-    let mut schema = parameter["contentSchema"].clone();
-    schema["description"] = json!(
-        "Conditions on the traffic, combined with classification by AND. logic joins a condition to the one before it, and binds \
-         tighter than or. Filters that cannot be answered exactly are refused."
-    );
-    schema["examples"] = json!([[{ "dimension": "country", "operator": "equals", "value": "usa" }]]);
-    schema
-}
-
-fn idempotency_key() -> Value {
-    json!({
-        "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x20-\\x7E]+$",
-        "description": "A key of your choice. A repeated call with the same key and arguments adds nothing and gets the first answer.",
-        "examples": ["release-note-2026-11-16"],
-    })
+/// Returns the first sentence of a description.
+fn first_sentence(description: &str) -> String {
+    let paragraph = description.split("\n\n").next().unwrap_or_default().replace('`', "");
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    let text = words.join(" ");
+    let end = text.find(". ").map_or(text.len(), |end| end + 1);
+    text[..end].to_owned()
 }

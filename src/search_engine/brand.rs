@@ -6,6 +6,9 @@
 
 use super::wire::MAX_EXPRESSION;
 
+/// The RE2 expression that finds nothing: the branded queries of a property without branded keywords.
+pub const NOTHING: &str = r"[^\x00-\x{10FFFF}]";
+
 /// Returns the RE2 expression that finds any of `terms`. Returns `None` if no term has a letter or digit, or if the
 /// expression exceeds the search engine's limit.
 #[must_use]
@@ -57,6 +60,12 @@ mod tests {
         assert_eq!(expression(&[""; 0]), None);
         let found = regex::Regex::new(&expression(&["c++ (acme)"]).unwrap()).unwrap();
         assert!(found.is_match("c acme") && !found.is_match("cc acmes"));
+    }
+
+    #[test]
+    fn nothing_is_found_without_terms() {
+        let found = regex::Regex::new(NOTHING).unwrap();
+        assert!(["", "acme", "\n", "\u{10FFFF}", "\0"].iter().all(|query| !found.is_match(query)));
     }
 
     #[test]

@@ -203,11 +203,12 @@ impl SearchEngine {
         }
     }
 
-    /// Returns whether the API responds at all. A 401 for missing credentials counts as a response.
-    pub async fn is_reachable(&self) -> bool {
+    /// Returns whether the API answers without a fault, or `None` if it does not answer at all. A 401 for missing credentials is no
+    /// fault.
+    pub async fn is_well(&self) -> Option<bool> {
         let url = format!("{}/webmasters/v3/sites", self.settings.api_url);
         let answer = self.http.get(url).timeout(Duration::from_secs(2)).send().await;
-        answer.is_ok_and(|answer| !answer.status().is_server_error())
+        Some(!answer.ok()?.status().is_server_error())
     }
 
     async fn send<T: DeserializeOwned + Send + 'static>(

@@ -67,6 +67,9 @@ pub struct Country {
 }
 
 impl Country {
+    /// The country of questions about a property without searches.
+    pub const USA: Self = Self { alpha3: "usa", alpha2: "us", location_code: 2840 };
+
     /// The country with this ISO 3166-1 alpha-3 code in lower case.
     #[must_use]
     pub fn of(alpha3: &str) -> Option<Self> {
@@ -90,6 +93,7 @@ mod tests {
                 Some(Country { alpha3: Country::of(alpha3).unwrap().alpha3, alpha2, location_code })
             );
         }
+        assert_eq!(Country::of("usa"), Some(Country::USA));
         assert!(CODES.is_sorted_by_key(|(code, ..)| code) && CODES.len() == 249);
         assert!(["zzz", "us", "USA", ""].into_iter().all(|code| Country::of(code).is_none()));
     }

@@ -58,6 +58,21 @@ pub async fn list(
     .await
 }
 
+/// Returns an annotation of a property, or a system annotation.
+pub async fn one(
+    db: &impl ConnectionTrait,
+    system: &SystemAnnotations,
+    access: &PropertyAccess,
+    id: Uuid,
+) -> Result<Annotation, Error> {
+    if let Some(known) = system.all().iter().find(|annotation| annotation.id == id) {
+        return Ok(known.clone());
+    }
+    let row = Entity::one_of_property(access.property().id, id).one(db).await?.ok_or(Error::NotFound)?;
+    let authors = access.authors(db, vec![row.author_id]).await?;
+    Ok(to_api(&row, &authors))
+}
+
 /// Creates an annotation.
 pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<Annotation, Error> {
     let days = check(&input, change.now)?;

@@ -79,10 +79,12 @@ async fn usage(
     let tracked = entitlement.tracked_properties.map(u64::from);
     let included = entitlement.usable();
     let limit = |max: u64, included: bool| Some(if included { max } else { 0 });
+    let properties = used("tracked")?;
+    let most_links = MAX_LINKS.max.saturating_mul(properties);
     Ok(Usage {
-        tracked_properties: UsageCount { used: used("tracked")?, limit: tracked },
+        tracked_properties: UsageCount { used: properties, limit: tracked },
         team_grants: UsageCount { used: used("grants")?, limit: limit(MAX_GRANTS.max, included.team) },
-        share_links: UsageCount { used: used("links")?, limit: limit(MAX_LINKS.max, included.share_links) },
+        share_links: UsageCount { used: used("links")?, limit: limit(most_links, included.share_links) },
         requests: requests.and_then(requests_used),
     })
 }

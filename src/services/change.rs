@@ -51,11 +51,12 @@ pub fn etag(row: &impl Serialize) -> String {
 }
 
 impl IfMatch {
-    /// Fails if the header was sent and does not name the current state of `row`. Weak tags never match. A tag without quotes is
-    /// invalid.
+    /// Fails if the header was sent and does not name the current state of `row`. What follows a dot in a tag is not of the state.
+    /// Weak tags never match. A tag without quotes is invalid.
     pub fn check(&self, row: &impl Serialize) -> Result<(), Error> {
         let current = etag(row);
-        let named = |list: &String| list.split(',').map(str::trim).any(|tag| tag == "*" || tag == current);
+        let is_current = |tag: &str| tag == "*" || tag == current || state_of(tag).is_some_and(|tag| tag == current);
+        let named = |list: &String| list.split(',').map(str::trim).any(is_current);
         if self.0.is_empty() || self.0.iter().any(named) {
             Ok(())
         } else if self.0.iter().any(|list| !list.contains('"')) {
@@ -64,6 +65,12 @@ impl IfMatch {
             Err(Error::PreconditionFailed)
         }
     }
+}
+
+/// Returns the record's tag in the tag of an answer that shows more than the record's state.
+fn state_of(tag: &str) -> Option<String> {
+    let (state, _) = tag.strip_suffix('"')?.split_once('.')?;
+    Some(format!("{state}\""))
 }
 
 /// One write: its author, transaction, precondition and time.
@@ -342,6 +349,10 @@ mod tests {
         for fits in [sent(&[]), sent(&["*"]), sent(&[&current]), sent(&["\"x\"", &format!("\"y\", {current}")])] {
             assert!(fits.check(&row).is_ok(), "{fits:?}");
         }
+        let shown = format!("{}.shown\"", current.trim_end_matches('"'));
+        assert!(sent(&[&shown]).check(&row).is_ok(), "the tag of an answer names the state of its record");
+        let other = format!("{}.shown\"", etag(&("a", 2)).trim_end_matches('"'));
+        assert!(sent(&[&other]).check(&row).is_err());
         for stale in [sent(&["\"x\""]), sent(&[&format!("W/{current}")]), sent(&[&etag(&("a", 2))]), sent(&[""])] {
             assert!(stale.check(&row).is_err(), "{stale:?}");
         }

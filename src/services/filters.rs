@@ -28,6 +28,11 @@ pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<Filt
     beside(move || rows.iter().map(to_api).collect()).await?
 }
 
+/// Returns one of a person's presets.
+pub async fn one(db: &impl ConnectionTrait, member: &Member, id: Uuid) -> Result<FilterPreset, Error> {
+    to_api(&Entity::one_of_user(member.user.id, id).one(db).await?.ok_or(Error::NotFound)?)
+}
+
 /// Saves a preset.
 pub async fn create(change: &MemberChange, input: FilterPresetInput) -> Result<FilterPreset, Error> {
     let filters = stored_filters(input.filters).await?;

@@ -2,12 +2,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use api::system::{DependencyHealth, DependencyName, Health, HealthStatus};
+use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
 use chrono::{DateTime, TimeDelta, Utc};
 use sea_orm::DatabaseConnection;
 use tokio::time::{Duration, Instant, timeout};
 
-use crate::{error::Error, identity::issuer::Issuer, services::analyses::search_data::SearchData};
+use crate::{
+    config::{Config, REDIS_UNUSED},
+    error::Error,
+    identity::issuer::Issuer,
+    services::analyses::search_data::SearchData,
+};
 
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -30,6 +35,8 @@ pub struct HealthCheck {
     db: DatabaseConnection,
     issuer: Issuer,
     search: SearchData,
+    /// True if Redis is set, which nothing uses yet.
+    redis_is_set: bool,
     /// The time of the last complete check. Held during a check.
     checked_at: Arc<tokio::sync::Mutex<Option<DateTime<Utc>>>>,
     /// The last result of each dependency, with its time.
@@ -39,8 +46,9 @@ pub struct HealthCheck {
 impl HealthCheck {
     /// Creates the check without running it.
     #[must_use]
-    pub fn new(db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
-        Self { db, issuer, search, checked_at: Arc::default(), known: Arc::default() }
+    pub fn new(config: &Config, db: DatabaseConnection, issuer: Issuer, search: SearchData) -> Self {
+        let redis_is_set = config.redis.url.is_some();
+        Self { db, issuer, search, redis_is_set, checked_at: Arc::default(), known: Arc::default() }
     }
 
     /// Returns a result that is at most two seconds old. The check runs in a task of its own, so that clients who disconnect do not
@@ -64,24 +72,38 @@ impl HealthCheck {
         }
         let Self { db, issuer, search, .. } = self;
         let engine = search.reader.engine();
-        let database = async { db.ping().await.is_ok() };
-        let database = self.probe(DependencyName::Database, HealthStatus::Down, database);
-        let issuer = self.probe(DependencyName::IdentityProvider, HealthStatus::Degraded, issuer.is_reachable());
-        let engine = self.probe(DependencyName::SearchEngine, HealthStatus::Degraded, engine.is_reachable());
+        let database = async { if db.ping().await.is_ok() { DependencyStatus::Ok } else { DependencyStatus::Down } };
+        let database = self.probe(DependencyName::Database, DependencyStatus::Down, database);
+        let silent = DependencyStatus::Unavailable;
+        let issuer = self.probe(DependencyName::IdentityProvider, silent, async { status(issuer.is_well().await) });
+        let engine = self.probe(DependencyName::SearchEngine, silent, async { status(engine.is_well().await) });
         tokio::join!(database, issuer, engine);
+        if self.redis_is_set {
+            self.note(DependencyName::Redis, DependencyStatus::Unused, None);
+        }
         *checked_at = Some(self.search.clock.now());
     }
 
-    async fn probe(&self, name: DependencyName, when_silent: HealthStatus, answers: impl Future<Output = bool>) {
+    /// Notes the state of a dependency, or `when_silent` if the check takes too long.
+    async fn probe(
+        &self,
+        name: DependencyName,
+        when_silent: DependencyStatus,
+        check: impl Future<Output = DependencyStatus>,
+    ) {
         let start = Instant::now();
-        let answered = timeout(PROBE_TIMEOUT, answers).await.unwrap_or(false);
-        let latency_ms = answered.then(|| u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX));
-        let status = if answered { HealthStatus::Ok } else { when_silent };
+        let status = timeout(PROBE_TIMEOUT, check).await.unwrap_or(when_silent);
+        let latency_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.note(name, status, (status == DependencyStatus::Ok).then_some(latency_ms));
+    }
+
+    fn note(&self, name: DependencyName, status: DependencyStatus, latency_ms: Option<u64>) {
         let now = self.search.clock.now();
         let mut known = self.known();
         let last = known.iter().position(|(_, last)| last.name == name).map(|at| known.remove(at).1);
         let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
-        known.push((now, DependencyHealth { name, status, latency_ms, since }));
+        let hint = (name == DependencyName::Redis).then(|| REDIS_UNUSED.to_owned());
+        known.push((now, DependencyHealth { name, status, hint, latency_ms, since }));
         // The order in which they answer must not show.
         known.sort_by_key(|(_, dependency)| dependency.name);
     }
@@ -92,13 +114,29 @@ impl HealthCheck {
         let current = known.iter().filter(|(at, _)| now - *at < FORGOTTEN_AFTER);
         let dependencies: Vec<DependencyHealth> = current.map(|(_, dependency)| dependency.clone()).collect();
         let database = dependencies.iter().find(|dependency| dependency.name == DependencyName::Database);
-        let ready = database.is_some_and(|database| database.status == HealthStatus::Ok);
-        let worst = dependencies.iter().map(|dependency| dependency.status).max();
-        let status = worst.filter(|_| ready).unwrap_or(HealthStatus::Down);
+        let ready = database.is_some_and(|database| database.status == DependencyStatus::Ok);
+        let is_away = |dependency: &DependencyHealth| {
+            !matches!(dependency.status, DependencyStatus::Ok | DependencyStatus::Unused)
+        };
+        let parts_are_away = dependencies.iter().any(is_away);
+        let status = match (ready, parts_are_away) {
+            (false, _) => HealthStatus::Down,
+            (true, true) => HealthStatus::Degraded,
+            (true, false) => HealthStatus::Ok,
+        };
         Health { live: true, ready, status, version: env!("CARGO_PKG_VERSION").to_owned(), dependencies }
     }
 
     fn known(&self) -> MutexGuard<'_, Vec<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The status of a dependency that answers well or with errors, or not at all.
+fn status(is_well: Option<bool>) -> DependencyStatus {
+    match is_well {
+        Some(true) => DependencyStatus::Ok,
+        Some(false) => DependencyStatus::Degraded,
+        None => DependencyStatus::Unavailable,
     }
 }

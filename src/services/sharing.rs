@@ -60,6 +60,20 @@ impl Links<'_> {
         Ok(rows.iter().rev().map(|row| self.to_api(row, access, &authors)).collect())
     }
 
+    /// Returns an active link of a property, with its token only for those who may manage links.
+    pub async fn one(
+        &self,
+        db: &impl ConnectionTrait,
+        access: &PropertyAccess,
+        id: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<ShareLink, Error> {
+        let row = Entity::active_one_of_property(access.property().id, id, now).one(db).await?;
+        let row = row.ok_or(Error::NotFound)?;
+        let authors = access.authors(db, vec![row.created_by]).await?;
+        Ok(self.to_api(&row, access, &authors))
+    }
+
     /// Creates a link.
     pub async fn create(&self, change: &PropertyChange, input: ShareLinkInput) -> Result<ShareLink, Error> {
         // Truncated to milliseconds, like every time here, so that the response equals what every database stores.

@@ -69,7 +69,7 @@ fn account_health(
     SearchAccountHealth {
         id: account.id,
         status,
-        since: Some(account.status_at.unwrap_or(account.connected_at).into()),
+        since: Some(since(search, &account, status).into()),
         hint,
         refused_sites: refused_sites(search, account.id, properties),
         properties: properties.len() as u64,
@@ -77,6 +77,24 @@ fn account_health(
         last_success_at: last_success_at.map(Into::into),
         last_error,
         email: account.email,
+    }
+}
+
+/// Returns the time since which an account is in the state `status`. Trouble that no request has ended with yet begins now.
+pub(super) fn since(
+    search: &SearchData,
+    account: &search_account::Model,
+    status: SearchAccountStatus,
+) -> DateTime<Utc> {
+    match status {
+        SearchAccountStatus::QuotaExceeded | SearchAccountStatus::Unreachable => {
+            let trouble = search.reader.engine().trouble(account.id);
+            trouble.map_or_else(|| search.clock.now(), |trouble| trouble.since)
+        }
+        SearchAccountStatus::Connected
+        | SearchAccountStatus::ReconnectRequired
+        | SearchAccountStatus::ScopeMissing
+        | SearchAccountStatus::Disconnected => account.status_at.unwrap_or(account.connected_at),
     }
 }
 

@@ -44,6 +44,11 @@ pub async fn list(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>
     beside_unless(counted.len() <= FEW, move || counted.into_iter().map(to_api).collect()).await
 }
 
+/// Returns one of a person's tags.
+pub async fn one(db: &impl ConnectionTrait, member: &Member, id: Uuid, now: DateTime<Utc>) -> Result<Tag, Error> {
+    counted(db, member, Some(id), now).await?.pop().map(to_api).ok_or(Error::NotFound)
+}
+
 /// Creates a tag at the position requested, or at the end.
 pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error> {
     let user_id = change.lock().await?.id;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use api::{
-    models::{Feature, is_name},
+    models::{Feature, Role, is_name},
     privacy::AuditAction,
     team::{GrantRole, GrantStatus, GrantUpdate, InviteInput, TeamGrant},
 };
@@ -21,7 +21,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::{shown, verified_email_key},
+    access::{self, parse_id, shown, verified_email_key},
     audit::Event,
     change::{Limit, MemberChange, Others, etag, insert_all, trimmed},
     sharing,
@@ -47,18 +47,39 @@ pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<Team
 /// address, because anyone could claim it.
 pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<TeamGrant>, Error> {
     let Some(email_key) = verified_email_key(&member.user, now) else { return Ok(Vec::new()) };
-    let rows = Entity::to_email(email_key).all(db).await?;
+    as_received(db, Entity::to_email(email_key).all(db).await?).await
+}
+
+/// Returns a grant that a person made or received.
+pub async fn one(db: &impl ConnectionTrait, member: &Member, id: Uuid, now: DateTime<Utc>) -> Result<TeamGrant, Error> {
+    let row = Entity::find_by_id(id).filter(theirs(&member.user, now)).one(db).await?.ok_or(Error::NotFound)?;
+    if row.owner_id == member.user.id {
+        return as_made(db, row).await;
+    }
+    as_received(db, vec![row]).await?.pop().ok_or(Error::NotFound)
+}
+
+/// Selects the grants that a person made or received.
+fn theirs(user: &user::Model, now: DateTime<Utc>) -> Condition {
+    let made = Condition::any().add(Column::OwnerId.eq(user.id));
+    match verified_email_key(user, now) {
+        Some(email_key) => made.add(Column::EmailKey.eq(email_key)),
+        None => made,
+    }
+}
+
+/// Converts grants to those of the API for the person who received them.
+async fn as_received(db: &impl ConnectionTrait, rows: Vec<team_grant::Model>) -> Result<Vec<TeamGrant>, Error> {
     let owners =
         user::Entity::find().filter(user::Column::Id.is_in(rows.iter().map(|row| row.owner_id))).all(db).await?;
-    let mut owners: HashMap<Uuid, user::Model> = owners.into_iter().map(|owner| (owner.id, owner)).collect();
+    let owners: HashMap<Uuid, user::Model> = owners.into_iter().map(|owner| (owner.id, owner)).collect();
     let tracked = property::Entity::find().filter(property::Column::Tracked.eq(true));
     let tracked = tracked.select_only().column(property::Column::Id).into_query();
     let named = team_grant_property::Entity::of_grants(rows.iter().map(|row| row.id))
         .filter(team_grant_property::Column::PropertyId.in_subquery(tracked));
     let mut named = by_grant(named.all(db).await?);
     let grant = |row: team_grant::Model| {
-        let owner = owners.remove(&row.owner_id);
-        let (owner_name, owner_email) = owner.as_ref().map(shown).unwrap_or_default();
+        let (owner_name, owner_email) = owners.get(&row.owner_id).map(shown).unwrap_or_default();
         let (owner_name, owner_email) = (owner_name.map(str::to_owned), owner_email.map(str::to_owned));
         TeamGrant { owner_name, owner_email, ..to_api(row, &mut named) }
     };
@@ -67,7 +88,10 @@ pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<
 
 /// Grants the holder of an address access to some properties or to all.
 pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) -> Result<TeamGrant, Error> {
-    let owner = allowed(change, config).await?;
+    let owner = change.lock().await?;
+    let named = input.property_ids.as_deref().unwrap_or_default();
+    check_own(change.tx(), &owner, named, change.now).await?;
+    require_team(config, &owner, change.now)?;
     let coverage = Coverage::of(input.property_ids, input.all_properties)?;
     if !is_name(&input.email) {
         return Err(Error::invalid(
@@ -84,7 +108,6 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
         return Err(Error::invalid("email: has a grant already; change its role, or remove it first"));
     }
     others.check_room(MAX_GRANTS)?;
-    coverage.check_own(change.tx(), owner.id).await?;
     let id = change.new_id();
     let row = team_grant::ActiveModel {
         id: Set(id),
@@ -106,8 +129,11 @@ pub async fn invite(change: &MemberChange, config: &Config, input: InviteInput) 
 /// Changes the role or the properties of a grant, with effect from the next request. Revokes the share links that the grant no longer
 /// allows.
 pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: GrantUpdate) -> Result<TeamGrant, Error> {
-    let owner = allowed(change, config).await?;
+    let owner = change.lock().await?;
     let row = Entity::one_of_owner(owner.id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
+    let named = input.property_ids.as_deref().unwrap_or_default();
+    check_own(change.tx(), &owner, named, change.now).await?;
+    require_team(config, &owner, change.now)?;
     change.check(&state(&row))?;
     let coverage = match (input.property_ids, input.all_properties) {
         (None, None) => None,
@@ -123,7 +149,6 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
         row.role = Set(stored(role));
     }
     if let Some(coverage) = &coverage {
-        coverage.check_own(change.tx(), owner.id).await?;
         row.all_properties = Set(coverage.is_all());
     }
     row.updated_at = Set(later);
@@ -135,7 +160,7 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
         team_grant_property::Entity::delete_many().filter(named_before).exec(change.tx()).await?;
         coverage.insert(change.tx(), id).await?;
     }
-    let answer = one(change.tx(), row).await?;
+    let answer = as_made(change.tx(), row).await?;
     if answer.role < GrantRole::Admin {
         sharing::revoke_made_under(change.tx(), id, &[], change.now).await?;
     } else if !answer.all_properties {
@@ -173,16 +198,6 @@ impl Coverage {
         }
     }
 
-    /// Fails if a property is named that is not the owner's.
-    async fn check_own(&self, db: &impl ConnectionTrait, owner_id: Uuid) -> Result<(), Error> {
-        if self.named().is_empty() {
-            return Ok(());
-        }
-        let own: HashSet<Uuid> =
-            property::Entity::of_owner(owner_id).all(db).await?.into_iter().map(|property| property.id).collect();
-        Error::check_named("propertyIds", self.named(), &own, "your own properties")
-    }
-
     /// Stores the named properties of a grant that names none yet.
     async fn insert(&self, tx: &DatabaseTransaction, grant_id: Uuid) -> Result<(), Error> {
         let covered =
@@ -195,12 +210,8 @@ impl Coverage {
 pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     // The person's row comes first in every transaction that also locks a grant.
     let user = &change.lock().await?;
-    let mut theirs = Condition::any().add(Column::OwnerId.eq(user.id));
-    if let Some(email_key) = verified_email_key(user, change.now) {
-        theirs = theirs.add(Column::EmailKey.eq(email_key));
-    }
     // A share link in the making holds a lock on its grant. Once the grant is locked here, the link exists and can be revoked.
-    let row = Entity::find_by_id(id).filter(theirs).lock(LockType::Update).one(change.tx()).await?;
+    let row = Entity::find_by_id(id).filter(theirs(user, change.now)).lock(LockType::Update).one(change.tx()).await?;
     let row = row.ok_or(Error::NotFound)?;
     change.check(&state(&row))?;
     let event = noted(change, AuditAction::GrantRemoved, &row);
@@ -255,14 +266,43 @@ pub async fn note_use(db: &DatabaseConnection, id: Uuid, now: DateTime<Utc>) -> 
     Ok(())
 }
 
-/// Locks the owner and checks that the plan includes a team.
-async fn allowed(change: &MemberChange, config: &Config) -> Result<user::Model, Error> {
-    let owner = change.lock().await?;
-    Entitlement::of(config, &owner, change.now).require(Feature::Team, || Responsible::Caller)?;
-    Ok(owner)
+/// Returns the properties that the body of a grant names, as far as it can be read.
+#[must_use]
+pub fn named(body: &serde_json::Value) -> Vec<Uuid> {
+    let ids = body["propertyIds"].as_array().into_iter().flatten();
+    ids.map_while(|id| parse_id(id.as_str()?)).collect()
 }
 
-async fn one(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
+/// Checks that a person owns every property of `named`, the values of the body's `propertyIds`.
+///
+/// # Errors
+/// [`Error::RoleTooLow`] for a property that the person sees as a member, and [`Error::NoSuch`] for every other one.
+pub async fn check_own(
+    db: &impl ConnectionTrait,
+    person: &user::Model,
+    named: &[Uuid],
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let own = property::Entity::of_owner(person.id).all(db).await?;
+    let own: HashSet<Uuid> = own.into_iter().map(|property| property.id).collect();
+    if let Some(index) = named.iter().position(|id| !own.contains(id))
+        && access::is_member(db, person, named[index], now).await?
+    {
+        return Err(Error::RoleTooLow { needed: Role::Owner, at: Some(format!("propertyIds[{index}]")) });
+    }
+    Error::check_named("propertyIds", named, &own, "your own properties")
+}
+
+/// Fails if the owner's plan does not include a team.
+fn require_team(config: &Config, owner: &user::Model, now: DateTime<Utc>) -> Result<(), Error> {
+    Entitlement::of(config, owner, now).require(Feature::Team, || Responsible::Caller)
+}
+
+/// Converts a grant to that of the API for its owner.
+async fn as_made(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
     let mut named = named_in(db, std::slice::from_ref(&row)).await?;
     Ok(to_api(row, &mut named))
 }

@@ -25,6 +25,12 @@ pub fn is_at(pattern: &str, path: &str) -> bool {
     }
 }
 
+/// Returns whether `path` is `start` or a path below it.
+#[must_use]
+pub fn is_below(start: &str, path: &str) -> bool {
+    path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// Paths outside the API.
 #[derive(Default)]
 pub struct Paths {
@@ -60,7 +66,13 @@ impl Paths {
 
 #[cfg(test)]
 mod tests {
-    use super::is_at;
+    use super::{is_at, is_below};
+
+    #[test]
+    fn a_path_is_below_whole_segments() {
+        assert!(is_below("/api", "/api") && is_below("/api", "/api/tags") && is_below("/api", "/api/"));
+        assert!(!is_below("/api", "/apix") && !is_below("/api", "/") && !is_below("/api", "/x/api"));
+    }
 
     #[test]
     fn a_named_segment_stands_for_any_one() {

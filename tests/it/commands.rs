@@ -78,7 +78,8 @@ const ANY_PORT: (&str, &str) = ("LISTEN", "127.0.0.1:0");
 async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("kept");
-    let settings = [ANY_PORT, ("DATA_DIR", data.to_str().unwrap())];
+    let redis = ("REDIS__URL", "redis://:hunter2@cache.example:6379");
+    let settings = [ANY_PORT, ("DATA_DIR", data.to_str().unwrap()), redis];
     let server = Running::start(sightline(folder.path(), &[], &settings));
 
     let elsewhere = TempDir::new().unwrap();
@@ -100,6 +101,9 @@ async fn serve_says_where_logs_elsewhere_and_ends_when_told() {
     assert_eq!((code, stdout.as_str()), (Some(0), ""), "{stderr}");
     assert!(stderr.contains("correlation_id"), "requests are logged on stderr: {stderr}");
     assert!(!stderr.contains("eyJ"), "no token is logged");
+    let warned: Vec<&str> = stderr.lines().filter(|line| line.contains("redis.url")).collect();
+    assert!(matches!(warned[..], [line] if line.contains("WARN") && line.contains("no effect yet")), "{warned:?}");
+    assert!(!stderr.contains("hunter2"), "no password is logged");
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["kept"]);
 }

@@ -74,9 +74,28 @@ async fn the_served_document_is_the_committed_one_but_for_addresses() {
         served.pointer_mut(flow).unwrap()[name].take();
         committed.pointer_mut(flow).unwrap()[name].take();
     }
+    assert_eq!(served["externalDocs"]["url"], format!("{base}/docs/errors"));
+    served["externalDocs"].take();
+    committed["externalDocs"].take();
     served["servers"].take();
     committed["servers"].take();
     assert!(served == committed, "the program was built from another openapi.json: make openapi");
+}
+
+#[tokio::test]
+async fn the_document_is_kept_for_five_minutes_and_then_asked_about() {
+    let anonymous = shared().anonymous();
+    let first = anonymous.get("/openapi.json").await.expect(200);
+    let tag = first.header("etag").to_owned();
+    assert!(tag.starts_with('"') && tag.len() > 10, "{tag}");
+    assert_eq!(first.header("cache-control"), "public, max-age=300, must-revalidate");
+    let again = anonymous.send(Method::GET, "/openapi.json", None, &[("if-none-match", &tag)]).await.expect(304);
+    assert!(again.bytes.is_empty());
+    for name in ["etag", "cache-control", "vary"] {
+        assert_eq!(again.header(name), first.header(name), "{name}");
+    }
+    let other = anonymous.send(Method::GET, "/openapi.json", None, &[("if-none-match", "\"x\"")]).await.expect(200);
+    assert_eq!(other.json, first.json);
 }
 
 #[tokio::test]
@@ -100,6 +119,7 @@ async fn the_page_and_everything_it_asks_for_is_there() {
         let kind = match link.rsplit('.').next() {
             Some("js") => "text/javascript",
             Some("css") => "text/css",
+            Some("ico") => "image/x-icon",
             _ => "",
         };
         let asset = anonymous.get(link).await.expect(200);

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use poem::http::Method;
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
-use sightline::simulator::{Fault, FaultKind};
+use sightline::simulator::{Endpoint, Fault, FaultKind};
 
 use crate::{
     coverage::{NOBODYS, untracked},
@@ -38,6 +38,45 @@ async fn mark(actor: &Actor, id: &str, mark: &str, on: bool) -> Answer {
 }
 
 #[tokio::test]
+async fn one_property_is_its_entry_of_the_list() {
+    for name in ["owner", "editor", "viewer"] {
+        let actor = shared().actor(name).await;
+        for days in ["7", "28"] {
+            for entry in
+                actor.ask("/api/properties", &[("days", days)]).await.expect(200).json["data"].as_array().unwrap()
+            {
+                let path = format!("/api/properties/{}", entry["id"].as_str().unwrap());
+                let found = actor.ask(&path, &[("days", days)]).await.expect(200);
+                assert_eq!(found.json["data"], *entry, "{name}");
+                assert_eq!(found.json["meta"]["freshness"]["lastFinalDate"], entry["headline"]["window"]["endDate"]);
+                let tag = found.header("etag");
+                assert!(tag.starts_with('"'), "{tag} is strong");
+                let known = [("if-none-match", tag)];
+                actor.send(Method::GET, &format!("{path}?days={days}"), None, &known).await.expect(304);
+            }
+        }
+    }
+    let owner = shared().actor("owner").await;
+    let refused =
+        owner.ask(&format!("/api/properties/{}", owner.property("").await), &[("limit", "1")]).await.expect(400);
+    assert!(refused.hint().starts_with("limit: not a parameter here"), "{}", refused.hint());
+    owner.get(&format!("/api/properties/{}", untracked(&owner).await)).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_page_of_the_list_reads_the_headlines_of_its_properties_alone() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let before = app.simulator().controls().requests(Endpoint::Query);
+    let page = owner.ask("/api/properties", &[("limit", "1")]).await.expect(200).json;
+    let one = app.simulator().controls().requests(Endpoint::Query) - before;
+    assert_eq!(page["data"].as_array().unwrap().len(), 1);
+    owner.get("/api/properties").await.expect(200);
+    let all = app.simulator().controls().requests(Endpoint::Query) - before;
+    assert!(one > 0 && one * 2 < all, "{one} of {all} requests");
+}
+
+#[tokio::test]
 async fn headlines_are_the_totals_of_the_same_days() {
     let owner = shared().actor("owner").await;
     for days in ["7", "28", "90"] {
@@ -61,6 +100,30 @@ async fn headlines_are_the_totals_of_the_same_days() {
             assert!(totals["clicks"].as_u64().unwrap() > 0, "every tracked demo property has clicks");
         }
     }
+}
+
+#[tokio::test]
+async fn a_search_finds_properties_by_name_and_by_tag() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
+    let all = list(&owner).await;
+    let northmoor = owner.property("northmoor").await;
+    let other = ids(&all).into_iter().find(|id| *id != northmoor).unwrap();
+    let tag = owner.post("/api/tags", &json!({ "name": "Küche & Bad" })).await.expect(201);
+    let path = format!("/api/tags/{}/properties", tag.json["data"]["id"].as_str().unwrap());
+    owner.send_json(Method::POST, &path, &json!({ "propertyIds": [other] })).await.expect(200);
+    let found = async |who: &Actor, text: &str| ids(&who.ask("/api/properties", &[("search", text)]).await.expect(200));
+    for text in ["northmoor", "NORTHMOOR.ex", "https://northmoor.example/", " northmoor "] {
+        assert_eq!(found(&owner, text).await, std::slice::from_ref(&northmoor), "{text}");
+    }
+    assert_eq!(found(&owner, "küche").await, [other]);
+    assert!(found(&editor, "küche").await.is_empty(), "tags are each person's own");
+    assert!(found(&owner, "nothing-like-it").await.is_empty());
+    assert!(found(&app.actor("stranger").await, "northmoor").await.is_empty());
+    let refused = owner.ask("/api/properties", &[("search", "")]).await.expect(400);
+    assert_eq!(refused.hint(), "search: must be 1 to 200 characters long");
+    let refused = owner.ask("/api/properties", &[("search", &"x".repeat(201))]).await.expect(400);
+    assert_eq!(refused.hint(), "search: must be 1 to 200 characters long");
 }
 
 #[tokio::test]
@@ -259,7 +322,7 @@ async fn the_list_says_how_fresh_it_is() {
     });
     assert_eq!(listed.json["meta"]["freshness"], expected);
     let nothing = list(&shared().actor("lapsed").await).await;
-    assert!(nothing.json.get("meta").is_none(), "no headline was read");
+    assert_eq!(nothing.json["meta"], json!({ "total": 1, "hasMore": false }), "no headline was read");
 }
 
 /// Far below the 25 seconds that a question waits for the search engine, and far above the three that the list takes.

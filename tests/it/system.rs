@@ -25,12 +25,12 @@ async fn health(actor: &Actor, status: u16) -> Value {
 async fn health_says_which_part_is_away() {
     let mut app = TestApp::start(|_| {}).await;
     let anonymous = app.anonymous();
-    let started = time(&dependency(&health(&anonymous, 200).await, "searchEngine")["since"]);
+    let started = time(&dependency(&health(&anonymous, 200).await, "search_engine")["since"]);
     app.hand.advance(TimeDelta::seconds(2));
     let well = health(&anonymous, 200).await;
     assert_eq!((&well["data"]["live"], &well["data"]["ready"]), (&true.into(), &true.into()));
     assert_eq!(well["data"]["status"], "ok");
-    for name in ["database", "identityProvider", "searchEngine"] {
+    for name in ["database", "identity_provider", "search_engine"] {
         let found = dependency(&well, name);
         assert!(found["status"] == "ok" && found["latencyMs"].is_u64(), "{found}");
         assert_eq!(time(&found["since"]), started, "the status is the same as two seconds ago");
@@ -39,8 +39,8 @@ async fn health_says_which_part_is_away() {
     app.hand.advance(TimeDelta::seconds(2));
     let ill = health(&anonymous, 200).await;
     assert_eq!((&ill["data"]["status"], &ill["data"]["ready"]), (&"degraded".into(), &true.into()));
-    let engine = dependency(&ill, "searchEngine");
-    assert!(engine["status"] == "degraded" && engine.get("latencyMs").is_none(), "{engine}");
+    let engine = dependency(&ill, "search_engine");
+    assert!(engine["status"] == "unavailable" && engine.get("latencyMs").is_none(), "{engine}");
     assert_eq!(time(&engine["since"]), started + TimeDelta::seconds(4));
     assert_eq!(time(&dependency(&ill, "database")["since"]), started);
     assert!(!ill.to_string().contains("127.0.0.1"), "{ill}");
@@ -67,9 +67,41 @@ async fn health_says_that_another_issuer_is_away_although_its_metadata_is_known(
     for (is_away, status) in [(false, "ok"), (true, "degraded"), (false, "ok")] {
         issuer.is_away(is_away);
         app.hand.advance(TimeDelta::seconds(2));
-        let found = dependency(&health(&anonymous, 200).await, "identityProvider");
+        let found = dependency(&health(&anonymous, 200).await, "identity_provider");
         assert_eq!(found["status"], status, "{found}");
     }
+}
+
+#[tokio::test]
+async fn an_engine_that_answers_with_errors_is_degraded_and_a_silent_one_unavailable() {
+    let mut app = TestApp::start(|_| {}).await;
+    let anonymous = app.anonymous();
+    let engine = async |app: &TestApp| {
+        app.hand.advance(TimeDelta::seconds(2));
+        let health = health(&anonymous, 200).await;
+        (health["data"]["status"].clone(), dependency(&health, "search_engine")["status"].clone())
+    };
+    assert_eq!(engine(&app).await, ("ok".into(), "ok".into()));
+    app.simulator().controls().set_faults(vec!["error500:1".parse().unwrap()]);
+    assert_eq!(engine(&app).await, ("degraded".into(), "degraded".into()));
+    app.simulator().controls().set_faults(Vec::new());
+    assert_eq!(engine(&app).await, ("ok".into(), "ok".into()));
+    app.service.simulator.take().unwrap().shutdown().await;
+    assert_eq!(engine(&app).await, ("degraded".into(), "unavailable".into()));
+}
+
+#[tokio::test]
+async fn redis_is_told_to_have_no_effect_yet() {
+    let url = "redis://:hunter2@cache.example:6379";
+    let app = TestApp::start(|config| config.redis.url = Some(url.to_owned())).await;
+    let said = health(&app.anonymous(), 200).await;
+    assert_eq!(said["data"]["status"], "ok", "nothing is away");
+    let redis = dependency(&said, "redis");
+    assert_eq!((&redis["status"], redis.get("latencyMs")), (&"unused".into(), None));
+    assert!(redis["hint"].as_str().unwrap().starts_with("redis.url is set and has no effect yet"), "{redis}");
+    assert!(!said.to_string().contains("cache.example"), "{said}");
+    let without = health(&TestApp::start(|_| {}).await.anonymous(), 200).await;
+    assert_eq!(without["data"]["dependencies"].as_array().unwrap().len(), 3);
 }
 
 #[tokio::test]
@@ -118,7 +150,18 @@ async fn the_health_of_a_search_account_names_the_last_success_and_the_last_erro
     app.hand.advance(TimeDelta::seconds(10));
     let ill = account().await;
     assert_eq!((&ill["status"], &ill["lastSuccessAt"]), (&"quota_exceeded".into(), &well["checkedAt"]));
-    assert_eq!(ill["lastError"]["at"], ill["checkedAt"]);
+    assert_eq!((&ill["lastError"]["at"], &ill["since"]), (&ill["checkedAt"], &ill["checkedAt"]));
+    let still = {
+        app.hand.advance(TimeDelta::minutes(1));
+        account().await
+    };
+    assert_eq!(
+        (&still["status"], &still["since"]),
+        (&ill["status"], &ill["since"]),
+        "the state is that of a minute ago"
+    );
+    let listed = owner.get("/api/integrations/status").await.expect(200).json;
+    assert_eq!(listed["data"]["searchAccounts"][0]["since"], ill["since"]);
     let said = ill["lastError"]["message"].as_str().unwrap();
     assert_eq!(said, "The search engine's quota for this account or one of its sites was used up.");
     assert!(ill["hint"].as_str().unwrap().contains("Try again"), "{ill}");
@@ -127,5 +170,23 @@ async fn the_health_of_a_search_account_names_the_last_success_and_the_last_erro
     app.hand.advance(TimeDelta::minutes(20));
     let again = account().await;
     assert_eq!((&again["status"], &again["lastSuccessAt"]), (&"connected".into(), &again["checkedAt"]));
-    assert_eq!(again["lastError"], ill["lastError"], "the last error stays known");
+    assert_eq!(again["lastError"]["message"], ill["lastError"]["message"], "the last error stays known");
+    assert_eq!(again["since"], well["since"], "since it was connected");
+}
+
+#[tokio::test]
+async fn an_account_is_unreachable_since_the_search_engine_stopped() {
+    let mut app = TestApp::start(impatient).await;
+    let owner = app.actor("owner").await;
+    let account = async || owner.listed("/api/accounts/health").await.remove(0);
+    let well = account().await;
+    assert_eq!(well["status"], "connected");
+    app.service.simulator.take().unwrap().shutdown().await;
+    app.hand.advance(TimeDelta::minutes(50));
+    let ill = account().await;
+    assert_eq!((&ill["status"], &ill["since"]), (&"unreachable".into(), &ill["checkedAt"]));
+    assert!(time(&ill["since"]) >= time(&well["since"]) + TimeDelta::minutes(50));
+    app.hand.advance(TimeDelta::minutes(5));
+    let still = account().await;
+    assert!((time(&ill["since"])..=time(&still["checkedAt"])).contains(&time(&still["since"])), "{still}");
 }

@@ -29,7 +29,7 @@ export default async function local(browser, step) {
       await page.waitForURL(at('/account'));
       await inspect(page, 'account-without-search-account');
     });
-    await walk(page, service, step, 'local');
+    await walk(page, service, step, 'local', { triesAll: true });
     await step('she changes her password and signs out', async () => {
       await page.goto(at('/account/password'));
       await inspect(page, 'change-password');

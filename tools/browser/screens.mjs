@@ -28,14 +28,42 @@ export async function browser() {
   };
 }
 
-/** Fails if a page is wider than the screen at either size, or if axe finds a serious problem. Keeps a picture. */
-export async function inspect(page, name, { within } = {}) {
+/** Fails if a page is wider than the screen at either size, or if a number in a table stands on two lines. */
+export async function fits(page, name, { picture = false } = {}) {
   for (const size of SIZES) {
     await page.setViewportSize(size);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     if (wide > 0) throw new Error(`${name}: ${wide} pixels too wide at ${size.width}`);
-    await page.screenshot({ path: join(process.env.SCREENS, `${name}-${size.width}.png`), fullPage: true });
+    const broken = await page.evaluate(brokenNumbers);
+    if (broken.length) throw new Error(`${name}: on two lines at ${size.width}: ${broken.join(', ')}`);
+    if (picture) await page.screenshot({ path: join(process.env.SCREENS, `${name}-${size.width}.png`), fullPage: true });
   }
+}
+
+/** Returns the numbers and dates in tables that stand on more than one line. Quoted JSON may break anywhere. Runs in the page. */
+function brokenNumbers() {
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  const broken = [];
+  for (const cell of document.querySelectorAll('th, td')) {
+    const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest('pre')) continue;
+      for (const { 0: number, index } of text.data.matchAll(/[-+\d][\d.,:\u00a0]*(?: %| [A-Z][a-z]{2} \d{4})?/g)) {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + number.length);
+        const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+        if (lines.size > 1) broken.push(number);
+      }
+    }
+  }
+  return broken;
+}
+
+/** Fails if a page does not fit, or if axe finds a serious problem. Keeps a picture. */
+export async function inspect(page, name, { within } = {}) {
+  await fits(page, name, { picture: true });
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     // Scripts of the page itself are forbidden by its policy, evaluation by the browser's own tools is not.

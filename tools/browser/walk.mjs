@@ -1,11 +1,15 @@
 // The way through the pages that everybody goes, however they signed in: from the first search account to a reconnected one.
-import { inspect } from './screens.mjs';
+import { fits, inspect } from './screens.mjs';
+import * as swagger from './swagger.mjs';
+
+const LIST = { id: 'listProperties', tag: 'Properties', method: 'GET', path: '/api/properties' };
 
 /**
  * Walks from the account page of somebody who has just signed in on `page`. `name` begins the names of the pictures. `asks` is false
- * where somebody else's issuer asks for consent.
+ * where somebody else's issuer asks for consent. `triesAll` is true for the journey that tries every operation out which needs no other id than
+ * that of a property.
  */
-export async function walk(page, service, step, name, { asks = true } = {}) {
+export async function walk(page, service, step, name, { asks = true, triesAll = false } = {}) {
   const at = (path) => `${service.url}${path}`;
   const button = (name) => page.getByRole('button', { name, exact: true });
   const look = (on, screen) => inspect(on, `${name}-${screen}`);
@@ -22,45 +26,43 @@ export async function walk(page, service, step, name, { asks = true } = {}) {
     const ticked = await page.getByRole('checkbox', { checked: true }).count();
     if (ticked !== 2) throw new Error(`${ticked} properties are ticked`);
   });
-  const tryOut = await step('Swagger UI is authorized and reads', async () => {
-    const docs = await page.context().newPage();
-    docs.setDefaultTimeout(20_000);
-    await docs.goto(at('/docs'));
-    await docs.locator('.auth-wrapper .authorize').first().click();
-    const form = docs.locator('.auth-container', { has: docs.locator('.flow') }).first();
-    const [popup] = await Promise.all([
-      docs.waitForEvent('popup'),
-      form.locator('button.authorize').click(),
-    ]);
-    const closed = popup.isClosed() ? undefined : popup.waitForEvent('close');
-    if (asks) {
+  const docs = await swagger.open(page, service.url);
+  const { body: document } = await json(page, at('/openapi.json'));
+  await step('Swagger UI shows properties first, finds operations, and fits a phone', async () => {
+    const tags = await docs.locator('.opblock-tag').evaluateAll((all) => all.map((one) => one.dataset.tag));
+    if (tags.join() !== document.tags.map((tag) => tag.name).join() || tags[0] !== 'Properties') throw new Error(`${tags}`);
+    await fits(docs, `${name}-docs`, { picture: true });
+    const filter = docs.getByLabel('Filter operations');
+    await filter.fill('SPARKlines');
+    await docs.locator('.opblock').nth(1).waitFor({ state: 'detached' });
+    await docs.locator('[data-path$="/table-sparklines"]').waitFor();
+    await filter.fill('');
+    await docs.locator('.opblock').nth(1).waitFor();
+  });
+  const list = await step('Swagger UI is authorized and reads', async () => {
+    await swagger.authorize(docs, async (popup) => {
+      if (!asks) return;
       await popup.getByRole('heading', { name: /^Allow/ }).waitFor();
       await look(popup, 'consent');
       // The click closes its own page.
       await popup.getByRole('button', { name: 'Allow' }).click().catch(() => {});
-    }
-    await closed;
-    await form.getByText('Logout').waitFor();
-    await docs.locator('.btn-done').first().click();
-    const operation = docs.locator('.opblock-get', { has: docs.locator('[data-path="/api/properties"]') }).first();
-    await operation.locator('.opblock-summary-control').click();
-    await operation.locator('.try-out__btn').click();
-    const read = async () => {
-      const [answer] = await Promise.all([
-        docs.waitForResponse((response) => response.url().startsWith(at('/api'))),
-        operation.locator('.execute').click(),
-      ]);
-      return answer.status();
-    };
-    await expectStatus(200, read);
-    return read;
+    });
+    const list = await swagger.tryOut(docs, LIST);
+    const { status, text, request } = await list.execute();
+    if (status !== 200) throw new Error(`${status} ${text}`);
+    if (!request.headers().authorization?.startsWith('Bearer ')) throw new Error('no token was sent');
+    await list.close();
+    return JSON.parse(text).data;
   });
+  if (triesAll) await tryAll({ page, docs, document, property: list[0].id, step, at, look });
   await step('Swagger UI is revoked, and its next try is 401', async () => {
     await page.goto(at('/account'));
     await look(page, 'account');
     await page.locator('li, article, .card', { hasText: /API documentation|sightline-docs/ }).last().getByRole('button', { name: 'Revoke access' }).click();
     await page.waitForURL(/\/account/);
-    await expectStatus(401, tryOut);
+    const { status } = await (await swagger.tryOut(docs, LIST)).execute();
+    if (status !== 401) throw new Error(`status ${status} instead of 401`);
+    await docs.close();
   });
   const [property] = await step('the session reads a property', async () => {
     const listed = await json(page, at('/api/properties'));
@@ -87,13 +89,47 @@ export async function walk(page, service, step, name, { asks = true } = {}) {
   });
 }
 
+/** Tries out what a person with one property can try, and opens what comes of it. */
+async function tryAll({ page, docs, document, property, step, at, look }) {
+  const simple = swagger.withoutOtherIds(document);
+  await step('Swagger UI reads everything with nothing but a property filled in', async () => {
+    const reads = simple.filter(({ method }) => method === 'GET');
+    if (reads.length < 25) throw new Error(`only ${reads.length} reads`);
+    await all(reads, (operation) => swagger.read(docs, operation, property));
+  });
+  const made = await step('Swagger UI creates every record twice', async () => {
+    const made = {};
+    await all(simple.filter(({ creates }) => creates), async (operation) => {
+      made[operation.id] = await swagger.create(docs, operation, property);
+    });
+    return made;
+  });
+  await step('somebody opens a share link, and addresses that are no pages', async () => {
+    const { url } = made.createPropertyShareLink;
+    for (const [address, screen, words] of [
+      [url, 'share', 'Clicks per day'],
+      [`${url}?startDate=2026-11-01`, 'share-parameter', 'startDate: not a parameter here'],
+      [at('/nothing'), 'not-found', 'There is no page at this address'],
+      [at('/mcp'), 'mcp', at('/mcp')],
+    ]) {
+      await page.goto(address);
+      await page.getByText(words).first().waitFor();
+      await look(page, screen);
+    }
+    await page.goto(at('/changelog/'));
+    if (page.url() !== at('/changelog')) throw new Error(page.url());
+  });
+}
+
+/** Acts on each, and fails with the problems of all. */
+async function all(items, act) {
+  const problems = [];
+  for (const item of items) await act(item).catch((problem) => problems.push(problem.message));
+  if (problems.length) throw new Error(problems.join('\n'));
+}
+
 /** Reads a path with the cookies of the page, whose policy allows no script to do it. */
 async function json(page, url) {
   const response = await page.request.get(url);
   return { status: response.status(), body: await response.json() };
-}
-
-async function expectStatus(expected, act) {
-  const status = await act();
-  if (status !== expected) throw new Error(`status ${status} instead of ${expected}`);
 }

@@ -109,10 +109,8 @@ async function useTools(client) {
   const { tools } = await client.listTools();
   const names = tools.map((tool) => tool.name);
   assert.deepEqual([...names].sort(), Object.keys(known.tools).sort(), 'calls.json must hold calls of every listed tool, and of no other');
-  for (const { name, outputSchema } of tools) {
-    assert.ok(outputSchema, `${name} has no outputSchema`);
+  for (const { name } of tools) {
     for (const called of known.tools[name]) {
-      // The client holds the structured content against the schema.
       const result = await client.callTool({ name, arguments: called });
       assert.ok(!result.isError && result.structuredContent, `${name} refuses ${JSON.stringify(called)}: ${JSON.stringify(result)}`);
       assert.ok(result.content[0].text, `${name} says nothing in text`);

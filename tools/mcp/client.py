@@ -121,9 +121,7 @@ async def use_tools(client):
     names, called = {tool.name for tool in tools}, set(KNOWN["tools"])
     assert names == called, f"calls.json must hold calls of every listed tool, and of no other: {sorted(names ^ called)}"
     for tool in tools:
-        assert tool.output_schema, f"{tool.name} has no outputSchema"
         for arguments in KNOWN["tools"][tool.name]:
-            # The client holds the structured content against the schema.
             result = await client.call_tool(tool.name, arguments)
             assert not result.is_error and result.structured_content, f"{tool.name} refuses {arguments}: {result}"
             assert result.content[0].text, f"{tool.name} says nothing in text"

@@ -132,6 +132,8 @@ pub struct BrandedTrafficMeta {
     pub answer: AnswerMeta,
     /// The question as it was understood.
     pub question: Echo<BrandedTrafficParams>,
+    /// False if the property has no branded keywords. Then no query counts as branded.
+    pub has_branded_keywords: bool,
     /// Coverage: the part of the traffic with a known query.
     pub coverage: IdentifiedCoverage,
 }

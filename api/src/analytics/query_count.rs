@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AnswerMeta, Period, PositionBucket};
 use crate::{
-    models::{CountChange, Question, SeriesParams, Slice, WindowParams},
+    models::{CountChange, CountSeriesParams, Question, Slice, WindowParams},
     params::{Echo, QueryParams},
 };
 
@@ -18,7 +18,7 @@ pub struct QueryCountParams {
     pub question: Question,
     /// The periods of the series.
     #[param(flatten)]
-    pub series: SeriesParams,
+    pub series: CountSeriesParams,
 }
 
 /// Parameters of the rows behind the query count.

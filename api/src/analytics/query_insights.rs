@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{AnswerMeta, BrandedSplit, CurveSource, Period, PositionBucket, QueryCoverage, TableRow};
 use crate::{
-    models::{OffsetParams, OrderParams, Question, SeriesParams},
+    models::{CountSeriesParams, OffsetParams, OrderParams, Question},
     params::{Echo, QueryParams, Whole},
 };
 
@@ -18,7 +18,7 @@ pub struct QueryInsightsParams {
     pub question: Question,
     /// The periods of the series.
     #[param(flatten)]
-    pub series: SeriesParams,
+    pub series: CountSeriesParams,
     /// Minimum impressions, in either window, of a query listed as new, lost or moving.
     #[param(default = "10", example = "10")]
     pub min_impressions: Whole<1, 1_000_000>,

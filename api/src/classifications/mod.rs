@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    answer::{Answer, Answered, Created, Listed, NoContent, Rendered},
+    answer::{Answer, Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
     models::{FilterLogic, FilterOperator, Timestamp},
-    params::{Params, QueryParams, Text},
+    params::{Paging, Params, QueryParams, Text},
     security::Caller,
 };
 
@@ -36,17 +36,29 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// Add branded keywords
     ///
     /// Existing keywords, ignoring case, are unchanged. The answer lists all keywords of the property. At most 200 per property.
-    /// A dry run answers what the property's keywords would match together with these.
     #[post("/api/properties/{id}/branded-keywords")]
     #[idempotency(enforced)]
     #[role(Editor)]
-    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    #[errors(FilterTooComplex)]
     async fn create_property_branded_keywords(
         &self,
         caller: Caller,
-        params: Params<DryRunParams>,
         body: Body<BrandedKeywordsInput>,
-    ) -> Answered<Tried<Created<Vec<BrandedKeyword>>>>;
+    ) -> Answered<Created<Vec<BrandedKeyword>>>;
+
+    /// What branded keywords would match
+    ///
+    /// Stores nothing. Counts web search in the last 28 final days as it would be if the property also had these keywords. Takes the
+    /// body of `createPropertyBrandedKeywords`, and is refused for the same reasons.
+    #[post("/api/properties/{id}/branded-keywords/preview")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    async fn preview_property_branded_keywords(
+        &self,
+        caller: Caller,
+        body: Body<BrandedKeywordsInput>,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>>;
 
     /// Remove a branded keyword
     ///
@@ -64,44 +76,51 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of pages, ordered by name.
     #[get("/api/properties/{id}/segments")]
-    async fn list_property_segments(&self, caller: Caller) -> Answered<Listed<Segment>>;
+    async fn list_property_segments(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<Segment>>;
 
     /// Create a segment
     ///
     /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. A property has
-    /// at most 500 segments, with conditions of at most 4 MiB in total. A dry run answers what the segment would match.
+    /// at most 500 segments, with conditions of at most 4 MiB in total.
     #[post("/api/properties/{id}/segments")]
     #[idempotency(enforced)]
     #[role(Editor)]
+    #[errors(FilterTooComplex)]
+    async fn create_property_segment(&self, caller: Caller, body: Body<SegmentInput>) -> Answered<Created<Segment>>;
+
+    /// What a segment would match
+    ///
+    /// Stores nothing. Counts the pages and the traffic that the conditions match in web search in the last 28 final days. Takes the
+    /// body of `createPropertySegment`; `name` and `color` make no difference. Conditions are refused for the same reasons.
+    #[post("/api/properties/{id}/segments/preview")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
     #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
-    async fn create_property_segment(
+    async fn preview_property_segment(
         &self,
         caller: Caller,
-        params: Params<DryRunParams>,
-        body: Body<SegmentInput>,
-    ) -> Answered<Tried<Created<Segment>>>;
+        body: Body<ClassificationPreviewInput>,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>>;
+
+    /// A segment
+    ///
+    /// As `listPropertySegments` shows it.
+    #[get("/api/properties/{id}/segments/{segmentId}")]
+    async fn get_property_segment(&self, caller: Caller, segment_id: Path<Uuid>) -> Answered<Record<Segment>>;
 
     /// Replace a segment
     ///
-    /// Requests that use it apply the new conditions immediately. Without `color`, the colour is removed.
-    /// A dry run answers what the new conditions would match.
+    /// Replaces the whole record: without `color`, the colour is removed. Requests that use it apply the new conditions immediately.
     #[put("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(
-        FilterTooComplex,
-        PreconditionFailed,
-        SearchAccountDisconnected,
-        SearchSiteRefused,
-        SearchEngineUnavailable
-    )]
+    #[errors(FilterTooComplex, PreconditionFailed)]
     async fn update_property_segment(
         &self,
         caller: Caller,
         segment_id: Path<Uuid>,
-        params: Params<DryRunParams>,
         body: Body<SegmentInput>,
-    ) -> Answered<Tried<Answer<Segment>>>;
+    ) -> Answered<Answer<Segment>>;
 
     /// Delete a segment
     ///
@@ -116,44 +135,63 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of queries, ordered by name.
     #[get("/api/properties/{id}/topic-clusters")]
-    async fn list_property_topic_clusters(&self, caller: Caller) -> Answered<Listed<TopicCluster>>;
+    async fn list_property_topic_clusters(
+        &self,
+        caller: Caller,
+        params: Params<Paging>,
+    ) -> Answered<Listed<TopicCluster>>;
 
     /// Create a topic cluster
     ///
     /// Conditions that could not be used as filters are refused. As JSON they take at most 60,000 bytes. A property has
-    /// at most 500 topic clusters, with conditions of at most 4 MiB in total. A dry run answers what the cluster would match.
+    /// at most 500 topic clusters, with conditions of at most 4 MiB in total.
     #[post("/api/properties/{id}/topic-clusters")]
     #[idempotency(enforced)]
     #[role(Editor)]
-    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    #[errors(FilterTooComplex)]
     async fn create_property_topic_cluster(
         &self,
         caller: Caller,
-        params: Params<DryRunParams>,
         body: Body<TopicClusterInput>,
-    ) -> Answered<Tried<Created<TopicCluster>>>;
+    ) -> Answered<Created<TopicCluster>>;
+
+    /// What a topic cluster would match
+    ///
+    /// Stores nothing. Counts the queries and the traffic that the conditions match in web search in the last 28 final days. Takes the
+    /// body of `createPropertyTopicCluster`; `name` and `color` make no difference. Conditions are refused for the same reasons.
+    #[post("/api/properties/{id}/topic-clusters/preview")]
+    #[idempotency(ignored)]
+    #[role(Editor)]
+    #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    async fn preview_property_topic_cluster(
+        &self,
+        caller: Caller,
+        body: Body<ClassificationPreviewInput>,
+    ) -> Answered<Rendered<ClassificationPreviewAnswer>>;
+
+    /// A topic cluster
+    ///
+    /// As `listPropertyTopicClusters` shows it.
+    #[get("/api/properties/{id}/topic-clusters/{clusterId}")]
+    async fn get_property_topic_cluster(
+        &self,
+        caller: Caller,
+        cluster_id: Path<Uuid>,
+    ) -> Answered<Record<TopicCluster>>;
 
     /// Replace a topic cluster
     ///
-    /// Requests that use it apply the new conditions immediately. Without `color`, the colour is removed.
-    /// A dry run answers what the new conditions would match.
+    /// Replaces the whole record: without `color`, the colour is removed. Requests that use it apply the new conditions immediately.
     #[put("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(
-        FilterTooComplex,
-        PreconditionFailed,
-        SearchAccountDisconnected,
-        SearchSiteRefused,
-        SearchEngineUnavailable
-    )]
+    #[errors(FilterTooComplex, PreconditionFailed)]
     async fn update_property_topic_cluster(
         &self,
         caller: Caller,
         cluster_id: Path<Uuid>,
-        params: Params<DryRunParams>,
         body: Body<TopicClusterInput>,
-    ) -> Answered<Tried<Answer<TopicCluster>>>;
+    ) -> Answered<Answer<TopicCluster>>;
 
     /// Delete a topic cluster
     ///

@@ -1,30 +1,27 @@
-//! Dry runs of writes, and previews of what a classification would match.
+//! Previews: what a classification would match.
 
-use poem::{IntoResponse, Response, http::StatusCode};
-use poem_openapi::{
-    ApiResponse, Object,
-    registry::{MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry},
-    types::Type as _,
-};
+use poem_openapi::Object;
 
-use crate::{analytics::AnswerMeta, answer::json_body, models::Metrics, params::QueryParams};
+use super::ClassificationCondition;
+use crate::{analytics::AnswerMeta, models::Metrics};
 
-/// The parameter of a write that can be tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryParams)]
-pub struct DryRunParams {
-    /// `true` stores nothing and answers 200 with what the classification would match in web search in the last 28 final days. It
-    /// is refused for the same reasons as the write, and leaves the `Idempotency-Key` unused.
-    #[param(default = "false", example = "true")]
-    pub dry_run: bool,
-}
-
-/// The answer `W` of a write, or the preview of a dry run.
-#[derive(Debug, Clone)]
-pub enum Tried<W> {
-    /// The write was made.
-    Written(W),
-    /// The write was tried.
-    Preview(Box<ClassificationPreviewAnswer>),
+/// A segment or a topic cluster to preview: the body of the write, of which the conditions alone count.
+#[derive(Debug, Clone, PartialEq, Eq, Object)]
+#[oai(deny_unknown_fields, skip_serializing_if_is_none)]
+pub struct ClassificationPreviewInput {
+    /// Name. It makes no difference.
+    #[oai(validator(
+        min_length = 1,
+        max_length = 100,
+        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
+    ))]
+    pub name: Option<String>,
+    /// Colour in charts, `#rrggbb`. It makes no difference.
+    #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
+    pub color: Option<String>,
+    /// Conditions on a page's URL (of a segment) or on a query (of a topic cluster); `and` binds tighter than `or`.
+    #[oai(validator(min_items = 1, max_items = 50))]
+    pub conditions: Vec<ClassificationCondition>,
 }
 
 /// The preview of a classification.
@@ -96,50 +93,4 @@ pub struct MatchedRow {
     /// Its metrics.
     #[oai(flatten)]
     pub metrics: Metrics,
-}
-
-impl<W: ApiResponse> ApiResponse for Tried<W> {
-    fn meta() -> MetaResponses {
-        let MetaResponses { mut responses } = W::meta();
-        let is_ok = |response: &MetaResponse| response.status == Some(200);
-        // Both shapes stand at 200 even where the write answers 201: some generators take the schema of the lowest success for all.
-        let either = responses
-            .iter()
-            .flat_map(|response| &response.content)
-            .map(|media| MetaMediaType { content_type: media.content_type, schema: one_of_preview_and(&media.schema) });
-        let tried = MetaResponse {
-            description: if responses.iter().any(is_ok) {
-                "Success, or with `dryRun=true` a preview."
-            } else {
-                "With `dryRun=true`: a preview."
-            },
-            status: Some(200),
-            status_range: None,
-            content: either.collect(),
-            headers: vec![],
-        };
-        responses.retain(|response| !is_ok(response));
-        responses.insert(0, tried);
-        MetaResponses { responses }
-    }
-
-    fn register(registry: &mut Registry) {
-        W::register(registry);
-        ClassificationPreviewAnswer::register(registry);
-    }
-}
-
-/// The preview comes first: some clients take the first schema whose required fields are there.
-fn one_of_preview_and(written: &MetaSchemaRef) -> MetaSchemaRef {
-    let one_of = vec![ClassificationPreviewAnswer::schema_ref(), written.clone()];
-    MetaSchemaRef::Inline(Box::new(MetaSchema { one_of, ..MetaSchema::ANY }))
-}
-
-impl<W: IntoResponse> IntoResponse for Tried<W> {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Written(written) => written.into_response(),
-            Self::Preview(preview) => json_body(StatusCode::OK, &*preview),
-        }
-    }
 }

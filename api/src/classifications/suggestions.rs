@@ -4,8 +4,9 @@ use poem_openapi::{Enum, Object};
 
 use super::BrandedKeyword;
 use crate::{
+    answer::ListMeta,
     models::{Freshness, Metrics, Timestamp, Window},
-    params::QueryParams,
+    params::{Paging, QueryParams},
 };
 
 /// The parameter of the list.
@@ -15,27 +16,32 @@ pub struct BrandedKeywordsParams {
     /// queries in web search in the last 28 final days.
     #[param(default = "false", example = "true")]
     pub suggest: bool,
+    /// The page of the list.
+    #[param(flatten)]
+    pub paging: Paging,
 }
 
 /// The branded keywords of a property.
 #[derive(Debug, Clone, PartialEq, Object)]
-#[oai(skip_serializing_if_is_none)]
 pub struct BrandedKeywordsAnswer {
     /// The keywords, ordered by keyword.
     #[oai(validator(max_items = 200))]
     pub data: Vec<BrandedKeyword>,
-    /// Suggestions; absent unless asked for.
-    pub meta: Option<BrandedKeywordsMeta>,
+    /// Place of the page in the list, and the suggestions.
+    pub meta: BrandedKeywordsMeta,
 }
 
-/// Suggestions of branded keywords, and the data behind them.
+/// Place of the page in the list, suggestions of branded keywords, and the data behind them.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct BrandedKeywordsMeta {
-    /// Terms to look at, those with the most clicks first. No keyword of the property finds them.
+    /// Place of the page in the list.
+    #[oai(flatten)]
+    pub list: ListMeta,
+    /// Terms to look at, those with the most clicks first. No keyword of the property finds them. Absent unless asked for.
     #[oai(validator(max_items = 20))]
-    pub suggestions: Vec<BrandSuggestion>,
-    /// Queries that were read; absent if none could be read.
+    pub suggestions: Option<Vec<BrandSuggestion>>,
+    /// Queries that were read for suggestions; absent if none could be read.
     pub queries: Option<QueriesRead>,
     /// Reason why queries could not be read, so that the suggestions are from the name of the site alone. Absent if they were read.
     pub unread: Option<Unread>,
@@ -84,7 +90,7 @@ pub struct BrandSuggestion {
 
 /// Reason why a term is suggested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "snake_case")]
 pub enum SuggestionReason {
     /// It is the name of the site: the label of its domain, as people write it.
     SiteName,

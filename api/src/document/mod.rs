@@ -15,7 +15,7 @@ use poem_openapi::{OpenApiService, error::ParsePathError};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Api, VERSION, all_routes,
+    Api, TAGS, VERSION, all_routes,
     error::{ApiError, Code},
     models::Role,
     operation::{self, Operation},
@@ -41,6 +41,8 @@ pub struct Locations {
     pub authorization_url: String,
     /// The token endpoint, also used to refresh.
     pub token_url: String,
+    /// The page of error codes. It is absolute, because linters want a URI there.
+    pub errors_url: String,
 }
 
 impl Locations {
@@ -51,15 +53,20 @@ impl Locations {
             server: "/".to_owned(),
             authorization_url: "/oauth/authorize".to_owned(),
             token_url: "/oauth/token".to_owned(),
+            errors_url: format!("https://sightline.example{ERRORS_PATH}"),
         }
     }
 }
+
+/// The path of the page of error codes.
+pub const ERRORS_PATH: &str = "/docs/errors";
 
 type Pass = fn(&mut Value);
 
 /// Passes that turn poem-openapi's output into the published document, in this order.
 const PASSES: &[Pass] = &[
     describe,
+    order_tags,
     schemas::add_shared,
     schemas::drop_noise,
     schemas::write_types_as_3_1,
@@ -74,6 +81,7 @@ const PASSES: &[Pass] = &[
     responses::document_errors,
     schemas::close_request_schemas,
     schemas::accept_null_for_optional_fields,
+    schemas::list_error_codes,
     security::document_schemes,
     mark_idempotency,
     name_roles,
@@ -90,6 +98,10 @@ pub fn document(locations: &Locations) -> Value {
         pass(&mut document);
     }
     security::locate(&mut document, locations);
+    document["externalDocs"] = json!({
+        "description": "Every error code with its status, meaning and way out",
+        "url": locations.errors_url,
+    });
     document
 }
 
@@ -112,6 +124,13 @@ fn describe(document: &mut Value) {
         "license": { "name": "Apache 2.0", "identifier": "Apache-2.0" },
         "contact": { "name": "Sightline", "url": "https://github.com/sightline/sightline" },
     });
+}
+
+/// Brings the tags into the order of their declaration; poem-openapi sorts them by name.
+fn order_tags(document: &mut Value) {
+    if let Some(tags) = document["tags"].as_array_mut() {
+        tags.sort_by_key(|tag| TAGS.iter().position(|name| tag["name"] == **name));
+    }
 }
 
 fn mark_idempotency(document: &mut Value) {

@@ -1,4 +1,7 @@
 //! Parameters: path parameters from the path, query parameters from the table, headers that operations share.
+//!
+//! Pages that try an operation out fill in the `example` of a parameter, and with it ask a question that nobody asked. So only
+//! a required parameter has one. An optional parameter has its example in its schema's `examples`, which they only show.
 
 use serde_json::{Map, Value, json};
 
@@ -54,10 +57,31 @@ fn query_parameter(parameter: &ParameterDoc) -> Value {
         description = format!("{description} Default: `{default}`.");
     }
     let example = typed(&schema, parameter.example);
-    json!({
-        "name": parameter.name, "in": "query", "required": parameter.required, "description": description,
-        "schema": schema, "example": example,
-    })
+    let place = Place { name: parameter.name, within: "query", required: parameter.required };
+    place.parameter(&description, schema, example)
+}
+
+/// A parameter's name and place.
+struct Place<'a> {
+    name: &'a str,
+    within: &'a str,
+    required: bool,
+}
+
+impl Place<'_> {
+    /// Returns the parameter object.
+    fn parameter(&self, description: &str, mut schema: Value, example: Value) -> Value {
+        if !self.required {
+            schema["examples"] = json!([example]);
+        }
+        let mut parameter = json!({
+            "name": self.name, "in": self.within, "required": self.required, "description": description, "schema": schema,
+        });
+        if self.required {
+            parameter["example"] = example;
+        }
+        parameter
+    }
 }
 
 /// Parses text into the JSON type of the schema.
@@ -86,14 +110,15 @@ fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/parameters/{name}") })
 }
 
+fn in_path(name: &str, description: &str, schema: Value, example: &str) -> Value {
+    Place { name, within: "path", required: true }.parameter(description, schema, json!(example))
+}
+
+fn header(name: &str, description: &str, schema: Value, example: &str) -> Value {
+    Place { name, within: "header", required: false }.parameter(description, schema, json!(example))
+}
+
 fn shared() -> Value {
-    let id = |name: &str, what: &str| {
-        json!({
-            "name": name, "in": "path", "required": true, "description": format!("The {what}'s id. Anything but a UUID answers 404."),
-            "schema": { "type": "string", "format": "uuid" }, "example": "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f",
-        })
-    };
-    let header = |name: &str, description: &str, schema: Value, example: &str| json!({ "name": name, "in": "header", "required": false, "description": description, "schema": schema, "example": example });
     let mut all = Map::new();
     for (key, name, what) in [
         ("PropertyId", "id", "property"),
@@ -105,12 +130,14 @@ fn shared() -> Value {
         ("LinkId", "linkId", "share link"),
         ("MemberId", "memberId", "team grant"),
     ] {
-        all.insert(key.to_owned(), id(name, what));
+        let description = format!("The {what}'s id. Anything but a UUID answers 404.");
+        let schema = json!({ "type": "string", "format": "uuid" });
+        all.insert(key.to_owned(), in_path(name, &description, schema, "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f"));
     }
-    all.insert("ShareToken".to_owned(), json!({
-        "name": "token", "in": "path", "required": true, "description": "The token of a share link, as in the public link.",
-        "schema": { "type": "string", "minLength": 1, "maxLength": 128 }, "example": "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM",
-    }));
+    let token = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
+    let description = "The token of a share link, as in the public link.";
+    let example = "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM";
+    all.insert("ShareToken".to_owned(), in_path("token", description, token, example));
     all.insert(
         "ApiVersion".to_owned(),
         header(

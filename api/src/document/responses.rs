@@ -27,40 +27,57 @@ pub fn strip_media_type_parameters(document: &mut Value) {
 /// Names the headers of every success, and adds `304`.
 pub fn document_headers(document: &mut Value) {
     document["components"]["headers"] = shared_headers();
+    let schemas = document["components"]["schemas"].clone();
     each_operation(document, |operation, object| {
         let Some(Value::Object(responses)) = object.get_mut("responses") else { return };
         if operation.etag != EtagKind::None {
             responses.insert("304".to_owned(), json!({ "description": "The client's copy is current." }));
         }
         for response in responses.values_mut() {
-            let names = success_headers(operation);
+            let mut names = success_headers(operation);
+            if operation.etag != EtagKind::None || holds_tag(&schemas, response) {
+                names.push("ETag");
+            }
             merge_headers(response, &names);
         }
     });
 }
 
+/// Returns whether the response is a record with a tag, which its `ETag` repeats.
+fn holds_tag(schemas: &Value, response: &Value) -> bool {
+    let resolved = |schema: &Value| {
+        let name = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+        name.map_or_else(|| schema.clone(), |name| schemas[name].clone())
+    };
+    let envelope = resolved(&response["content"]["application/json"]["schema"]);
+    !resolved(&envelope["properties"]["data"])["properties"]["etag"].is_null()
+}
+
 fn success_headers(operation: &Operation) -> Vec<&'static str> {
     let mut names = common_headers(operation);
-    if operation.etag != EtagKind::None {
-        names.extend(["ETag", "Cache-Control"]);
+    if operation.method == Method::GET {
+        names.push("Cache-Control");
     }
     if operation.idempotency == Some(Idempotency::Enforced) {
         names.extend(["Idempotency-Replayed", "Idempotency-Storage"]);
     }
-    if operation.errors.contains(&Code::PreconditionFailed) && operation.method == Method::PUT {
-        names.push("ETag");
-    }
+    names
+}
+
+/// The headers of every answer of `operation`, refusals included.
+fn common_headers(operation: &Operation) -> Vec<&'static str> {
+    let mut names = vec![
+        "X-API-Version",
+        "X-Correlation-Id",
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+        "Vary",
+    ];
     if operation.deprecated.is_some() {
         names.extend(["Deprecation", "Link"]);
     }
     names
-}
-
-fn common_headers(operation: &Operation) -> Vec<&'static str> {
-    match operation.access {
-        Access::Public => vec!["X-API-Version"],
-        _ => vec!["X-API-Version", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
-    }
 }
 
 fn merge_headers(response: &mut Value, names: &[&str]) {
@@ -108,7 +125,9 @@ pub fn document_errors(document: &mut Value) {
             if !responses.contains_key(&status.to_string()) {
                 let name = shared_name(operation, &codes);
                 let reference = json!({ "$ref": format!("#/components/responses/{name}") });
-                shared.entry(name).or_insert_with(|| error_response(operation, status, &codes));
+                let response = error_response(operation, status, &codes);
+                let named = shared.entry(name).or_insert_with(|| response.clone());
+                debug_assert_eq!(*named, response, "two responses have one name");
                 responses.insert(status.to_string(), reference);
             }
         }
@@ -118,16 +137,59 @@ pub fn document_errors(document: &mut Value) {
     document["components"]["responses"] = Value::Object(shared);
 }
 
+/// The name of the response: its status, the codes that not every operation has for it, and in front the headers that not every
+/// operation sends.
 fn shared_name(operation: &Operation, codes: &[Code]) -> String {
-    let names: Vec<String> = codes.iter().map(|code| format!("{code:?}")).collect();
-    let public = if operation.access == Access::Public { "Public" } else { "" };
-    format!("{public}{}", names.join("Or"))
+    let kind = if operation.deprecated.is_some() {
+        "Deprecated"
+    } else if operation.idempotency == Some(Idempotency::Enforced) {
+        "Keyed"
+    } else {
+        ""
+    };
+    let reason = codes.first().and_then(|code| code.status().canonical_reason()).unwrap_or_default();
+    let words: Vec<String> = codes.iter().map(|code| word(*code)).collect();
+    format!("{kind}{}{}", reason.replace(' ', ""), words.concat())
+}
+
+/// The part of a code in the name of a response. It is empty for codes that every operation has for their status, and for those that
+/// are alone with it.
+fn word(code: Code) -> String {
+    let word = match code {
+        Code::InvalidRequest | Code::UnsupportedApiVersion => "",
+        Code::FilterTooComplex => "Filters",
+        Code::NotAvailableForSearchType => "SearchType",
+        Code::SubscriptionRequired => "Plan",
+        Code::PropertyQuotaExceeded => "Quota",
+        Code::SearchAccountDisconnected => "Account",
+        Code::SearchSiteRefused => "Site",
+        Code::NotFinalYet => "NotFinal",
+        Code::ProviderNotConnected => "Provider",
+        Code::ProviderRejectedCredentials => "Login",
+        Code::ProviderOutOfCredit => "Credit",
+        Code::InvalidIdempotencyKey | Code::IdempotencyInProgress => "Key",
+        Code::SearchEngineUnavailable => "Engine",
+        Code::ProviderUnavailable => "Provider",
+        Code::Unavailable => "Issuer",
+        other => {
+            let is_alone = Code::ALL.iter().filter(|code| code.status() == other.status()).count() == 1;
+            return if is_alone { String::new() } else { format!("{other:?}") };
+        }
+    };
+    word.to_owned()
 }
 
 /// Every code that `operation` may return.
 pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     // Every operation refuses query parameters that it does not take.
-    let mut codes = vec![Code::UnsupportedApiVersion, Code::InvalidRequest, Code::RateLimited, Code::Internal];
+    // Every path refuses other methods. No document has a place for them, so each operation tells of them.
+    let mut codes = vec![
+        Code::UnsupportedApiVersion,
+        Code::InvalidRequest,
+        Code::MethodNotAllowed,
+        Code::RateLimited,
+        Code::Internal,
+    ];
     if operation.access == Access::SessionOrOauth {
         codes.extend([Code::Unauthorized, Code::Unavailable]);
     }
@@ -154,7 +216,8 @@ pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
 }
 
 fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
-    let list = codes.iter().map(|code| format!("`{}`", code.as_str())).collect::<Vec<_>>().join(", ");
+    let list =
+        codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.meaning())).collect::<Vec<_>>().join(" ");
     let text = codes.first().map_or("", |code| code.status().canonical_reason().unwrap_or_default());
     let examples: Map<String, Value> = codes
         .iter()
@@ -170,15 +233,19 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
         })
         .collect();
     let mut response = json!({
-        "description": format!("{text}: {list}."),
+        "description": format!("{text}. {list}"),
         "content": { "application/json": { "schema": { "$ref": "#/components/schemas/ApiError" }, "examples": examples } },
     });
     let mut headers = common_headers(operation);
-    if status == 401 {
-        headers.push("WWW-Authenticate");
+    headers.push("Cache-Control");
+    if operation.idempotency == Some(Idempotency::Enforced) {
+        headers.extend(["Idempotency-Replayed", "Idempotency-Storage"]);
     }
-    if status == 402 {
-        headers.push("Link");
+    match status {
+        401 => headers.push("WWW-Authenticate"),
+        402 => headers.push("Link"),
+        405 => headers.push("Allow"),
+        _ => {}
     }
     let says_when = [Code::IdempotencyInProgress, Code::SearchSiteRefused].iter().any(|code| codes.contains(code));
     if status == 429 || status == 503 || says_when {
@@ -200,15 +267,18 @@ fn shared_headers() -> Value {
     let text = || json!({ "type": "string", "maxLength": 1024 });
     json!({
         "X-API-Version": header("The API version of this answer.", json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$" }), json!(VERSION)),
-        "X-RateLimit-Limit": header("Requests that are allowed at once.", whole(), json!(60)),
+        "X-Correlation-Id": header("Identifier of the request in the server's logs: the one that the request sent in this header, or a new one.", json!({ "type": "string", "maxLength": 128 }), json!("01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f")),
+        "X-RateLimit-Limit": header("Requests that are allowed at once. `getHealth` is not counted, and has no such header.", whole(), json!(60)),
         "X-RateLimit-Remaining": header("Requests left right now.", whole(), json!(59)),
         "X-RateLimit-Reset": header("Time when the limit is full again, in Unix seconds.", whole(), json!(1_790_000_000)),
         "Retry-After": header("Seconds to wait before trying again.", json!({ "type": "integer", "format": "int64", "minimum": 1 }), json!(1)),
         "WWW-Authenticate": header("Names the protected-resource metadata (RFC 9728).", text(), json!("Bearer resource_metadata=\"https://sightline.example/.well-known/oauth-protected-resource\"")),
         "Link": header("On 402 the page of plans (`rel=payment`); on a deprecated operation the changelog (`rel=deprecation`) and the operation to use instead (`rel=successor-version`).", text(), json!("<https://sightline.example/subscribe>; rel=\"payment\"")),
         "Deprecation": header("Time since which the operation is deprecated (RFC 9745).", text(), json!("@1789344000")),
-        "ETag": header("Identifies this state of the answer.", text(), json!("W/\"5f2b9c\"")),
-        "Cache-Control": header("`private`: only the caller's own cache may store the answer.", text(), json!("private")),
+        "Vary": header("Headers of the request that select the answer.", text(), json!("Accept-Encoding, Authorization, Cookie, X-API-Version")),
+        "Allow": header("Methods of the path.", text(), json!("GET, HEAD, OPTIONS, POST")),
+        "ETag": header("Identifies this state of the answer. On the answer to a write it is the record's `etag`.", text(), json!("W/\"5f2b9c\"")),
+        "Cache-Control": header("`private`: only the caller's own cache may store the answer. `no-store` on refusals.", text(), json!("private")),
         "Idempotency-Replayed": header("On requests with a key: true if this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
         "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
     })

@@ -6,7 +6,10 @@ use poem_openapi::{registry::Registry, types::Type as _};
 use serde_json::{Map, Value, json};
 
 use super::each_object;
-use crate::{error::ErrorBody, models::FilterCondition};
+use crate::{
+    error::{Code, ErrorBody},
+    models::FilterCondition,
+};
 
 /// Adds the schemas that only later passes reference.
 pub fn add_shared(document: &mut Value) {
@@ -16,6 +19,14 @@ pub fn add_shared(document: &mut Value) {
     for (name, schema) in registry.schemas {
         document["components"]["schemas"][name] = json!(schema);
     }
+}
+
+/// Lists the error codes beside the type of `code`, and not as its `enum`: generated clients would refuse a code that is added later.
+pub fn list_error_codes(document: &mut Value) {
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let field = &mut document["components"]["schemas"]["ApiError"]["properties"]["code"];
+    field["examples"] = json!(codes);
+    field["x-extensible-enum"] = json!(codes);
 }
 
 /// Removes keys without meaning.
@@ -73,21 +84,31 @@ fn standard_format(object: &mut Map<String, Value>) {
     }
 }
 
-/// `allOf: [{$ref}, {description}]` becomes `$ref` with a description beside it, as 3.1 allows.
+/// `allOf: [{$ref}, {description}]` becomes `$ref` with a description beside it, as 3.1 allows, or a choice of it and null.
 pub fn flatten_references(document: &mut Value) {
     each_object(document, &mut |object| {
         let Some(Value::Array(parts)) = object.get("allOf") else { return };
         let Some(reference) = parts.iter().find_map(|part| part.get("$ref").cloned()) else { return };
-        let mut merged = Map::from_iter([("$ref".to_owned(), reference)]);
+        let is_nullable = parts.iter().any(|part| part["nullable"] == true);
+        let mut merged =
+            Map::from_iter([if is_nullable { or_null(&reference) } else { ("$ref".to_owned(), reference) }]);
         let described = parts.iter().filter_map(Value::as_object).flatten().chain(object.iter());
         merged.extend(described.filter(|(key, _)| *key == "description").map(|(k, v)| (k.clone(), v.clone())));
         *object = merged;
     });
 }
 
-/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData`: names that suit classes.
+/// A choice of a referenced schema and null.
+fn or_null(reference: &Value) -> (String, Value) {
+    ("oneOf".to_owned(), json!([{ "$ref": reference }, { "type": "null" }]))
+}
+
+/// `Data_Tag` becomes `TagData`, `Data_list_Tag` becomes `TagListData` and `List_Tag` becomes `TagList`: names that suit classes.
 pub fn name_envelopes(document: &mut Value) {
     let rename = |name: &str| -> Option<String> {
+        if let Some(item) = name.strip_prefix("List_") {
+            return Some(format!("{item}List"));
+        }
         let inner = name.strip_prefix("Data_")?;
         let list = inner.strip_prefix("list_");
         Some(list.map_or_else(|| format!("{inner}Data"), |item| format!("{item}ListData")))
@@ -127,7 +148,8 @@ fn range_name(range: &str) -> Option<String> {
 pub fn require_nullable_properties(document: &mut Value) {
     each_object(document, &mut |object| {
         let Some(properties) = object.get("properties").and_then(Value::as_object) else { return };
-        let nullable = |p: &Value| p["type"].as_array().is_some_and(|kinds| kinds.contains(&json!("null")));
+        let null = |choices: &Value, null: &Value| choices.as_array().is_some_and(|choices| choices.contains(null));
+        let nullable = |p: &Value| null(&p["type"], &json!("null")) || null(&p["oneOf"], &json!({ "type": "null" }));
         let mut required: Vec<Value> = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let missing = properties.iter().filter(|(_, p)| nullable(p)).map(|(name, _)| json!(name));
         for name in missing.collect::<Vec<_>>() {
@@ -165,7 +187,7 @@ fn accept_null(field: &mut Value) {
     if let Some(Value::String(kind)) = field.get("type").cloned() {
         field.insert("type".to_owned(), json!([kind, "null"]));
     } else if let Some(reference) = field.remove("$ref") {
-        field.insert("oneOf".to_owned(), json!([{ "$ref": reference }, { "type": "null" }]));
+        field.extend([or_null(&reference)]);
     }
 }
 

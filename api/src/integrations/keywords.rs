@@ -101,9 +101,10 @@ pub struct KeywordResearchParams {
     /// of its last 28 final days in the country.
     #[param(example = "running shoes")]
     pub keywords: Option<Seeds>,
-    /// Country of the searches and of the property's own performance, ISO 3166-1 alpha-3.
-    #[param(default = "usa", example = "usa")]
-    pub country: CountryCode,
+    /// Country of the searches and of the property's own performance, ISO 3166-1 alpha-3. Without it: the country with most
+    /// clicks of the property's last 28 final days, or `usa` if there were none. `meta.countryFrom` says which it was.
+    #[param(example = "usa")]
+    pub country: Option<CountryCode>,
     /// Language of the searches, ISO 639-1. Provider B has no languages and ignores it.
     #[param(default = "en", example = "en")]
     pub language: LanguageCode,
@@ -121,8 +122,31 @@ pub struct KeywordResearchParams {
 pub struct KeywordResearchAnswer {
     /// The results.
     pub data: KeywordResearch,
-    /// The provider, the time, the cost and the credit that is left.
-    pub meta: ProviderMeta,
+    /// The provider, the time, the cost and the credit that is left, and how the country was found.
+    pub meta: KeywordResearchMeta,
+}
+
+/// The provider that answered, the time, the cost and the credit that is left, and how the country was found.
+#[derive(Debug, Clone, PartialEq, Object)]
+#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
+pub struct KeywordResearchMeta {
+    /// What all answers of providers have.
+    #[oai(flatten)]
+    pub answer: ProviderMeta,
+    /// Where `data.country` comes from.
+    pub country_from: CountrySource,
+}
+
+/// Where the country of an answer comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
+#[oai(rename_all = "snake_case")]
+pub enum CountrySource {
+    /// The parameter `country`.
+    Parameter,
+    /// It is the property's country with most clicks, or with most impressions if it had no clicks.
+    LargestOfProperty,
+    /// The property had no searches in the window.
+    Default,
 }
 
 /// Results of keyword research.

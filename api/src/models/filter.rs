@@ -4,7 +4,7 @@ use poem_openapi::{Enum, Object};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{body::not_json, params::ParamValue, shape};
+use crate::{json::parse, params::ParamValue, shape};
 
 /// Maximum number of conditions in a list.
 pub const MAX_CONDITIONS: usize = 50;
@@ -97,9 +97,11 @@ impl ParamValue for Filters {
         if text.len() > MAX_CONDITIONS_BYTES {
             return Err(format!("at most 60,000 bytes are allowed, {} were sent", text.len()));
         }
-        let conditions: Value =
-            serde_json::from_str(text).map_err(|error| format!("{array}, and {}", not_json(&error)))?;
-        let conditions = conditions.as_array().ok_or(array)?;
+        let value = parse(text.as_bytes()).map_err(|(path, fault)| match &*path {
+            "" => format!("{array}, and {fault}"),
+            path => format!("{path} {fault}"),
+        })?;
+        let conditions = value.as_array().ok_or(array)?;
         if conditions.len() > MAX_CONDITIONS {
             return Err(format!("at most {MAX_CONDITIONS} conditions are allowed, {} were sent", conditions.len()));
         }
@@ -109,8 +111,7 @@ impl ParamValue for Filters {
             let field = if field.is_empty() { field } else { format!("{field}: ") };
             return Err(format!("condition {number}: {field}{allowed}"));
         }
-        // Parses the text again, because a parsed `Value` has lost duplicate fields.
-        serde_json::from_str(text).map(Self).map_err(|error| format!("{array}, each field once: {error}"))
+        serde_json::from_value(value).map(Self).map_err(|error| format!("{array}: {error}"))
     }
 
     fn to_value(&self) -> Value {

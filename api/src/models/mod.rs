@@ -21,7 +21,7 @@ pub use feature::Feature;
 pub use filter::{
     FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, MAX_CONDITIONS, MAX_CONDITIONS_BYTES,
 };
-pub use granularity::{Granularity, SeriesParams};
+pub use granularity::{CountGranularity, CountSeriesParams, Granularity, SeriesParams};
 pub use meta::{Aggregation, AnalysisStatus, DateRange, Freshness, TableCoverage};
 pub use metrics::{AbsoluteChange, Change, CountChange, Metrics, Presence};
 pub use order::{Offset, OffsetParams, OrderParams};
@@ -29,6 +29,6 @@ pub(crate) use question::check_pair;
 pub use question::{Compare, Comparison, Question, RowLimit, Slice, Window, WindowParams};
 pub use role::Role;
 pub use search_type::SearchType;
-pub use text::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, is_name};
+pub use text::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, VALUE_PATTERN, is_name};
 pub use timestamp::Timestamp;
 pub use warning::{Warning, WarningCode};

@@ -20,6 +20,9 @@ pub const EMAIL_PATTERN: &str = r"^[^\s@\x00]+@[^\s@\x00]+\.[^\s@\x00]+$";
 /// A branded keyword: at least one letter or digit, and no control characters.
 pub const KEYWORD_PATTERN: &str = r"^[^\x00-\x1F\x7F]*[0-9A-Za-z\u00AA-\uFFFF][^\x00-\x1F\x7F]*$";
 
+/// The value of a condition: anything that a database keeps.
+pub const VALUE_PATTERN: &str = r"^[^\x00]+$";
+
 /// Returns true if `text` may be displayed as a name.
 #[must_use]
 pub fn is_name(text: &str) -> bool {

@@ -1,8 +1,8 @@
 //! Query parameters as structs: read once at the edge, documented from the same fields.
 
-mod dry_run;
 mod echo;
 mod order;
+mod paging;
 mod unknown;
 
 use std::collections::BTreeMap;
@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub use self::{
-    dry_run::is_dry_run,
     echo::Echo,
     order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy, Table},
+    paging::Paging,
     unknown::{Ignored, judge},
 };
 use crate::error::ApiError;

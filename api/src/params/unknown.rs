@@ -1,10 +1,13 @@
-//! Query parameters that an operation does not take: refused with the nearest name, or ignored and listed.
+//! Query parameters that an operation does not take: refused with the name that was meant, or ignored and listed.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{ParameterDoc, QueryPairs, QueryParams};
-use crate::{error::ApiError, operation::Operation};
+use crate::{
+    error::ApiError,
+    operation::{self, Operation},
+};
 
 /// The parameters that the conventions of property-scoped routes name. An analysis to which one of them means nothing ignores
 /// it and lists it in `meta.ignored`.
@@ -21,8 +24,27 @@ const CONVENTIONS: [&str; 10] = [
     "pageLimit",
 ];
 
+/// The parameter that asks other services for a dry run. It is never ignored, because the write would be made.
+const DRY_RUN: &str = "dryRun";
+
 /// The longest name that is compared with others, in characters. No parameter has one that long.
 const LONGEST_NAME: usize = 40;
+
+/// The number of edits up to which a name is near another one.
+const NEAR: usize = 2;
+
+/// Names that people know from elsewhere, as [`letters`] writes them, and the parameters that mean the same here, the likelier one first.
+const SYNONYMS: [(&[&str], &[&str]); 9] = [
+    (&["start", "from", "fromdate", "datefrom", "since"], &["startDate"]),
+    (&["end", "to", "todate", "dateto", "until"], &["endDate"]),
+    (&["limit", "rowlimit", "maxrows", "pagesize", "perpage", "size", "count"], &["limit", "queryLimit"]),
+    (&["offset", "skip", "startrow"], &["offset", "queryOffset"]),
+    (&["order", "orderby", "sortby"], &["sort"]),
+    (&["type"], &["searchType"]),
+    (&["interval", "groupby"], &["granularity"]),
+    (&["segment", "segmentid", "topiccluster", "topicclusterid", "branded"], &["classification"]),
+    (&["compareto", "comparison"], &["compare"]),
+];
 
 /// The parameters of a request that mean nothing to its operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -49,7 +71,8 @@ impl Ignored {
 /// Judges the names of a query string. Returns those that the operation ignores.
 ///
 /// # Errors
-/// `invalid_request` for a name that is neither a parameter of the operation nor ignored. The hint has the nearest parameter.
+/// `invalid_request` for a name that is neither a parameter of the operation nor ignored. The hint has the parameter that was meant,
+/// or all of them.
 pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
     if query.is_empty() {
         return Ok(Ignored::default());
@@ -61,10 +84,20 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
         match convention {
             Some(convention) if operation.question.is_some() => ignored.0.push(convention),
             Some(_) => return Err(ApiError::invalid(name, "means nothing to this operation; leave it out")),
+            None if name == DRY_RUN => return Err(no_dry_run(operation)),
             None => return Err(misspelt(name, &known)),
         }
     }
     Ok(ignored)
+}
+
+/// The refusal of a dry run. The hint names the operation that previews the write, if there is one.
+fn no_dry_run(operation: &Operation) -> ApiError {
+    let way_out = operation::preview_of(operation).map_or_else(
+        || "this write cannot be tried".to_owned(),
+        |preview| format!("send the body to {} {} to see what it would do", preview.method, preview.path),
+    );
+    ApiError::invalid(DRY_RUN, &format!("not a parameter here; {way_out}"))
 }
 
 fn misspelt(name: &str, known: &[ParameterDoc]) -> ApiError {
@@ -72,47 +105,35 @@ fn misspelt(name: &str, known: &[ParameterDoc]) -> ApiError {
         return ApiError::invalid("query string", "a parameter has no name; leave it out");
     }
     let end = name.char_indices().nth(LONGEST_NAME).map_or(name.len(), |(end, _)| end);
-    let nearest = known.iter().map(|parameter| parameter.name).min_by_key(|known| distance(name, known));
-    let way_out = nearest.map_or_else(
-        || "this operation takes no query parameters".to_owned(),
-        |nearest| format!("did you mean {nearest}?"),
-    );
+    let known: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+    let way_out = match meant(name, &known) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None if known.is_empty() => "this operation takes no query parameters".to_owned(),
+        None => format!("this operation takes {}", known.join(", ")),
+    };
     ApiError::invalid(&name[..end], &format!("not a parameter here; {way_out}"))
 }
 
-/// The number of letters that separate two names. Case and separators do not count, and neighbours that changed places count
-/// once. A name that contains the other is nearer than one that does not.
-fn distance(name: &str, known: &str) -> (usize, usize) {
-    let (name, known) = (letters(name), letters(known));
-    let contained = contains(&name, &known) || contains(&known, &name);
-    let apart = edits(&name, &known);
-    (if contained { apart.min(2) } else { apart }, apart)
+/// Returns the parameter that a name was meant for: one that is written almost the same, or one that means the same elsewhere.
+fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let name = letters(name);
+    let nearest = known.iter().map(|parameter| (apart(&name, &letters(parameter)), *parameter)).min();
+    let synonyms = SYNONYMS.iter().filter(|(names, _)| names.contains(&name.as_str()));
+    let synonym = synonyms.flat_map(|(_, meant)| *meant).find_map(|meant| known.iter().find(|known| *known == meant));
+    nearest.filter(|(apart, _)| *apart <= NEAR).map(|(_, nearest)| nearest).or(synonym.copied())
 }
 
-fn letters(name: &str) -> Vec<char> {
+/// The edit distance of two names, with neighbours that changed places counted once. Names that differ in half of their letters
+/// are never near.
+fn apart(name: &str, known: &str) -> usize {
+    let edits = strsim::osa_distance(name, known);
+    if edits * 2 < known.chars().count() { edits } else { usize::MAX }
+}
+
+/// A name without case and separators.
+fn letters(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
     letters.take(LONGEST_NAME).collect()
-}
-
-fn contains(long: &[char], short: &[char]) -> bool {
-    short.len() >= 3 && long.windows(short.len()).any(|part| part == short)
-}
-
-/// The edit distance with transpositions of neighbours (optimal string alignment).
-fn edits(a: &[char], b: &[char]) -> usize {
-    let (mut before_last, mut last) = (Vec::new(), (0..=b.len()).collect::<Vec<usize>>());
-    for (i, from) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, to) in b.iter().enumerate() {
-            let mut fewest = (last[j] + usize::from(from != to)).min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i - 1] == *to && b[j - 1] == *from {
-                fewest = fewest.min(before_last[j - 1] + 1);
-            }
-            row.push(fewest);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -128,26 +149,78 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_parameter_is_named() {
+    fn a_near_name_or_a_synonym_is_named() {
         let (performance, export) = ("/api/properties/x/performance", "/api/properties/x/export");
         for (path, query, hint) in [
             (performance, "filter=1", "filter: not a parameter here; did you mean filters?"),
             (performance, "searchtype=image", "searchtype: not a parameter here; did you mean searchType?"),
             (performance, "start_date=2026-01-01", "start_date: not a parameter here; did you mean startDate?"),
-            (performance, "limit=3", "limit: not a parameter here; did you mean pageLimit?"),
+            (performance, "From=2026-01-01", "From: not a parameter here; did you mean startDate?"),
+            (performance, "limit=3", "limit: not a parameter here; did you mean queryLimit?"),
+            ("/api/properties/x/countries", "per_page=3", "per_page: not a parameter here; did you mean limit?"),
             (performance, "Scope=all", "Scope: not a parameter here; did you mean scope?"),
             (performance, "sope=all&%73cope=all", "sope: not a parameter here; did you mean scope?"),
+            (performance, "socpe=all", "socpe: not a parameter here; did you mean scope?"),
             (performance, "=", "query string: a parameter has no name; leave it out"),
-            (export, "scop=all", "scop: not a parameter here; did you mean "),
             (export, "scope=all", "scope: means nothing to this operation; leave it out"),
-            ("/api/tags", "page=2", "page: not a parameter here; this operation takes no query parameters"),
+            ("/api/tags/x", "page=2", "page: not a parameter here; this operation takes no query parameters"),
             ("/api/properties", "day=7", "day: not a parameter here; did you mean days?"),
         ] {
             let refusal = judged(path, query).unwrap_err();
             assert!(refusal.starts_with(hint), "{query}: {refusal}");
         }
-        let long = judged(performance, &"x".repeat(60_000)).unwrap_err();
-        assert!(long.contains("not a parameter here; did you mean"), "{long}");
+    }
+
+    #[test]
+    fn without_a_near_name_the_parameters_are_listed() {
+        let (performance, raw) = ("/api/properties/x/performance", "/api/properties/x/query-count-raw");
+        for (path, query) in [
+            ("/api/properties", "colour=red"),
+            (raw, "limit=3"),
+            (raw, "compare=previous_year"),
+            (performance, "property=1"),
+            (performance, "foo=1"),
+            ("/api/properties/x/countries-timeseries", "foo=1"),
+            (performance, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx=1"),
+        ] {
+            let refusal = judged(path, query).unwrap_err();
+            let known = operation::find(&Method::GET, path).unwrap().parameters();
+            let known: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+            let listed = format!(": not a parameter here; this operation takes {}", known.join(", "));
+            assert!(refusal.ends_with(&listed) && !known.is_empty(), "{query}: {refusal}");
+        }
+    }
+
+    /// A parameter is named for every misspelling of it by one edit, except the shortest.
+    #[test]
+    fn one_wrong_letter_is_forgiven() {
+        for operation in operation::all() {
+            let known = operation.parameters();
+            let known: Vec<&str> = known.iter().map(|parameter| parameter.name).collect();
+            for name in known.iter().filter(|name| name.len() > 2) {
+                let doubled = format!("{name}{}", name.chars().last().unwrap());
+                assert_eq!(meant(&doubled, &known), Some(*name), "{}", operation.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_dry_run_is_sent_to_the_preview_of_the_write() {
+        for (method, path, way_out) in [
+            (Method::POST, "/api/properties/x/segments", "POST /api/properties/{id}/segments/preview"),
+            (Method::PUT, "/api/properties/x/segments/y", "POST /api/properties/{id}/segments/preview"),
+            (Method::POST, "/api/properties/x/topic-clusters", "POST /api/properties/{id}/topic-clusters/preview"),
+            (Method::POST, "/api/properties/x/branded-keywords", "POST /api/properties/{id}/branded-keywords/preview"),
+            (Method::DELETE, "/api/properties/x/segments/y", "cannot be tried"),
+            (Method::POST, "/api/properties/x/segments/preview", "cannot be tried"),
+            (Method::POST, "/api/tags", "cannot be tried"),
+        ] {
+            let operation = operation::find(&method, path).unwrap();
+            for value in ["true", "false", ""] {
+                let hint = judge(operation, &format!("dryRun={value}")).unwrap_err().hint.unwrap();
+                assert!(hint.starts_with("dryRun: not a parameter here; ") && hint.contains(way_out), "{path}: {hint}");
+            }
+        }
     }
 
     #[test]
@@ -159,15 +232,5 @@ mod tests {
         assert_eq!(judged("/api/properties/x/performance", "scope=all&&"), Ok(vec![]));
         assert!(judged("/api/properties/x/segments", "scope=all").is_err());
         assert!(judged("/api/tags", "").is_ok());
-    }
-
-    #[test]
-    fn letters_apart() {
-        let edits = |a: &str, b: &str| edits(&letters(a), &letters(b));
-        for (a, b, apart) in
-            [("", "", 0), ("", "ab", 2), ("ab", "ba", 1), ("scope", "sope", 1), ("START_date", "startDate", 0)]
-        {
-            assert_eq!((edits(a, b), edits(b, a)), (apart, apart), "{a} {b}");
-        }
     }
 }

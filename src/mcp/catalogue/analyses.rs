@@ -1,6 +1,6 @@
 //! Tools that analyse search data.
 
-use super::{DEFAULT_ROWS, Dates, Declaration, Effect, Rows};
+use super::{DEFAULT_ROWS, Dates, Declaration, Rows};
 
 /// The arguments that narrow the traffic, and those that say which days count.
 const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"];
@@ -22,7 +22,7 @@ const PERFORMANCE: [&str; 11] = [
 
 const PERFORMANCE_ROWS: Rows = Rows {
     parameters: &["queryLimit", "pageLimit"],
-    cut: &["/data/tables/countries", "/data/tables/searchAppearances"],
+    cut: &["data.tables.countries", "data.tables.searchAppearances"],
     default: DEFAULT_ROWS,
 };
 
@@ -41,7 +41,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         defaults: &[("scope", "tables")],
         dates: Dates::Window,
         rows: PERFORMANCE_ROWS,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
     Declaration {
         name: "compare_periods",
@@ -56,7 +56,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         defaults: &[("scope", "tables")],
         dates: Dates::Compared,
         rows: PERFORMANCE_ROWS,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
     Declaration {
         name: "explain_click_change",
@@ -71,8 +71,8 @@ pub(super) const TOOLS: &[Declaration] = &[
         parameters: &SLICE,
         defaults: &[("explain", "true"), ("scope", "totals")],
         dates: Dates::Compared,
-        rows: Rows { parameters: &["explainLimit"], cut: &[], default: 5 },
-        effect: Effect::Read,
+        rows: Rows { parameters: &["explainLimit"], cut: &[], default: 3 },
+        ..Declaration::READS
     },
     Declaration {
         name: "find_cannibalization",
@@ -97,10 +97,9 @@ pub(super) const TOOLS: &[Declaration] = &[
             "metricFilters",
             "offset",
         ],
-        defaults: &[],
         dates: Dates::Comparable,
         rows: Rows::LIMIT,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
     Declaration {
         name: "find_growth_opportunities",
@@ -125,10 +124,9 @@ pub(super) const TOOLS: &[Declaration] = &[
             "metricFilters",
             "offset",
         ],
-        defaults: &[],
         dates: Dates::Comparable,
         rows: Rows::LIMIT,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
     Declaration {
         name: "get_query_insights",
@@ -136,7 +134,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         description: "How the known queries spread over positions 1-3, 4-10, 11-20 and 21+, a visibility index (0 to 100), and the traffic \
                       split into branded, non-branded and anonymised. With a comparison it also lists new, lost and moving queries. Use \
                       it for \"are we gaining visibility\" and \"how much of our traffic is brand\". The branded split needs branded \
-                      keywords on the property.",
+                      keywords on the property. granularity adds the series, which are left out without it.",
         operation: "getPropertyQueryInsights",
         parameters: &[
             SLICE[0],
@@ -149,10 +147,10 @@ pub(super) const TOOLS: &[Declaration] = &[
             "metricFilters",
             "offset",
         ],
-        defaults: &[],
         dates: Dates::Comparable,
         rows: Rows::LIMIT,
-        effect: Effect::Read,
+        series_by: Some("granularity"),
+        ..Declaration::READS
     },
     Declaration {
         name: "get_countries",
@@ -161,9 +159,8 @@ pub(super) const TOOLS: &[Declaration] = &[
                       lower case; zzz is unknown.",
         operation: "listPropertyCountries",
         parameters: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], "sort", "metricFilters", "offset"],
-        defaults: &[],
         dates: Dates::Comparable,
         rows: Rows::LIMIT,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
 ];

@@ -6,14 +6,16 @@ mod records;
 
 use api::operation::{self, Operation};
 
-/// A tool as it is declared.
+/// A tool as it is declared, or one of the kinds of records that a tool lists.
 #[derive(Debug)]
 pub struct Declaration {
-    /// The name that a model calls it by.
+    /// The name that a model calls it by. Declarations of one name are one tool with an argument `kind`.
     pub name: &'static str,
+    /// The value of `kind`; empty if the tool has no kinds.
+    pub kind: &'static str,
     /// The name that people see.
     pub title: &'static str,
-    /// The question that it answers, and facts that a model needs to read the answer.
+    /// The question that it answers, and facts that a model needs to read the answer. Of a kind: what its records are.
     pub description: &'static str,
     /// The id of the operation.
     pub operation: &'static str,
@@ -25,6 +27,10 @@ pub struct Declaration {
     pub dates: Dates,
     /// Its rows.
     pub rows: Rows,
+    /// The argument without which the answer comes without its series. `None` if they always come.
+    pub series_by: Option<&'static str>,
+    /// The figure by which its rows stand, as a JSON pointer into a row, largest first. `None` leaves them in the operation's order.
+    pub largest_by: Option<&'static str>,
     /// Its effect.
     pub effect: Effect,
 }
@@ -49,7 +55,7 @@ pub enum Dates {
 pub struct Rows {
     /// The parameters of the operation that bound its tables.
     pub parameters: &'static [&'static str],
-    /// The lists that the operation does not bound, as JSON pointers. They are cut in the answer.
+    /// The lists that the operation does not bound, by their place, such as `data.tables.countries`. They are cut in the answer.
     pub cut: &'static [&'static str],
     /// The rows of an answer unless the call asks for more.
     pub default: u32,
@@ -66,14 +72,27 @@ pub enum Effect {
     Pay,
 }
 
-/// The rows of most answers unless the call asks for more.
-const DEFAULT_ROWS: u32 = 25;
+/// The rows of each list of an analysis unless the call asks for more.
+const DEFAULT_ROWS: u32 = 10;
+/// The records of a list unless the call asks for more.
+const DEFAULT_RECORDS: u32 = 25;
 
 impl Dates {
-    /// Returns whether there may be a comparison window.
+    /// The parameters of an operation for these dates, each with the name of its argument.
     #[must_use]
-    pub fn compares(self) -> bool {
-        matches!(self, Self::Comparable | Self::Compared)
+    pub fn parameters(self) -> &'static [(&'static str, &'static str)] {
+        const ALL: [(&str, &str); 5] = [
+            ("startDate", "startDate"),
+            ("endDate", "endDate"),
+            ("compare", "compareTo"),
+            ("compareStart", "compareStart"),
+            ("compareEnd", "compareEnd"),
+        ];
+        match self {
+            Self::None => &[],
+            Self::Calendar | Self::Window => &ALL[..2],
+            Self::Comparable | Self::Compared => &ALL,
+        }
     }
 }
 
@@ -81,7 +100,7 @@ impl Rows {
     /// No bounded rows.
     pub const NONE: Self = Self { parameters: &[], cut: &[], default: DEFAULT_ROWS };
     /// A list of records.
-    pub const LIST: Self = Self { parameters: &[], cut: &["/data"], default: DEFAULT_ROWS };
+    pub const LIST: Self = Self { parameters: &[], cut: &["data"], default: DEFAULT_RECORDS };
     /// The operation's own `limit`.
     pub const LIMIT: Self = Self { parameters: &["limit"], cut: &[], default: DEFAULT_ROWS };
 
@@ -93,6 +112,22 @@ impl Rows {
 }
 
 impl Declaration {
+    /// A tool that reads, for the fields in which a declaration does not differ.
+    const READS: Self = Self {
+        name: "",
+        kind: "",
+        title: "",
+        description: "",
+        operation: "",
+        parameters: &[],
+        defaults: &[],
+        dates: Dates::None,
+        rows: Rows::NONE,
+        series_by: None,
+        largest_by: None,
+        effect: Effect::Read,
+    };
+
     /// Returns the operation that the tool calls.
     #[must_use]
     pub fn operation(&self) -> Option<&'static Operation> {
@@ -106,7 +141,7 @@ pub fn operation_called(id: &str) -> Option<&'static Operation> {
     operation::all().iter().find(|operation| operation.id == id)
 }
 
-/// Every tool, in the order of the list.
+/// Every tool, in the order of the list. The kinds of a tool stand together.
 #[must_use]
 pub fn all() -> Vec<&'static Declaration> {
     records::FIRST.iter().chain(analyses::TOOLS).chain(records::TOOLS).chain(providers::TOOLS).collect()

@@ -1,6 +1,6 @@
 //! Tools that ask SEO providers, at the person's expense.
 
-use super::{Dates, Declaration, Effect, Rows};
+use super::{Declaration, Effect, Rows};
 
 pub(super) const TOOLS: &[Declaration] = &[
     Declaration {
@@ -9,13 +9,14 @@ pub(super) const TOOLS: &[Declaration] = &[
         description: "Search volume, cost per click, competition and difficulty of keywords, from the SEO provider that the person has \
                       connected, beside the property's own performance. It spends the person's credit: meta.cost says how much, and the \
                       same question is not paid twice while its answer is kept. Volumes are monthly estimates. Without keywords it asks \
-                      about the property's top queries.",
+                      about the property's top queries, and without country about the property's largest one. trend=true adds the monthly \
+                      volumes.",
         operation: "getPropertyKeywordResearch",
         parameters: &["keywords", "country", "language", "provider", "trend"],
-        defaults: &[],
-        dates: Dates::None,
+        series_by: Some("trend"),
         rows: Rows::LIMIT,
         effect: Effect::Pay,
+        ..Declaration::READS
     },
     Declaration {
         name: "get_backlinks",
@@ -25,9 +26,8 @@ pub(super) const TOOLS: &[Declaration] = &[
                       provider's; it is never complete.",
         operation: "getPropertyBacklinks",
         parameters: &["provider", "scope", "status", "offset"],
-        defaults: &[],
-        dates: Dates::None,
         rows: Rows::LIMIT,
         effect: Effect::Pay,
+        ..Declaration::READS
     },
 ];

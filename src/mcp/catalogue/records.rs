@@ -1,4 +1,4 @@
-//! Tools for a person's properties and for the records of a property.
+//! Tools for a person's properties and for records.
 
 use super::{Dates, Declaration, Effect, Rows};
 
@@ -7,15 +7,15 @@ pub(super) const FIRST: &[Declaration] = &[
     Declaration {
         name: "list_properties",
         title: "Properties",
-        description: "The websites (properties) that the person tracks, with clicks, impressions, CTR and position of the last final \
-                      days and the change to as many days before. Call it first if the person has not named a site. access says if a \
-                      property can be read; where it is not ok, hint says what the person must do.",
+        description: "The websites (properties) that the person tracks, those with the most clicks first, with clicks, impressions, CTR \
+                      and position of the last final days and the change to as many days before. Call it first if the person has not \
+                      named a site; search finds properties by name or tag. access says if a property can be read; where it is not ok, \
+                      hint says what the person must do.",
         operation: "listProperties",
-        parameters: &["days"],
-        defaults: &[],
-        dates: Dates::None,
+        parameters: &["search", "days"],
         rows: Rows::LIST,
-        effect: Effect::Read,
+        largest_by: Some("/headline/current/clicks"),
+        ..Declaration::READS
     },
     Declaration {
         name: "get_connection_health",
@@ -24,26 +24,55 @@ pub(super) const FIRST: &[Declaration] = &[
                       (connected or not, credit left). Use it when data is missing or a tool says that an account is disconnected; hint \
                       says what the person must do.",
         operation: "getIntegrationsStatus",
-        parameters: &[],
-        defaults: &[],
-        dates: Dates::None,
-        rows: Rows::NONE,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
 ];
 
+/// A kind of records that `list_records` lists.
+const RECORDS: Declaration =
+    Declaration { name: "list_records", title: "Records", rows: Rows::LIST, ..Declaration::READS };
+
 pub(super) const TOOLS: &[Declaration] = &[
     Declaration {
-        name: "list_annotations",
-        title: "Annotations",
-        description: "Dated notes on a property, newest first: releases, campaigns and, with includeSystem, the search engine's known \
-                      counting anomalies. They are events near a change, not its causes.",
+        kind: "annotations",
+        description: "dated notes on a property, newest first: releases, campaigns and, with includeSystem, ranking updates and known \
+                      faults of the search engine's data. They are events near a change, not its causes.",
         operation: "listPropertyAnnotations",
         parameters: &["includeSystem"],
-        defaults: &[],
         dates: Dates::Calendar,
-        rows: Rows::LIST,
-        effect: Effect::Read,
+        ..RECORDS
+    },
+    Declaration {
+        kind: "segments",
+        description: "saved groups of a property's pages. Give one to other tools as classification=segment:<id>.",
+        operation: "listPropertySegments",
+        ..RECORDS
+    },
+    Declaration {
+        kind: "topic_clusters",
+        description: "saved groups of a property's queries. Give one to other tools as classification=topicCluster:<id>.",
+        operation: "listPropertyTopicClusters",
+        ..RECORDS
+    },
+    Declaration {
+        kind: "branded_keywords",
+        description: "the names that make a query of a property branded; classification=branded and nonBranded rest on them. With \
+                      suggest, meta.suggestions has terms that may be missing, each with its evidence, for the person to judge.",
+        operation: "listPropertyBrandedKeywords",
+        parameters: &["suggest"],
+        ..RECORDS
+    },
+    Declaration {
+        kind: "tags",
+        description: "the person's own labels on properties. Takes no property.",
+        operation: "listTags",
+        ..RECORDS
+    },
+    Declaration {
+        kind: "filter_presets",
+        description: "the person's own saved conditions, to copy into filters of other tools. Takes no property.",
+        operation: "listFilterPresets",
+        ..RECORDS
     },
     Declaration {
         name: "add_annotation",
@@ -51,46 +80,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         description: "Adds a dated note to a property, for everyone who sees it. Only add one that the person has asked for. A call with \
                       the same idempotencyKey adds it once. Needs the role editor.",
         operation: "createPropertyAnnotation",
-        parameters: &[],
-        defaults: &[],
-        dates: Dates::None,
-        rows: Rows::NONE,
         effect: Effect::Add,
-    },
-    Declaration {
-        name: "list_segments",
-        title: "Segments",
-        description: "The property's segments: saved groups of pages. Give one to other tools as classification=segment:<id>.",
-        operation: "listPropertySegments",
-        parameters: &[],
-        defaults: &[],
-        dates: Dates::None,
-        rows: Rows::LIST,
-        effect: Effect::Read,
-    },
-    Declaration {
-        name: "list_topic_clusters",
-        title: "Topic clusters",
-        description: "The property's topic clusters: saved groups of queries. Give one to other tools as \
-                      classification=topicCluster:<id>.",
-        operation: "listPropertyTopicClusters",
-        parameters: &[],
-        defaults: &[],
-        dates: Dates::None,
-        rows: Rows::LIST,
-        effect: Effect::Read,
-    },
-    Declaration {
-        name: "list_branded_keywords",
-        title: "Branded keywords",
-        description: "The names that make a query of this property branded. classification=branded and classification=nonBranded of other \
-                      tools rest on them. With suggest, meta.suggestions has terms that may be missing, from the name of the site and from \
-                      navigational queries, each with its evidence: they are for the person to judge.",
-        operation: "listPropertyBrandedKeywords",
-        parameters: &["suggest"],
-        defaults: &[],
-        dates: Dates::None,
-        rows: Rows::LIST,
-        effect: Effect::Read,
+        ..Declaration::READS
     },
 ];

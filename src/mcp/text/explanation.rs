@@ -38,21 +38,17 @@ pub(super) fn explained(explanation: &Value, out: &mut String) {
     events(explanation, out);
 }
 
-/// Returns which lists of an explanation are shown in part.
+/// Returns which lists of an explanation are shown in part: the gains and losses of a partition together.
 pub fn left_out(explanation: &Value) -> Vec<String> {
-    let lists = PARTITIONS.iter().flat_map(|(field, ..)| ["gains", "losses"].map(|side| (*field, side)));
-    let lists = lists.filter_map(|(field, side)| {
-        let list = &explanation[field][side];
-        Some((format!("explanation.{field}.{side}"), list["rows"].as_array()?, list["leftOut"].as_u64()?))
+    let partitions = PARTITIONS.iter().map(|(field, ..)| {
+        let lists = ["gains", "losses"].map(|side| &explanation[field][side]);
+        let shown = lists.map(|list| list["rows"].as_array().map_or(0, Vec::len)).iter().sum::<usize>();
+        (*field, shown, lists.iter().filter_map(|list| list["leftOut"].as_u64()).sum::<u64>())
     });
-    let events = explanation["events"].as_array().zip(explanation["eventsLeftOut"].as_u64());
-    let events = events.map(|(shown, left_out)| ("explanation.events".to_owned(), shown, left_out));
-    let cut = lists.chain(events).filter(|(_, _, left_out)| *left_out > 0);
-    let said = cut.map(|(list, shown, left_out)| {
-        let shown = shown.len() as u64;
-        format!("{list}: {shown} of {} rows shown; a larger limit shows more.", shown + left_out)
-    });
-    said.collect()
+    let events = explanation["events"].as_array().map_or(0, Vec::len);
+    let events = ("events", events, explanation["eventsLeftOut"].as_u64().unwrap_or_default());
+    let cut = partitions.chain([events]).filter(|(_, _, left_out)| *left_out > 0);
+    cut.map(|(list, shown, left_out)| format!("explanation.{list} {shown} of {}", shown as u64 + left_out)).collect()
 }
 
 fn effects(explanation: &Value, out: &mut String) {
@@ -276,11 +272,7 @@ mod tests {
 
     #[test]
     fn what_is_not_listed_is_counted() {
-        let expected = [
-            "explanation.queries.gains: 1 of 3 rows shown; a larger limit shows more.",
-            "explanation.pages.gains: 1 of 3 rows shown; a larger limit shows more.",
-            "explanation.events: 1 of 2 rows shown; a larger limit shows more.",
-        ];
+        let expected = ["explanation.queries 2 of 4", "explanation.pages 2 of 4", "explanation.events 1 of 2"];
         assert_eq!(left_out(&explanation()), expected);
         assert_eq!(left_out(&Value::Null), Vec::<String>::new());
     }

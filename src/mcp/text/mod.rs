@@ -3,6 +3,7 @@
 //! Every text of the answer is quoted, so that a reader can tell data from words of the service.
 
 mod explanation;
+mod table;
 
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value};
 
 pub use self::explanation::left_out;
 
-/// Returns the text of a cleaned answer.
+/// Returns the text of an answer that is cleaned and rounded.
 #[must_use]
 pub fn readable(answer: &Value) -> String {
     let mut text = String::new();
@@ -46,7 +47,8 @@ fn about(meta: &Map<String, Value>, out: &mut String) {
     }
     for (name, value) in meta {
         match name.as_str() {
-            "window" | "compareWindow" | "days" | "status" | "warnings" => {}
+            // The structured content repeats the question, to be sent again.
+            "window" | "compareWindow" | "days" | "status" | "question" | "warnings" => {}
             "coverage" => coverage(value, out),
             _ => line(out, &format!("{name}: {}", inline(value))),
         }
@@ -112,7 +114,7 @@ fn coverage(coverage: &Value, out: &mut String) {
 /// Writes a part of the answer under its name: a list as a table, an object as its fields.
 fn section(name: &str, value: &Value, out: &mut String) {
     match value {
-        Value::Array(rows) if rows.is_empty() || rows.iter().any(Value::is_object) => table(name, rows, out),
+        Value::Array(rows) if rows.is_empty() || rows.iter().any(Value::is_object) => table::table(name, rows, out),
         Value::Object(fields) => {
             let (plain, nested): (Vec<_>, Vec<_>) = fields.iter().partition(|(_, value)| is_plain(value));
             let plain: Vec<String> = plain.iter().map(|(field, value)| format!("{field}={}", inline(value))).collect();
@@ -133,41 +135,6 @@ fn section(name: &str, value: &Value, out: &mut String) {
     }
 }
 
-fn table(name: &str, rows: &[Value], out: &mut String) {
-    let cells: Vec<Vec<(String, String)>> = rows.iter().map(flat).collect();
-    let mut columns: Vec<&str> = Vec::new();
-    for (column, _) in cells.iter().flatten() {
-        if !columns.contains(&column.as_str()) {
-            columns.push(column);
-        }
-    }
-    let title = if name.is_empty() { "rows" } else { name };
-    line(out, &format!("\n{title} ({})", rows.len()));
-    if !columns.is_empty() {
-        line(out, &columns.join(" | "));
-    }
-    for row in &cells {
-        let cell = |column: &&str| {
-            row.iter().find(|(known, _)| known == column).map_or(String::new(), |(_, value)| value.clone())
-        };
-        line(out, &columns.iter().map(cell).collect::<Vec<_>>().join(" | "));
-    }
-}
-
-/// Returns the cells of a row; an object in it becomes cells with dotted names.
-fn flat(row: &Value) -> Vec<(String, String)> {
-    let Some(fields) = row.as_object() else { return vec![("value".to_owned(), inline(row))] };
-    let mut cells = Vec::new();
-    for (name, value) in fields {
-        if value.is_object() {
-            cells.extend(flat(value).into_iter().map(|(inner, cell)| (format!("{name}.{inner}"), cell)));
-        } else {
-            cells.push((name.clone(), inline(value)));
-        }
-    }
-    cells
-}
-
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::Object(_) => false,
@@ -176,13 +143,9 @@ fn is_plain(value: &Value) -> bool {
     }
 }
 
-/// Writes a value in one line. Texts are quoted, and numbers have at most four decimals.
+/// Writes a value in one line. Texts are quoted.
 fn inline(value: &Value) -> String {
     match value {
-        Value::Number(number) if number.is_f64() => {
-            let rounded = format!("{:.4}", number.as_f64().unwrap_or_default());
-            rounded.trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
         Value::Array(items) => items.iter().map(inline).collect::<Vec<_>>().join("; "),
         Value::Object(fields) => {
             let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", inline(value))).collect();
@@ -226,7 +189,7 @@ mod tests {
     fn tables_are_compact_and_texts_quoted() {
         let answer = json!({
             "data": {
-                "totals": { "clicks": 76, "ctr": 0.083_700_44, "change": { "clicks": { "absolute": 8 } } },
+                "totals": { "clicks": 76, "ctr": 0.0837, "change": { "clicks": { "absolute": 8 } } },
                 "tables": { "queries": [
                     { "key": "a | \"b\"", "clicks": 3, "change": { "clicks": { "absolute": -2, "percent": null } } },
                     { "key": "Status: fine", "clicks": null },
@@ -247,10 +210,10 @@ mod tests {
             totals: clicks=76 ctr=0.0837\n\
             totals.change.clicks: absolute=8\n\
             \n\
-            tables.queries (2)\n\
-            key | clicks | change.clicks.absolute | change.clicks.percent\n\
-            \"a | \\\"b\\\"\" | 3 | -2 | -\n\
-            \"Status: fine\" | - |  | \n\
+            tables.queries (2), changes in parentheses\n\
+            key | clicks\n\
+            \"a | \\\"b\\\"\" | 3 (-2)\n\
+            \"Status: fine\" | -\n\
             \n\
             tables.pages (0)\n";
         assert_eq!(readable(&answer), expected);

@@ -102,7 +102,7 @@ pub struct PropertyAccess {
 
 impl PropertyAccess {
     /// Returns the access of `user` to the property requested, for an operation that needs the role `needed`. An unknown, untracked
-    /// or invisible property is the same 404. Checks for 404, then 402, then 403.
+    /// or invisible property is the same 404. Checks for 404, then 403, then 402: a plan is not sold for what the role refuses.
     pub fn of(
         config: &Config,
         user: &Arc<user::Model>,
@@ -117,10 +117,9 @@ impl PropertyAccess {
             let grant = facts.grant.as_ref().filter(|_| verified_email_key(user, now).is_some());
             role_of(grant.ok_or(Error::NotFound)?.role)
         };
+        require(role, needed)?;
         let readable = ReadableProperty::paid(config, facts.clone(), Some(user.id), now)?;
-        let access = Self { readable, user: user.clone(), role, needed };
-        access.require(role)?;
-        Ok(access)
+        Ok(Self { readable, user: user.clone(), role, needed })
     }
 
     /// The caller's role on the property.
@@ -178,7 +177,7 @@ impl PropertyAccess {
         );
         let ask = Statement::from_sql_and_values(backend, sql, [id.into(), grant_id.into()]);
         let row = tx.query_one_raw(ask).await?.ok_or(Error::NotFound)?;
-        self.require(role_of(row.try_get("", "role")?))?;
+        require(role_of(row.try_get("", "role")?), self.needed)?;
         let changed_at: DateTime<Utc> = row.try_get("", "updated_at")?;
         if self.grant().is_some_and(|grant| grant.updated_at != changed_at) {
             self.check_covered(tx, grant_id).await?;
@@ -195,11 +194,11 @@ impl PropertyAccess {
         let ask = Statement::from_sql_and_values(tx.get_database_backend(), sql, values);
         tx.query_one_raw(ask).await?.map(|_| ()).ok_or(Error::NotFound)
     }
+}
 
-    /// Fails if `role` is lower than needed.
-    fn require(&self, role: Role) -> Result<(), Error> {
-        if role >= self.needed { Ok(()) } else { Err(Error::RoleTooLow { needed: self.needed }) }
-    }
+/// Fails if `role` is lower than `needed`.
+fn require(role: Role, needed: Role) -> Result<(), Error> {
+    if role >= needed { Ok(()) } else { Err(Error::RoleTooLow { needed, at: None }) }
 }
 
 impl Deref for PropertyAccess {
@@ -241,6 +240,20 @@ impl Deref for SharedProperty {
     fn deref(&self) -> &ReadableProperty {
         &self.readable
     }
+}
+
+/// Returns whether a person sees a tracked property of somebody else, by a grant.
+pub async fn is_member(
+    db: &impl ConnectionTrait,
+    person: &user::Model,
+    property: Uuid,
+    now: DateTime<Utc>,
+) -> Result<bool, Error> {
+    let Some(email_key) = verified_email_key(person, now) else { return Ok(false) };
+    let sql = "SELECT 1 FROM property p JOIN team_grant g ON g.owner_id = p.user_id WHERE p.id = $1 AND p.tracked AND g.email_key = $2 \
+               AND (g.all_properties OR EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id))";
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), sql, [property.into(), email_key.into()]);
+    Ok(db.query_one_raw(ask).await?.is_some())
 }
 
 /// Returns the short name of the site: without `sc-domain:`, the scheme and a trailing slash.

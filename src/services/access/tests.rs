@@ -130,7 +130,7 @@ async fn a_commit_after_admission_is_seen_by_the_write() {
 }
 
 #[tokio::test]
-async fn invisible_comes_before_locked_and_locked_before_the_role() {
+async fn invisible_comes_before_the_role_and_the_role_before_the_plan() {
     let world = World::new().await;
     let id = world.add_property(world.owner, "https://named.test/", true).await;
     let viewer = world.add_person("viewer", true).await;
@@ -138,7 +138,9 @@ async fn invisible_comes_before_locked_and_locked_before_the_role() {
     set_plan(&world.db, world.owner, Plan::None).await;
 
     let id = id.to_string();
-    let locked = ask(&world, viewer, &id, Role::Owner).await.unwrap_err();
+    let too_low = ask(&world, viewer, &id, Role::Editor).await.unwrap_err();
+    assert!(matches!(too_low, Error::RoleTooLow { needed: Role::Editor, at: None }), "no plan gives a role: {too_low}");
+    let locked = ask(&world, viewer, &id, Role::Viewer).await.unwrap_err();
     assert_eq!(
         locked.hint().unwrap(),
         "The owner of the property, owner@demo.test, must subscribe to a plan that includes this."

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use api::{
+    answer::ListMeta,
     classifications::{BrandedKeyword, BrandedKeywordsMeta, QueriesRead, Unread},
     error::ApiError,
     models::{FilterCondition, FilterDimension, FilterOperator, Question},
@@ -37,6 +38,7 @@ pub async fn suggested(
     search: &SearchData,
     access: &ReadableProperty,
     kept: &[BrandedKeyword],
+    list: ListMeta,
 ) -> Result<BrandedKeywordsMeta, Error> {
     let kept: Vec<String> = kept.iter().map(|row| row.keyword.clone()).collect();
     let site = access.property().site_url.clone();
@@ -51,7 +53,7 @@ pub async fn suggested(
         let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
         suggestions(site_name(&site), &kept, &queries)
     });
-    Ok(BrandedKeywordsMeta { suggestions: suggestions.await?, queries: said, unread })
+    Ok(BrandedKeywordsMeta { list, suggestions: Some(suggestions.await?), queries: said, unread })
 }
 
 /// Returns whether the search engine or the connection to it is the reason of an error. Who is not the owner gets `NotFound` for a

@@ -21,7 +21,7 @@ use crate::{
         series::Span,
     },
     error::Error,
-    search_engine::{Condition, Plan, Reading},
+    search_engine::{Condition, Plan, Reading, brand::NOTHING},
     services::access::ReadableProperty,
 };
 
@@ -64,9 +64,11 @@ pub async fn branded_traffic(
     params: &BrandedTrafficParams,
 ) -> Result<Arc<RenderedAnswer<BrandedTrafficAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
-    let brand = predicate::needed_brand(&search.db, access).await?;
-    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
-    let readings = read_split(&asked, &split_plans(&asked, &brand).await?).await?;
+    let brand = predicate::brand(&search.db, access).await?;
+    let has_branded_keywords = brand.is_some();
+    let brand = brand.as_deref().unwrap_or(NOTHING);
+    let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
+    let readings = read_split(&asked, &split_plans(&asked, brand).await?).await?;
     let params = BrandedTrafficParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("branded traffic", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -79,6 +81,7 @@ pub async fn branded_traffic(
             meta: BrandedTrafficMeta {
                 answer: asked.meta(readings.all().map(|reading| reading.read_at), has_data),
                 question: Echo::of(&params),
+                has_branded_keywords,
                 coverage: IdentifiedCoverage { identified },
             },
             data,

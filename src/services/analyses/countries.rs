@@ -95,7 +95,7 @@ pub async fn timeseries(
     access: &ReadableProperty,
     params: &CountriesTimeseriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
-    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
+    let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let (plan, dimensions) = (asked.settled.plan().await?, [asked.settled.time(), Dimension::Country]);
     let days = |days: Days| asked.read(days.series, &dimensions, every_time_and_country(days.series), &plan);
     let readings = Readings::read(&asked, days).await?;

@@ -14,6 +14,7 @@ mod daily;
 pub mod explanation;
 pub mod export;
 pub mod growth;
+mod hours;
 pub mod own_queries;
 pub mod per_window;
 pub mod performance;
@@ -91,21 +92,21 @@ impl Asked {
         Ok(Self { search: search.clone(), settled, freshness, person })
     }
 
+    /// Settles a question whose series have periods of this length.
+    async fn settle_by(
+        search: &SearchData,
+        access: &ReadableProperty,
+        asked: &Question,
+        granularity: Granularity,
+    ) -> Result<Self, Error> {
+        let asked = hours::dated(search, access, asked, granularity).await?;
+        Self::settle(search, access, &asked).await?.by(granularity)
+    }
+
     /// Sets the length of the periods of its series.
     fn by(self, granularity: Granularity) -> Result<Self, Error> {
         let today = self.search.clock.pacific_today();
         Ok(Self { settled: self.settled.by(granularity, today)?, ..self })
-    }
-
-    /// The same for series that count queries.
-    fn by_queries(self, granularity: Granularity) -> Result<Self, Error> {
-        if granularity == Granularity::Hour {
-            return Err(Error::invalid(
-                "granularity: queries are not counted by hour, because the search engine limits the rows of a day and not of an \
-                 hour; use day, week or month",
-            ));
-        }
-        self.by(granularity)
     }
 
     /// Returns the days of the window that the search engine has counted.

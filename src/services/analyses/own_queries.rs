@@ -1,11 +1,12 @@
-//! The queries of a property in one country, beside which other data is shown.
+//! The queries of a property in one country, beside which other data is shown, and its countries.
 
 use std::sync::Arc;
 
 use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, Question, Window};
 
-use super::{Asked, search_data::SearchData};
+use super::{Asked, search_data::SearchData, table_cap};
 use crate::{
+    analytics::metrics::Metrics,
     error::Error,
     search_engine::{Dimension, Reading},
     services::access::ReadableProperty,
@@ -17,6 +18,19 @@ pub struct OwnQueries {
     pub reading: Arc<Reading>,
     /// The days.
     pub window: Window,
+}
+
+/// Returns the codes of the countries with searches in the default window, those with most clicks first.
+pub async fn own_countries(search: &SearchData, access: &ReadableProperty) -> Result<Vec<String>, Error> {
+    let asked = Asked::settle(search, access, &Question::by_default(None)).await?;
+    let (window, plan) = (asked.settled.window, asked.settled.plan().await?);
+    let reading = asked.read(window, &[Dimension::Country], table_cap(Dimension::Country), &plan).await?;
+    let mut rows: Vec<(&str, &Metrics)> = reading.rows.iter().map(|row| (row.key(), &row.metrics)).collect();
+    rows.sort_by(|(a, left), (b, right)| {
+        let most = right.clicks.total_cmp(&left.clicks).then(right.impressions.total_cmp(&left.impressions));
+        most.then_with(|| a.cmp(b))
+    });
+    Ok(rows.into_iter().map(|(code, _)| code.to_owned()).collect())
 }
 
 /// Reads the queries of a property in the default window, from searches in `country`.

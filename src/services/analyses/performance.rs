@@ -17,7 +17,7 @@ use futures_util::{
 };
 
 use super::{
-    Listed, WHOLE, by_time, explanation, page_of_table,
+    Listed, WHOLE, by_time, explanation, hours, page_of_table,
     per_window::{Days, PerWindow},
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
@@ -83,6 +83,7 @@ pub async fn performance(
 ) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
     let PerformanceParams { question, series, scope, .. } = &params.performance;
     let (granularity, scope, pages) = (series.granularity, *scope, pages(&params.performance)?);
+    let question = &hours::dated(search, access, question, granularity).await?;
     let explained = params.explain.then(|| Box::pin(explanation::read(search, access, question, params.explain_limit)));
     let (reasons, (settled, material)) =
         tokio::try_join!(async { OptionFuture::from(explained).await.transpose().map(Option::flatten) }, async {
@@ -118,7 +119,9 @@ pub async fn shared(
     params: &PerformanceParams,
 ) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
     let (today, pages) = (search.clock.pacific_today(), pages(params)?);
-    let settled = question::settle(search, shared, &params.question).await?.by(params.series.granularity, today)?;
+    let granularity = params.series.granularity;
+    let question = hours::dated(search, shared, &params.question, granularity).await?;
+    let settled = question::settle(search, shared, &question).await?.by(granularity, today)?;
     let material = read(search, &settled, params.scope).await?;
     let params = understood(params, &settled);
     let key = settled.key("shared", shared, &(&shared.name, shared.expires_at, &params))?;

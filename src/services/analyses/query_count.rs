@@ -32,7 +32,7 @@ pub async fn query_count(
     params: &QueryCountParams,
 ) -> Result<Arc<RenderedAnswer<QueryCountAnswer>>, Error> {
     check_has_queries(&params.question.slice)?;
-    let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
+    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let plan = asked.settled.plan().await?;
     let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
     let params = QueryCountParams { question: asked.settled.question.clone(), ..*params };

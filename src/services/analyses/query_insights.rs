@@ -70,7 +70,7 @@ pub async fn query_insights(
     check_has_queries(&params.question.slice)?;
     let compares = params.question.comparison.is_asked();
     let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
-    let asked = Asked::settle(search, access, &params.question).await?.by_queries(params.series.granularity)?;
+    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let brand = predicate::brand(&search.db, access).await?;
     let readings = read(&asked, brand.as_deref()).await?;
     let params = QueryInsightsParams { question: asked.settled.question.clone(), ..params.clone() };

@@ -91,7 +91,7 @@ pub async fn sparklines(
             "keys: name the rows, so sort, metricFilters and offset mean nothing; leave one or the other out",
         ));
     }
-    let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity)?;
+    let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
     let table = OptionFuture::from(

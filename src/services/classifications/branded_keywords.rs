@@ -95,8 +95,8 @@ pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result
     Ok(shown(before.into_iter().chain(fresh).collect()))
 }
 
-/// Fails if [`add`] would refuse the keywords. Returns what all keywords of the property would match.
-pub async fn check_add(
+/// Returns what all keywords of the property would match together with these, or fails if [`add`] would refuse them.
+pub async fn preview(
     db: &impl ConnectionTrait,
     access: &PropertyAccess,
     input: BrandedKeywordsInput,

@@ -6,7 +6,9 @@ pub mod branded_keywords;
 pub mod conditions;
 
 use api::{
-    classifications::{ClassificationCondition, Segment, SegmentInput, TopicCluster, TopicClusterInput},
+    classifications::{
+        ClassificationCondition, ClassificationPreviewInput, Segment, SegmentInput, TopicCluster, TopicClusterInput,
+    },
     models::FilterDimension,
     privacy::AuditAction,
 };
@@ -19,7 +21,7 @@ use uuid::Uuid;
 use super::{
     access::{Authors, PropertyAccess},
     audit::Event,
-    change::{IfMatch, Limit, Others, PropertyChange, etag, trimmed},
+    change::{Limit, Others, PropertyChange, etag, trimmed},
 };
 use crate::{compute::beside, error::Error, search_engine::Expression};
 
@@ -45,6 +47,13 @@ pub async fn list<C: Shown>(db: &impl ConnectionTrait, access: &PropertyAccess) 
     let rows = Entity::of_property(access.property().id, C::KIND).all(db).await?;
     let authors = access.authors(db, rows.iter().map(|row| row.created_by).collect()).await?;
     beside(move || rows.iter().map(|row| shown(row, &authors)).collect()).await?
+}
+
+/// Returns one of a property's classifications.
+pub async fn one<C: Shown>(db: &impl ConnectionTrait, access: &PropertyAccess, id: Uuid) -> Result<C, Error> {
+    let row = Entity::one_of_property(access.property().id, C::KIND, id).one(db).await?.ok_or(Error::NotFound)?;
+    let authors = access.authors(db, vec![row.created_by]).await?;
+    shown(&row, &authors)
 }
 
 /// Saves a classification.
@@ -84,37 +93,10 @@ pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl 
     written(change, &row.update(change.tx()).await?).await
 }
 
-/// Fails if [`create`] would refuse the content. Returns what the classification would match.
-pub async fn check_create<C: Shown>(
-    db: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    content: impl Into<Content>,
-) -> Result<Expression, Error> {
-    check::<C>(db, access, content.into(), None).await
-}
-
-/// Fails if [`replace`] would refuse the content. Returns what the classification would match.
-pub async fn check_replace<C: Shown>(
-    db: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    if_match: &IfMatch,
-    id: Uuid,
-    content: impl Into<Content>,
-) -> Result<Expression, Error> {
-    let row = Entity::one_of_property(access.property().id, C::KIND, id).one(db).await?.ok_or(Error::NotFound)?;
-    if_match.check(&row)?;
-    check::<C>(db, access, content.into(), Some(&row)).await
-}
-
-async fn check<C: Shown>(
-    db: &impl ConnectionTrait,
-    access: &PropertyAccess,
-    content: Content,
-    replaced: Option<&classification::Model>,
-) -> Result<Expression, Error> {
-    let expression = Expression::of(&conditions::on(dimension(C::KIND), &content.conditions));
-    let conditions = conditions::stored(dimension(C::KIND), content.conditions).await?;
-    check_place::<C>(db, access.property().id, &content.name, &conditions, replaced).await?;
+/// Returns what a classification with these conditions would match, or fails if they could not be saved.
+pub async fn preview<C: Shown>(input: ClassificationPreviewInput) -> Result<Expression, Error> {
+    let expression = Expression::of(&conditions::on(dimension(C::KIND), &input.conditions));
+    conditions::stored(dimension(C::KIND), input.conditions).await?;
     Ok(expression)
 }
 

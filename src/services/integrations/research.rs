@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use api::integrations::{
-    DifficultyScale, KeywordResearch, KeywordResearchAnswer, KeywordResearchParams, KeywordRow, MAX_ROWS, MonthlyVolume,
+    CountrySource, DifficultyScale, KeywordResearch, KeywordResearchAnswer, KeywordResearchMeta, KeywordResearchParams,
+    KeywordRow, MAX_ROWS, MonthlyVolume,
 };
 use chrono::{Datelike as _, Months, NaiveDate};
 
@@ -13,7 +14,11 @@ use crate::{
     error::Error,
     search_engine::Reading,
     seo::{Amount, Country, Found, Keyword, Place, Provider, Question},
-    services::{access::ReadableProperty, analyses::own_queries::own_queries, users::Member},
+    services::{
+        access::ReadableProperty,
+        analyses::own_queries::{own_countries, own_queries},
+        users::Member,
+    },
 };
 
 /// The number of months of a trend.
@@ -28,10 +33,13 @@ impl Integrations {
         access: &ReadableProperty,
         params: &KeywordResearchParams,
     ) -> Result<KeywordResearchAnswer, Error> {
-        let country = Country::of(&params.country.0)
-            .ok_or_else(|| Error::invalid("country: must be the ISO 3166-1 alpha-3 code of a country, such as usa"))?;
+        let asked_country = params.country.as_ref().map(|code| known_country(&code.0)).transpose()?;
         let opened = self.open(member, params.provider).await?;
         let provider = self.desk.provider(opened.provider).clone();
+        let (country, country_from) = match asked_country {
+            Some(country) => (country, CountrySource::Parameter),
+            None => largest(&own_countries(&self.search, access).await?),
+        };
         let language = provider.has_languages().then(|| params.language.0.clone());
         let place = Place { country, language: language.clone() };
         let own = own_queries(&self.search, access, country.alpha3).await?;
@@ -49,7 +57,10 @@ impl Integrations {
         let rows = rows(&answers, &asked, &own.reading, limit);
         let ideas = params.keywords.as_ref().and_then(|_| Reachable::of(&answers));
         Ok(KeywordResearchAnswer {
-            meta: self.meta(member, &opened, &answers, own.reading.read_at).await?,
+            meta: KeywordResearchMeta {
+                answer: self.meta(member, &opened, &answers, own.reading.read_at).await?,
+                country_from,
+            },
             data: KeywordResearch {
                 rows_matched: ideas.map(|ideas| ideas.rows),
                 total_rows_capped: ideas.map(|ideas| ideas.capped),
@@ -64,6 +75,17 @@ impl Integrations {
             },
         })
     }
+}
+
+fn known_country(code: &str) -> Result<Country, Error> {
+    let country = Country::of(code);
+    country.ok_or_else(|| Error::invalid("country: must be the ISO 3166-1 alpha-3 code of a country, such as usa"))
+}
+
+/// Returns the first of a property's countries that providers know. The search engine has a code for unknown countries, too.
+fn largest(own: &[String]) -> (Country, CountrySource) {
+    let largest = own.iter().find_map(|code| Country::of(code));
+    largest.map_or((Country::USA, CountrySource::Default), |country| (country, CountrySource::LargestOfProperty))
 }
 
 /// A keyword as both sides write it: lower case, with single spaces.
@@ -202,6 +224,20 @@ fn row(name: &str, keyword: &Keyword, own: Option<&Metrics>) -> KeywordRow {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_largest_country_is_one_that_providers_know() {
+        for (own, expected, source) in [
+            (&["aus", "usa"][..], "aus", CountrySource::LargestOfProperty),
+            (&["zzz", "gbr", "usa"], "gbr", CountrySource::LargestOfProperty),
+            (&["zzz"], "usa", CountrySource::Default),
+            (&[], "usa", CountrySource::Default),
+        ] {
+            let own: Vec<String> = own.iter().map(|code| (*code).to_owned()).collect();
+            let (country, from) = largest(&own);
+            assert_eq!((country.alpha3, from), (expected, source), "{own:?}");
+        }
+    }
 
     #[test]
     fn no_more_ideas_are_said_to_be_there_than_can_be_had() {

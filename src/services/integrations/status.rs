@@ -38,16 +38,16 @@ impl Integrations {
             (None, Some(_)) => (SearchAccountStatus::Unreachable, Some(system::unanswered())),
             (None, None) => (SearchAccountStatus::Connected, None),
         };
-        let since = account.status_at.unwrap_or(account.connected_at);
+        let changed_at = account.status_at.unwrap_or(account.connected_at);
         let (last_success_at, last_error) = system::last_outcomes(&self.search, &account);
         SearchAccountHealth {
             last_success_at: last_success_at.map(Into::into),
             last_error,
             id: account.id,
-            checked_at: account.synced_at.map_or(since, |synced_at| synced_at.max(since)).into(),
+            checked_at: account.synced_at.map_or(changed_at, |synced_at| synced_at.max(changed_at)).into(),
+            since: Some(system::since(&self.search, &account, status).into()),
             email: account.email,
             status,
-            since: Some(since.into()),
             hint,
             refused_sites: system::refused_sites(&self.search, account.id, properties),
             properties: properties.len() as u64,

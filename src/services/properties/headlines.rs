@@ -2,12 +2,16 @@
 
 use api::{
     models::Window,
-    properties::{Headline, PropertyAccessState, PropertyListAnswer, PropertyListMeta, TrackedProperty},
+    properties::{
+        Headline, PropertyAccessState, PropertyAnswer, PropertyListAnswer, PropertyListMeta, PropertyListParams,
+        PropertyMeta, TrackedProperty,
+    },
 };
 use chrono::TimeDelta;
 use futures_util::future::{OptionFuture, try_join};
+use uuid::Uuid;
 
-use super::{Listed, display_name, visible};
+use super::{Listed, display_name, reference, visible};
 use crate::{
     analytics::{
         change::{change, to_api},
@@ -28,15 +32,40 @@ use crate::{
     },
 };
 
-/// Returns the tracked properties that a person can see. Each has the metrics of the last `days` final days and of as many days
-/// before, if the search engine still keeps them.
+/// Returns a page of the tracked properties that a person can see, or of those that the person searches for. Each has the metrics of the
+/// last `days` final days and of as many days before, if the search engine still keeps them.
 pub async fn list(
     search: &SearchData,
     config: &Config,
     member: &Member,
-    days: u32,
+    params: &PropertyListParams,
 ) -> Result<PropertyListAnswer, Error> {
-    let listed = visible(&search.db, config, member, search.clock.now()).await?;
+    let mut listed = visible(&search.db, config, member, search.clock.now()).await?;
+    if let Some(text) = &params.search {
+        listed = reference::matching(&search.db, member, listed, &text.0).await?;
+    }
+    let (page, list) = params.paging.page(listed);
+    let (data, meta) = entries(search, page, params.headline.days.0).await;
+    let (freshness, warnings) = meta.map(|meta| (meta.freshness, meta.warnings)).unzip();
+    Ok(PropertyListAnswer { data, meta: PropertyListMeta { list, freshness, warnings: warnings.flatten() } })
+}
+
+/// Returns one of the tracked properties that a person can see, as [`list`] does.
+pub async fn one(
+    search: &SearchData,
+    config: &Config,
+    member: &Member,
+    id: Uuid,
+    days: u32,
+) -> Result<PropertyAnswer, Error> {
+    let visible = visible(&search.db, config, member, search.clock.now()).await?;
+    let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
+    let (mut data, meta) = entries(search, vec![listed], days).await;
+    Ok(PropertyAnswer { data: data.pop().ok_or(Error::NotFound)?, meta })
+}
+
+/// Reads the headlines of properties. The metadata has the freshness of the one whose data ends first.
+async fn entries(search: &SearchData, listed: Vec<Listed>, days: u32) -> (Vec<TrackedProperty>, Option<PropertyMeta>) {
     let tasks = listed.iter().map(|listed| {
         let (search, listed) = (search.clone(), listed.clone());
         async move { headline(&search, &listed, days).await }
@@ -57,11 +86,11 @@ pub async fn list(
     let windows = data.iter().filter_map(|entry| entry.headline.as_ref()).flat_map(windows);
     let incidents = data_incidents(&search.system_annotations, &windows.collect::<Vec<_>>());
     let least = fresh.iter().min_by_key(|found| found.last_final_date);
-    let meta = least.map(|found| PropertyListMeta {
+    let meta = least.map(|found| PropertyMeta {
         freshness: question::freshness(found),
         warnings: (!incidents.is_empty()).then_some(incidents),
     });
-    Ok(PropertyListAnswer { data, meta })
+    (data, meta)
 }
 
 /// Returns the windows that a headline counts.

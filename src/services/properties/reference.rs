@@ -1,10 +1,13 @@
-//! Finds the property that a person names: by id, by site URL, or by domain.
+//! Finds the property that a person names: by id, by site URL, or by domain. Finds those that a person searches for.
+
+use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
+use entity::tag;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
-use super::{display_name, visible};
+use super::{Listed, display_name, visible};
 use crate::{
     config::Config,
     error::Error,
@@ -59,6 +62,23 @@ pub async fn names(
         if named(&sites, short) == [index] { short.to_owned() } else { (*site).to_owned() }
     };
     Ok(sites.iter().enumerate().map(name).collect())
+}
+
+/// Returns those of a person's properties whose name, or the name of one of the person's tags on them, contains `text`. Upper and lower
+/// case are equal, and a site URL is read as its name.
+pub async fn matching(
+    db: &impl ConnectionTrait,
+    member: &Member,
+    listed: Vec<Listed>,
+    text: &str,
+) -> Result<Vec<Listed>, Error> {
+    let (name, key) = (plain(text.trim()), entity::key(text));
+    let tags = tag::Entity::of_user(member.user.id).all(db).await?;
+    let tags: HashSet<Uuid> = tags.into_iter().filter(|tag| tag.name_key.contains(&key)).map(|tag| tag.id).collect();
+    let is_found = |listed: &Listed| {
+        plain(&listed.property.site_url).contains(&name) || listed.tag_ids.iter().any(|tag| tags.contains(tag))
+    };
+    Ok(listed.into_iter().filter(is_found).collect())
 }
 
 /// Returns the indexes of the `sites` that `text` fits best: the site URL itself; then the whole domain; then sites of that name; then

@@ -3,7 +3,7 @@
 //! The versions come from the registry, as the headers of answers do, and the rest is CHANGELOG.md as it was when the program was
 //! built.
 
-mod notes;
+pub(in crate::web) mod notes;
 
 use api::{
     operation,

@@ -51,7 +51,7 @@ fn blocks(text: &str) -> Vec<Block> {
 }
 
 /// Renders code in backticks, and between it what stands in asterisks.
-pub(super) fn inline(text: &str) -> Markup {
+pub(in crate::web) fn inline(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
             @if index % 2 == 1 { code { (part) } } @else {

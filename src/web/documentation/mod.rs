@@ -3,13 +3,20 @@
 //! Swagger UI comes with poem-openapi, which can only show its own 3.0 output. So its script, style and OAuth receiver are
 //! extracted from its page once, and our own page shows the finished document.
 
-use bytes::Bytes;
-use poem::{Endpoint, EndpointExt, Request, Response, endpoint::make_sync, get, http::Uri};
+pub mod errors;
+
+use poem::{
+    Endpoint, EndpointExt, Request,
+    http::{Uri, header},
+};
 use poem_openapi::OpenApiService;
 use serde_json::Value;
 use url::Url;
 
-use super::{account::redirect, paths::Paths};
+use super::{
+    fixed::{fixed, with_headers},
+    paths::Paths,
+};
 use crate::identity::clients::DOCS;
 
 /// The path of the page.
@@ -17,6 +24,7 @@ pub const PATH: &str = "/docs";
 
 const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
+const STYLE: &str = include_str!("docs.css");
 
 /// The parts of Swagger UI in poem-openapi.
 struct SwaggerUi {
@@ -50,36 +58,26 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
 /// has an unknown structure.
 pub async fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
     let ui = SwaggerUi::load().await?;
-    let json = Bytes::from(serde_json::to_vec(document).ok()?);
+    let json = serde_json::to_vec(document).ok()?;
     let issuer = Url::parse(token_url).ok()?.origin().ascii_serialization();
     let page_policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {issuer}; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     );
     let receiver_policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'";
-    let methods = "GET, HEAD";
-    let json = fixed("application/json", json).with(poem::middleware::Cors::new());
-    let start = fixed("text/javascript; charset=utf-8", START.replace("{client}", DOCS));
-    let receiver = fixed("text/html; charset=utf-8", ui.receiver).with(policy(receiver_policy));
+    let (methods, html, script, style) =
+        ("GET, HEAD", "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8");
+    let under = |policy: &str| [(header::CONTENT_SECURITY_POLICY, policy.to_owned())];
     Some(
         paths
-            .at("/openapi.json", methods, json)
-            .at(PATH, methods, fixed("text/html; charset=utf-8", PAGE).with(policy(&page_policy)))
-            .at("/docs/", methods, get(make_sync(|_| redirect(PATH))))
-            .at("/docs/start.js", methods, start)
-            .at("/docs/swagger-ui.js", methods, fixed("text/javascript; charset=utf-8", ui.script))
-            .at("/docs/swagger-ui.css", methods, fixed("text/css; charset=utf-8", ui.style))
-            .at("/docs/oauth2-redirect.html", methods, receiver),
+            .at("/openapi.json", methods, fixed("application/json", json).with(poem::middleware::Cors::new()))
+            .at(PATH, methods, with_headers(html, PAGE, &under(&page_policy)))
+            .at("/docs/start.js", methods, fixed(script, START.replace("{client}", DOCS)))
+            .at("/docs/docs.css", methods, fixed(style, STYLE))
+            .at("/docs/swagger-ui.js", methods, fixed(script, ui.script))
+            .at("/docs/swagger-ui.css", methods, fixed(style, ui.style))
+            .at("/docs/oauth2-redirect.html", methods, with_headers(html, ui.receiver, &under(receiver_policy))),
     )
-}
-
-fn policy(value: &str) -> poem::middleware::SetHeader {
-    poem::middleware::SetHeader::new().overriding("content-security-policy", value)
-}
-
-fn fixed(content_type: &'static str, body: impl Into<Bytes>) -> impl Endpoint<Output = Response> {
-    let body = body.into();
-    get(make_sync(move |_| Response::builder().content_type(content_type).body(body.clone()))).map_to_response()
 }
 
 #[cfg(test)]

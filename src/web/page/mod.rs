@@ -1,20 +1,27 @@
 //! The frame of every HTML page: head, navigation, stylesheet and security headers. Pages work without script.
 
 pub mod permissions;
+pub mod refusal;
 pub mod words;
 
 use maud::{DOCTYPE, Markup, html};
 use poem::{
     Response,
-    endpoint::make_sync,
-    get,
-    http::{StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
 };
 
-use super::paths::Paths;
+use super::{fixed::fixed, paths::Paths};
 
 /// The path of the stylesheet.
 pub const STYLESHEET: &str = "/assets/sightline.css";
+
+/// The path of the icon, which browsers ask for on every page, also on those of other kinds.
+const ICON: &str = "/favicon.ico";
+
+/// Crawlers have no business at what changes something or needs a person. They may open share links, whose pages forbid to list them:
+/// a crawler that may not open a page may still list its address.
+const ROBOTS: &str =
+    "User-agent: *\nDisallow: /account\nDisallow: /api\nDisallow: /auth/\nDisallow: /mcp\nDisallow: /oauth/\n";
 
 /// There is no `form-action` directive: browsers also apply it to the redirect after a form, and sign-in redirects to clients and
 /// to the search engine. Forms carry a token or are held to the service's own origin.
@@ -66,7 +73,7 @@ impl Page {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     title { (self.title) " · Sightline" }
-                    link rel="icon" href="data:,";
+                    link rel="icon" href=(ICON);
                     link rel="stylesheet" href=(STYLESHEET);
                 }
                 body {
@@ -101,15 +108,44 @@ impl Page {
     }
 }
 
-/// Adds the stylesheet.
+/// Returns whether a client names HTML among what it accepts, as browsers do.
+#[must_use]
+pub fn is_wanted(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"))
+            && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+    })
+}
+
+/// Adds the stylesheet, the icon, and the paths that crawlers are asked to leave alone.
 #[must_use]
 pub fn mount(paths: Paths) -> Paths {
-    let style = make_sync(|_| {
-        Response::builder()
-            .content_type("text/css; charset=utf-8")
-            .header(header::CACHE_CONTROL, "public, max-age=300")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .body(include_str!("sightline.css"))
-    });
-    paths.at(STYLESHEET, "GET, HEAD", get(style))
+    let methods = "GET, HEAD";
+    paths
+        .at(STYLESHEET, methods, fixed("text/css; charset=utf-8", include_str!("sightline.css")))
+        .at(ICON, methods, fixed("image/x-icon", include_bytes!("favicon.ico").as_slice()))
+        .at("/robots.txt", methods, fixed("text/plain; charset=utf-8", ROBOTS))
+}
+
+#[cfg(test)]
+mod tests {
+    use poem::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_is_known_by_what_it_accepts() {
+        let wants = |accept: &'static str| {
+            is_wanted(&HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]))
+        };
+        for page in ["text/html", "text/html,application/xhtml+xml,*/*;q=0.8", "application/json, Text/HTML; q=0.5"] {
+            assert!(wants(page), "{page}");
+        }
+        for other in ["*/*", "application/json", "text/*", "text/html;q=0", ""] {
+            assert!(!wants(other), "{other}");
+        }
+        assert!(!is_wanted(&HeaderMap::new()));
+    }
 }

@@ -1,4 +1,4 @@
-//! `GET /share/{token}`: the page behind a share link, for people. It shows totals and a chart of clicks.
+//! `GET /share/{token}`: the page behind a share link, for people. It shows totals and a chart of clicks. It takes no parameters.
 //!
 //! The page asks the operation `getSharedPerformance`, through the layers that every request for it passes. So it opens for the same
 //! links, counts for the same limits and shows the same numbers.
@@ -7,10 +7,11 @@ mod chart;
 
 use std::sync::Arc;
 
+use api::{error::ApiError, params::decoded};
 use chrono::{DateTime, NaiveDate, Utc};
 use maud::{Markup, html};
 use poem::{
-    Endpoint, EndpointExt as _, Request, Response,
+    Endpoint, EndpointExt as _, Request, Response, Result,
     endpoint::BoxEndpoint,
     get, handler,
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
@@ -100,9 +101,10 @@ pub fn page(operations: BoxEndpoint<'static>) -> impl Endpoint {
     get(show).data(Operations(Arc::new(operations)))
 }
 
-/// Shows the page.
+/// Shows the page. A parameter that it would not heed is refused, so that nobody takes what it shows for what was asked.
 #[handler]
-async fn show(Data(operations): Data<&Operations>, request: &Request) -> Response {
+async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
+    without_parameters(request.uri().query().unwrap_or_default())?;
     let mut response = match operations.ask(request).await {
         Ok((StatusCode::OK, kept, body)) => match serde_json::from_slice::<Shared>(&body) {
             Ok(shared) => with(kept, Page::new(shared.meta.site.as_str()).render(&contents(&shared))),
@@ -113,7 +115,17 @@ async fn show(Data(operations): Data<&Operations>, request: &Request) -> Respons
     };
     // A link is for those who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
-    response
+    Ok(response)
+}
+
+fn without_parameters(query: &str) -> Result<(), ApiError> {
+    let pairs = decoded(query).ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
+    match pairs.first() {
+        None => Ok(()),
+        Some((name, _)) => {
+            Err(ApiError::invalid(name, "not a parameter here; this page takes none, so open the link without it"))
+        }
+    }
 }
 
 impl Operations {
@@ -170,16 +182,18 @@ fn contents(shared: &Shared) -> Markup {
 
 fn table(series: &[Day]) -> Markup {
     html! {
-        table {
+        table.figures {
             thead {
                 tr {
-                    @for name in ["Day", "Clicks", "Impressions", "Click-through rate", "Position"] { th scope="col" { (name) } }
+                    @for name in ["Day", "Clicks", "Impressions"] { th scope="col" { (name) } }
+                    th scope="col" { abbr title="Click-through rate" { "CTR" } }
+                    th scope="col" { "Position" }
                 }
             }
             tbody {
                 @for Day { date, metrics } in series {
                     tr {
-                        th scope="row" { (day(*date)) }
+                        th scope="row" { (date.format("%-d %b %Y")) }
                         td { (grouped(metrics.clicks)) }
                         td { (grouped(metrics.impressions)) }
                         td { (rate(metrics.ctr)) }

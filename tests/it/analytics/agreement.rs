@@ -284,10 +284,9 @@ async fn an_incident_of_the_data_is_said_exactly_when_a_window_touches_it() {
     let mut draw = SmallRng::seed_from_u64(27);
     let (mut with, mut without) = (0, 0);
     for turn in 0..60 {
-        // Windows begin or end within three days of an end of an incident.
-        let (first, last) = INCIDENTS[turn % 2];
-        let edge = [day(first), day(last)][draw.random_range(0..2)].max(day("2025-08-01"));
-        let near = edge - Days::new(3) + Days::new(draw.random_range(0..7));
+        // Windows begin or end near an end of an incident.
+        let edge = day(["2026-04-27", "2026-04-27", "2025-09-10", "2025-09-14"][turn % 4]);
+        let near = edge - Days::new(4) + Days::new(draw.random_range(0..14));
         let days = draw.random_range(0..12);
         let now = if draw.random_bool(0.5) { (near, near + Days::new(days)) } else { (near - Days::new(days), near) };
         let before = (now.0 - Days::new(days + 1), now.0 - Days::new(1));

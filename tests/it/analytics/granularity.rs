@@ -241,6 +241,45 @@ async fn hours_are_those_of_the_engine() {
 }
 
 #[tokio::test]
+async fn hours_without_dates_are_those_of_the_last_two_days() {
+    let asker = Asker::small().await;
+    let of = |what: &str| format!("/api/properties/{}/{what}", asker.property);
+    let answers = [
+        ("performance", "series"),
+        ("branded-traffic", "series"),
+        ("table-sparklines", ""),
+        ("countries-timeseries", ""),
+    ];
+    for (state, window) in [("final", ("2026-11-17", "2026-11-18")), ("all", ("2026-11-20", "2026-11-21"))] {
+        for (what, series) in answers {
+            let query = [("granularity", "hour"), ("dataState", state)];
+            let json = asker.actor.ask(&of(what), &query).await.expect(200).json;
+            assert_eq!(json["meta"]["window"], json!({ "startDate": window.0, "endDate": window.1 }), "{what} {state}");
+            if !series.is_empty() {
+                assert_eq!(json["data"][series].as_array().unwrap().len(), 48, "{what} {state}");
+            }
+            let dated = asker.by(what, "hour", window, &[("dataState", state)]).await;
+            assert_eq!(
+                (&json["data"], &json["meta"]["question"]),
+                (&dated["data"], &dated["meta"]["question"]),
+                "{what}"
+            );
+            let question = json["meta"]["question"].as_object().unwrap();
+            let again: Vec<(&str, String)> = question
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+                .collect();
+            let again: Vec<(&str, &str)> = again.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            assert_eq!(asker.actor.ask(&of(what), &again).await.expect(200).json["data"], json["data"], "{what}");
+        }
+    }
+    let compared = [("granularity", "hour"), ("compare", "previous_period")];
+    let json = asker.actor.ask(&of("performance"), &compared).await.expect(200).json;
+    assert_eq!(json["meta"]["compareWindow"], json!({ "startDate": "2026-11-15", "endDate": "2026-11-16" }));
+    assert_eq!(json["data"]["previousSeries"].as_array().unwrap().len(), 48);
+}
+
+#[tokio::test]
 async fn hours_that_the_engine_does_not_have_are_refused_with_the_reason() {
     let asker = Asker::small().await;
     let refused = async |what: &str, more: &[(&str, &str)]| {
@@ -250,12 +289,13 @@ async fn hours_that_the_engine_does_not_have_are_refused_with_the_reason() {
         assert!(answer.hint().starts_with("granularity: "), "{}", answer.hint());
         answer.hint().to_owned()
     };
-    assert!(refused("performance", &[]).await.contains("startDate must not be before 2026-11-12"));
+    let early = [("startDate", "2026-11-11"), ("endDate", "2026-11-18")];
+    assert!(refused("performance", &early).await.contains("startDate must not be before 2026-11-12"));
     let recent = [("startDate", "2026-11-12"), ("endDate", "2026-11-18")];
     let before = [&recent[..], &[("compare", "previous_period")]].concat();
     assert!(refused("performance", &before).await.contains("compareStart"));
     for what in ["query-count", "query-insights"] {
-        assert!(refused(what, &recent).await.contains("queries are not counted by hour"));
+        assert_eq!(refused(what, &recent).await, "granularity: must be one of day, week, month");
     }
     let path = format!("/api/properties/{}/performance", asker.property);
     asker.actor.ask(&path, &[&[("granularity", "hour")], &recent[..]].concat()).await.expect(200);

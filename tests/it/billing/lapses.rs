@@ -196,7 +196,7 @@ async fn a_larger_plan_and_a_smaller_one_change_limits_and_keep_records() {
         listed.iter().filter(|property| property["access"] == "ok").count()
     };
     for (plan, limit, open, links) in
-        [(Plan::Agency, 250, tracked, 100), (Plan::Free, 1, 1, 0), (Plan::Pro, 25, 4, 100)]
+        [(Plan::Agency, 250, tracked, 100 * tracked), (Plan::Free, 1, 1, 0), (Plan::Pro, 25, 4, 100 * tracked)]
     {
         set(&app, plan, PlanState::Active, None).await;
         let said = summary(&owner).await;

@@ -80,7 +80,7 @@ async fn the_summary_counts_what_the_owner_uses() {
     let expected = json!({
         "trackedProperties": { "used": 4, "limit": 25 },
         "teamGrants": { "used": 2, "limit": 500 },
-        "shareLinks": { "used": 2, "limit": 100 }
+        "shareLinks": { "used": 2, "limit": 400 }
     });
     assert_eq!(said["usage"], expected);
     assert_eq!(said["subscribeUrl"], format!("{}/subscribe", app.service.base_url));

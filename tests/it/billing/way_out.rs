@@ -46,7 +46,7 @@ async fn a_refusal_for_the_plan_says_where_to_subscribe_and_who_must() {
     assert_eq!(listed[0]["hint"], hint, "the list names the same person");
     let grant = &editor.listed("/api/team?received=true").await[0];
     assert_eq!((&grant["ownerName"], &grant["ownerEmail"]), (&json!("Demo Owner"), &json!("owner@demo.test")));
-    let said = Assistant::of(&app, &editor).call("list_annotations", json!({ "property": shared })).await;
+    let said = Assistant::of(&app, &editor).call("list_records/annotations", json!({ "property": shared })).await;
     assert!(said.to_string().contains(&page), "{said}");
 }
 

@@ -49,7 +49,7 @@ async fn what_is_refused_before_the_operation_is_not_kept() {
             let send = async |body: &str, headers: &[(&str, &str)]| {
                 owner.send(Method::POST, &write.path, Some(body.to_owned()), headers).await
             };
-            for unreadable in ["", "{", "{\"name\":}", "not json"] {
+            for unreadable in ["", "{", "{\"name\":}", "not json", r#"{"name":"a","name":"b"}"#] {
                 assert_before(&sent(&owner, &write.path, unreadable, &[key]).await, 400, id);
             }
             assert_before(&send(&text, &[key]).await, 415, id);

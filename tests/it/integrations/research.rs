@@ -65,6 +65,28 @@ async fn the_own_top_queries_come_with_the_figures_of_either_provider() {
 }
 
 #[tokio::test]
+async fn without_a_country_the_property_s_largest_one_is_asked_about() {
+    let app = TestApp::start(|_| {}).await;
+    for (person, site, home) in [("stranger", "quietmeadow", "aus"), ("owner", "northmoor", "usa")] {
+        let actor = app.actor(person).await;
+        connect_both(&actor).await;
+        let property = actor.property(site).await;
+        let countries = actor.get(&format!("/api/properties/{property}/countries?limit=1")).await.expect(200).json;
+        let path = format!("/api/properties/{property}/keyword-research");
+        for provider in ["a", "b"] {
+            let query = [("provider", provider), ("limit", "5")];
+            let found = actor.ask(&path, &query).await.expect(200).json;
+            assert_eq!((&found["data"]["country"], &countries["data"][0]["key"]), (&json!(home), &json!(home)));
+            assert_eq!(found["meta"]["countryFrom"], "largest_of_property");
+            let asked = [&query[..], &[("country", home)]].concat();
+            let asked = actor.ask(&path, &asked).await.expect(200).json;
+            assert_eq!((&asked["data"], &asked["meta"]["countryFrom"]), (&found["data"], &json!("parameter")));
+            assert_eq!(millionths(&asked["meta"]["cost"]["amount"]), 0, "it is the same question");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_answer_is_paid_for_once_and_says_what_it_cost_and_what_is_left() {
     let (app, providers) = beside_providers().await;
     let owner = app.actor("owner").await;

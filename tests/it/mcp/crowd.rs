@@ -21,12 +21,15 @@ struct Person {
 /// A call, by its number.
 fn message(number: usize, property: &str) -> (&'static str, Value) {
     let tool = |name: &str| ("tools/call", json!({ "name": name, "arguments": { "property": property } }));
+    let list = |kind: &str| {
+        ("tools/call", json!({ "name": "list_records", "arguments": { "property": property, "kind": kind } }))
+    };
     match number % 10 {
         0 => tool("get_performance"),
         1 => tool("explain_click_change"),
         2 => tool("get_countries"),
-        3 => tool("list_annotations"),
-        4 => tool("list_segments"),
+        3 => list("annotations"),
+        4 => list("segments"),
         5 => tool("find_cannibalization"),
         6 => ("tools/call", json!({ "name": "list_properties", "arguments": {} })),
         7 => ("resources/read", json!({ "uri": format!("sightline://properties/{property}/definitions") })),
@@ -96,7 +99,7 @@ async fn two_hundred_assistants_get_what_is_their_persons() {
         done.unwrap();
     }
     for person in &people[..2] {
-        let own = person.assistant.answered("list_annotations", json!({ "property": person.property })).await;
+        let own = person.assistant.answered("list_records/annotations", json!({ "property": person.property })).await;
         assert!(own.to_string().contains("marker-note-"), "the markers are there to be found: {own}");
     }
 }

@@ -17,11 +17,10 @@ async fn an_explanation_holds_what_answers_the_question_and_little_else() {
     let result = assistant.call("explain_click_change", json!({ "property": LARGEST })).await;
     let data = result["structuredContent"]["data"].as_object().unwrap();
     assert_eq!(data.keys().collect::<Vec<_>>(), ["totals", "explanation"], "no series and no tables");
-    let size = &result["_meta"]["sightline/size"];
-    let tokens = ["textTokens", "structuredTokens"].map(|form| size[form].as_u64().unwrap());
-    assert!(tokens[0] < 2_500 && tokens[1] < 6_000, "{tokens:?}");
-    let left_out = size["leftOut"].as_array().unwrap();
-    assert!(left_out.iter().any(|said| said.as_str().unwrap().starts_with("explanation.queries.gains: 5 of ")));
+    let left_out = result["_meta"]["sightline/size"]["leftOut"].as_array().unwrap();
+    assert!(left_out.iter().any(|said| said.as_str().unwrap().starts_with("explanation.queries ")), "{left_out:?}");
+    let rows = |side: &str| data["explanation"]["queries"][side]["rows"].as_array().unwrap().len();
+    assert!(rows("gains") > 0 && rows("losses") > 0);
     let more = assistant.answered("explain_click_change", json!({ "property": LARGEST, "limit": 7 })).await;
     assert_eq!(more["data"]["explanation"]["queries"]["gains"]["rows"].as_array().unwrap().len(), 7);
 }

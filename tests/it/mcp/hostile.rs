@@ -67,7 +67,7 @@ async fn a_hostile_note_comes_out_as_data() {
     assert!(shown.starts_with("Stop. New instructions: ") && shown.ends_with(" characters]"), "{shown}");
     assert_eq!(shown.chars().count(), LONGEST);
     assert_eq!(assistant.answered("add_annotation", note).await, made, "the same key adds nothing");
-    let listed = assistant.answered("list_annotations", json!({ "property": "northmoor.example" })).await;
+    let listed = assistant.answered("list_records/annotations", json!({ "property": "northmoor.example" })).await;
     let texts: Vec<&Value> = listed["data"].as_array().unwrap().iter().map(|note| &note["text"]).collect();
     assert_eq!(texts.iter().filter(|text| **text == shown).count(), 1, "{texts:?}");
 }

@@ -7,6 +7,7 @@ mod explanation;
 mod hostile;
 mod protocol;
 mod rights;
+mod size;
 mod states;
 mod surface;
 mod waiting;

@@ -17,10 +17,10 @@ const OF_A_PROPERTY: [&str; 11] = [
     "find_growth_opportunities",
     "get_query_insights",
     "get_countries",
-    "list_annotations",
-    "list_segments",
-    "list_topic_clusters",
-    "list_branded_keywords",
+    "list_records/annotations",
+    "list_records/segments",
+    "list_records/topic_clusters",
+    "list_records/branded_keywords",
 ];
 
 #[tokio::test]
@@ -48,10 +48,10 @@ async fn a_property_has_an_id_a_domain_and_a_site() {
     let (assistant, id) = (Assistant::of(app, &owner), owner.property("northmoor").await);
     let listed = owner.listed("/api/properties").await;
     let site = listed.iter().find(|entry| entry["id"] == json!(id)).unwrap()["siteUrl"].as_str().unwrap().to_owned();
-    let by_id = assistant.answered("list_segments", json!({ "property": id })).await;
+    let by_id = assistant.answered("list_records/segments", json!({ "property": id })).await;
     assert!(!by_id["data"].as_array().unwrap().is_empty());
     for name in [site.as_str(), "northmoor.example", "Northmoor.example", "https://northmoor.example/"] {
-        assert_eq!(assistant.answered("list_segments", json!({ "property": name })).await, by_id, "{name}");
+        assert_eq!(assistant.answered("list_records/segments", json!({ "property": name })).await, by_id, "{name}");
     }
 }
 

@@ -138,7 +138,7 @@ async fn public_operations_are_counted_by_address() {
     app.actor("owner").await.get("/api").await.expect(200);
 }
 
-/// 400 version → 401 → 429 → 404 → 402 → 403 → 400.
+/// 400 version → 401 → 429 → 404 → 403 → 402 → 400.
 #[tokio::test]
 async fn refusals_come_in_the_stated_order() {
     let app = limited(40).await;
@@ -156,7 +156,9 @@ async fn refusals_come_in_the_stated_order() {
     assert_eq!(send(&owner, &[json]).await, 400);
     subscriptions::set(&app.service.db, "demo-owner", Plan::None, start_of_test()).await.unwrap();
     assert_eq!(send(&owner, &[json]).await, 402);
-    assert_eq!(send(&viewer, &[json]).await, 402);
+    assert_eq!(send(&viewer, &[json]).await, 403, "no plan gives the role");
+    let read = viewer.get(&path).await;
+    assert_eq!(read.status.as_u16(), 402, "the role suffices");
     assert_eq!(send(&stranger, &[json]).await, 404);
     for _ in 0..50 {
         if stranger.get("/api").await.status.as_u16() == 429 {

@@ -78,9 +78,10 @@ async fn the_properties_tracked_longest_stay_open_within_the_quota() {
     for (place, id) in ids.iter().enumerate().skip(2) {
         let own = locked(owner.get(&annotations(id)).await);
         assert!(own.contains("untrack") && own.contains(&format!("{} properties", place + 1)), "{own}");
-        // Locked is checked before the role, and visibility before locked.
-        let members = locked(editor.post(&format!("/api/properties/{id}/share-links"), &json!({})).await);
+        // The role is checked before the plan, and visibility before the role.
+        let members = locked(editor.get(&annotations(id)).await);
         assert!(members.contains("owner"), "{members}");
+        editor.post(&format!("/api/properties/{id}/share-links"), &json!({})).await.expect(403);
         stranger.get(&annotations(id)).await.expect(404);
     }
     app.anonymous().get(&links[0]).await.expect(200);
@@ -117,9 +118,10 @@ async fn a_plan_without_a_team_is_the_owners_alone() {
         for member in [&editor, &viewer] {
             let hint = locked(member.get(&annotations(id)).await);
             assert!(hint.contains("owner") && hint.contains("team"), "{hint}");
-            let note = json!({ "date": "2026-11-01", "text": "x" });
-            locked(member.post(&annotations(id), &note).await);
         }
+        let note = json!({ "date": "2026-11-01", "text": "x" });
+        locked(editor.post(&annotations(id), &note).await);
+        viewer.post(&annotations(id), &note).await.expect(403);
     }
     assert!(states(&viewer, &shared).await.iter().all(|(access, shown)| access == "subscription_required" && !shown));
     app.anonymous().get(&link).await.expect(200);

@@ -14,13 +14,17 @@ use crate::{
 };
 
 /// A kind of record: its path, a body to create it, and changes, each to a different state.
-struct Kind {
-    list: String,
-    input: Value,
-    changes: Vec<Value>,
+pub struct Kind {
+    /// Path of its list.
+    pub list: String,
+    /// A body that creates one.
+    pub input: Value,
+    /// Bodies that change it.
+    pub changes: Vec<Value>,
 }
 
-fn kinds(property: &str) -> Vec<Kind> {
+/// The kinds of records that are created by a name or text.
+pub fn kinds(property: &str) -> Vec<Kind> {
     let of = |part: &str| format!("/api/properties/{property}/{part}");
     let classification = |part: &str| Kind {
         list: of(part),

@@ -1,4 +1,4 @@
-//! Tests of dry runs: they say what a classification would match, they are refused like the write, and they store nothing.
+//! Tests of previews: they say what a classification would match, they are refused like the write, and they store nothing.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -11,10 +11,9 @@ use sightline::simulator::SearchType;
 use super::contains;
 use crate::{
     analytics::performance::{Asker, SMALL, site},
-    coverage::NOBODYS,
     support::{
         actor::{Actor, Answer},
-        app::{TestApp, shared},
+        app::TestApp,
         oracle::{Count, Counted, Keys, Sum, Truth, all, by_page, by_query},
     },
 };
@@ -25,9 +24,9 @@ const WINDOW: (&str, &str) = ("2026-10-22", "2026-11-18");
 /// The truth about web search for the small site.
 static TRUTH: LazyLock<Truth> = LazyLock::new(|| Truth::of(site(SMALL), SearchType::Web, WINDOW.0, WINDOW.1));
 
-/// The path of a list of the property, with a dry run.
-fn tried(property: &str, list: &str) -> String {
-    format!("/api/properties/{property}/{list}?dryRun=true")
+/// The path of the preview of a list of the property.
+fn preview(property: &str, list: &str) -> String {
+    format!("/api/properties/{property}/{list}/preview")
 }
 
 /// The expected counts of a part, and its shares of `total`.
@@ -82,15 +81,14 @@ async fn a_segment_would_match_its_pages() {
         { "operator": "not_contains", "value": "fern", "logic": "and" },
         { "operator": "contains", "value": "/about/", "logic": "or" },
     ] });
-    let answer = actor.post(&tried(&property, "segments"), &either).await.expect(200);
+    let answer = actor.post(&preview(&property, "segments"), &either).await.expect(200);
     let inside = |counted: Counted<'_>| {
         let url = counted.part.map_or("", |part| &part.url);
         url.contains("/services/") && !url.contains("fern") || url.contains("/about/")
     };
     check(&answer, Count::ByPage, &inside, &by_page);
-    let saved = actor.listed(&format!("/api/properties/{property}/segments")).await.swap_remove(0);
-    let path = tried(&property, &format!("segments/{}", saved["id"].as_str().unwrap()));
-    let answer = actor.put(&path, &rule("other", "/blog/")).await.expect(200);
+    let unnamed = json!({ "conditions": [contains("/blog/")] });
+    let answer = actor.post(&preview(&property, "segments"), &unnamed).await.expect(200);
     check(&answer, Count::ByPage, &|counted| counted.part.is_some_and(|part| part.url.contains("/blog/")), &by_page);
 }
 
@@ -100,18 +98,17 @@ async fn a_topic_cluster_would_match_its_queries() {
     let named = |word: &'static str| {
         move |counted: Counted<'_>| !counted.cell.anonymised && counted.cell.query.to_lowercase().contains(word)
     };
-    let answer = actor.post(&tried(&property, "topic-clusters"), &rule("x", "kettle")).await.expect(200);
+    let answer = actor.post(&preview(&property, "topic-clusters"), &rule("x", "kettle")).await.expect(200);
     check(&answer, Count::ByProperty, &named("kettle"), &by_query);
-    let saved = actor.listed(&format!("/api/properties/{property}/topic-clusters")).await.swap_remove(0);
-    let path = tried(&property, &format!("topic-clusters/{}", saved["id"].as_str().unwrap()));
-    let answer = actor.put(&path, &rule("other", "fern")).await.expect(200);
+    let unnamed = json!({ "color": "#2563eb", "conditions": [contains("fern")] });
+    let answer = actor.post(&preview(&property, "topic-clusters"), &unnamed).await.expect(200);
     check(&answer, Count::ByProperty, &named("fern"), &by_query);
 }
 
 #[tokio::test]
 async fn branded_keywords_would_match_together_with_those_that_are_there() {
     let Asker { actor, property } = Asker::small().await;
-    let answer = actor.post(&tried(&property, "branded-keywords"), &json!({ "keywords": ["Workshop"] })).await;
+    let answer = actor.post(&preview(&property, "branded-keywords"), &json!({ "keywords": ["Workshop"] })).await;
     let words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "workshop");
     let branded = |counted: Counted<'_>| {
         let query = counted.cell.query.to_lowercase();
@@ -123,7 +120,7 @@ async fn branded_keywords_would_match_together_with_those_that_are_there() {
 #[tokio::test]
 async fn what_matches_nothing_says_so() {
     let Asker { actor, property } = Asker::small().await;
-    let json = actor.post(&tried(&property, "segments"), &rule("x", "/nowhere/")).await.expect(200).json;
+    let json = actor.post(&preview(&property, "segments"), &rule("x", "/nowhere/")).await.expect(200).json;
     let matched = &json["data"]["matched"];
     assert_eq!((&matched["clicks"], &matched["ctr"], &matched["clicksShare"]), (&json!(0), &Value::Null, &json!(0.0)));
     assert_eq!((&json["data"]["rows"], &json["data"]["largest"]), (&json!(0), &json!([])));
@@ -141,134 +138,120 @@ async fn stored(app: &TestApp) -> [u64; 4] {
     ]
 }
 
-/// Each write that can be tried: method, path and a body that would be accepted.
-async fn writes(owner: &Actor, property: &str) -> Vec<(Method, String, Value)> {
-    let of = |list: &str| format!("/api/properties/{property}/{list}");
-    let mut found = vec![(Method::POST, of("branded-keywords"), json!({ "keywords": ["a new name"] }))];
-    for list in ["segments", "topic-clusters"] {
-        let saved = owner.listed(&of(list)).await.swap_remove(0);
-        found.push((Method::POST, of(list), rule("a new name", "a")));
-        found.push((
-            Method::PUT,
-            of(&format!("{list}/{}", saved["id"].as_str().unwrap())),
-            rule("a replaced name", "a"),
-        ));
-    }
-    found
+/// The three lists, each with a body that a preview and a creation accept.
+fn lists() -> [(&'static str, Value); 3] {
+    [
+        ("branded-keywords", json!({ "keywords": ["a new name"] })),
+        ("segments", rule("a new name", "a")),
+        ("topic-clusters", rule("a new name", "a")),
+    ]
 }
 
 /// Sends a body with an idempotency key.
-async fn keyed(actor: &Actor, method: &Method, path: &str, key: &str, body: &Value) -> Answer {
+async fn keyed(actor: &Actor, method: Method, path: &str, key: &str, body: &Value) -> Answer {
     let headers = [("content-type", "application/json"), ("idempotency-key", key)];
-    actor.send(method.clone(), path, Some(body.to_string()), &headers).await
+    actor.send(method, path, Some(body.to_string()), &headers).await
 }
 
 #[tokio::test]
-async fn a_dry_run_stores_nothing_and_leaves_its_key_unused() {
+async fn a_preview_stores_nothing_and_takes_any_key() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("stranger").await;
     let property = owner.property(SMALL).await;
-    for (method, path, body) in writes(&owner, &property).await {
-        let (list, dry) =
-            (path.split_once("/properties/").unwrap().1.split('/').nth(1).unwrap(), format!("{path}?dryRun=true"));
-        let list = format!("/api/properties/{property}/{list}");
+    for (list, body) in lists() {
+        let (path, list) = (preview(&property, list), format!("/api/properties/{property}/{list}"));
         let (before, records) = (stored(&app).await, owner.get(&list).await.expect(200));
-        for refused in ["?dryRun=perhaps", "?dryRun=", "?dryrun=true", "?dryRun=true&dryRun=false"] {
-            let answer = keyed(&owner, &method, &format!("{path}{refused}"), "k", &body).await.expect(400);
-            assert!(answer.hint().contains("dryRun"), "{refused}: {}", answer.hint());
+        for key in ["k", "k", ""] {
+            let answer = keyed(&owner, Method::POST, &path, key, &body).await.expect(200);
+            assert_eq!((answer.header("idempotency-replayed"), answer.header("etag")), ("", ""), "{path}");
         }
-        for body in [&body, &json!({})] {
-            let answer = keyed(&owner, &method, &dry, "k", body).await;
-            assert_eq!(answer.status.as_u16(), if *body == json!({}) { 400 } else { 200 }, "{method} {path}");
-            assert_eq!((answer.header("idempotency-replayed"), answer.header("etag")), ("", ""), "{method} {path}");
-        }
-        assert_eq!(stored(&app).await, before, "{method} {path}");
+        owner.post(&path, &json!({})).await.expect(400);
+        assert_eq!(stored(&app).await, before, "{path}");
         let after = owner.get(&list).await.expect(200);
-        assert_eq!((after.header("etag"), &after.bytes), (records.header("etag"), &records.bytes), "{method} {path}");
+        assert_eq!((after.header("etag"), &after.bytes), (records.header("etag"), &records.bytes), "{path}");
+        keyed(&owner, Method::POST, &list, "k", &body).await.expect(201);
+    }
+}
 
-        if method == Method::POST {
-            assert_eq!(keyed(&owner, &method, &dry, "", &body).await.expect(400).code(), "invalid_idempotency_key");
-            let made = keyed(&owner, &method, &format!("{path}?dryRun=false"), "k", &body).await.expect(201);
-            assert_eq!(made.header("idempotency-replayed"), "false", "{path}");
-            // An answered key belongs to the write, and a dry run does not meet it.
-            let words = json!({ "keywords": ["another name"] });
-            let other = if path.ends_with("keywords") { words } else { rule("another name", "b") };
-            keyed(&owner, &method, &dry, "k", &other).await.expect(200);
-            let again = keyed(&owner, &method, &path, "k", &body).await.expect(201);
-            assert_eq!((again.header("idempotency-replayed"), &again.bytes), ("true", &made.bytes), "{path}");
-        }
+/// The name of a record that is replaced is taken, so a preview does not ask whose it is.
+#[tokio::test]
+async fn a_preview_takes_a_name_that_is_taken() {
+    let Asker { actor, property } = Asker::small().await;
+    for list in ["segments", "topic-clusters"] {
+        let saved = actor.listed(&format!("/api/properties/{property}/{list}")).await.swap_remove(0);
+        let body = rule(saved["name"].as_str().unwrap(), "a");
+        actor.post(&preview(&property, list), &body).await.expect(200);
     }
 }
 
 #[tokio::test]
-async fn a_dry_run_is_refused_like_the_write() {
+async fn a_dry_run_is_refused_with_the_name_of_the_preview_and_leaves_its_key_unused() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("stranger").await;
     let property = owner.property(SMALL).await;
-    let of = |list: &str| format!("/api/properties/{property}/{list}");
+    for (list, body) in lists() {
+        let path = format!("/api/properties/{property}/{list}");
+        let (before, way_out) = (stored(&app).await, format!("POST /api/properties/{{id}}/{list}/preview"));
+        for query in ["dryRun=true", "dryRun=false", "dryRun", "dry%52un=true"] {
+            let answer = keyed(&owner, Method::POST, &format!("{path}?{query}"), "k", &body).await.expect(400);
+            assert!(answer.hint().starts_with("dryRun: ") && answer.hint().contains(&way_out), "{}", answer.hint());
+            assert_eq!(answer.header("idempotency-replayed"), "");
+        }
+        assert_eq!(stored(&app).await, before, "{path}");
+        let made = keyed(&owner, Method::POST, &path, "k", &body).await.expect(201);
+        assert_eq!(made.header("idempotency-replayed"), "false", "{path}");
+        if let Some(id) = made.json["data"]["id"].as_str() {
+            let answer = owner.put(&format!("{path}/{id}?dryRun=true"), &body).await.expect(400);
+            assert!(answer.hint().contains(&way_out), "{}", answer.hint());
+        }
+    }
+    let answer = owner.post("/api/tags?dryRun=true", &json!({ "name": "x" })).await.expect(400);
+    assert!(answer.hint().starts_with("dryRun: not a parameter here"), "{}", answer.hint());
+    assert_eq!(owner.listed("/api/tags").await.iter().filter(|tag| tag["name"] == "x").count(), 0);
+}
+
+#[tokio::test]
+async fn a_preview_is_refused_like_the_write() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("stranger").await;
+    let property = owner.property(SMALL).await;
+    let many =
+        |count: usize, letters: usize| (0..count).map(|n| format!("{n}{}", "x".repeat(letters))).collect::<Vec<_>>();
     let mut cases = vec![
-        (Method::POST, of("branded-keywords"), json!({ "keywords": ["fine", "\u{ff0d}"] })),
-        (Method::POST, of("branded-keywords"), json!({ "keywords": [] })),
-        (
-            Method::POST,
-            of("branded-keywords"),
-            json!({ "keywords": (0..200).map(|n| format!("k{n}")).collect::<Vec<_>>() }),
-        ),
-        (
-            Method::POST,
-            of("branded-keywords"),
-            json!({ "keywords": (0..60).map(|n| format!("{n}{}", "x".repeat(90))).collect::<Vec<_>>() }),
-        ),
+        ("branded-keywords", json!({ "keywords": ["fine", "\u{ff0d}"] })),
+        ("branded-keywords", json!({ "keywords": [] })),
+        ("branded-keywords", json!({ "keywords": many(200, 1) })),
+        ("branded-keywords", json!({ "keywords": many(60, 90) })),
     ];
     for list in ["segments", "topic-clusters"] {
-        let taken = owner.listed(&of(list)).await.swap_remove(0)["name"].as_str().unwrap().to_uppercase();
-        let id = owner.made(&of(list), &rule("mine", "a")).await;
-        for (method, path) in [(Method::POST, of(list)), (Method::PUT, of(&format!("{list}/{id}")))] {
-            cases.push((method.clone(), path.clone(), rule(&taken, "a")));
-            cases.push((method.clone(), path.clone(), rule(" ", "a")));
-            cases.push((method.clone(), path.clone(), json!({ "name": "x", "conditions": [] })));
-            let regex = json!({ "name": "x", "conditions": [{ "operator": "matches_regex", "value": "(" }] });
-            cases.push((method, path, regex));
-        }
-        cases.push((Method::PUT, of(&format!("{list}/{NOBODYS}")), rule("x", "a")));
+        cases.push((list, rule(" ", "a")));
+        cases.push((list, json!({ "name": "x", "conditions": [] })));
+        cases.push((list, json!({ "name": "x", "conditions": [{ "operator": "matches_regex", "value": "(" }] })));
+        cases.push((list, json!({ "name": "x", "color": "red", "conditions": [contains("a")] })));
+        cases.push((list, json!({ "name": "x", "conditions": [contains("a")], "order": 1 })));
     }
-    for (method, path, body) in cases {
-        let dry = owner.send_json(method.clone(), &format!("{path}?dryRun=true"), &body).await;
-        let write = owner.send_json(method.clone(), &path, &body).await;
-        assert!(write.status.is_client_error(), "{method} {path}: {}", write.json);
-        assert_eq!((dry.status, &dry.json), (write.status, &write.json), "{method} {path} {body}");
+    for (list, body) in cases {
+        let tried = owner.post(&preview(&property, list), &body).await;
+        let write = owner.post(&format!("/api/properties/{property}/{list}"), &body).await;
+        assert!(write.status.is_client_error(), "{list}: {}", write.json);
+        assert_eq!((tried.status, &tried.json), (write.status, &write.json), "{list} {body}");
     }
 }
 
 #[tokio::test]
-async fn a_dry_run_needs_the_role_and_the_state_that_the_write_needs() {
+async fn a_preview_needs_the_role_that_the_write_needs_and_a_site_that_can_be_read() {
     let app = TestApp::start(|_| {}).await;
-    let (owner, viewer) = (app.actor("owner").await, app.actor("viewer").await);
+    let (owner, editor, viewer) = (app.actor("owner").await, app.actor("editor").await, app.actor("viewer").await);
     let property = viewer.property("").await;
-    for (method, path, body) in writes(&owner, &property).await {
-        let path = format!("{path}?dryRun=true");
-        assert_eq!(viewer.send_json(method.clone(), &path, &body).await.expect(403).code(), "forbidden");
-        if method == Method::PUT {
-            let tagged = async |tag: &str| {
-                let headers = [("content-type", "application/json"), ("if-match", tag)];
-                owner.send(Method::PUT, &path, Some(body.to_string()), &headers).await
-            };
-            tagged("\"x\"").await.expect(412);
-            tagged("*").await.expect(200);
-        }
+    for (list, body) in lists() {
+        assert_eq!(viewer.post(&preview(&property, list), &body).await.expect(403).code(), "forbidden");
+        editor.post(&preview(&editor.property("northmoor").await, list), &body).await.expect(200);
     }
     // A site that the search engine refuses cannot be previewed, and can be classified.
     let faults = vec!["permission403:1".parse().unwrap()];
     app.simulator().controls().set_faults(faults);
     let body = rule("unread", "/never read before/");
-    let answer = owner.post(&tried(&property, "segments"), &body).await.expect(409);
+    let answer = owner.post(&preview(&property, "segments"), &body).await.expect(409);
     assert_eq!(answer.code(), "search_site_refused");
     owner.post(&format!("/api/properties/{property}/segments"), &body).await.expect(201);
-}
-
-#[tokio::test]
-async fn only_writes_of_classifications_can_be_tried() {
-    let owner = shared().actor("owner").await;
-    let answer = owner.post("/api/tags?dryRun=true", &json!({ "name": "x" })).await.expect(400);
-    assert!(answer.hint().starts_with("dryRun: not a parameter here"), "{}", answer.hint());
 }

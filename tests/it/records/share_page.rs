@@ -153,11 +153,20 @@ async fn while_the_search_engine_is_away_the_page_says_so() {
 }
 
 #[tokio::test]
-async fn the_page_answers_head_and_ignores_a_query() {
+async fn the_page_answers_head_and_refuses_a_parameter() {
     let shown = Shown::new(|_| {}).await;
     assert_eq!(shown.app.anonymous().head(&shown.path).await.status().as_u16(), 200);
-    let page = shown.app.anonymous().get(&format!("{}?utm_source=mail", shown.path)).await.expect(200);
-    assert!(text(&page).contains("northmoor.example"));
+    shown.app.anonymous().get(&format!("{}?", shown.path)).await.expect(200);
+    for name in ["startDate", "compare", "scope", "<b>"] {
+        let path = format!("{}?{name}=x", shown.path);
+        let answer = shown.app.anonymous().get(&path).await.expect(400);
+        assert!(answer.hint().starts_with(&format!("{name}: not a parameter here")), "{}", answer.hint());
+        let html = [("accept", "text/html")];
+        let page = shown.app.anonymous().send(Method::GET, &path, None, &html).await.expect(400);
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+        let name = name.replace('<', "&lt;").replace('>', "&gt;");
+        assert!(text(&page).contains(&format!("{name}: not a parameter here")), "{}", text(&page));
+    }
     let refused = shown.app.anonymous().send(Method::POST, &shown.path, None, &[]).await.expect(405);
     assert_eq!(refused.header("allow"), "GET, HEAD");
 }

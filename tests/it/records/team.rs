@@ -97,7 +97,7 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     stranger.get(&segments(&spare)).await.expect(200);
     // Granted properties cannot be granted further.
     let onwards = json!({ "email": "viewer@demo.test", "role": "viewer", "propertyIds": [property] });
-    stranger.post("/api/team", &onwards).await.expect(404);
+    stranger.post("/api/team", &onwards).await.expect(403);
     let theirs = app.actor("stranger").await.property("quietmeadow").await;
     owner.get(&segments(&theirs)).await.expect(404);
 }
@@ -177,6 +177,38 @@ async fn what_cannot_be_granted_is_refused_clearly() {
         owner.post("/api/team", &body).await.expect(404);
     }
     assert_eq!(owner.listed("/api/team").await, before);
+}
+
+/// Only the owner of a property grants it. No plan changes that, so none is offered.
+#[tokio::test]
+async fn whoever_may_not_grant_a_property_is_refused_alike_with_and_without_a_plan() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
+    let property = owner.property("northmoor").await;
+    let hidden = app.actor("stranger").await.property("quietmeadow").await;
+    let grant = grant_of(&owner, "editor@demo.test").await["id"].as_str().unwrap().to_owned();
+    let theirs = format!("/api/team/{grant}");
+    owner.put(&theirs, &json!({ "role": "admin" })).await.expect(200);
+    let invitation = |ids: &[&str]| json!({ "email": "new@elsewhere.test", "role": "viewer", "propertyIds": ids });
+    for plan in [Plan::Free, Plan::None, Plan::Pro] {
+        subscriptions::set(&app.service.db, "editor@demo.test", plan, start_of_test()).await.unwrap();
+        let refused = editor.post("/api/team", &invitation(&[&property])).await.expect(403);
+        assert_eq!(refused.code(), "forbidden");
+        assert_eq!(refused.hint(), "propertyIds[0]: this needs the role owner on the property.", "{plan:?}");
+        for stray in [hidden.as_str(), NOBODYS] {
+            let refused = editor.post("/api/team", &invitation(&[stray, &property])).await.expect(404);
+            assert_eq!(refused.hint(), "propertyIds[0]: is none of your own properties", "{plan:?}");
+        }
+        let role = json!({ "role": "admin", "propertyIds": [property] });
+        for path in [theirs.as_str(), "/api/team/x", &format!("/api/team/{NOBODYS}")] {
+            editor.put(path, &role).await.expect(404);
+        }
+    }
+    // What the rights allow is refused for the plan before its body is judged.
+    subscriptions::set(&app.service.db, "editor@demo.test", Plan::Free, start_of_test()).await.unwrap();
+    for body in [json!({}), json!({ "propertyIds": 7 }), json!({ "propertyIds": ["x"] }), invitation(&[])] {
+        editor.post("/api/team", &body).await.expect(402);
+    }
 }
 
 #[tokio::test]

@@ -91,8 +91,12 @@ impl Assistant {
         self.send(Method::POST, body.to_string(), &headers).await
     }
 
-    /// Calls a tool and returns its result.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Value {
+    /// Calls a tool and returns its result. One of its kinds is written as `list_records/segments`.
+    pub async fn call(&self, tool: &str, mut arguments: Value) -> Value {
+        let (tool, kind) = tool.split_once('/').map_or((tool, None), |(tool, kind)| (tool, Some(kind)));
+        if let Some(kind) = kind {
+            arguments["kind"] = json!(kind);
+        }
         let reply = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await.expect(200);
         assert!(reply.json["error"].is_null(), "{tool} {}", reply.text);
         reply.json["result"].clone()

@@ -46,6 +46,23 @@ fn check_exposed(answer: &Answer) {
     }
 }
 
+/// The headers of HTTP itself, which no OpenAPI document describes.
+const OF_HTTP: [&str; 6] =
+    ["connection", "content-encoding", "content-length", "content-type", "date", "transfer-encoding"];
+
+/// Fails the test if the document describes a header of `answer` neither at `response` nor for all answers together.
+#[track_caller]
+fn check_headers(id: &str, response: &Value, answer: &Answer) {
+    let described: Vec<String> =
+        response["headers"].as_object().unwrap().keys().map(|name| name.to_ascii_lowercase()).collect();
+    let of_all = DOCUMENT["info"]["description"].as_str().unwrap().to_ascii_lowercase();
+    let is_described = |name: &str| {
+        OF_HTTP.contains(&name) || described.iter().any(|known| known == name) || of_all.contains(&format!("`{name}`"))
+    };
+    let unknown: Vec<&HeaderName> = answer.headers.keys().filter(|name| !is_described(name.as_str())).collect();
+    assert!(unknown.is_empty(), "{id} answers {} with headers that the document lacks: {unknown:?}", answer.status);
+}
+
 /// Fails the test if an answer spells a point in time otherwise than with `Z` and milliseconds.
 #[track_caller]
 fn check_spelled(value: &Value) {
@@ -62,10 +79,15 @@ fn check_spelled(value: &Value) {
     }
 }
 
-/// Fails the test if `answer` is not a documented response to `method` on `path`.
+/// Fails the test if `answer` is not a documented response to `method` on `path`. A method that the path does not have gets a response
+/// that its operations document.
 #[track_caller]
 pub fn check(method: &Method, path: &str, answer: &Answer) {
-    let Some(operation) = api::operation::find(method, path) else { return };
+    let operation = api::operation::find(method, path);
+    let is_preflight = *method == Method::OPTIONS;
+    let Some(operation) = operation.or_else(|| api::operation::at(path).next()).filter(|_| !is_preflight) else {
+        return;
+    };
     let key = operation.method.as_str().to_lowercase();
     let responses = &DOCUMENT["paths"][operation.path][key.as_str()]["responses"];
     let status = answer.status.as_u16().to_string();
@@ -82,6 +104,7 @@ pub fn check(method: &Method, path: &str, answer: &Answer) {
     if answer.headers.contains_key("sunset") {
         return;
     }
+    check_headers(operation.id, response, answer);
     let schema = &response["content"]["application/json"]["schema"];
     if schema.is_null() || *method == Method::HEAD {
         return;

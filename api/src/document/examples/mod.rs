@@ -1,5 +1,5 @@
 //! Examples of bodies, read from `examples/*.json` beside this file: `{ "<operationId>": { "request"?: …, "response"?:
-//! …, "preview"?: …, "question"?: … } }`.
+//! …, "question"?: … } }`.
 //!
 //! Responses of built operations are real answers over the simulated search engine; long lists are shortened.
 //! `question` holds the parameters of a request, if they differ from the defaults. Operations that are not built have
@@ -46,11 +46,8 @@ pub fn insert(document: &mut Value) {
         }
         let responses = object.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();
         let mut successes = responses.filter(|(status, _)| status.starts_with('2')).map(|(_, response)| response);
-        // The preview of a dry run is 200, before the 201 of the write.
-        for name in ["response", "preview"] {
-            if let (Some(value), Some(response)) = (example.get(name), successes.next_back()) {
-                put(&mut response["content"], value, &mut samples);
-            }
+        if let (Some(value), Some(response)) = (example.get("response"), successes.next()) {
+            put(&mut response["content"], value, &mut samples);
         }
     });
     for (schema, value) in samples {

@@ -1,6 +1,6 @@
 //! The annotations of the time that an explanation is about.
 
-use api::{analytics::ExplainedEvent, annotations::AnnotationListParams, models::Window};
+use api::{analytics::ExplainedEvent, annotations::AnnotationListParams, models::Window, params::Paging};
 
 use crate::{
     digest::opaque_tag,
@@ -17,7 +17,8 @@ pub async fn overlapping(
     access: &PropertyAccess,
     [current, previous]: [Window; 2],
 ) -> Result<Events, Error> {
-    let everything = AnnotationListParams { start_date: None, end_date: None, include_system: true };
+    let everything =
+        AnnotationListParams { start_date: None, end_date: None, include_system: true, paging: Paging::WHOLE };
     let notes = annotations::list(&search.db, &search.system_annotations, access, &everything).await?;
     Ok(Events(notes.iter().filter_map(|note| event(note, current, Some(previous))).collect()))
 }

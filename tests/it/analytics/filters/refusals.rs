@@ -107,3 +107,37 @@ async fn fifty_conditions_are_the_most() {
     }
     asker.window("2026-10-05", "2026-10-05", &[("filters", "[]")]).await;
 }
+
+#[tokio::test]
+async fn a_list_that_is_too_long_is_answered_in_parts_as_its_hint_says() {
+    let asker = Asker::small().await;
+    let window = [("startDate", "2026-10-05"), ("endDate", "2026-10-11"), ("pageLimit", "5000")];
+    let ask = async |filters: &Value| {
+        let filters = filters.to_string();
+        asker.ask(&[&window[..], &[("scope", "tables"), ("filters", &*filters)]].concat()).await
+    };
+    let country = condition("country", "equals", "aus");
+    let all = ask(&json!([country])).await.expect(200).json["data"]["tables"]["pages"].clone();
+    let sum = |name: &str| all.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
+    let known = all.as_array().unwrap().iter().map(|row| row["key"].as_str().unwrap().to_owned());
+    let unknown = (0..200).map(|number| format!("https://quietmeadow.test/nowhere/{number}"));
+    let urls: Vec<String> = known.chain(unknown).collect();
+    let list = |urls: &[String]| condition("page", "or_list", &urls.join(","));
+
+    let long = ask(&json!([list(&urls), country])).await.expect(400);
+    let way_out = "; divide a longer or_list between conditions: give each further one logic or, and repeat beside it what else must hold";
+    assert!(
+        long.hint().starts_with("filters: condition 1: value: ") && long.hint().ends_with(way_out),
+        "{}",
+        long.hint()
+    );
+
+    let parts = urls.chunks(50).enumerate().flat_map(|(index, part)| {
+        let part = if index == 0 { list(part) } else { or(list(part)) };
+        [part, country.clone()]
+    });
+    let divided = ask(&parts.collect::<Vec<_>>().into()).await.expect(200).json;
+    let totals = &divided["data"]["totals"];
+    assert_eq!((&totals["clicks"], &totals["impressions"]), (&json!(sum("clicks")), &json!(sum("impressions"))));
+    assert!(sum("impressions") > 0 && divided["data"]["tables"]["pages"] == all);
+}

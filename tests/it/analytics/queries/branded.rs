@@ -19,8 +19,8 @@ const OPERATION: &str = "branded-traffic";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Split {
     total: Sum,
-    branded: Sum,
-    other: Sum,
+    pub branded: Sum,
+    pub other: Sum,
 }
 
 impl Split {
@@ -44,7 +44,7 @@ fn days(case: &Case, window: Window) -> BTreeMap<NaiveDate, Split> {
     let rows = case.daily_rows(window);
     let split = |(date, total): (NaiveDate, Sum)| {
         let part = |wanted: bool| {
-            let rows = rows[&date].iter().filter(|(query, _)| case.branded(query) == wanted);
+            let rows = rows[&date].iter().filter(|(query, _)| (case.keywords && case.branded(query)) == wanted);
             rows.fold(Sum::default(), |sum, (_, row)| sum.plus(*row))
         };
         (date, Split { total, branded: part(true), other: part(false) })

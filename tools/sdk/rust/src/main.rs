@@ -22,7 +22,8 @@ fn configuration(token: Option<String>) -> Outcome<Configuration> {
 }
 
 async fn find_property(signed_in: &Configuration) -> Outcome<TrackedProperty> {
-    let params = ListPropertiesParams { days: Some(28), x_api_version: None, if_none_match: None };
+    let params =
+        ListPropertiesParams { days: Some(28), limit: None, offset: None, x_api_version: None, if_none_match: None };
     let listed = apis::properties_api::list_properties(signed_in, params).await?;
     let Some(ListPropertiesSuccess::Status200(listed)) = listed.entity else { return Err(listed.content.into()) };
     let found = listed.data.into_iter().find(|one| one.site_url == "sc-domain:northmoor.example");
@@ -129,7 +130,8 @@ async fn read_csv(signed_in: &Configuration, id: &str) -> Outcome<()> {
 }
 
 async fn be_refused() -> Outcome<()> {
-    let params = ListPropertiesParams { days: None, x_api_version: None, if_none_match: None };
+    let params =
+        ListPropertiesParams { days: None, limit: None, offset: None, x_api_version: None, if_none_match: None };
     let refusal = match apis::properties_api::list_properties(&configuration(None)?, params).await {
         Err(Failure::ResponseError(refusal)) => refusal,
         other => return Err(format!("a call without a token gave {other:?}").into()),

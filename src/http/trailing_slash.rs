@@ -1,0 +1,108 @@
+//! Leads from the address of a page with a slash at its end to the page.
+
+use std::sync::Arc;
+
+use poem::{
+    Endpoint, IntoResponse, Request, Response, Result,
+    http::{Method, StatusCode, Uri, header},
+};
+
+use crate::web::paths::{Methods, is_at, is_below};
+
+/// Paths for programs, which get the address right or are told that it is wrong.
+const PROGRAMS: [&str; 4] = ["/api", "/mcp", "/oauth", "/.well-known"];
+
+/// The layer that redirects a browser to the page of `pages` that its address means.
+///
+/// # Errors
+/// The errors of the inner layers.
+pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -> Result<Response> {
+    if matches!(*request.method(), Method::GET | Method::HEAD)
+        && let Some(to) = page(request.uri(), &pages)
+    {
+        let response = Response::builder().status(StatusCode::PERMANENT_REDIRECT).header(header::LOCATION, to);
+        return Ok(response.header(header::CACHE_CONTROL, "no-store").finish());
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// Returns the address without the slash, if a page is there. It stays on this host: a browser takes what follows two slashes, or a slash
+/// and a backslash, for another one.
+fn page(uri: &Uri, pages: &[(&str, &str)]) -> Option<String> {
+    let is_own = uri.path().starts_with('/') && !uri.path().starts_with("//") && !uri.path().contains('\\');
+    let path = uri.path().strip_suffix('/').filter(|path| !path.is_empty())?;
+    let has_page = || pages.iter().any(|(known, methods)| is_at(known, path) && methods.contains("GET"));
+    let is_program = PROGRAMS.iter().any(|start| is_below(start, path));
+    (is_own && !is_program && has_page())
+        .then(|| uri.query().map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGES: [(&str, &str); 9] = [
+        ("/", "GET, HEAD"),
+        ("/docs", "GET, HEAD"),
+        ("/share/:token", "GET, HEAD"),
+        ("/account/*rest", "GET, HEAD, POST"),
+        ("/account/sign-out", "POST"),
+        ("/mcp", "POST"),
+        ("/oauth/authorize", "GET, HEAD"),
+        ("/.well-known/x", "GET, HEAD"),
+        ("/:any/:where", "GET, HEAD"),
+    ];
+
+    fn led(address: &str) -> Option<String> {
+        page(&address.parse().unwrap(), &PAGES)
+    }
+
+    #[test]
+    fn a_page_is_found_without_its_slash() {
+        for (address, to) in [
+            ("/docs/", "/docs"),
+            ("/docs/?a=1&b=%2F", "/docs?a=1&b=%2F"),
+            ("/docs/?", "/docs?"),
+            ("/share/x%2Fy/", "/share/x%2Fy"),
+            ("/account/x/", "/account/x"),
+        ] {
+            assert_eq!(led(address).as_deref(), Some(to), "{address}");
+        }
+    }
+
+    #[test]
+    fn nothing_else_is_led_anywhere() {
+        for address in [
+            "/",
+            "//",
+            "///",
+            "/docs",
+            "/nothing/",
+            "/docs//",
+            "/mcp/",
+            "/oauth/authorize/",
+            "/.well-known/x/",
+            "/api/",
+            "/api/properties/",
+            "//evil.example/",
+            "//evil.example/x/",
+            "///docs/",
+            "/share/x/y/",
+        ] {
+            assert_eq!(led(address), None, "{address}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_redirect_stays_on_this_host(path in "[/a-z.:@%?]{0,12}", tail in "[/a-z]{0,4}") {
+            if let Ok(uri) = format!("/{path}{tail}/").parse::<Uri>()
+                && let Some(to) = page(&uri, &PAGES)
+            {
+                let base = url::Url::parse("https://own.example/").unwrap();
+                let led = base.join(&to).unwrap();
+                proptest::prop_assert_eq!(led.host_str(), Some("own.example"));
+            }
+        }
+    }
+}

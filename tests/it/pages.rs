@@ -1,0 +1,139 @@
+//! Tests of the addresses that people open by hand in a browser.
+
+use chrono::TimeDelta;
+use poem::http::Method;
+
+use crate::support::{
+    app::{TestApp, shared},
+    signed_in::Browser,
+};
+
+const HTML: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+
+#[tokio::test]
+async fn a_browser_gets_a_page_where_a_program_gets_json() {
+    let (browser, program) = (Browser::anonymous(shared()), shared().anonymous());
+    for (method, path, status, title) in [
+        (Method::GET, "/nothing", 404, "Not found"),
+        (Method::GET, "/apix", 404, "Not found"),
+        (Method::GET, "/auth/nothing", 404, "Not found"),
+        (Method::DELETE, "/docs", 405, "This address is not a page"),
+        (Method::GET, "/account/sign-out", 405, "This address is not a page"),
+        (Method::POST, "/share/x", 405, "This address is not a page"),
+    ] {
+        let page = browser.send(method.clone(), path, &[], &[HTML]).await.expect(status);
+        assert!(page.body.contains(&format!("<h1>{title}</h1>")), "{path}: {}", page.body);
+        assert!(page.header("content-security-policy").starts_with("default-src 'none'"), "{path}");
+        assert_eq!(page.header("cache-control"), "no-store", "{path}");
+        let answer = program.send(method, path, None, &[("accept", "application/json")]).await.expect(status);
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        assert_eq!(answer.header("allow"), page.header("allow"), "{path}");
+        assert_eq!(answer.header("allow").is_empty(), status != 405, "{path}");
+        for vary in [answer.header("vary"), page.header("vary")] {
+            assert!(vary.split(", ").any(|name| name == "Accept"), "{path}: {vary}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_api_and_the_tool_endpoint_answer_json_to_browsers_too() {
+    for (method, path, status) in [
+        ("GET", "/api/nothing", 401),
+        ("GET", "/api/health?x=1", 400),
+        ("GET", "/api/tags", 401),
+        ("GET", "/mcp/x", 404),
+    ] {
+        let answer = shared().anonymous().send(method.parse().unwrap(), path, None, &[HTML]).await;
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        assert_eq!(answer.status.as_u16(), status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_never_repeats_markup_of_its_address() {
+    let browser = Browser::anonymous(shared());
+    for path in ["/<script>x</script>", "/%3Cscript%3Ex", "/share/x?%3Cscript%3E=1", "/share/x?<script>=1"] {
+        let page = browser.get(path).await;
+        assert!(page.status.is_client_error() && !page.body.contains("<script"), "{path}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn a_limit_says_on_a_page_when_it_ends() {
+    let app = TestApp::start(|config| {
+        config.rate_limit.enabled = true;
+        (config.rate_limit.per_minute, config.rate_limit.burst) = (1, 1);
+    })
+    .await;
+    let browser = Browser::anonymous(&app);
+    browser.get("/auth/login").await;
+    let page = browser.get("/auth/login").await.expect(429);
+    assert_eq!(page.header("retry-after"), "60");
+    assert!(page.body.contains("Try again in 60 seconds."), "{}", page.body);
+    assert_eq!(page.header("x-ratelimit-remaining"), "0");
+    let answer = app.anonymous().get("/auth/login").await.expect(429);
+    assert_eq!((answer.code(), answer.header("retry-after")), ("rate_limited", "60"));
+    app.hand.advance(TimeDelta::seconds(60));
+    browser.get("/auth/login").await.expect(303);
+}
+
+#[tokio::test]
+async fn what_browsers_and_crawlers_ask_for_by_themselves_is_there() {
+    let anonymous = shared().anonymous();
+    let icon = anonymous.get("/favicon.ico").await.expect(200);
+    assert_eq!(icon.header("content-type"), "image/x-icon");
+    assert_eq!(icon.bytes[..4], [0, 0, 1, 0]);
+    let robots = anonymous.get("/robots.txt").await.expect(200);
+    let robots = String::from_utf8(robots.bytes).unwrap();
+    for path in ["/account", "/api", "/auth/", "/mcp", "/oauth/"] {
+        assert!(robots.contains(&format!("Disallow: {path}\n")), "{path}");
+    }
+    // A crawler that may not open the page does not learn that it must not be listed.
+    assert!(robots.starts_with("User-agent: *\n") && !robots.contains("/share"));
+}
+
+#[tokio::test]
+async fn a_slash_at_the_end_leads_to_the_page() {
+    let browser = Browser::anonymous(shared());
+    for (path, to) in [
+        ("/docs/", "/docs"),
+        ("/changelog/", "/changelog"),
+        ("/account/", "/account"),
+        ("/share/some-token/?a=%2F%2Fevil.example", "/share/some-token?a=%2F%2Fevil.example"),
+    ] {
+        let page = browser.get(path).await;
+        assert_eq!((page.status.as_u16(), page.header("location")), (308, to), "{path}");
+        assert_eq!(page.header("cache-control"), "no-store");
+    }
+    for path in [
+        "/nothing/",
+        "/docs//",
+        "//docs/",
+        "//evil.example/",
+        "//",
+        "/%5Cevil.example/",
+        "/api/tags/",
+        "/api/",
+        "/mcp/",
+        "/oauth/authorize/",
+        "/.well-known/openid-configuration/",
+    ] {
+        let page = browser.get(path).await;
+        assert!(page.status.is_client_error() && page.header("location").is_empty(), "{path}: {}", page.status);
+    }
+    let sent = browser.post("/docs/", &[]).await;
+    assert_eq!((sent.status.as_u16(), sent.header("location")), (404, ""));
+}
+
+#[tokio::test]
+async fn the_tool_endpoint_tells_a_browser_what_to_do_with_its_address() {
+    let browser = Browser::anonymous(shared());
+    let page = browser.get("/mcp").await.expect(405);
+    assert!(page.body.contains(&format!("<code>{}/mcp</code>", shared().service.base_url)), "{}", page.body);
+    assert_eq!((page.header("allow"), page.header("cache-control")), ("POST", "no-store"));
+    assert!(page.header("www-authenticate").is_empty());
+    for accept in ["*/*", "text/event-stream", "application/json, text/event-stream"] {
+        let answer = shared().anonymous().send(Method::GET, "/mcp", None, &[("accept", accept)]).await.expect(401);
+        assert!(answer.header("www-authenticate").starts_with("Bearer"), "{accept}");
+    }
+}
