@@ -44,8 +44,11 @@ fn dates_and_windows() {
 #[test]
 fn comparisons_are_named_or_dated() {
     for (query, expected) in [
-        ("compare=same_weekdays", "accepted"),
-        ("compare=previousYear", "compare: must be one of previous_period, previous_year, same_weekdays"),
+        ("compare=previous_year_same_weekdays", "accepted"),
+        (
+            "compare=previousYear",
+            "compare: must be one of previous_period, previous_period_same_weekdays, previous_calendar_period, previous_year, previous_year_same_weekdays",
+        ),
         ("compare=previous_year&compareEnd=2026-01-01", "compare: give either compare or compareStart and compareEnd"),
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
@@ -56,9 +59,14 @@ fn comparisons_are_named_or_dated() {
         (Compare::PreviousPeriod, window("2026-11-18", "2026-11-18"), window("2026-11-17", "2026-11-17")),
         (Compare::PreviousYear, window("2026-10-22", "2026-11-18"), window("2025-10-22", "2025-11-18")),
         (Compare::PreviousYear, window("2028-02-29", "2028-02-29"), window("2027-02-28", "2027-02-28")),
-        (Compare::SameWeekdays, window("2026-11-16", "2026-11-22"), window("2025-11-17", "2025-11-23")),
+        (Compare::PreviousYearSameWeekdays, window("2026-11-16", "2026-11-22"), window("2025-11-17", "2025-11-23")),
+        (Compare::PreviousPeriodSameWeekdays, window("2026-11-16", "2026-11-22"), window("2026-11-09", "2026-11-15")),
+        (Compare::PreviousPeriodSameWeekdays, window("2026-11-16", "2026-11-23"), window("2026-11-02", "2026-11-09")),
+        (Compare::PreviousCalendarPeriod, window("2026-10-01", "2026-10-31"), window("2026-09-01", "2026-09-30")),
+        (Compare::PreviousCalendarPeriod, window("2024-01-01", "2024-12-31"), window("2023-01-01", "2023-12-31")),
+        (Compare::PreviousCalendarPeriod, window("2026-11-01", "2027-02-28"), window("2026-07-01", "2026-10-31")),
     ] {
-        assert_eq!(compare.before(asked), expected, "{compare:?}");
+        assert_eq!(compare.before(asked), Some(expected), "{compare:?}");
     }
 }
 
