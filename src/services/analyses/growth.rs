@@ -99,9 +99,8 @@ fn answer<'r>(
     branded_excluded: bool,
 ) -> GrowthAnswer {
     let listed = readings.queries.map(|reading| Listed::of(reading));
-    let (queries, compares) = (&listed.current, listed.previous.is_some());
-    let compared: HashMap<&str, Row<'_>> =
-        listed.sides().rows().filter(|_| compares).map(|row| (row.key, row)).collect();
+    let queries = &listed.current;
+    let compared: HashMap<&str, Row<'_>> = listed.sides().rows().map(|row| (row.key, row)).collect();
     let curve = Curve::of(readings.curve.rows.iter().map(|row| &row.metrics));
     let thresholds = GrowthThresholds {
         min_position: params.min_position.0,
