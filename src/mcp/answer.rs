@@ -125,7 +125,7 @@ impl<'a> Given<'a> {
     /// Returns the lists that are shown in part, each with the rows shown and all rows.
     fn left_out(&self, answer: &Value, cuts: &[Cut]) -> Vec<String> {
         let in_explanation = left_out(&answer["data"]["explanation"]);
-        let bounded = bounded(self.tool, answer, self.size.rows);
+        let bounded = bounded(self.tool, answer);
         let is_told = |cut: &&Cut| {
             cut.list.starts_with("data.explanation.")
                 || bounded.iter().any(|part| part.starts_with(&format!("{} ", cut.name())))
@@ -161,16 +161,13 @@ fn sentence(left_out: &[String], series_by: Option<&str>) -> String {
 }
 
 /// Says which tables the operation has bounded or that are cut, by their coverage.
-fn bounded(tool: &Declaration, answer: &Value, rows: usize) -> Vec<String> {
+fn bounded(tool: &Declaration, answer: &Value) -> Vec<String> {
     if tool.rows.parameters.is_empty() {
         return Vec::new();
     }
     let coverage = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
-    let bounded = coverage.filter_map(|(name, of)| {
-        let shown = of["rowsShown"].as_u64()?;
-        let all = of["rowsMatched"].as_u64().or_else(|| of["rowsKnown"].as_u64())?;
-        let has_more = of["hasMore"].as_bool().unwrap_or(shown >= rows as u64);
-        (has_more && shown < all).then(|| format!("{name} {shown} of {all}"))
+    let bounded = coverage.filter(|(_, of)| of["hasMore"] == true).filter_map(|(name, of)| {
+        Some(format!("{name} {} of {}", of["rowsShown"].as_u64()?, of["rowsMatched"].as_u64()?))
     });
     bounded.collect()
 }
@@ -234,7 +231,7 @@ mod tests {
         let rows = |count: usize| (0..count).map(query).collect::<Vec<_>>();
         let answer = json!({
             "data": { "tables": { "queries": rows(400), "countries": rows(3) } },
-            "meta": { "coverage": { "queries": { "rowsShown": 400, "rowsKnown": 900, "clicks": 320_200 } } },
+            "meta": { "coverage": { "queries": { "rowsShown": 400, "rowsMatched": 900, "clicks": 320_200 } } },
         });
         let result = success(tool("get_performance"), answer.clone(), size(400, false), None);
         let shown = result.structured_content.as_ref().unwrap();

@@ -90,11 +90,7 @@ struct Cutter<'a> {
 /// Rows of a table that were removed.
 #[derive(Debug, Default)]
 struct Removed {
-    /// All rows that were listed.
-    listed: i64,
     rows: i64,
-    /// Those of the current window. The others were lost.
-    current: i64,
     clicks: i64,
 }
 
@@ -130,7 +126,6 @@ impl Cutter<'_> {
             return;
         }
         let rows = items.len();
-        self.removed.entry(coverage_of(place)).or_default().listed += whole(rows);
         let removed = items.split_off(rows.min((self.most)(place)));
         let cut = Cut { list: place.to_owned(), shown: 0, rows: 0, clicks: 0 };
         let cut = self.cuts.entry(place.to_owned()).or_insert(cut);
@@ -145,16 +140,11 @@ impl Cutter<'_> {
     /// Counts rows that were removed, and those of the lists in them.
     fn count(&mut self, rows: &[Value], place: &str) {
         let counted = self.removed.entry(coverage_of(place)).or_default();
-        counted.rows += whole(rows.len());
-        for clicks in rows.iter().filter_map(clicks) {
-            counted.current += 1;
-            counted.clicks += clicks;
-        }
+        counted.rows += i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        counted.clicks += rows.iter().filter_map(clicks).sum::<i64>();
         for (name, value) in rows.iter().filter_map(Value::as_object).flatten() {
             if let Value::Array(items) = value {
-                let place = format!("{place}[].{name}");
-                self.removed.entry(coverage_of(&place)).or_default().listed += whole(items.len());
-                self.count(items, &place);
+                self.count(items, &format!("{place}[].{name}"));
             }
         }
     }
@@ -168,9 +158,7 @@ impl Removed {
         }
         let number = |coverage: &Map<String, Value>, name: &str| coverage.get(name).and_then(Value::as_i64);
         if let Some(shown) = number(coverage, "rowsShown") {
-            // A coverage of fewer rows than are listed counts those of the current window.
-            let removed = if shown == self.listed { self.rows } else { self.current };
-            coverage.insert("rowsShown".to_owned(), json!(shown - removed));
+            coverage.insert("rowsShown".to_owned(), json!(shown - self.rows));
         }
         coverage.insert("hasMore".to_owned(), json!(true));
         let Some(before) = number(coverage, "clicks").filter(|clicks| *clicks > 0) else { return };
@@ -182,10 +170,6 @@ impl Removed {
             }
         }
     }
-}
-
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// The clicks of a row in the current window.

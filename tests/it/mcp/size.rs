@@ -111,7 +111,12 @@ async fn coverage_tells_of_the_rows_that_are_left() {
             assert!(all["data"]["tables"][name].as_array().unwrap().starts_with(rows), "{tool} {name}");
             let clicks: Vec<i64> = rows.iter().filter_map(|row| row["clicks"].as_i64()).collect();
             assert!(!clicks.is_empty(), "{tool} {name}");
-            assert_eq!(coverage["rowsShown"], clicks.len(), "{tool} {name}");
+            assert_eq!(coverage["rowsShown"], rows.len(), "{tool} {name}");
+            assert_eq!(
+                coverage["hasMore"],
+                coverage["rowsMatched"].as_u64().unwrap() > rows.len() as u64,
+                "{tool} {name}"
+            );
             if let Some(share) = coverage["clicksShare"].as_f64() {
                 assert_eq!(coverage["clicks"], clicks.iter().sum::<i64>(), "{tool} {name}");
                 let whole = &all["meta"]["coverage"][name];
