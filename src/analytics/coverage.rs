@@ -2,7 +2,7 @@
 
 use api::models::{Aggregation, TableCoverage};
 
-use super::{change::count, page::Shown, table::Listing};
+use super::{change::count, listing::Listing, page::Shown};
 
 /// The clicks that shares are of, counted as the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ impl Known {
 }
 
 /// The part of the data that a list shows. `shown` is `None` for answers that list no rows, and `whole` for tables whose rows
-/// overlap, so that their clicks cannot be added up.
+/// overlap, so that their clicks cannot be added up, and where no day is counted.
 #[must_use]
 pub fn coverage(known: Known, shown: Option<Shown>, aggregation: Aggregation, whole: Option<Whole>) -> TableCoverage {
     let share =

@@ -9,6 +9,7 @@ pub mod coverage;
 pub mod ctr_curve;
 pub mod explanation;
 pub mod growth;
+pub mod listing;
 pub mod metrics;
 pub mod movers;
 pub mod page;

@@ -61,7 +61,7 @@ mod tests {
     use api::analytics::TableRow;
 
     use super::*;
-    use crate::analytics::table::Listing;
+    use crate::analytics::listing::Listing;
 
     fn row(key: &'static str, clicks: f64, impressions: f64) -> (&'static str, Metrics) {
         (key, Metrics::of_row(clicks, impressions, Some(4.0)))

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use api::params::{Metric, MetricFilters, Sort, SortBy};
 
-use super::{metrics::Metrics, table::Listing};
+use super::{listing::Listing, metrics::Metrics};
 
 /// The values of a row that lists are sorted by.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ use api::classifications::{ClassificationPreview, MatchedPart, MatchedRow, Remai
 
 use super::{
     change::{count, to_api},
+    listing::Listing,
     metrics::Metrics,
-    table::Listing,
 };
 
 /// The number of rows that a preview shows.

@@ -14,18 +14,10 @@ use api::{
 use super::{
     change::{change, to_api},
     coverage::Known,
+    listing::Listing,
     metrics::Metrics,
     page::{Page, Shown, Values},
 };
-
-/// The search engine's list for one window: rows sorted by clicks, impressions and key.
-#[derive(Debug, Clone, Copy)]
-pub struct Listing<'a> {
-    /// Key and metrics, best first.
-    pub rows: &'a [(&'a str, Metrics)],
-    /// True if more rows may exist.
-    pub capped: bool,
-}
 
 /// The listings that a table is made of.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Rounds the figures of an answer to what a person reads. The answer of the operation keeps them as they were computed.
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 /// The rule in one sentence, for the text of an answer.
 pub const RULE: &str = "CTRs, shares and money are rounded to 4 decimals, other figures to 2";
@@ -39,9 +39,24 @@ fn walk(value: Value, decimals: Option<i32>) -> Value {
                 };
                 (name, value)
             });
-            Value::Object(fields.collect())
+            let mut fields: Map<String, Value> = fields.collect();
+            agree(&mut fields);
+            Value::Object(fields)
         }
         other => other,
+    }
+}
+
+/// Makes the changes of rounded metrics those of the figures that a reader sees: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
+fn agree(fields: &mut Map<String, Value>) {
+    for (name, decimals) in [("ctr", FINE), ("position", COARSE)] {
+        let now = fields.get(name).and_then(Value::as_f64);
+        let before = fields.get("previous").and_then(|previous| previous[name].as_f64());
+        let change = fields.get_mut("change").and_then(|change| change.pointer_mut(&format!("/{name}/absolute")));
+        let difference = now.zip(before).and_then(|(now, before)| Number::from_f64(now - before));
+        if let (Some(change), Some(difference)) = (change.filter(|change| change.is_number()), difference) {
+            *change = Value::Number(round(difference, decimals));
+        }
     }
 }
 
@@ -68,6 +83,17 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_change_is_that_of_the_figures_beside_it() {
+        let row = json!({
+            "ctr": 0.086_149, "position": 11.484, "previous": { "ctr": 0.084_951, "position": 11.455 },
+            "change": { "ctr": { "absolute": 0.001_198 }, "position": { "absolute": 0.029 } },
+        });
+        let said = rounded(row);
+        assert_eq!(said["change"], json!({ "ctr": { "absolute": 0.0011 }, "position": { "absolute": 0.02 } }));
+        assert_eq!((&said["ctr"], &said["previous"]["ctr"]), (&json!(0.0861), &json!(0.085)));
+    }
 
     #[test]
     fn figures_have_the_decimals_of_their_field() {

@@ -21,9 +21,10 @@ use api::{
 use super::{
     change::to_api,
     ctr_curve::Curve,
+    listing::Listing,
     metrics::Metrics,
     page::first,
-    table::{self, Listing, Sides},
+    table::{self, Sides},
 };
 
 /// Metrics of the same traffic in both windows.

@@ -10,7 +10,8 @@ use api::{
 
 use super::{
     Asked, WHOLE, by_time, check_has_queries,
-    per_window::{Days, PerWindow},
+    compared::Days,
+    per_window::PerWindow,
     plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,

@@ -1,7 +1,16 @@
-//! The days that a comparison counts.
+//! The days that a question counts, with and without a comparison.
 
 use api::models::Window;
 use chrono::{NaiveDate, TimeDelta};
+
+/// The days of one window of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Days {
+    /// The days of its series.
+    pub series: Window,
+    /// The days that its totals and rows count, or `None` if no day is counted.
+    pub counted: Option<Window>,
+}
 
 /// The days of both windows that are compared. All of them are final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

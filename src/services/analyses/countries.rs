@@ -13,8 +13,10 @@ use api::{
 use chrono::{DateTime, Utc};
 
 use super::{
-    Asked, Listed, Wholes, by_key_and_time, page,
-    per_window::{Days, PerWindow},
+    Asked, Listed, Wholes, by_key_and_time,
+    compared::Days,
+    page,
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
     table_cap, times,
@@ -23,8 +25,8 @@ use crate::{
     analytics::{
         country_trends::{Countries, trends},
         coverage::Known,
+        listing::Listing,
         page::Shown,
-        table::Listing,
     },
     error::Error,
     search_engine::{Dimension, Reading, countries::COUNTRIES},

@@ -17,10 +17,11 @@ use futures_util::{
 
 use super::{
     Asked, Listed, check_has, check_has_queries,
+    compared::Days,
     csv::{self, BLOCK, CsvFile, Rows},
     daily::{by_day, read_week, weeks},
     page,
-    per_window::{Days, PerWindow},
+    per_window::PerWindow,
     search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,

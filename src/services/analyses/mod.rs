@@ -49,10 +49,11 @@ use super::access::ReadableProperty;
 use crate::{
     analytics::{
         coverage::{self, Known, Whole},
+        listing::Listing,
         metrics::Metrics,
         page::{Page, Shown},
         series::{Slot, Span},
-        table::{Listing, Sides},
+        table::Sides,
     },
     error::Error,
     search_engine::{
@@ -173,7 +174,7 @@ impl Asked {
     /// Returns the coverage of an analysis that uses all rows known and shows some, or none.
     fn coverage(&self, known: Known, shown: Option<Shown>, by_page: bool, wholes: &Wholes) -> TableCoverage {
         let aggregation = if by_page { Aggregation::ByPage } else { self.settled.aggregation() };
-        coverage::coverage(known, shown, aggregation.into(), Some(wholes.clicks()))
+        coverage::coverage(known, shown, aggregation.into(), self.is_counted().then(|| wholes.clicks()))
     }
 }
 

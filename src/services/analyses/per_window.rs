@@ -1,19 +1,9 @@
 //! The readings of an analysis, for each window of its question.
 
-use api::models::Window;
 use futures_util::future::OptionFuture;
 
-use super::question::Settled;
+use super::{compared::Days, question::Settled};
 use crate::error::Error;
-
-/// The days of one window of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Days {
-    /// The days of its series.
-    pub series: Window,
-    /// The days that its totals and rows count, or `None` if no day is counted.
-    pub counted: Option<Window>,
-}
 
 /// One value for each window of a question.
 #[derive(Debug, Clone, Default)]

@@ -17,8 +17,10 @@ use futures_util::{
 };
 
 use super::{
-    Listed, WHOLE, by_time, explanation, hours, page_of_table,
-    per_window::{Days, PerWindow},
+    Listed, WHOLE, by_time,
+    compared::Days,
+    explanation, hours, page_of_table,
+    per_window::PerWindow,
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,

@@ -9,8 +9,9 @@ use api::{
 
 use super::{
     Asked, check_has_queries,
+    compared::Days,
     daily::{DaysRead, each_day},
-    per_window::{Days, PerWindow},
+    per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
     search_data::SearchData,
 };

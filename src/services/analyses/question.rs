@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use super::{
     appearances,
-    compared::{Compared, compared, final_part},
-    per_window::Days,
+    compared::{Compared, Days, compared, final_part},
     predicate, rendered,
     search_data::{SearchData, SearchSite},
     warnings::warnings,

@@ -25,10 +25,11 @@ use super::{
 use crate::{
     analytics::{
         coverage::Known,
+        listing::Listing,
         metrics::Metrics,
         page::{Page, Shown},
         series::{self, Slot, Span},
-        table::{Listing, Sides},
+        table::Sides,
     },
     error::Error,
     search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},

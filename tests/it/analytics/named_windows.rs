@@ -150,5 +150,5 @@ async fn the_callers_today_is_taken_as_that_of_the_search_engine() {
     assert!(later.hint().starts_with("endDate: must not be after 2026-11-21"), "{}", later.hint());
     let export = format!("/api/properties/{}/export", asker.property);
     let file = asker.actor.ask(&export, &[("startDate", "2026-11-16"), ("endDate", "2026-11-22")]).await.expect(200);
-    assert!(file.header("content-disposition").contains("_2026-11-16_2026-11-21.csv"), "the name has the days taken");
+    assert!(file.header("content-disposition").contains("_2026-11-16_2026-11-18.csv"), "the name has the days counted");
 }

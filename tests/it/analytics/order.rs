@@ -291,7 +291,8 @@ async fn files_and_sparklines_follow_the_order() {
     let query = [&WINDOW[..], &BEFORE, &order, &[("queryLimit", "7"), ("queryOffset", "4")]].concat();
     let file = asker.actor.ask(&format!("/api/properties/{}/export", asker.property), &query).await.expect(200);
     let text = String::from_utf8(file.bytes).unwrap();
-    let clicks: Vec<u64> = text.lines().skip(1).map(|line| line.rsplit(',').nth(8).unwrap().parse().unwrap()).collect();
+    let clicks: Vec<u64> =
+        text.lines().skip(1).map(|line| line.rsplit(',').nth(12).unwrap().parse().unwrap()).collect();
     let said: Vec<u64> =
         rows(&json, "/data/tables/queries").iter().map(|row| row["clicks"].as_u64().unwrap()).collect();
     assert_eq!((clicks.len(), &clicks), (7, &said));

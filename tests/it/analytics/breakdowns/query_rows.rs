@@ -100,7 +100,6 @@ async fn rows_of_a_slice_are_those_of_its_cells() {
         whole().and("query", "equals", "nobody asks this"),
         whole().kind(SearchType::Image),
         Case::web(YOUNG, ("2025-10-01", "2025-10-03")),
-        Case::web(SMALL, ("2026-11-19", "2026-11-21")),
     ]);
     for case in &cases {
         case.has_true_query_rows(&people).await;

@@ -15,7 +15,7 @@ const DAY: Window = ("2026-09-21", "2026-09-21");
 #[tokio::test]
 async fn a_file_cut_at_the_ceiling_says_so() {
     let people = People::new().await;
-    let presences = |sheet: &Sheet| sheet.rows.iter().map(|row| row[9].clone()).collect::<BTreeSet<_>>();
+    let presences = |sheet: &Sheet| sheet.rows.iter().map(|row| row[13].clone()).collect::<BTreeSet<_>>();
     let cut = Case::web(SHOP, LONG);
     assert_eq!(cut.has_true_export(&people, "queries", None).await.rows.len(), CEILING);
     let sheet = cut.against(DAY).has_true_export(&people, "queries", None).await;

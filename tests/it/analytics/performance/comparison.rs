@@ -147,9 +147,13 @@ async fn a_row_beyond_a_cut_list_is_unknown() {
     assert_eq!(json["meta"]["coverage"]["queries"]["totalRowsCapped"], true);
     let presence = |row: &Value| row["presence"].as_str().unwrap().to_owned();
     let rows = json["data"]["tables"]["queries"].as_array().unwrap();
-    let only_before: Vec<String> = rows.iter().filter(|row| row["clicks"].is_null()).map(presence).collect();
-    assert!(!only_before.is_empty() && only_before.iter().all(|presence| presence == "unknown"));
     assert!(rows.iter().any(|row| row["presence"] == "new"), "the comparison window's list is whole");
+    assert!(rows.iter().all(|row| !row["clicks"].is_null()), "rows of the comparison window only follow all others");
+    let beyond = [&query[..], &[("queryOffset", "5000")]].concat();
+    let json = paper.window("2026-10-28", "2026-11-17", &beyond).await;
+    let only_before: Vec<String> =
+        json["data"]["tables"]["queries"].as_array().unwrap().iter().map(presence).collect();
+    assert!(!only_before.is_empty() && only_before.iter().all(|presence| presence == "unknown"));
 
     let query =
         [("scope", "tables"), ("queryLimit", "5000"), ("compareStart", "2026-10-28"), ("compareEnd", "2026-11-17")];
