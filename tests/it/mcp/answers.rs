@@ -294,7 +294,7 @@ async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
         assert_eq!(tables[table].as_array().unwrap().len(), 25, "{table}");
         assert!(readable.contains(&format!("tables.{table} (25)")), "{table}");
     }
-    for said in ["Window: 2026-11-12 to 2026-11-18", "State: analysed", "Table queries: 25 of "] {
+    for said in ["Window: 2026-11-12 to 2026-11-18", "State: analysed", "Table queries: rows shown 25, matched "] {
         assert!(readable.contains(said), "{said} is not in {readable}");
     }
     let size = &result["_meta"]["sightline/size"];
