@@ -350,7 +350,7 @@ mod tests {
             (
                 "compare_periods",
                 json!({ "property": "a", "compareTo": "2025" }),
-                "compareTo: must be one of previous_period, previous_year",
+                "compareTo: must be one of previous_period, previous_period_same_weekdays",
             ),
             ("get_performance", json!({ "property": "a", "compareTo": "previous_year" }), "compareTo: is no argument"),
             ("get_performance", json!({ "property": "a", "filters": "x".repeat(65_000) }), "filters: is too long"),

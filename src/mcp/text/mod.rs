@@ -180,9 +180,9 @@ mod tests {
         assert_eq!(
             days(&json!({ "current": cut, "previous": whole, "compared": compared })),
             "Days of the current window that are not final: 2026-11-19, 2026-11-20\n\
-             Changes compare as many final days of both: 2026-11-14 to 2026-11-18 with 2026-11-07 to 2026-11-11\n"
+             Totals and rows count as many final days of both: 2026-11-14 to 2026-11-18 with 2026-11-07 to 2026-11-11\n"
         );
-        assert!(days(&json!({ "current": cut, "previous": whole })).contains("Nothing is compared"));
+        assert!(days(&json!({ "current": cut, "previous": whole })).contains("Nothing is counted"));
     }
 
     #[test]
