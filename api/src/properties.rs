@@ -105,6 +105,7 @@ pub struct PropertyListParams {
     #[param(flatten)]
     pub headline: HeadlineParams,
     /// Only properties whose name, or the name of one of the caller's tags on them, contains this text. Upper and lower case are equal.
+    /// Without it: all of them.
     #[param(example = "northmoor")]
     pub search: Option<Text<200>>,
     /// The page of the list. Headlines of other properties are not read.
