@@ -3,14 +3,11 @@
 //! The rows are invented. The search engine returns at most 50,000; 1,000,000 rows only show that no cost grows faster
 //! than the input.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    hint::black_box,
-};
+use std::{collections::BTreeMap, hint::black_box};
 
 use api::{
     analytics::{CannibalizationThresholds, CurveSource, GrowthThresholds},
-    models::Granularity,
+    models::{Granularity, Window},
 };
 use chrono::{Days, NaiveDate, TimeDelta};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -21,13 +18,14 @@ use sightline::{
         country_trends::{Countries, trends},
         ctr_curve::Curve,
         growth::{best_pages, opportunities},
+        listing::Listing,
         metrics::Metrics,
         movers::movers,
         page::Page,
         positions::Distribution,
         query_periods::{Distinct, QueryPeriods},
         series::{Slot, Span},
-        table::{Listing, Sides},
+        table::Sides,
     },
     search_engine::QueryResponse,
 };
@@ -132,7 +130,7 @@ type Analysis = (&'static str, fn(&Input));
 const ANALYSES: [Analysis; 7] = [
     ("cannibalization", |input| {
         let pages = input.by_page().map(|(query, page, metrics)| (query, page, *metrics));
-        black_box(candidates(input.by_query(), pages, &CANNIBALIZATION, &Page::first(5_000), &HashMap::new()));
+        black_box(candidates(input.by_query(), pages, &CANNIBALIZATION, &Page::first(5_000), |_| None));
     }),
     ("growth", |input| {
         let rows = input.keyed();
@@ -170,8 +168,12 @@ const ANALYSES: [Analysis; 7] = [
     }),
     ("country trends", |input| {
         let codes: Vec<String> = (0..200).map(|code| format!("c{code}")).collect();
-        let mut countries =
-            Countries { span: ONE_DAY, days: codes.iter().map(|code| (code.as_str(), BTreeMap::default())).collect() };
+        let counted = Some(Window { start_date: NaiveDate::default(), end_date: NaiveDate::MAX });
+        let mut countries = Countries {
+            span: ONE_DAY,
+            counted,
+            days: codes.iter().map(|code| (code.as_str(), BTreeMap::default())).collect(),
+        };
         for (index, (_, _, metrics)) in input.pages.iter().enumerate() {
             let day = NaiveDate::default() + Days::new((index / codes.len()) as u64);
             countries.days.entry(&codes[index % codes.len()]).or_default().insert(Slot::day(day), *metrics);

@@ -153,7 +153,6 @@ pub fn all() -> &'static [Operation] {
 }
 
 /// Returns the operations at the concrete `path`. A literal segment wins over a name, whatever the method, as in the router.
-#[must_use]
 pub fn at(path: &str) -> impl Iterator<Item = &'static Operation> {
     let fewest_names = TABLE.iter().filter_map(|operation| operation.matches(path)).min();
     TABLE.iter().filter(move |operation| fewest_names.is_some() && operation.matches(path) == fewest_names)

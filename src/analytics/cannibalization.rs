@@ -43,13 +43,13 @@ struct Contest<'r> {
 }
 
 /// Returns the candidates among `queries` (counted by property), given their `pages` (query, URL, metrics; counted by page). `compared`
-/// are the rows of a comparison, by query.
-pub fn candidates<'r>(
+/// finds the row of a query in a comparison.
+pub fn candidates<'r, 'c>(
     queries: impl IntoIterator<Item = (&'r str, Metrics)>,
     pages: impl IntoIterator<Item = (&'r str, &'r str, Metrics)>,
     thresholds: &CannibalizationThresholds,
     page: &Page,
-    compared: &HashMap<&str, table::Row<'_>>,
+    compared: impl Fn(&str) -> Option<&'c table::Row<'c>>,
 ) -> Candidates {
     let queries: Vec<(&str, Metrics)> = queries.into_iter().collect();
     let places: HashMap<&str, u32> = (0..).zip(&queries).map(|(place, (query, _))| (*query, place)).collect();
@@ -72,7 +72,7 @@ pub fn candidates<'r>(
     let values = |contest: &Contest<'r>| Values {
         key: contest.query,
         own: Some(contest.own),
-        compared: compared.get(contest.query).and_then(table::Row::compared),
+        compared: compared(contest.query).and_then(table::Row::compared),
     };
     let listed = page.of(contests, values, by_priority);
     let rows = listed.rows.iter().map(|contest| contest.to_api(thresholds)).collect();
@@ -114,7 +114,7 @@ impl<'r> Before<'r> {
         }
         let none = Page { filters: page.filters.clone(), ..Page::default() };
         let (queries, pages) = (self.queries.iter().copied(), self.pages.iter().copied());
-        candidates(queries, pages, thresholds, &none, &HashMap::new()).queries.matched
+        candidates(queries, pages, thresholds, &none, |_| None).queries.matched
     }
 
     fn state(
@@ -274,7 +274,7 @@ mod tests {
             pages.iter().map(|(url, metrics)| ("shoes", *url, *metrics)),
             &DEFAULTS,
             &Page::first(10),
-            &HashMap::new(),
+            |_| None,
         )
     }
 
@@ -349,7 +349,7 @@ mod tests {
             let rows = pages.iter().zip(&urls).map(|((clicks, impressions, position), url)| {
                 ("shoes", url.as_str(), page(f64::from(*clicks), f64::from(*impressions), *position))
             });
-            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, &Page::first(10), &HashMap::new());
+            let found = candidates([("shoes", page(1.0, 100.0, 2.0))], rows, &open, &Page::first(10), |_| None);
             prop_assert_eq!(found.queries.rows.len(), usize::from(pages.len() > 1));
             for query in &found.queries.rows {
                 let shares: f64 = query.pages.iter().map(|page| page.impressions_share).sum();

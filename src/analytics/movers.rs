@@ -42,17 +42,17 @@ pub fn movers(sides: Sides<'_>, min_impressions: u64, page: &Page) -> (QueryMove
     let is_large = |row: &Row<'_>| size(row.now).1.max(size(row.before).1) >= least;
     let rows: Vec<Row<'_>> = sides.rows().filter(is_large).collect();
     let previous_capped = sides.previous.is_some_and(|previous| previous.capped);
-    let list = |presence, own: fn(&Row<'_>, &Row<'_>) -> Ordering| {
+    let page_of = |presence, own: fn(&Row<'_>, &Row<'_>) -> Ordering| {
         let of = rows.iter().filter(|row| row.presence == Some(presence));
         let found = page.of(of.filter(|row| row.now != row.before).copied().collect(), Row::values, own);
         let clicks = found.rows.iter().map(|row| size(row.now).0).sum();
         let shown = page.shown(&found, clicks, sides.current.capped, previous_capped);
         (found.rows.iter().map(Row::to_api).collect(), shown)
     };
-    let (new, came) = list(Presence::New, by_size);
-    let (lost, went) = list(Presence::Lost, by_size);
-    let (unknown, hidden) = list(Presence::Unknown, by_size);
-    let (moving, moved) = list(Presence::Both, by_move);
+    let (new, came) = page_of(Presence::New, by_size);
+    let (lost, went) = page_of(Presence::Lost, by_size);
+    let (unknown, hidden) = page_of(Presence::Unknown, by_size);
+    let (moving, moved) = page_of(Presence::Both, by_move);
     (QueryMovers { new, lost, unknown, moving }, came.and(went).and(hidden).and(moved))
 }
 

@@ -124,7 +124,7 @@ impl Call {
     fn compare_months(&mut self) {
         let compare = self.query.iter_mut().find(|(name, _)| name == "compare");
         if let Some((_, name)) = compare.filter(|(_, name)| name == PREVIOUS_PERIOD) {
-            *name = PREVIOUS_CALENDAR_PERIOD.to_owned();
+            PREVIOUS_CALENDAR_PERIOD.clone_into(name);
         }
     }
 
@@ -245,6 +245,14 @@ mod tests {
                 "includeSystem=true",
             ),
             ("list_records", json!({ "kind": "tags" }), ""),
+        ] {
+            assert_eq!(query(tool, &arguments), expected, "{tool} {arguments}");
+        }
+    }
+
+    #[test]
+    fn comparisons_become_parameters() {
+        for (tool, arguments, expected) in [
             (
                 "compare_periods",
                 json!({ "property": "a.test" }),

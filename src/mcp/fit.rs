@@ -68,14 +68,23 @@ pub fn longest(answer: &Value) -> usize {
 /// Removes the series of an answer. Returns whether there were any.
 pub fn remove_series(value: &mut Value) -> bool {
     let fields = match value {
-        Value::Array(items) => return items.iter_mut().fold(false, |found, item| remove_series(item) || found),
+        Value::Array(items) => return remove_each(items),
         Value::Object(fields) => fields,
         _ => return false,
     };
     let before = fields.len();
     fields.retain(|name, _| !SERIES.contains(&name.as_str()));
     let is_shorter = fields.len() < before;
-    fields.values_mut().fold(is_shorter, |found, value| remove_series(value) || found)
+    remove_each(fields.values_mut()) || is_shorter
+}
+
+/// Removes the series of every value. Returns whether there were any.
+fn remove_each<'v>(values: impl IntoIterator<Item = &'v mut Value>) -> bool {
+    let mut found = false;
+    for value in values {
+        found |= remove_series(value);
+    }
+    found
 }
 
 /// Cuts lists, and counts what it removes.
@@ -134,7 +143,9 @@ impl Cutter<'_> {
         cut.clicks += removed.iter().filter_map(clicks).sum::<i64>();
         self.count(&removed, place);
         let place = format!("{place}[]");
-        items.iter_mut().for_each(|item| self.part(item, &place));
+        for item in items {
+            self.part(item, &place);
+        }
     }
 
     /// Counts rows that were removed, and those of the lists in them.

@@ -164,12 +164,11 @@ fn word(code: Code) -> String {
         Code::SearchAccountDisconnected => "Account",
         Code::SearchSiteRefused => "Site",
         Code::NotFinalYet => "NotFinal",
-        Code::ProviderNotConnected => "Provider",
+        Code::ProviderNotConnected | Code::ProviderUnavailable => "Provider",
         Code::ProviderRejectedCredentials => "Login",
         Code::ProviderOutOfCredit => "Credit",
         Code::InvalidIdempotencyKey | Code::IdempotencyInProgress => "Key",
         Code::SearchEngineUnavailable => "Engine",
-        Code::ProviderUnavailable => "Provider",
         Code::Unavailable => "Issuer",
         other => {
             let is_alone = Code::ALL.iter().filter(|code| code.status() == other.status()).count() == 1;

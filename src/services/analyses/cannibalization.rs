@@ -1,6 +1,6 @@
 //! Pages of the property that compete for the same query.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use api::{
     analytics::{
@@ -23,6 +23,7 @@ use crate::{
         coverage::Known,
         metrics::Metrics,
         page::{Page, Shown},
+        table::Row,
     },
     error::Error,
     search_engine::{Dimension, Plan, Reading},
@@ -119,8 +120,9 @@ fn answer(
     let current = &readings.windows.current;
     let listed = readings.windows.map(|rows| Listed::of(&rows.queries));
     let queries = &listed.current;
-    let compared = listed.sides().rows().map(|row| (row.key, row)).collect();
-    let mut found = candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, page, &compared);
+    let compared: HashMap<&str, Row<'_>> = listed.sides().rows().map(|row| (row.key, row)).collect();
+    let mut found =
+        candidates(queries.rows.iter().copied(), current.by_page(), &thresholds, page, |query| compared.get(query));
     let before = readings.windows.previous.as_ref();
     let before = before.map(|rows| rows.before().compare(&mut found.queries.rows, &thresholds, page));
     let clicks = found.queries.rows.iter().map(|query| query.clicks as f64).sum();

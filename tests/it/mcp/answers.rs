@@ -174,6 +174,8 @@ fn is_close(exact: &Value, said: &Value, most: f64) -> bool {
             let is_fine = is_ratio || name.ends_with("Share") || name.ends_with("Ctr");
             // The effects on clicks have the names of metrics.
             let most = if is_fine && !exact.contains_key("demand") { FINE } else { most };
+            // A change is that of two rounded figures.
+            let most = if name == "absolute" { 2.0 * most } else { most };
             exact.get(name).is_some_and(|exact| is_close(exact, said, most))
         }),
         (Value::String(_), Value::String(_)) => true,

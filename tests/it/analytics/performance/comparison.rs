@@ -151,8 +151,7 @@ async fn a_row_beyond_a_cut_list_is_unknown() {
     assert!(rows.iter().all(|row| !row["clicks"].is_null()), "rows of the comparison window only follow all others");
     let beyond = [&query[..], &[("queryOffset", "5000")]].concat();
     let json = paper.window("2026-10-28", "2026-11-17", &beyond).await;
-    let only_before: Vec<String> =
-        json["data"]["tables"]["queries"].as_array().unwrap().iter().map(presence).collect();
+    let only_before: Vec<String> = json["data"]["tables"]["queries"].as_array().unwrap().iter().map(presence).collect();
     assert!(!only_before.is_empty() && only_before.iter().all(|presence| presence == "unknown"));
 
     let query =
