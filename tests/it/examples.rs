@@ -20,8 +20,13 @@ fn path_of(operation: &str) -> &'static str {
     paths.iter().find(|(_, item)| item["get"]["operationId"] == operation).unwrap().0
 }
 
-#[tokio::test]
+/// Returns whether `make examples` runs the tests, to write what they find.
 #[expect(clippy::disallowed_methods, reason = "not a setting of the service")]
+pub fn writes() -> bool {
+    std::env::var_os("SIGHTLINE_WRITE_EXAMPLES").is_some()
+}
+
+#[tokio::test]
 async fn analytics_examples_are_real_answers() {
     let owner = shared().actor("owner").await;
     let property = owner.property(SITE).await;
@@ -45,7 +50,7 @@ async fn analytics_examples_are_real_answers() {
             example["response"] = said;
         }
     }
-    if std::env::var_os("SIGHTLINE_WRITE_EXAMPLES").is_some() {
+    if writes() {
         fs::write(file(), serde_json::to_string_pretty(&examples).unwrap() + "\n").unwrap();
     } else {
         assert!(stale.is_empty(), "examples that are no real answers: {stale:?}; run `make examples`");

@@ -87,7 +87,7 @@ async fn no_answer_is_large_unless_asked() {
     let (_, tool, text, structured) = views.into_iter().max().unwrap();
     let found = format!("{tool}\n\n{text}\n{structured}\n");
     let file = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/mcp/largest-answer.txt"));
-    if std::env::var_os("SIGHTLINE_WRITE_EXAMPLES").is_some() {
+    if crate::examples::writes() {
         fs::write(file, found).unwrap();
     } else {
         let kept = fs::read_to_string(file).unwrap();

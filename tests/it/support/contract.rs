@@ -46,7 +46,7 @@ fn check_exposed(answer: &Answer) {
     }
 }
 
-/// The headers of HTTP itself, which no OpenAPI document describes.
+/// The headers of HTTP itself, which no `OpenAPI` document describes.
 const OF_HTTP: [&str; 6] =
     ["connection", "content-encoding", "content-length", "content-type", "date", "transfer-encoding"];
 

@@ -19,14 +19,14 @@ pub struct Row {
 }
 
 /// The expected rows of a table, and the known rows of both windows with their clicks in the window.
-pub struct Rows {
+pub struct ExpectedTable {
     pub rows: Vec<Row>,
     pub known: Tally,
     /// True if one of the windows has more.
     pub capped: bool,
 }
 
-impl Rows {
+impl ExpectedTable {
     /// The rows listed.
     pub fn shown(&self) -> Tally {
         tally(self.rows.iter().map(|row| row.now.unwrap_or_default()))
@@ -36,7 +36,7 @@ impl Rows {
 impl Case {
     /// The expected rows of a table: the first `limit` of the rows of the window and, after them, those that only the other window
     /// has.
-    pub fn rows(&self, table: &str, limit: usize) -> Rows {
+    pub fn rows(&self, table: &str, limit: usize) -> ExpectedTable {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
         let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
         let (now, before) = (known(self.counted()), self.compared().map(|[_, before]| known(before)));
@@ -54,7 +54,7 @@ impl Case {
         let mut rows: Vec<Row> = current.chain(gone).collect();
         let known = tally(rows.iter().map(|row| row.now.unwrap_or_default()));
         rows.truncate(limit);
-        Rows { rows, known, capped: now.len() == ceiling || was.len() == ceiling }
+        ExpectedTable { rows, known, capped: now.len() == ceiling || was.len() == ceiling }
     }
 
     /// Checks a metrics object.
