@@ -63,7 +63,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $meaning.trim_ascii()),* }
             }
 
-            /// What the client can do about it.
+            /// The way out for the client.
             #[must_use]
             pub const fn way_out(self) -> &'static str {
                 match self { $(Self::$name => $way_out),* }

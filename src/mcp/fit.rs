@@ -92,7 +92,7 @@ struct Cutter<'a> {
     most: &'a dyn Fn(&str) -> usize,
     /// All lists by their place.
     cuts: BTreeMap<String, Cut>,
-    /// What was removed, by the JSON pointer of the coverage that counts it.
+    /// The rows removed, by the JSON pointer of the coverage that counts it.
     removed: BTreeMap<String, Removed>,
 }
 

@@ -14,7 +14,7 @@ use super::{
 /// The beginning of the description of a tool with kinds.
 const KINDS: &str = "Lists the records of one kind:";
 
-/// What a call of a tool, or of one of its kinds, does and takes.
+/// The effect and the arguments of a tool, or of one of its kinds.
 #[derive(Debug)]
 pub struct Offer {
     /// The declaration.

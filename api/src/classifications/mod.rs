@@ -46,7 +46,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
         body: Body<BrandedKeywordsInput>,
     ) -> Answered<Created<Vec<BrandedKeyword>>>;
 
-    /// What branded keywords would match
+    /// Preview of branded keywords
     ///
     /// Stores nothing. Counts web search in the last 28 final days as it would be if the property also had these keywords. Takes the
     /// body of `createPropertyBrandedKeywords`, and is refused for the same reasons.
@@ -88,7 +88,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[errors(FilterTooComplex)]
     async fn create_property_segment(&self, caller: Caller, body: Body<SegmentInput>) -> Answered<Created<Segment>>;
 
-    /// What a segment would match
+    /// Preview of a segment
     ///
     /// Stores nothing. Counts the pages and the traffic that the conditions match in web search in the last 28 final days. Takes the
     /// body of `createPropertySegment`; `name` and `color` make no difference. Conditions are refused for the same reasons.
@@ -155,7 +155,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
         body: Body<TopicClusterInput>,
     ) -> Answered<Created<TopicCluster>>;
 
-    /// What a topic cluster would match
+    /// Preview of a topic cluster
     ///
     /// Stores nothing. Counts the queries and the traffic that the conditions match in web search in the last 28 final days. Takes the
     /// body of `createPropertyTopicCluster`; `name` and `color` make no difference. Conditions are refused for the same reasons.

@@ -130,14 +130,14 @@ pub struct KeywordResearchAnswer {
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 pub struct KeywordResearchMeta {
-    /// What all answers of providers have.
+    /// The metadata that all answers of providers have.
     #[oai(flatten)]
     pub answer: ProviderMeta,
-    /// Where `data.country` comes from.
+    /// The origin of `data.country`.
     pub country_from: CountrySource,
 }
 
-/// Where the country of an answer comes from.
+/// The origin of the country of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 #[oai(rename_all = "snake_case")]
 pub enum CountrySource {

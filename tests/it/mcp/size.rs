@@ -49,7 +49,7 @@ async fn calls(assistant: &Assistant) -> Vec<(String, Value)> {
     calls
 }
 
-/// What a model may see of a result: its text and its structured content.
+/// The parts of a result that a model may see: its text and its structured content.
 fn view(result: &Value) -> (String, String) {
     (text(result), result["structuredContent"].to_string())
 }

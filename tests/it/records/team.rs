@@ -204,7 +204,7 @@ async fn whoever_may_not_grant_a_property_is_refused_alike_with_and_without_a_pl
             editor.put(path, &role).await.expect(404);
         }
     }
-    // What the rights allow is refused for the plan before its body is judged.
+    // A request that rights allow and the plan does not is refused before its body is judged.
     subscriptions::set(&app.service.db, "editor@demo.test", Plan::Free, start_of_test()).await.unwrap();
     for body in [json!({}), json!({ "propertyIds": 7 }), json!({ "propertyIds": ["x"] }), invitation(&[])] {
         editor.post("/api/team", &body).await.expect(402);
