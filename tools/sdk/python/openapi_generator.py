@@ -35,6 +35,7 @@ def read_performance(analytics: api.AnalyticsApi, id: UUID, window: api.DateRang
     assert answer.meta.window == window and answer.meta.search_type is api.SearchType.WEB, answer.meta
     days = answer.data.series
     assert days is not None and days[0].var_date == window.start_date, days
+    assert answer.data.totals is not None
     assert answer.data.totals.clicks == sum(day.clicks for day in days) > 0, answer.data.totals
     assert answer.data.totals.ctr is not None and 0 < answer.data.totals.ctr <= 1, answer.data.totals
     assert answer.data.tables is not None and answer.data.tables.queries is not None, answer.data.tables

@@ -41,6 +41,7 @@ def read_performance(client: AuthenticatedClient, id: UUID, window: models.DateR
     assert answer.meta.window == window and answer.meta.search_type is models.SearchType.WEB, answer.meta
     days, totals, tables = answer.data.series, answer.data.totals, answer.data.tables
     assert not isinstance(days, Unset) and days[0].date == window.start_date, days
+    assert totals is not None
     assert totals.clicks == sum(day.clicks for day in days) > 0, totals
     assert totals.ctr is not None and 0 < totals.ctr <= 1, totals
     assert not isinstance(tables, Unset) and not isinstance(tables.queries, Unset), tables

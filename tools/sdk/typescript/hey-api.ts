@@ -36,6 +36,7 @@ async function readPerformance(id: string, window: DateRange): Promise<void> {
   assert.deepEqual(answer.meta.window, window);
   const clicks: number = series.reduce((sum, day) => sum + day.clicks, 0);
   assert(clicks > 0);
+  assert(totals !== null, "the days of the window are counted");
   assert.equal(totals.clicks, clicks);
   assert(totals.ctr !== null && totals.ctr > 0 && totals.ctr <= 1);
   assert.equal(tables.queries?.length, 10);

@@ -42,11 +42,12 @@ async function readPerformance(id: string, window: DateRange): Promise<void> {
     queryLimit: 10,
   });
   assert.deepEqual(meta.window, window);
-  assert(data.series && data.tables?.queries && data.totals.ctr !== null, "everything that scope=all asks for");
+  const { totals } = data;
+  assert(data.series && data.tables?.queries && totals && totals.ctr !== null, "everything that scope=all asks for");
   const clicks: number = data.series.reduce((sum, day) => sum + day.clicks, 0);
   assert(clicks > 0);
-  assert.equal(data.totals.clicks, clicks);
-  assert(data.totals.ctr > 0 && data.totals.ctr <= 1);
+  assert.equal(totals.clicks, clicks);
+  assert(totals.ctr > 0 && totals.ctr <= 1);
   assert.equal(data.tables.queries.length, 10);
 }
 

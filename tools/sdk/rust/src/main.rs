@@ -22,8 +22,14 @@ fn configuration(token: Option<String>) -> Outcome<Configuration> {
 }
 
 async fn find_property(signed_in: &Configuration) -> Outcome<TrackedProperty> {
-    let params =
-        ListPropertiesParams { days: Some(28), limit: None, offset: None, x_api_version: None, if_none_match: None };
+    let params = ListPropertiesParams {
+        days: Some(28),
+        search: None,
+        limit: None,
+        offset: None,
+        x_api_version: None,
+        if_none_match: None,
+    };
     let listed = apis::properties_api::list_properties(signed_in, params).await?;
     let Some(ListPropertiesSuccess::Status200(listed)) = listed.entity else { return Err(listed.content.into()) };
     let found = listed.data.into_iter().find(|one| one.site_url == "sc-domain:northmoor.example");
@@ -66,7 +72,8 @@ async fn read_performance(signed_in: &Configuration, id: &str, window: &DateRang
     };
     assert_eq!(*answer.meta.window, *window);
     let days = answer.data.series.ok_or("no series")?;
-    let (clicks, totals): (i64, _) = (days.iter().map(|day| day.clicks).sum(), answer.data.totals);
+    let (clicks, totals): (i64, _) =
+        (days.iter().map(|day| day.clicks).sum(), answer.data.totals.ok_or("no day is counted")?);
     assert!(clicks > 0 && totals.clicks == clicks, "{totals:?}");
     assert!(totals.ctr.is_some_and(|ctr| ctr > 0.0 && ctr <= 1.0), "{totals:?}");
     let tables = answer.data.tables.ok_or("no tables")?;
@@ -130,8 +137,14 @@ async fn read_csv(signed_in: &Configuration, id: &str) -> Outcome<()> {
 }
 
 async fn be_refused() -> Outcome<()> {
-    let params =
-        ListPropertiesParams { days: None, limit: None, offset: None, x_api_version: None, if_none_match: None };
+    let params = ListPropertiesParams {
+        days: None,
+        search: None,
+        limit: None,
+        offset: None,
+        x_api_version: None,
+        if_none_match: None,
+    };
     let refusal = match apis::properties_api::list_properties(&configuration(None)?, params).await {
         Err(Failure::ResponseError(refusal)) => refusal,
         other => return Err(format!("a call without a token gave {other:?}").into()),
