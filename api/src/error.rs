@@ -133,8 +133,8 @@ codes! {
         "The search engine has not let your search account read this site since 2026-11-21 12:00 UTC. Give the account access there, then sync; the site is asked about again in 60 seconds at the soonest.";
     /// No day of the window of a CSV is counted yet.
     NotFinalYet CONFLICT "not_final_yet" "The search engine is still counting these days"
-        "Ask for days up to the last final day, or send `dataState=all` for what is counted so far."
-        "The last day with final numbers is 2026-11-18. Ask for days up to it, or send dataState=all for what is counted so far.";
+        "Ask for days up to the last final day, or send `dataState=all` without a comparison for what is counted so far."
+        "The last day with final numbers is 2026-11-18. Ask for days up to it, or send dataState=all without a comparison for what is counted so far.";
     /// No credentials are stored for the SEO provider.
     ProviderNotConnected CONFLICT "provider_not_connected" "The SEO provider is not connected"
         "Store credentials of the provider on the account page or by its `PUT` operation.";

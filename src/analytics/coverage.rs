@@ -37,8 +37,10 @@ impl Known {
 /// overlap, so that their clicks cannot be added up, and where no day is counted.
 #[must_use]
 pub fn coverage(known: Known, shown: Option<Shown>, aggregation: Aggregation, whole: Option<Whole>) -> TableCoverage {
-    let share =
-        |clicks: Option<f64>, of: fn(&Whole) -> f64| Some(clicks? / whole.as_ref().map(of).filter(|of| *of > 0.0)?);
+    // The sum of no rows is -0, and no share is.
+    let share = |clicks: Option<f64>, of: fn(&Whole) -> f64| {
+        Some((clicks? + 0.0) / whole.as_ref().map(of).filter(|of| *of > 0.0)?)
+    };
     let clicks = shown.map(|shown| shown.clicks).filter(|_| whole.is_some());
     TableCoverage {
         available: true,
@@ -108,6 +110,16 @@ mod tests {
         let coverage = said(Some(2), None);
         assert_eq!((coverage.rows_shown, coverage.clicks), (Some(2), None));
         assert_eq!((coverage.clicks_share, coverage.slice_share, coverage.known_share), (None, None, None));
+    }
+
+    #[test]
+    fn the_share_of_no_rows_is_zero() {
+        let shown = Shown { clicks: -0.0, ..Shown::default() };
+        let known = Known { rows: 0, clicks: -0.0, capped: false };
+        let coverage = coverage(known, Some(shown), Aggregation::ByProperty, WHOLE);
+        for share in [coverage.clicks_share, coverage.slice_share, coverage.known_share] {
+            assert!(share.unwrap().is_sign_positive(), "{coverage:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! metadata of a call are as its revision demands, only the result is left to send. The transport then asks the tool itself, and hands
 //! the call over to the SDK when there is progress to report. Whatever looks otherwise is the SDK's to answer or to refuse.
 
+use api::json;
 use poem::http::HeaderMap;
 use rmcp::model::{JsonObject, ProtocolVersion, RequestMetaObject};
 use serde::Deserialize;
@@ -62,7 +63,7 @@ struct Params {
 impl PlainCall {
     /// Reads the call in `body`, or returns `None` if the SDK must answer it.
     pub fn read(headers: &HeaderMap, body: &[u8], takes_events: bool) -> Option<Self> {
-        let Message { jsonrpc, id, method, params } = serde_json::from_slice(body).ok()?;
+        let Message { jsonrpc, id, method, params } = serde_json::from_value(json::parse(body).ok()?).ok()?;
         if jsonrpc != "2.0" || method != CALL || !(id.is_string() || id.is_i64()) {
             return None;
         }

@@ -45,7 +45,8 @@ const JOBS: [Job; 3] = [
         steps: "\
 Write a report on the search performance of the property {property} over {period}, compared with {compareTo}.
 
-1. compare_periods with property={property}, period={period}, compareTo={compareTo}: totals, and the rows that changed most.
+1. compare_periods with property={property}, period={period}, compareTo={compareTo}: totals, and the largest rows. Once more with sort=change.clicks, and with \
+sort=-change.clicks: the rows that lost and won most.
 2. explain_click_change with the same arguments: how much of the change is demand, position and the rest of the CTR.
 3. get_query_insights with the same arguments: visibility, the branded split, new and lost queries.
 4. list_records with kind=annotations, property={property}, period={period}, includeSystem=true: events.

@@ -50,7 +50,9 @@ fn walk(value: Value, decimals: Option<i32>) -> Value {
 /// Makes the changes of rounded metrics those of the figures that a reader sees: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
 fn agree(fields: &mut Map<String, Value>) {
     for (name, decimals) in [("ctr", FINE), ("position", COARSE)] {
-        let now = fields.get(name).and_then(Value::as_f64);
+        // A headline has its metrics in a field of their own.
+        let now =
+            fields.get("current").and_then(|current| current.get(name)).or(fields.get(name)).and_then(Value::as_f64);
         let before = fields.get("previous").and_then(|previous| previous[name].as_f64());
         let change = fields.get_mut("change").and_then(|change| change.pointer_mut(&format!("/{name}/absolute")));
         let difference = now.zip(before).and_then(|(now, before)| Number::from_f64(now - before));
@@ -93,6 +95,10 @@ mod tests {
         let said = rounded(row);
         assert_eq!(said["change"], json!({ "ctr": { "absolute": 0.0011 }, "position": { "absolute": 0.02 } }));
         assert_eq!((&said["ctr"], &said["previous"]["ctr"]), (&json!(0.0861), &json!(0.085)));
+        let headline = json!({
+            "current": { "ctr": 0.083_74 }, "previous": { "ctr": 0.082_86 }, "change": { "ctr": { "absolute": 0.000_88 } },
+        });
+        assert_eq!(rounded(headline)["change"]["ctr"]["absolute"], json!(0.0008));
     }
 
     #[test]

@@ -49,8 +49,16 @@ impl State {
         let last_final = meta["freshness"]["lastFinalDate"].as_str().unwrap_or_default();
         let counts_all = meta["question"]["dataState"] == "all";
         let growing = meta["days"]["current"]["notFinal"].as_array().map_or(0, Vec::len);
+        let compares = meta["days"].get("previous").is_some();
         let (name, advice) = match status {
             "analysed" if growing == 0 => ("analysed", "the numbers stand".to_owned()),
+            "analysed" if compares => (
+                "analysed",
+                format!(
+                    "the numbers stand, and end by {last_final}: {growing} later days of the window are not final, and a comparison counts \
+                     final days only. With dataState=all they stand in the series"
+                ),
+            ),
             "analysed" if counts_all => (
                 "analysed",
                 format!("the numbers stand up to {last_final}; {growing} later days count, too, and still grow"),
@@ -66,17 +74,18 @@ impl State {
                 "no_search_data",
                 "the search engine has nothing for these dates and conditions. Ask for a longer window or fewer conditions".to_owned(),
             ),
-            "not_final_yet" if counts_all => (
+            "not_final_yet" if compares => (
                 "not_final_yet",
                 format!(
-                    "the search engine is still counting these days, so the numbers grow for about three days. Final days end on {last_final}"
+                    "nothing is compared, because one of the windows has no final day. Ask for days up to {last_final}, again in about three \
+                     days, or without a comparison and with dataState=all for what is counted so far"
                 ),
             ),
             "not_final_yet" => (
                 "not_final_yet",
                 format!(
-                    "the search engine is still counting these days, so zeros are not traffic. Ask for days up to {last_final}, again in \
-                     about three days, or with dataState=all for what is counted so far"
+                    "the search engine is still counting these days. Ask for days up to {last_final}, again in about three days, or with \
+                     dataState=all for what is counted so far"
                 ),
             ),
             _ => return None,
@@ -104,6 +113,11 @@ mod tests {
             answer["meta"]["days"] = json!({ "current": { "notFinal": ["2026-11-19", "2026-11-20"] } });
             answer
         };
+        let of_comparison = |status: &str| {
+            let mut answer = of_days(status, "all");
+            answer["meta"]["days"]["previous"] = json!({ "notFinal": [] });
+            answer
+        };
         let unread = json!({ "data": [
             { "access": "ok" }, { "access": "search_account_disconnected", "hint": "Reconnect." },
         ] });
@@ -111,7 +125,12 @@ mod tests {
             (analysis("analysed"), "analysed", "stand"),
             (of_days("analysed", "final"), "analysed", "end on 2026-11-18: 2 later days of the window are not final"),
             (of_days("analysed", "all"), "analysed", "stand up to 2026-11-18; 2 later days count, too"),
-            (of_days("not_final_yet", "all"), "not_final_yet", "the numbers grow"),
+            (
+                of_comparison("analysed"),
+                "analysed",
+                "2 later days of the window are not final, and a comparison counts final days only",
+            ),
+            (of_comparison("not_final_yet"), "not_final_yet", "without a comparison and with dataState=all"),
             (of_days("not_final_yet", "final"), "not_final_yet", "dataState=all for what is counted so far"),
             (analysis("no_search_data"), "no_search_data", "longer window"),
             (analysis("not_final_yet"), "not_final_yet", "up to 2026-11-18"),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use api::{
     body::check_content_type,
     error::{ApiError, Code},
+    json,
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -127,7 +128,7 @@ impl Endpoint for Transport {
 
 /// Returns the id of the message in `bytes`, or the code, the id and the text of the refusal of what the SDK would answer in plain text.
 fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
-    let mut message = message(bytes).map_err(|(code, advice)| (code, Value::Null, advice.to_owned()))?;
+    let mut message = message(bytes).map_err(|(code, advice)| (code, Value::Null, advice))?;
     let id = message["id"].take();
     match unknown_version(headers, &message) {
         Some(advice) => Err((INVALID_REQUEST, id, advice)),
@@ -136,24 +137,24 @@ fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, Strin
 }
 
 /// Returns the message in `bytes`, or the refusal of a body that is none. Its parameters are the SDK's to read.
-fn message(bytes: &[u8]) -> Result<Value, (i32, &'static str)> {
-    let message: Value = serde_json::from_slice(bytes).map_err(|_| (PARSE_ERROR, "The body must be JSON in UTF-8."))?;
+fn message(bytes: &[u8]) -> Result<Value, (i32, String)> {
+    let refused = |advice: &str| (INVALID_REQUEST, advice.to_owned());
+    let message = json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
+        "" => (PARSE_ERROR, "The body must be JSON in UTF-8.".to_owned()),
+        path => refused(&format!("{path}: {fault}")),
+    })?;
     if message.is_array() {
-        return Err((INVALID_REQUEST, "Send one message in each request; the protocol has no batches."));
+        return Err(refused("Send one message in each request; the protocol has no batches."));
     }
     let id = &message["id"];
     if id.is_number() && !id.is_i64() {
-        return Err((INVALID_REQUEST, "id: must be a string or a whole number of 64 bits."));
+        return Err(refused("id: must be a string or a whole number of 64 bits."));
     }
     let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
         && message.get("method").is_some_and(Value::is_string)
         && message.get("params").is_none_or(Value::is_object)
         && (message.get("id").is_none() || id.is_string() || id.is_number());
-    if is_message {
-        Ok(message)
-    } else {
-        Err((INVALID_REQUEST, "The body must be a request or a notification of JSON-RPC 2.0."))
-    }
+    if is_message { Ok(message) } else { Err(refused("The body must be a request or a notification of JSON-RPC 2.0.")) }
 }
 
 /// Returns why the version in the headers of `message` is refused, if it is. Without a header the protocol assumes 2025-03-26, and
@@ -274,6 +275,8 @@ mod tests {
             ("[]", INVALID_REQUEST),
             ("1", INVALID_REQUEST),
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"a":1,"a":2}}}"#, INVALID_REQUEST),
             (r#"{"id":1,"method":"ping"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST),

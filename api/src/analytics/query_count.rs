@@ -112,7 +112,7 @@ pub struct QueryCountMeta {
 pub struct QueryCountCoverage {
     /// Rows by day and query that were counted.
     pub rows_known: u64,
-    /// Days counted.
+    /// Days of the series.
     pub days: u64,
     /// Days whose rows reached the search engine's cap.
     pub days_capped: u64,

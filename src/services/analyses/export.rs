@@ -95,7 +95,9 @@ pub async fn breakdown(
     let Paged { places, known, shown } = listed.sides().page(&page);
     let previous = windows.previous.clone();
     let compared = days.compare_window.map(|window| format!("vs_{}_{}", window.start_date, window.end_date));
-    let name = file_name(access, what, days.window, compared, (slice, params.question.window.data_state));
+    // A comparison counts final days only.
+    let data_state = if compared.is_some() { DataState::Final } else { params.question.window.data_state };
+    let name = file_name(access, what, days.window, compared, (slice, data_state));
     let rows = CsvRows {
         shown: shown.rows,
         matched: shown.matched.unwrap_or(shown.rows),

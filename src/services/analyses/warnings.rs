@@ -22,9 +22,9 @@ pub fn warnings(
 fn of_days(Compared { current, previous, shortened }: Compared) -> Option<Warning> {
     let [now, before] = [current, previous].map(|window| (window.end_date - window.start_date).num_days() + 1);
     let (code, text) = if shortened {
+        let days = if now == 1 { "first final day".to_owned() } else { format!("first {now} final days") };
         let text = format!(
-            "One of the windows has days that are not final. Totals and rows count the first {now} final days of both: {} to {}, and {} \
-             to {}.",
+            "One of the windows has days that are not final. Totals and rows count the {days} of both: {} to {}, and {} to {}.",
             current.start_date, current.end_date, previous.start_date, previous.end_date
         );
         (WarningCode::WindowsShortened, text)
