@@ -76,9 +76,9 @@ pub struct SparklinesParams {
     /// The table that the rows belong to.
     #[param(default = "queries", example = "queries")]
     pub table: SparklineTable,
-    /// A JSON-encoded array of 1 to 50 row keys, which name the rows and their order. `sort`, `metricFilters` and an `offset` choose rows of
-    /// the table instead, and are refused beside it; `limit` then has no effect. Without it: the table's first rows. The case of
-    /// countries and devices does not matter; they are returned as the table shows them.
+    /// A JSON-encoded array of 1 to 50 row keys, which name the rows and, without `sort`, their order. `metricFilters` and `offset` choose
+    /// among them; `limit` then has no effect. Without it: the table's first rows. The case of countries and devices does not matter; they
+    /// are returned as the table shows them.
     #[param(example = r#"["running shoes","trail shoes"]"#)]
     pub keys: Option<Keys>,
     /// The order of the rows.

@@ -87,11 +87,6 @@ pub async fn sparklines(
         return Err(Error::invalid("sort: the rows of sparklines are sorted by a metric, not by its change"));
     }
     let page = page(&params.order, dimension, params.offset.offset, params.limit.0 as usize, false)?;
-    if params.keys.is_some() && page != Page::first(page.limit) {
-        return Err(Error::invalid(
-            "keys: name the rows, so sort, metricFilters and offset mean nothing; leave one or the other out",
-        ));
-    }
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let plan = asked.settled.plan().await?;
     let (by_page, own) = (dimension == Dimension::Page, [dimension]);
@@ -113,7 +108,7 @@ pub async fn sparklines(
     let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("sparklines", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &params, (&keys, shown), &readings)).await
+    search.answers.rendered(key, made_of, move || answer(&asked, &params, &page, (&keys, shown), &readings)).await
 }
 
 /// Returns the keys in the search engine's spelling.
@@ -185,25 +180,26 @@ impl<'r> Days<'r> {
 fn answer(
     asked: &Asked,
     params: &SparklinesParams,
+    page: &Page,
     (keys, shown): (&[String], Shown),
     readings: &Readings,
 ) -> SparklinesAnswer {
     let days = Days::of(asked, readings);
+    let (keys, known, shown) = match &readings.table {
+        Some(table) => (keys.iter().map(String::as_str).collect(), Known::of(Listed::of(table).listing()), shown),
+        None => by_name(asked, keys, &days, page),
+    };
     let rows = keys.iter().map(|key| {
         let known = days.has(key);
         let series = |days, span| if known { periods(days, key, span) } else { Vec::new() };
         Sparkline {
-            key: key.clone(),
+            key: (*key).to_owned(),
             known,
             series: series(&days.now, days.span),
             previous_series: days.before.as_ref().map(|(before, span)| series(before, *span)),
         }
     });
     let rows = rows.collect();
-    let (known, shown) = match &readings.table {
-        Some(table) => (Known::of(Listed::of(table).listing()), shown),
-        None => of_keys(asked, keys, &days),
-    };
     let by_page = params.table == SparklineTable::Pages;
     let coverage = SparklinesCoverage { rows: asked.coverage(known, Some(shown), by_page, &readings.wholes) };
     SparklinesAnswer {
@@ -216,8 +212,9 @@ fn answer(
     }
 }
 
-/// The rows of the keys that the search engine names, with the metrics of their counted days.
-fn of_keys(asked: &Asked, keys: &[String], days: &Days<'_>) -> (Known, Shown) {
+/// The keys that were asked for by name, on the page of them, and the rows among them that the search engine names. A key that it does
+/// not name has no metrics, so it comes last in an order by one.
+fn by_name<'k>(asked: &Asked, keys: &'k [String], days: &Days<'_>, page: &Page) -> (Vec<&'k str>, Known, Shown) {
     let counted = asked.settled.days().counted;
     let sum = |key: &str| -> Metrics {
         let days = days.now.get(key).into_iter().flatten();
@@ -226,5 +223,17 @@ fn of_keys(asked: &Asked, keys: &[String], days: &Days<'_>) -> (Known, Shown) {
     let named = keys.iter().filter(|key| days.has(key));
     let rows: Vec<(&str, Metrics)> = named.map(|key| (key.as_str(), sum(key))).collect();
     let listing = Listing { rows: &rows, capped: false };
-    (Known::of(listing), Shown::first(listing, usize::MAX))
+    let sides = Sides { current: listing, previous: None };
+    let sorted = sides.page(&Page { offset: 0, limit: usize::MAX, ..page.clone() });
+    let listed: Vec<&str> = if page.sort.is_none() && page.filters.0.is_empty() {
+        keys.iter().map(String::as_str).skip(page.offset).collect()
+    } else {
+        let named = sorted.places.iter().filter_map(|place| place.now).map(|place| rows[place as usize].0);
+        let unnamed = keys.iter().map(String::as_str).filter(|key| page.filters.0.is_empty() && !days.has(key));
+        named.chain(unnamed).skip(page.offset).collect()
+    };
+    let printed = || rows.iter().filter(|(key, _)| listed.contains(key));
+    let clicks = printed().map(|(_, metrics)| metrics.clicks).sum();
+    let shown = Shown { rows: printed().count(), clicks, more: Some(false), ..sorted.shown };
+    (listed, Known::of(listing), shown)
 }

@@ -348,6 +348,33 @@ async fn an_order_that_means_nothing_is_refused() {
         refused(what, &[("table", "devices"), ("metricFilters", "clicks>1")], "metricFilters").await;
     }
     let keys = json!(["plant"]).to_string();
-    refused("table-sparklines", &[("keys", &keys), ("offset", "1")], "keys").await;
+    refused("table-sparklines", &[("keys", &keys), ("sort", "change.clicks")], "sort").await;
     refused("countries", &[("offset", "-1")], "offset").await;
+}
+
+#[tokio::test]
+async fn named_sparklines_are_sorted_narrowed_and_skipped_like_rows() {
+    let asker = Asker::of(shared(), "stranger", SMALL).await;
+    let first = asker.lists("table-sparklines", &[&[("limit", "6"), ("sort", "-impressions")]]).await;
+    let keys_of = |json: &Value| -> Vec<String> {
+        json["data"]["rows"].as_array().unwrap().iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect()
+    };
+    let sorted = keys_of(&first);
+    let mut named = sorted.clone();
+    named.reverse();
+    named.insert(2, "nobody asks this".to_owned());
+    let keys = json!(named).to_string();
+    let ask = async |more: &[(&str, &str)]| {
+        let json = asker.lists("table-sparklines", &[&[("keys", keys.as_str())], more]).await;
+        let coverage = &json["meta"]["coverage"]["rows"];
+        (keys_of(&json), coverage["rowsShown"].as_u64().unwrap(), coverage["rowsMatched"].as_u64().unwrap())
+    };
+    let with_unknown = [&sorted[..], &["nobody asks this".to_owned()]].concat();
+    assert_eq!(ask(&[]).await, (named.clone(), 6, 6), "the order asked for");
+    assert_eq!(ask(&[("sort", "-impressions")]).await, (with_unknown.clone(), 6, 6), "what is not known comes last");
+    assert_eq!(ask(&[("sort", "-impressions"), ("offset", "4")]).await, (with_unknown[4..].to_vec(), 2, 6));
+    assert_eq!(ask(&[("offset", "3")]).await.0, named[3..]);
+    let narrowed = ask(&[("sort", "-impressions"), ("metricFilters", "impressions>=1")]).await;
+    assert_eq!(narrowed, (sorted, 6, 6), "an unknown key satisfies no condition");
+    assert_eq!(ask(&[("metricFilters", "impressions>=1000000000")]).await, (Vec::new(), 0, 0));
 }

@@ -103,13 +103,13 @@ async fn protocol_errors_are_errors_of_json_rpc() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#, 200, -32602),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","name":"list_properties"}}"#,
-            200,
-            -32602,
+            400,
+            -32600,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{},"params":{"name":"list_properties"}}"#,
             400,
-            -32602,
+            -32600,
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_properties"},"result":{}}"#,
