@@ -22,6 +22,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     ///
     /// Ordered by date, newest first. With a window, only annotations that overlap it.
     #[get("/api/properties/{id}/annotations")]
+    #[scope(SearchRead)]
     async fn list_property_annotations(
         &self,
         caller: Caller,
@@ -34,6 +35,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     #[post("/api/properties/{id}/annotations")]
     #[idempotency(enforced)]
     #[role(Editor)]
+    #[scope(RecordsWrite)]
     async fn create_property_annotation(
         &self,
         caller: Caller,
@@ -44,6 +46,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     ///
     /// As `listPropertyAnnotations` shows it. System annotations are found, too.
     #[get("/api/properties/{id}/annotations/{annotationId}")]
+    #[scope(SearchRead)]
     async fn get_property_annotation(&self, caller: Caller, annotation_id: Path<Uuid>) -> Answered<Record<Annotation>>;
 
     /// Replace an annotation
@@ -53,6 +56,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn update_property_annotation(
         &self,
         caller: Caller,
@@ -67,6 +71,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn delete_property_annotation(&self, caller: Caller, annotation_id: Path<Uuid>) -> Answered<NoContent>;
 }
 

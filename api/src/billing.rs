@@ -24,6 +24,7 @@ pub trait BillingApi: Send + Sync + 'static {
     ///
     /// Returns the caller's own plan and its usage. Needs no plan.
     #[get("/api/billing/summary")]
+    #[scope(Account)]
     async fn get_billing_summary(&self, caller: Caller) -> Answered<Answer<BillingSummary>>;
 }
 

@@ -16,6 +16,7 @@ pub trait DiscoveryApi: Send + Sync + 'static {
     /// Returns links to the description, the documentation and the main resources. Without credentials, the answer is
     /// the 401 whose `WWW-Authenticate` header starts the OAuth flow.
     #[get("/api")]
+    #[scope(none)]
     async fn get_api_index(&self, caller: Caller) -> Answered<Rendered<Data<ApiIndex>>>;
 }
 

@@ -114,6 +114,10 @@ codes! {
     Forbidden FORBIDDEN "forbidden" "Forbidden"
         "Ask the owner of the property for the role that the hint names. Programs send a token and no cookie."
         "This needs the role editor on the property.";
+    /// The token lacks the scope that the operation needs, or the person allows the application less now. `WWW-Authenticate` names the scopes to ask for.
+    InsufficientScope FORBIDDEN "insufficient_scope" "Insufficient scope"
+        "Sign in again with the scopes that `WWW-Authenticate` names; where the hint says that the person allows less, they must change it on their account page."
+        "This needs the scope records:write; sign in again and ask for it.";
     /// The record or property does not exist, or the caller cannot see it, or the property is not tracked; the three are never distinguished.
     NotFound NOT_FOUND "not_found" "Not found"
         "Look the id up in the list of its kind. A property must be tracked, and shared with you.";

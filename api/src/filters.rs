@@ -19,6 +19,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     ///
     /// Ordered by name, ignoring case, in code-point order.
     #[get("/api/filter-presets")]
+    #[scope(SearchRead)]
     async fn list_filter_presets(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<FilterPreset>>;
 
     /// Save a filter preset
@@ -28,6 +29,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     #[post("/api/filter-presets")]
     #[idempotency(enforced)]
     #[errors(FilterTooComplex)]
+    #[scope(RecordsWrite)]
     async fn create_filter_preset(
         &self,
         caller: Caller,
@@ -39,6 +41,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     /// One of the caller's presets, as `listFilterPresets` shows it.
     #[get("/api/filter-presets/{id}")]
     #[id(FilterPreset)]
+    #[scope(SearchRead)]
     async fn get_filter_preset(&self, caller: Caller, id: Path<Uuid>) -> Answered<Record<FilterPreset>>;
 
     /// Replace a filter preset
@@ -48,6 +51,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     #[id(FilterPreset)]
     #[idempotency(ignored)]
     #[errors(FilterTooComplex, PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn update_filter_preset(
         &self,
         caller: Caller,
@@ -62,6 +66,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     #[id(FilterPreset)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn delete_filter_preset(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
 }
 

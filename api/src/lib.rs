@@ -20,6 +20,7 @@ pub mod operation;
 pub mod params;
 pub mod privacy;
 pub mod properties;
+pub mod scope;
 pub mod security;
 mod shape;
 pub mod sharing;

@@ -9,6 +9,7 @@ use crate::{
     error::Code,
     models::{Feature, Role},
     params::ParameterDoc,
+    scope::Scope,
 };
 
 /// Callers that an operation admits.
@@ -75,6 +76,8 @@ pub struct Operation {
     pub tag: Tag,
     /// Callers that it admits.
     pub access: Access,
+    /// Scope that an access token needs, if any.
+    pub scope: Option<Scope>,
     /// On writes: effect of an idempotency key.
     pub idempotency: Option<Idempotency>,
     /// On property-scoped operations: role that the caller needs on the property.
@@ -177,7 +180,7 @@ pub fn preview_of(write: &Operation) -> Option<&'static Operation> {
 }
 
 /// Lists every operation on a line of its own, for review: id, method, path, access, idempotency, role, tag of the
-/// answer, and feature of the plan.
+/// answer, scope, and feature of the plan.
 #[must_use]
 pub fn listing() -> String {
     let mut lines = Vec::new();
@@ -211,8 +214,9 @@ fn line(operation: &Operation) -> String {
         EtagKind::Weak => "weak",
     };
     let plan = operation.feature.map_or_else(|| "-".to_owned(), |feature| format!("{feature:?}"));
+    let scope = operation.scope.map_or("-", Scope::as_str);
     let columns = format!(
-        "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role:<6} {etag:<6} {plan}",
+        "{:<34} {:<6} {:<52} {access:<16} {key:<8} {role:<6} {etag:<6} {scope:<13} {plan}",
         operation.id,
         operation.method.as_str(),
         operation.path

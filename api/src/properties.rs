@@ -23,6 +23,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     #[get("/api/properties")]
     #[etag(Weak)]
     #[errors(InvalidRequest)]
+    #[scope(SearchRead)]
     async fn list_properties(
         &self,
         caller: Caller,
@@ -34,6 +35,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// One entry of `listProperties`. An upstream error is reported in the entry, as there. Properties that the caller does not track, or
     /// cannot see, answer 404, and locked ones 402.
     #[get("/api/properties/{id}")]
+    #[scope(SearchRead)]
     async fn get_property(&self, caller: Caller, params: Params<HeadlineParams>) -> Answered<Rendered<PropertyAnswer>>;
 
     /// Discover properties
@@ -43,12 +45,14 @@ pub trait PropertiesApi: Send + Sync + 'static {
     #[post("/api/properties/sync")]
     #[idempotency(ignored)]
     #[errors(SearchAccountDisconnected, SearchEngineUnavailable)]
+    #[scope(Account)]
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>>;
 
     /// Owned properties and tracking usage
     ///
     /// Returns all properties of the caller's own search-engine account, tracked or not, and the used part of the plan's quota.
     #[get("/api/properties/tracking")]
+    #[scope(Account)]
     async fn get_property_tracking(&self, caller: Caller) -> Answered<Answer<Tracking>>;
 
     /// Replace the tracked selection
@@ -59,6 +63,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound, PreconditionFailed)]
+    #[scope(Account)]
     async fn replace_property_tracking(
         &self,
         caller: Caller,
@@ -71,6 +76,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     #[put("/api/properties/{id}/favorite")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest)]
+    #[scope(RecordsWrite)]
     async fn set_property_favorite(
         &self,
         caller: Caller,
@@ -83,6 +89,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     #[put("/api/properties/{id}/hidden")]
     #[idempotency(ignored)]
     #[errors(InvalidRequest)]
+    #[scope(RecordsWrite)]
     async fn set_property_hidden(
         &self,
         caller: Caller,

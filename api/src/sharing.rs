@@ -21,6 +21,7 @@ pub trait SharingApi: Send + Sync + 'static {
     ///
     /// Ordered by creation, newest first, without revoked and expired links. Callers who may manage links also get their tokens.
     #[get("/api/properties/{id}/share-links")]
+    #[scope(Account)]
     async fn list_property_share_links(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<ShareLink>>;
 
     /// A share link
@@ -28,6 +29,7 @@ pub trait SharingApi: Send + Sync + 'static {
     /// An active link of the property, as `listPropertyShareLinks` shows it: with its token for callers who may manage links. A link
     /// that is revoked or expired answers 404.
     #[get("/api/properties/{id}/share-links/{linkId}")]
+    #[scope(Account)]
     async fn get_property_share_link(&self, caller: Caller, link_id: Path<Uuid>) -> Answered<Record<ShareLink>>;
 
     /// Create a share link
@@ -38,6 +40,7 @@ pub trait SharingApi: Send + Sync + 'static {
     #[plan(ShareLinks)]
     #[idempotency(enforced)]
     #[role(Admin)]
+    #[scope(Account)]
     async fn create_property_share_link(
         &self,
         caller: Caller,
@@ -51,6 +54,7 @@ pub trait SharingApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Admin)]
     #[errors(PreconditionFailed)]
+    #[scope(Account)]
     async fn revoke_property_share_link(&self, caller: Caller, link_id: Path<Uuid>) -> Answered<NoContent>;
 
     /// Read-only shared dashboard

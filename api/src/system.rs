@@ -29,6 +29,7 @@ pub trait SystemApi: Send + Sync + 'static {
     /// Returns one entry for each search-engine account that the caller has connected. The list of sites of each connected
     /// account is read now.
     #[get("/api/accounts/health")]
+    #[scope(SearchRead)]
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>>;
 
     /// Flags that clients may show
@@ -36,6 +37,7 @@ pub trait SystemApi: Send + Sync + 'static {
     /// Features of this deployment and of the caller's plan, true only where they work. A client can hide what would be
     /// refused.
     #[get("/api/feature-flags")]
+    #[scope(none)]
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>>;
 }
 
@@ -160,7 +162,7 @@ pub enum DependencyStatus {
 pub struct SearchAccountHealth {
     /// The account's id.
     pub id: Uuid,
-    /// E-mail address of the account at the search engine.
+    /// E-mail address of the account at the search engine. Left out for a token without the scope `account`.
     #[oai(validator(max_length = 320))]
     pub email: Option<String>,
     /// State of the stored grant.

@@ -21,6 +21,7 @@ pub trait TagsApi: Send + Sync + 'static {
     /// are unchanged.
     #[post("/api/properties/{id}/tags")]
     #[idempotency(ignored)]
+    #[scope(RecordsWrite)]
     async fn replace_property_tags(
         &self,
         caller: Caller,
@@ -31,6 +32,7 @@ pub trait TagsApi: Send + Sync + 'static {
     ///
     /// Ordered by `order`, then by name.
     #[get("/api/tags")]
+    #[scope(SearchRead)]
     async fn list_tags(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<Tag>>;
 
     /// Create a tag
@@ -38,6 +40,7 @@ pub trait TagsApi: Send + Sync + 'static {
     /// Names are unique per user, ignoring case. At most 10,000 tags per user.
     #[post("/api/tags")]
     #[idempotency(enforced)]
+    #[scope(RecordsWrite)]
     async fn create_tag(&self, caller: Caller, body: Body<TagInput>) -> Answered<Created<Tag>>;
 
     /// A tag
@@ -45,6 +48,7 @@ pub trait TagsApi: Send + Sync + 'static {
     /// One of the caller's tags, as `listTags` shows it.
     #[get("/api/tags/{id}")]
     #[id(Tag)]
+    #[scope(SearchRead)]
     async fn get_tag(&self, caller: Caller, id: Path<Uuid>) -> Answered<Record<Tag>>;
 
     /// Rename or reorder a tag
@@ -55,6 +59,7 @@ pub trait TagsApi: Send + Sync + 'static {
     #[id(Tag)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn update_tag(&self, caller: Caller, id: Path<Uuid>, body: Body<TagUpdate>) -> Answered<Answer<Tag>>;
 
     /// Delete a tag
@@ -64,6 +69,7 @@ pub trait TagsApi: Send + Sync + 'static {
     #[id(Tag)]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn delete_tag(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
 
     /// Properties that carry a tag
@@ -71,6 +77,7 @@ pub trait TagsApi: Send + Sync + 'static {
     /// Ordered by site. Properties the caller can no longer see are omitted.
     #[get("/api/tags/{id}/properties")]
     #[id(Tag)]
+    #[scope(SearchRead)]
     async fn list_tag_properties(
         &self,
         caller: Caller,
@@ -84,6 +91,7 @@ pub trait TagsApi: Send + Sync + 'static {
     #[post("/api/tags/{id}/properties")]
     #[id(Tag)]
     #[idempotency(ignored)]
+    #[scope(RecordsWrite)]
     async fn replace_tag_properties(
         &self,
         caller: Caller,

@@ -21,12 +21,14 @@ pub trait TeamApi: Send + Sync + 'static {
     /// owner's name and address where known.
     #[get("/api/team")]
     #[errors(InvalidRequest)]
+    #[scope(Account)]
     async fn list_team_members(&self, caller: Caller, params: Params<TeamListParams>) -> Answered<Listed<TeamGrant>>;
 
     /// A grant
     ///
     /// A grant that the caller made, or one that the caller received, then with the owner's name and address where known.
     #[get("/api/team/{memberId}")]
+    #[scope(Account)]
     async fn get_team_member(&self, caller: Caller, member_id: Path<Uuid>) -> Answered<Record<TeamGrant>>;
 
     /// Grant a user access to properties
@@ -39,6 +41,7 @@ pub trait TeamApi: Send + Sync + 'static {
     #[plan(Team)]
     #[idempotency(enforced)]
     #[errors(SubscriptionRequired, Forbidden, NotFound)]
+    #[scope(Account)]
     async fn invite_team_member(&self, caller: Caller, body: Body<InviteInput>) -> Answered<Created<TeamGrant>>;
 
     /// Change the role or the properties of a grant
@@ -49,6 +52,7 @@ pub trait TeamApi: Send + Sync + 'static {
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(SubscriptionRequired, Forbidden, PreconditionFailed)]
+    #[scope(Account)]
     async fn update_team_member_role(
         &self,
         caller: Caller,
@@ -63,6 +67,7 @@ pub trait TeamApi: Send + Sync + 'static {
     #[delete("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
+    #[scope(Account)]
     async fn remove_team_member(&self, caller: Caller, member_id: Path<Uuid>) -> Answered<NoContent>;
 }
 

@@ -1,7 +1,7 @@
 //! Consents that the embedded issuer remembers: which client may have which scopes of a person at which
 //! address without asking again.
 
-use sea_orm::{DeleteMany, QueryOrder, entity::prelude::*};
+use sea_orm::{DeleteMany, QueryOrder, UpdateMany, entity::prelude::*, sea_query::Expr};
 
 /// One remembered consent.
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
@@ -18,6 +18,8 @@ pub struct Model {
     pub address: String,
     /// Every scope that the person has allowed the client there, separated by spaces.
     pub scope: String,
+    /// How much of it the person lets the client do: `read`, `records` or `everything`. All rows of a person and client agree.
+    pub allows: String,
     /// Time of the first consent.
     pub created_at: DateTimeUtc,
     /// Time of the last consent.
@@ -41,6 +43,13 @@ impl Entity {
     #[must_use]
     pub fn of_subject(subject: &str) -> Select<Self> {
         Self::find().filter(Column::Subject.eq(subject)).order_by_asc(Column::ClientId).order_by_asc(Column::Address)
+    }
+
+    /// Sets how much a person lets a client do, at all its addresses.
+    #[must_use]
+    pub fn allow(subject: &str, client_id: &str, allows: &str) -> UpdateMany<Self> {
+        let of_pair = Self::update_many().filter(Column::Subject.eq(subject)).filter(Column::ClientId.eq(client_id));
+        of_pair.col_expr(Column::Allows, Expr::value(allows))
     }
 
     /// Deletes what is remembered of a client, so that everybody is asked again.

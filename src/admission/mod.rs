@@ -10,7 +10,10 @@ pub use self::remembered::RememberedUse;
 
 use std::sync::Arc;
 
-use api::models::Role;
+use api::{
+    models::Role,
+    scope::{Granted, Scopes},
+};
 use chrono::{DateTime, Utc};
 use http::{HeaderMap, Method};
 use sea_orm::{DatabaseConnection, DbErr};
@@ -25,6 +28,7 @@ use crate::{
     error::Error,
     identity::{
         AccessToken, Credential, IssuerUnavailable, Users,
+        allowance::Allowance,
         credentials::{
             self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_of_another_origin,
             is_same_origin,
@@ -81,6 +85,8 @@ pub struct Admitted {
     pub member: Arc<Member>,
     /// The credential that the caller presented.
     pub credential: Credential,
+    /// What the credential allows.
+    pub granted: Granted,
     /// The moment at which the records that admission depends on were read, if commits can be observed.
     pub as_of: Option<AsOf>,
     /// The property that the path names, if it is tracked.
@@ -213,12 +219,16 @@ impl Admissions {
             return Err(AdmissionError::ClientRefused);
         }
         inner.uses.note(facts.value.user.id, &token.client_id, surface.kind, &token.scopes, inner.clock.now());
+        // Consents are remembered for tokens of the embedded issuer, which name their grant.
+        let allowance = facts.value.allows.filter(|_| token.grant_id.is_some());
+        let most = allowance.map_or(Scopes::EVERY, Allowance::scopes);
+        let granted = Granted { asked: token.rights, allowed: token.rights.and(most) };
         let credential = Credential::AccessToken {
             token_id: token.id.clone(),
             client_id: token.client_id.clone(),
             expires_at: token.expires_at,
         };
-        Ok(inner.admitted(facts, credential))
+        Ok(inner.admitted(facts, credential, granted))
     }
 
     async fn session(
@@ -243,7 +253,7 @@ impl Admissions {
         if !method.is_safe() && !is_same_origin(headers, &inner.origin) {
             return Err(AdmissionError::ForeignOrigin);
         }
-        Ok(Some(inner.admitted(facts, Credential::Session { id: hash })))
+        Ok(Some(inner.admitted(facts, Credential::Session { id: hash }, Granted::PERSON)))
     }
 
     /// Returns the property behind a share link.
@@ -305,8 +315,13 @@ impl Inner {
         }
     }
 
-    fn admitted(&self, Current { value: facts, as_of }: Current<Facts>, credential: Credential) -> Admitted {
+    fn admitted(
+        &self,
+        Current { value: facts, as_of }: Current<Facts>,
+        credential: Credential,
+        granted: Granted,
+    ) -> Admitted {
         let member = Member::of(&self.config, facts.user, self.clock.now());
-        Admitted { member: Arc::new(member), credential, as_of, property: facts.property }
+        Admitted { member: Arc::new(member), credential, granted, as_of, property: facts.property }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::http::HeaderName;
 use api::{
     document::{ERRORS_PATH, Locations},
+    scope::Scope,
     versions::Versions,
 };
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
@@ -69,6 +70,7 @@ fn tools(
         authenticate: Authenticate {
             surface: Surface { kind: SurfaceKind::Tools, audience: mcp_audience(&app.config, &app.base_url) },
             metadata: format!("{mcp_url}{}", well_known::MCP_PATH),
+            first_scope: Some(Scope::SearchRead.as_str()),
             ..layers.authenticate.clone()
         },
         origins: layers.cors.tools.clone(),
@@ -111,6 +113,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             surface: Surface { kind: SurfaceKind::Api, audience: audience(config, base_url) },
             base_url: base_url.clone(),
             metadata: format!("{base_url}{}", well_known::API_PATH),
+            first_scope: None,
             config: config.clone(),
             failures: failures.clone(),
         },
@@ -175,6 +178,7 @@ fn account(parts: &Parts) -> Account {
         config: app.config.clone(),
         base_url: app.base_url.clone(),
         tools: mcp_endpoint(&app.config, &app.base_url),
+        audience: audience(&app.config, &app.base_url),
         clock: app.clock.clone(),
         sessions: parts.sessions.clone(),
         reader: app.db.clone(),

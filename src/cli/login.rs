@@ -43,10 +43,19 @@ struct Tokens {
     access_token: String,
 }
 
-/// Signs the demo person `name` in at the server at `base_url` and returns an access token.
+/// The scope of a token that may do everything that its person may.
+pub const EVERYTHING: &str = "openid profile email";
+
+/// Signs the demo person `name` in at the server at `base_url` and returns an access token for `scope`.
 ///
 /// `http` must not follow redirects. Nothing is printed and nothing is stored.
-pub async fn login(base_url: &str, name: &str, http: reqwest::Client, random: &Random) -> Result<String, LoginError> {
+pub async fn login(
+    base_url: &str,
+    name: &str,
+    scope: &str,
+    http: reqwest::Client,
+    random: &Random,
+) -> Result<String, LoginError> {
     let base = base_url.trim_end_matches('/');
     let resource: Resource = get(&http, &format!("{base}/.well-known/oauth-protected-resource")).await?;
     let issuer = resource.authorization_servers.first();
@@ -60,7 +69,7 @@ pub async fn login(base_url: &str, name: &str, http: reqwest::Client, random: &R
         ("response_type", "code"),
         ("client_id", CLIENT_ID),
         ("redirect_uri", REDIRECT_URI),
-        ("scope", "openid profile email"),
+        ("scope", scope),
         ("state", &state),
         ("code_challenge", &pkce_challenge(&verifier)),
         ("code_challenge_method", "S256"),

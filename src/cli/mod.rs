@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use self::{
     client::{ClientCommand, client},
     keys::{KeysCommand, keys},
-    login::{LoginError, login},
+    login::{EVERYTHING, LoginError, login},
     secrets::{SecretsCommand, secrets},
     subscription::{Subscription, subscription},
     user::{User, user},
@@ -71,6 +71,9 @@ pub struct Login {
     /// The demo person to sign in; `owner` by default.
     #[arg(long = "as", value_name = "NAME")]
     pub name: Option<String>,
+    /// The scope of the token, such as `openid search:read`; everything by default.
+    #[arg(long, value_name = "SCOPE")]
+    pub scope: Option<String>,
 }
 
 /// Options of `simulator`. Omitted ones come from the settings.
@@ -180,7 +183,8 @@ async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError>
     let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
     let name = options.name.as_deref().unwrap_or("owner");
     let http = app::http_client().map_err(|error| LoginError::Failed(error.to_string()))?;
-    login(&base_url, name, http, &Random::system()).await
+    let scope = options.scope.as_deref().unwrap_or(EVERYTHING);
+    login(&base_url, name, scope, http, &Random::system()).await
 }
 
 /// Resolves when the process is told to stop. It listens from the call on, so that nobody who has read that the service
@@ -214,6 +218,7 @@ mod tests {
             "sightline serve",
             "sightline login",
             "sightline login --as viewer",
+            "sightline login --scope search:read",
             "sightline openapi",
             "sightline migrate",
             "sightline subscription show --user ann@test.example",

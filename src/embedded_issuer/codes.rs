@@ -11,10 +11,10 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider, grants,
-    issue::has_scope,
     parameters::Parameters,
     request::AuthorizationRequest,
     response::{OAuthError, refused},
+    scope,
 };
 use crate::digest::{pkce_challenge, same, sha256_hex};
 
@@ -64,7 +64,7 @@ impl IdentityProvider {
             return Err(unusable());
         }
         let resources = self.narrowed(&grant, form)?;
-        let refresh = has_scope(&grant.scope, "offline_access");
+        let refresh = scope::has(&grant.scope, "offline_access");
         self.answer(&grant, &grant.scope, &resources, code.nonce.as_deref(), refresh).await
     }
 

@@ -1,5 +1,6 @@
 //! Creates access tokens (RFC 9068), ID tokens and the token endpoint's response.
 
+use api::scope::Scopes;
 use entity::oauth_grant::Model as Grant;
 use poem::{Response, http::StatusCode};
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,10 @@ use super::{
     IdentityProvider,
     people::Person,
     response::{OAuthError, private_json, refused},
+    scope,
 };
 
+use crate::identity::allowance::Allowance;
 pub(super) use crate::identity::grants::ACCESS_TOKEN_LIFETIME;
 
 pub(super) const ACCESS_TOKEN_TYPE: &str = "at+jwt";
@@ -36,7 +39,8 @@ pub(super) struct AccessClaims {
 }
 
 impl IdentityProvider {
-    /// The token endpoint's response for a grant, with tokens for a scope and resources within it.
+    /// The token endpoint's response for a grant, with tokens for a scope and resources within it. The tokens name what the client asked
+    /// for, and the response what the person allows of it now.
     pub(super) async fn answer(
         &self,
         grant: &Grant,
@@ -47,13 +51,16 @@ impl IdentityProvider {
     ) -> Result<Response, OAuthError> {
         let person = self.person(&grant.subject).await?;
         let person = person.ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
+        let allowance = self.allowance(&grant.subject, &grant.client_id).await?;
+        let allowed = allowance.map_or(Scopes::EVERY, Allowance::scopes);
+        let granted = scope::with_rights(scope, scope::rights(scope).and(allowed));
         let mut body = json!({
             "access_token": self.access_token(grant, &person, scope, resources).await?,
             "token_type": "Bearer",
             "expires_in": ACCESS_TOKEN_LIFETIME.num_seconds(),
-            "scope": scope,
+            "scope": granted,
         });
-        if has_scope(scope, "openid") {
+        if scope::has(scope, "openid") {
             body["id_token"] = self.id_token(grant, &person, scope, nonce).await?.into();
         }
         if refresh {
@@ -115,17 +122,13 @@ impl IdentityProvider {
 /// The claims about a person that a scope includes (`OpenID` Connect Core section 5.4).
 pub(super) fn about(person: &Person, scope: &str) -> Map<String, Value> {
     let mut claims = Map::new();
-    if has_scope(scope, "profile") {
+    if scope::has(scope, "profile") {
         claims.extend(person.name.clone().map(|name| ("name".to_owned(), name.into())));
         claims.extend(person.username.clone().map(|name| ("preferred_username".to_owned(), name.into())));
     }
-    if has_scope(scope, "email") {
+    if scope::has(scope, "email") {
         claims.insert("email".to_owned(), person.email.clone().into());
         claims.insert("email_verified".to_owned(), person.email_verified.into());
     }
     claims
-}
-
-pub(super) fn has_scope(scope: &str, one: &str) -> bool {
-    scope.split(' ').any(|granted| granted == one)
 }

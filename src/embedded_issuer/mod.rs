@@ -21,6 +21,7 @@ mod refresh;
 pub mod registry;
 mod request;
 mod response;
+mod scope;
 mod sessions;
 mod sweep;
 pub mod upstream;

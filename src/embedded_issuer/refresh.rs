@@ -10,10 +10,9 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, se
 
 use super::{
     IdentityProvider, grants,
-    issue::has_scope,
     parameters::Parameters,
-    request::scopes,
     response::{OAuthError, refused},
+    scope,
 };
 use crate::digest::sha256_hex;
 
@@ -77,10 +76,8 @@ impl IdentityProvider {
 /// The scope of the new access token: the requested one, if it was granted. The refresh token keeps the full scope (RFC 6749
 /// section 6).
 fn narrowed_scope(granted: &str, asked: Option<&str>) -> Result<String, OAuthError> {
-    let Some(asked) = asked else { return Ok(granted.to_owned()) };
-    let narrowed = scopes(asked).filter(|scopes| scopes.iter().all(|scope| has_scope(granted, scope)));
-    let narrowed = narrowed.ok_or_else(|| refused("invalid_scope", "A refresh cannot widen the scope."))?;
-    Ok(if narrowed.is_empty() { granted.to_owned() } else { narrowed.join(" ") })
+    let narrowed = scope::narrowed(granted, asked.unwrap_or_default());
+    narrowed.ok_or_else(|| refused("invalid_scope", "A refresh cannot widen the scope."))
 }
 
 fn unusable() -> OAuthError {

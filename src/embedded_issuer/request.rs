@@ -4,10 +4,9 @@
 use sea_orm::DbErr;
 use url::Url;
 
-use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters, redirect_uri};
+use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters, redirect_uri, scope};
 use crate::addresses::ClientAddress;
 
-const SCOPES: [&str; 4] = ["openid", "profile", "email", "offline_access"];
 const DEFAULT_SCOPE: &str = "openid profile email";
 /// Some client libraries put the page to return to in `state`.
 const MAX_STATE_BYTES: usize = 2_048;
@@ -37,6 +36,13 @@ pub(super) struct AuthorizationRequest {
     pub prompts: Vec<String>,
     /// The most seconds since the person last proved who they are.
     pub max_age: Option<u32>,
+}
+
+impl AuthorizationRequest {
+    /// Returns whether the tokens are for `resource`, among others.
+    pub(super) fn opens(&self, resource: Option<&String>) -> bool {
+        self.resources.is_empty() || resource.is_some_and(|resource| self.resources.contains(resource))
+    }
 }
 
 /// An error that is reported to the client.
@@ -137,7 +143,7 @@ pub(super) fn judge(
     }
     Ok(AuthorizationRequest {
         challenge: challenge(parameters)?,
-        scope: scope(parameters.get("scope").unwrap_or(DEFAULT_SCOPE), client)?,
+        scope: asked_scope(parameters.get("scope").unwrap_or(DEFAULT_SCOPE), client)?,
         resources: resources(parameters, &settings.audiences)?,
         nonce: parameters.get("nonce").map(str::to_owned),
         login_hint: parameters.get("login_hint").map(str::to_owned),
@@ -167,19 +173,14 @@ fn challenge(parameters: &Parameters) -> Result<String, Refusal> {
     Ok(challenge.to_owned())
 }
 
-fn scope(asked: &str, client: &Client) -> Result<String, Refusal> {
-    let scopes =
-        scopes(asked).ok_or(Refusal("invalid_scope", "Scopes are openid, profile, email and offline_access."))?;
+fn asked_scope(asked: &str, client: &Client) -> Result<String, Refusal> {
+    let scopes = scope::parse(asked).ok_or(Refusal(
+        "invalid_scope",
+        "Scopes are openid, profile, email, offline_access, search:read, records:write and account.",
+    ))?;
     // offline_access is omitted for a client that has not registered the refresh_token grant.
     let granted = scopes.into_iter().filter(|scope| client.refreshes || *scope != "offline_access");
     Ok(granted.collect::<Vec<_>>().join(" "))
-}
-
-/// Returns the distinct scopes in `text` in a fixed order, or `None` if one is unknown.
-pub(super) fn scopes(text: &str) -> Option<Vec<&'static str>> {
-    let asked = words(text);
-    let known = asked.iter().all(|scope| SCOPES.contains(&scope.as_str()));
-    known.then(|| SCOPES.into_iter().filter(|scope| asked.iter().any(|one| one == scope)).collect())
 }
 
 /// Returns the known resources among the `resource` parameters (RFC 8707), in their canonical spelling.

@@ -4,6 +4,7 @@ use api::{
     answer::{Answer, Answered},
     error::ApiError,
     params::Params,
+    scope::{Granted, Scope},
     security::Caller,
     system::{FeatureFlags, HealthAnswer, HealthParams, HealthProbe, HealthResponse, SearchAccountHealth, SystemApi},
 };
@@ -27,7 +28,12 @@ impl SystemApi for App {
     }
 
     async fn list_search_account_health(&self, caller: Caller) -> Answered<Answer<Vec<SearchAccountHealth>>> {
-        Ok(Answer(system::accounts(&self.search, &*caller.member()?).await?))
+        let granted: Granted = caller.get()?;
+        let mut accounts = system::accounts(&self.search, &*caller.member()?).await?;
+        if !granted.allowed.contains(Scope::Account) {
+            accounts.iter_mut().for_each(|account| account.email = None);
+        }
+        Ok(Answer(accounts))
     }
 
     async fn get_feature_flags(&self, caller: Caller) -> Answered<Answer<FeatureFlags>> {

@@ -46,7 +46,7 @@ pub struct Authorize {
 /// the path to the request.
 ///
 /// # Errors
-/// 404, 403 or 402, in this order, and the errors of the inner layers.
+/// 403 for the scope of the token, then 404, 403 or 402, in this order, and the errors of the inner layers.
 pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let Some(operation) = operation::of(&request) else {
         // The router is more lenient about empty segments than the operation table. A path that is not in the table answers 404.
@@ -60,6 +60,7 @@ pub async fn authorize<E: Endpoint>(settings: Arc<Authorize>, next: Arc<E>, mut 
         let shared = settings.open(&request, operation).await?;
         request.set_data(shared);
     } else if let Some(admitted) = request.data::<Admitted>().cloned() {
+        admitted.granted.require(operation.scope)?;
         settings.check(&mut request, operation, &admitted).await?;
     }
     next.call(request).await.map(IntoResponse::into_response)

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use api::{
     error::{ApiError, Code},
     operation::Access,
+    scope::AskFor,
 };
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result, http::StatusCode};
 
@@ -37,6 +38,8 @@ pub struct Authenticate {
     pub base_url: String,
     /// The URL of the metadata that says where to get a token.
     pub metadata: String,
+    /// The scope to ask for first. `None` leaves it to the client.
+    pub first_scope: Option<&'static str>,
     /// The base rate of share links.
     pub config: Arc<Config>,
     /// Counts failed sign-ins.
@@ -66,10 +69,14 @@ pub async fn authenticate<E: Endpoint>(
 }
 
 impl Authenticate {
-    /// Adds the challenge to a refusal of an inner layer: the caller was deleted while the request was under way.
+    /// Adds the challenge to a refusal of an inner layer: the token lacks a scope, or the caller was deleted while the request was under
+    /// way.
     fn challenged(&self, mut error: Error) -> Error {
-        if error.status() == StatusCode::UNAUTHORIZED && error.data::<Challenge>().is_none() {
-            error.set_data(Challenge(challenge(&self.metadata, Some("invalid_token"))));
+        if let Some(AskFor(scopes)) = error.data::<AskFor>() {
+            let scopes = scopes.words().collect::<Vec<_>>().join(" ");
+            error.set_data(Challenge(challenge(&self.metadata, Some("insufficient_scope"), Some(&scopes))));
+        } else if error.status() == StatusCode::UNAUTHORIZED && error.data::<Challenge>().is_none() {
+            error.set_data(Challenge(challenge(&self.metadata, Some("invalid_token"), self.first_scope)));
         }
         error
     }
@@ -89,6 +96,7 @@ impl Authenticate {
         let key = format!("user/{}", admitted.member.user.id);
         request.set_data(CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate });
         request.set_data(admitted.member.clone());
+        request.set_data(admitted.granted);
         request.set_data(admitted);
         Ok(())
     }
@@ -152,7 +160,7 @@ impl Authenticate {
 
     fn refusal(&self, problem: Option<&str>, hint: &str) -> Error {
         let mut error = Error::from(ApiError::new(Code::Unauthorized).hint(hint));
-        error.set_data(Challenge(challenge(&self.metadata, problem)));
+        error.set_data(Challenge(challenge(&self.metadata, problem, self.first_scope)));
         error
     }
 }

@@ -89,16 +89,16 @@ pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item 
     pairs.filter(move |(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// The value of `WWW-Authenticate` for a 401 (or a 400 or 403 about a token).
+/// The value of `WWW-Authenticate` for a 401 or 403 about a token.
 ///
 /// `metadata` is the URL of the protected-resource metadata of the called API. Without credentials there is no `error` (RFC
-/// 6750 section 3.1). With a bad token it is `invalid_token`.
+/// 6750 section 3.1). `scope` is what a client should ask for.
 #[must_use]
-pub fn challenge(metadata: &str, error: Option<&str>) -> String {
-    match error {
-        None => format!("Bearer resource_metadata=\"{metadata}\""),
-        Some(error) => format!("Bearer error=\"{error}\", resource_metadata=\"{metadata}\""),
-    }
+pub fn challenge(metadata: &str, error: Option<&str>, scope: Option<&str>) -> String {
+    let error = error.map(|error| format!("error=\"{error}\""));
+    let scope = scope.map(|scope| format!("scope=\"{scope}\""));
+    let parameters = error.into_iter().chain(scope).chain([format!("resource_metadata=\"{metadata}\"")]);
+    format!("Bearer {}", parameters.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns whether the request's headers show that it comes from a page of `origin`.
@@ -192,8 +192,13 @@ mod tests {
 
     #[test]
     fn a_challenge_without_credentials_names_no_error() {
-        assert_eq!(challenge("http://a/m", None), "Bearer resource_metadata=\"http://a/m\"");
-        let bad = challenge("http://a/m", Some("invalid_token"));
+        assert_eq!(challenge("http://a/m", None, None), "Bearer resource_metadata=\"http://a/m\"");
+        let bad = challenge("http://a/m", Some("invalid_token"), None);
         assert_eq!(bad, "Bearer error=\"invalid_token\", resource_metadata=\"http://a/m\"");
+        let weak = challenge("http://a/m", Some("insufficient_scope"), Some("search:read account"));
+        assert_eq!(
+            weak,
+            "Bearer error=\"insufficient_scope\", scope=\"search:read account\", resource_metadata=\"http://a/m\""
+        );
     }
 }

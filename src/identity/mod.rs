@@ -3,6 +3,7 @@
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, both reached over HTTP). This
 //! module verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
+pub mod allowance;
 mod audience;
 pub mod clients;
 pub mod credentials;
@@ -20,6 +21,7 @@ pub mod revocation;
 pub mod session;
 pub mod token;
 
+use api::scope::Scopes;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use entity::user;
@@ -82,8 +84,10 @@ pub struct AccessToken {
     pub digest: [u8; 32],
     /// The client it was issued to.
     pub client_id: String,
-    /// Granted scopes.
+    /// Scopes, as the token names them.
     pub scopes: Vec<String>,
+    /// What they allow in the API.
+    pub rights: Scopes,
     /// `iat`, in whole seconds.
     pub issued_at: DateTime<Utc>,
     /// `exp`, in whole seconds.

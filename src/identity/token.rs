@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use api::scope::Scopes;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -78,7 +79,9 @@ struct Body {
     auth_time: Option<f64>,
     jti: String,
     client_id: String,
-    scope: Option<String>,
+    scope: Option<Words>,
+    /// The scopes, as some issuers state them.
+    scp: Option<Words>,
     email: Option<String>,
     email_verified: Option<bool>,
     name: Option<String>,
@@ -87,6 +90,23 @@ struct Body {
     gty: Option<serde_json::Value>,
     /// `app` for a token of an application, as other issuers state it.
     idtyp: Option<serde_json::Value>,
+}
+
+/// Words in one text, separated by spaces, or in a list.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Words {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Words {
+    fn split(self) -> Vec<String> {
+        match self {
+            Self::Text(text) => text.split_ascii_whitespace().map(str::to_owned).collect(),
+            Self::List(words) => words,
+        }
+    }
 }
 
 /// A token with a valid signature, and the claims that are checked at each request.
@@ -228,12 +248,14 @@ struct Times {
 fn accepted(body: Body, people: &str, digest: [u8; 32], times: Times) -> AccessToken {
     let Times { issued_at, expires_at, auth_time } = times;
     let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
+    let scopes: Vec<String> = [body.scope, body.scp].into_iter().flatten().flat_map(Words::split).collect();
     AccessToken {
         claims: Claims { issuer: people.to_owned(), subject: body.sub, email, name: body.name, issued_at, auth_time },
         id: body.jti,
         digest,
         client_id: body.client_id,
-        scopes: body.scope.unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect(),
+        rights: Scopes::asked(scopes.iter().map(String::as_str)),
+        scopes,
         issued_at,
         expires_at,
         grant_id: body.sightline_grant,

@@ -2,7 +2,10 @@
 //!
 //! Those about a person come from operations of the API, as tools do, so they obey the same rights and are cleaned in the same way.
 
-use api::error::{ApiError, Code};
+use api::{
+    error::{ApiError, Code},
+    scope::Scope,
+};
 use percent_encoding::percent_decode_str;
 use poem::http::request::Parts;
 use rmcp::{
@@ -93,6 +96,12 @@ pub fn templates() -> Vec<ResourceTemplate> {
             )
             .with_mime_type(JSON),
     ]
+}
+
+/// Returns the scope that reading the resource at `uri` needs, if any.
+#[must_use]
+pub fn needed(uri: &str) -> Option<Scope> {
+    Named::parse(uri).filter(|named| *named != Named::Guide).map(|_| Scope::SearchRead)
 }
 
 /// Reads the resource at `uri` for the caller of `outer`.

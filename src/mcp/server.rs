@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use api::error::{ApiError, Code};
+use api::{
+    error::{ApiError, Code},
+    scope::Scope,
+};
 use futures_util::{FutureExt as _, future::BoxFuture};
 use poem::http::{Method, request::Parts};
 use rmcp::{
@@ -15,7 +18,7 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{
@@ -203,6 +206,24 @@ impl Server {
         async move { server.answer(&call.name, call.arguments, &outer).await }.boxed()
     }
 
+    /// Returns the scope that the answer to `message` needs, if any.
+    pub fn needed(&self, message: &Value) -> Option<Scope> {
+        let params = &message["params"];
+        let text = |name: &str| params[name].as_str().unwrap_or_default();
+        match message["method"].as_str()? {
+            "tools/call" => self.needed_by_tool(text("name"), params["arguments"].as_object().unwrap_or(&Map::new())),
+            "resources/read" => resources::needed(text("uri")),
+            // Names of properties are completed.
+            "completion/complete" => Some(Scope::SearchRead),
+            _ => None,
+        }
+    }
+
+    /// Returns the scope that a call of a tool needs. A call that is refused for other reasons needs none.
+    pub fn needed_by_tool(&self, name: &str, arguments: &JsonObject) -> Option<Scope> {
+        self.0.offers.find(name, arguments)?.ok()?.operation.scope
+    }
+
     /// Calls the tool `name` on behalf of the caller of `outer`.
     async fn answer(&self, name: &str, arguments: JsonObject, outer: &Parts) -> Written {
         let offer = match self.0.offers.find(name, &arguments) {
@@ -259,7 +280,7 @@ impl Server {
         let properties = &self.0.properties;
         if offer.operation.is_property_scoped() {
             Ok(State::of_answer(answer))
-        } else if answer["data"]["searchAccounts"].is_array() {
+        } else if offer.operation.id == "listSearchAccountHealth" {
             properties.account(outer).await
         } else if offer.operation.id == "listProperties" && answer["data"] == json!([]) {
             properties.absence(outer).await

@@ -9,6 +9,7 @@ use api::{
     body::check_content_type,
     error::{ApiError, Code},
     json,
+    scope::Granted,
 };
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -95,13 +96,15 @@ impl Endpoint for Transport {
             Form::Json => PlainCall::read(request.headers(), &bytes, takes_events),
             Form::Events => None,
         };
-        let id = match &call {
-            Some(call) => call.id.clone(),
+        let (id, needed) = match &call {
+            Some(call) => (call.id.clone(), self.server.needed_by_tool(&call.name, &call.arguments)),
             None => match judged(request.headers(), &bytes) {
-                Ok(id) => id,
+                Ok(mut message) => (message["id"].take(), self.server.needed(&message)),
                 Err((code, id, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &id, &advice)),
             },
         };
+        // Asked here and not only in front of the operation, because clients step up on a 403 of the endpoint itself.
+        request.data().copied().unwrap_or(Granted::NOTHING).require(needed)?;
         let mut outer = http::Request::from(request).into_parts().0;
         if let Some(call) = call {
             let is_typed = call.has_typed_result;
@@ -126,13 +129,12 @@ impl Endpoint for Transport {
     }
 }
 
-/// Returns the id of the message in `bytes`, or the code, the id and the text of the refusal of what the SDK would answer in plain text.
+/// Returns the message in `bytes`, or the code, the id and the text of the refusal of what the SDK would answer in plain text.
 fn judged(headers: &HeaderMap, bytes: &[u8]) -> Result<Value, (i32, Value, String)> {
     let mut message = message(bytes).map_err(|(code, advice)| (code, Value::Null, advice))?;
-    let id = message["id"].take();
     match unknown_version(headers, &message) {
-        Some(advice) => Err((INVALID_REQUEST, id, advice)),
-        None => Ok(id),
+        Some(advice) => Err((INVALID_REQUEST, message["id"].take(), advice)),
+        None => Ok(message),
     }
 }
 

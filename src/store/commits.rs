@@ -29,7 +29,6 @@ const UNRELATED: &[&str] = &[
     "branded_keyword",
     "classification",
     "client_use",
-    "consent",
     "departure_key",
     "filter_preset",
     "oauth_client",

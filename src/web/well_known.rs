@@ -1,5 +1,6 @@
 //! Protected-resource metadata (RFC 9728): where clients of each API find the issuer. Public, from any origin.
 
+use ::api::scope::Scope;
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response, error::MethodNotAllowedError, get, handler, http::Method,
     web::Data,
@@ -37,12 +38,13 @@ impl ResourceMetadata {
         )
     }
 
-    fn document(&self, resource: &str) -> Value {
+    fn document(&self, resource: &str, scopes: &[Scope]) -> Value {
         // offline_access concerns the issuer and is not a scope of the resource (MCP says the same).
+        let scopes = ["openid", "profile", "email"].into_iter().chain(scopes.iter().map(|scope| scope.as_str()));
         json!({
             "resource": resource,
             "authorization_servers": [self.issuer],
-            "scopes_supported": ["openid", "profile", "email"],
+            "scopes_supported": scopes.collect::<Vec<_>>(),
             "bearer_methods_supported": ["header"],
             "resource_name": "Sightline",
         })
@@ -51,12 +53,13 @@ impl ResourceMetadata {
 
 #[handler]
 fn api(Data(metadata): Data<&ResourceMetadata>) -> Response {
-    json_document(&metadata.document(&metadata.api))
+    json_document(&metadata.document(&metadata.api, &Scope::ALL))
 }
 
 #[handler]
 fn mcp(Data(metadata): Data<&ResourceMetadata>) -> Response {
-    json_document(&metadata.document(&metadata.mcp))
+    // Assistants ask for every scope that is listed here, and few tools need more.
+    json_document(&metadata.document(&metadata.mcp, &[Scope::SearchRead, Scope::RecordsWrite]))
 }
 
 /// A public JSON document that may be cached for a few minutes.

@@ -1,7 +1,10 @@
 //! Bearer tokens and the browser session at the API.
 
 use poem::http::Method;
-use sightline::{cli::login::login, random::Random};
+use sightline::{
+    cli::login::{EVERYTHING, login},
+    random::Random,
+};
 
 use crate::support::{
     actor::{Actor, Answer},
@@ -87,7 +90,8 @@ async fn a_token_for_another_resource_is_refused() {
 #[tokio::test]
 async fn a_token_counts_in_the_header_only_and_once() {
     let base = &shared().service.base_url;
-    let token = login(base, "owner", sightline::app::http_client().unwrap(), &Random::system()).await.unwrap();
+    let token =
+        login(base, "owner", EVERYTHING, sightline::app::http_client().unwrap(), &Random::system()).await.unwrap();
     let anonymous = shared().anonymous();
     let answer = anonymous.get(&format!("/api?access_token={token}")).await.expect(401);
     assert!(!answer.header("www-authenticate").contains("error="));

@@ -36,6 +36,7 @@ mod properties;
 mod rate_limits;
 mod records;
 mod restart;
+mod scopes;
 mod search_accounts;
 mod statements;
 mod support;

@@ -37,6 +37,7 @@ struct Operation {
     verb: String,
     path: String,
     access: Ident,
+    scope: Option<Ident>,
     idempotency: Option<Ident>,
     role: Ident,
     plan: Option<Ident>,
@@ -106,6 +107,7 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
         verb: String::new(),
         path: String::new(),
         access: format_ident!("SessionOrOauth"),
+        scope: None,
         idempotency: None,
         role: format_ident!("Viewer"),
         plan: None,
@@ -127,6 +129,9 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
     }
     if (found.verb == "get") == found.idempotency.is_some() {
         return Err(Error::new_spanned(&method.sig, "#[idempotency(…)] stands on every operation but get"));
+    }
+    if (found.access == "SessionOrOauth") != found.scope.is_some() {
+        return Err(Error::new_spanned(&method.sig, "#[scope(…)] stands on every operation that takes a token"));
     }
     if found.path.contains("{id}") && !found.path.starts_with("/api/properties/{id}") && found.id.is_none() {
         return Err(Error::new_spanned(&method.sig, "#[id(…)] says what record `{id}` names where it is no property"));
@@ -151,6 +156,7 @@ fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> 
             found.path = attribute.parse_args::<LitStr>()?.value();
         }
         "access" => found.access = attribute.parse_args()?,
+        "scope" => found.scope = Some(attribute.parse_args()?),
         "idempotency" => {
             let mark: Ident = attribute.parse_args()?;
             if mark != "enforced" && mark != "ignored" {
@@ -245,6 +251,10 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     let id = camel_case(&method.sig.ident.to_string());
     let (tag, access, path, role, errors) = (&all.tag, &op.access, &op.path, &op.role, &op.errors);
     let verb = format_ident!("{}", op.verb.to_uppercase());
+    let scope = match &op.scope {
+        Some(scope) if scope != "none" => quote!(Some(crate::scope::Scope::#scope)),
+        _ => quote!(None),
+    };
     let idempotency =
         op.idempotency.as_ref().map_or_else(|| quote!(None), |mark| quote!(Some(crate::operation::Idempotency::#mark)));
     let structs = || arguments.iter().map(|a| &a.ty).filter(|ty| last_segment(ty).is_some_and(|s| s == "Params"));
@@ -268,7 +278,7 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
     quote! {
         crate::operation::Operation {
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
-            access: crate::operation::Access::#access, idempotency: #idempotency, role: crate::models::Role::#role,
+            access: crate::operation::Access::#access, scope: #scope, idempotency: #idempotency, role: crate::models::Role::#role,
             feature: #feature, etag: #etag, is_paid: #paid, deprecated: #deprecated, id_of: #id_of,
             errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], question: #question,
             docs: #summary,

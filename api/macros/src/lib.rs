@@ -15,6 +15,7 @@ use proc_macro::TokenStream;
 /// - `#[get("/api/tags")]`, `#[post(…)]`, `#[put(…)]`, `#[delete(…)]`: method and path;
 /// - `#[idempotency(enforced)]` or `#[idempotency(ignored)]`: required on everything but `get`;
 /// - `#[access(Public)]` or `#[access(ShareToken)]`: default is `SessionOrOauth`;
+/// - `#[scope(SearchRead)]`, or `#[scope(none)]`: the scope that an access token needs; required where a token is taken;
 /// - `#[role(Editor)]`: the role that the operation needs on the property in its path; default `Viewer`;
 /// - `#[errors(FilterTooComplex, …)]`: codes beyond those that follow from access, path and idempotency;
 /// - `#[deprecated("2026-09-14", "getSuccessor")]`: the day since which another operation replaces it, and that operation.

@@ -50,6 +50,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_performance(
         &self,
         caller: Caller,
@@ -69,6 +70,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_cannibalization(
         &self,
         caller: Caller,
@@ -89,6 +91,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_growth_opportunities(
         &self,
         caller: Caller,
@@ -109,6 +112,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_query_insights(
         &self,
         caller: Caller,
@@ -129,6 +133,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_query_count(
         &self,
         caller: Caller,
@@ -151,6 +156,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn export_property_query_count_raw(
         &self,
         caller: Caller,
@@ -169,6 +175,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn list_property_countries(
         &self,
         caller: Caller,
@@ -187,6 +194,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_countries_timeseries(
         &self,
         caller: Caller,
@@ -205,6 +213,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_table_sparklines(
         &self,
         caller: Caller,
@@ -233,6 +242,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn export_property_performance_csv(&self, caller: Caller, params: Params<ExportParams>) -> Answered<Csv>;
 
     /// Branded, non-branded and anonymised traffic
@@ -248,6 +258,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(SearchRead)]
     async fn get_property_branded_traffic(
         &self,
         caller: Caller,

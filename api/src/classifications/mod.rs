@@ -27,6 +27,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// Ordered by keyword. A query is branded when it contains a keyword between word boundaries, ignoring case. `suggest=true` adds
     /// terms to look at, each with what the queries say of it. If queries cannot be read, these are from the name of the site alone.
     #[get("/api/properties/{id}/branded-keywords")]
+    #[scope(SearchRead)]
     async fn list_property_branded_keywords(
         &self,
         caller: Caller,
@@ -40,6 +41,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(enforced)]
     #[role(Editor)]
     #[errors(FilterTooComplex)]
+    #[scope(RecordsWrite)]
     async fn create_property_branded_keywords(
         &self,
         caller: Caller,
@@ -54,6 +56,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    #[scope(SearchRead)]
     async fn preview_property_branded_keywords(
         &self,
         caller: Caller,
@@ -66,6 +69,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[delete("/api/properties/{id}/branded-keywords")]
     #[idempotency(ignored)]
     #[role(Editor)]
+    #[scope(RecordsWrite)]
     async fn delete_property_branded_keyword(
         &self,
         caller: Caller,
@@ -76,6 +80,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// Saved classifications of pages, ordered by name.
     #[get("/api/properties/{id}/segments")]
+    #[scope(SearchRead)]
     async fn list_property_segments(&self, caller: Caller, params: Params<Paging>) -> Answered<Listed<Segment>>;
 
     /// Create a segment
@@ -86,6 +91,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(enforced)]
     #[role(Editor)]
     #[errors(FilterTooComplex)]
+    #[scope(RecordsWrite)]
     async fn create_property_segment(&self, caller: Caller, body: Body<SegmentInput>) -> Answered<Created<Segment>>;
 
     /// Preview of a segment
@@ -96,6 +102,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    #[scope(SearchRead)]
     async fn preview_property_segment(
         &self,
         caller: Caller,
@@ -106,6 +113,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// As `listPropertySegments` shows it.
     #[get("/api/properties/{id}/segments/{segmentId}")]
+    #[scope(SearchRead)]
     async fn get_property_segment(&self, caller: Caller, segment_id: Path<Uuid>) -> Answered<Record<Segment>>;
 
     /// Replace a segment
@@ -115,6 +123,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(FilterTooComplex, PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn update_property_segment(
         &self,
         caller: Caller,
@@ -129,12 +138,14 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn delete_property_segment(&self, caller: Caller, segment_id: Path<Uuid>) -> Answered<NoContent>;
 
     /// Topic clusters of a property
     ///
     /// Saved classifications of queries, ordered by name.
     #[get("/api/properties/{id}/topic-clusters")]
+    #[scope(SearchRead)]
     async fn list_property_topic_clusters(
         &self,
         caller: Caller,
@@ -149,6 +160,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(enforced)]
     #[role(Editor)]
     #[errors(FilterTooComplex)]
+    #[scope(RecordsWrite)]
     async fn create_property_topic_cluster(
         &self,
         caller: Caller,
@@ -163,6 +175,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(FilterTooComplex, SearchAccountDisconnected, SearchSiteRefused, SearchEngineUnavailable)]
+    #[scope(SearchRead)]
     async fn preview_property_topic_cluster(
         &self,
         caller: Caller,
@@ -173,6 +186,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     ///
     /// As `listPropertyTopicClusters` shows it.
     #[get("/api/properties/{id}/topic-clusters/{clusterId}")]
+    #[scope(SearchRead)]
     async fn get_property_topic_cluster(
         &self,
         caller: Caller,
@@ -186,6 +200,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(FilterTooComplex, PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn update_property_topic_cluster(
         &self,
         caller: Caller,
@@ -200,6 +215,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[role(Editor)]
     #[errors(PreconditionFailed)]
+    #[scope(RecordsWrite)]
     async fn delete_property_topic_cluster(&self, caller: Caller, cluster_id: Path<Uuid>) -> Answered<NoContent>;
 }
 

@@ -159,6 +159,8 @@ fn word(code: Code) -> String {
         Code::InvalidRequest | Code::UnsupportedApiVersion => "",
         Code::FilterTooComplex => "Filters",
         Code::NotAvailableForSearchType => "SearchType",
+        Code::Forbidden => "Role",
+        Code::InsufficientScope => "Scope",
         Code::SubscriptionRequired => "Plan",
         Code::PropertyQuotaExceeded => "Quota",
         Code::SearchAccountDisconnected => "Account",
@@ -191,6 +193,9 @@ pub fn codes(operation: &Operation, has_body: bool) -> Vec<Code> {
     ];
     if operation.access == Access::SessionOrOauth {
         codes.extend([Code::Unauthorized, Code::Unavailable]);
+    }
+    if operation.scope.is_some() {
+        codes.push(Code::InsufficientScope);
     }
     if operation.is_property_scoped() {
         codes.push(Code::SubscriptionRequired);
@@ -242,6 +247,7 @@ fn error_response(operation: &Operation, status: u16, codes: &[Code]) -> Value {
     }
     match status {
         401 => headers.push("WWW-Authenticate"),
+        403 if codes.contains(&Code::InsufficientScope) => headers.push("WWW-Authenticate"),
         402 => headers.push("Link"),
         405 => headers.push("Allow"),
         _ => {}
@@ -271,7 +277,7 @@ fn shared_headers() -> Value {
         "X-RateLimit-Remaining": header("Requests left right now.", whole(), json!(59)),
         "X-RateLimit-Reset": header("Time when the limit is full again, in Unix seconds.", whole(), json!(1_790_000_000)),
         "Retry-After": header("Seconds to wait before trying again.", json!({ "type": "integer", "format": "int64", "minimum": 1 }), json!(1)),
-        "WWW-Authenticate": header("Names the protected-resource metadata (RFC 9728).", text(), json!("Bearer resource_metadata=\"https://sightline.example/.well-known/oauth-protected-resource\"")),
+        "WWW-Authenticate": header("Names the protected-resource metadata (RFC 9728), and with `insufficient_scope` the scopes to ask for (RFC 6750).", text(), json!("Bearer resource_metadata=\"https://sightline.example/.well-known/oauth-protected-resource\"")),
         "Link": header("On 402 the page of plans (`rel=payment`); on a deprecated operation the changelog (`rel=deprecation`) and the operation to use instead (`rel=successor-version`).", text(), json!("<https://sightline.example/subscribe>; rel=\"payment\"")),
         "Deprecation": header("Time since which the operation is deprecated (RFC 9745).", text(), json!("@1789344000")),
         "Vary": header("Headers of the request that select the answer.", text(), json!("Accept-Encoding, Authorization, Cookie, X-API-Version")),

@@ -1,30 +1,37 @@
 //! The security schemes, and the URLs of the server and its OAuth endpoints.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Locations, each_operation};
-use crate::operation::Access;
+use crate::{operation::Access, scope::Scope};
 
 /// Name of the session cookie.
 pub const SESSION_COOKIE: &str = "sightline_session";
 
+/// The scopes of `OpenID` Connect, which every issuer knows.
+const IDENTITY: [(&str, &str); 4] = [
+    ("openid", "Sign in"),
+    ("profile", "Name"),
+    ("email", "E-mail address"),
+    ("offline_access", "Stay signed in with a refresh token"),
+];
+
 /// Adds the security schemes: OAuth 2.0, a plain bearer token for clients without OAuth, and the session cookie. Each
 /// is an alternative to the others.
 pub fn document_schemes(document: &mut Value) {
+    let own = Scope::ALL.map(|scope| (scope.as_str(), scope.description()));
+    let scopes: Map<String, Value> =
+        IDENTITY.into_iter().chain(own).map(|(scope, text)| (scope.to_owned(), text.into())).collect();
     document["components"]["securitySchemes"] = json!({
         "oauth2": {
             "type": "oauth2",
-            "description": "Authorization code with PKCE (S256). Public clients are allowed.",
+            "description": "Authorization code with PKCE (S256). Public clients are allowed. A token does what its scopes say, and no more \
+                            than the person allows the client now; one for none of `search:read`, `records:write` and `account` has all three.",
             "flows": { "authorizationCode": {
                 "authorizationUrl": "/oauth/authorize",
                 "tokenUrl": "/oauth/token",
                 "refreshUrl": "/oauth/token",
-                "scopes": {
-                    "openid": "Sign in",
-                    "profile": "Name",
-                    "email": "E-mail address",
-                    "offline_access": "Stay signed in with a refresh token",
-                },
+                "scopes": scopes,
             } },
         },
         "bearer": {
@@ -38,7 +45,10 @@ pub fn document_schemes(document: &mut Value) {
     });
     each_operation(document, |operation, object| {
         let security = match operation.access {
-            Access::SessionOrOauth => json!([{ "oauth2": ["openid"] }, { "bearer": [] }, { "session": [] }]),
+            Access::SessionOrOauth => {
+                let scopes: Vec<&str> = operation.scope.map(Scope::as_str).into_iter().collect();
+                json!([{ "oauth2": scopes }, { "bearer": [] }, { "session": [] }])
+            }
             Access::Public | Access::ShareToken => json!([]),
         };
         object.insert("security".to_owned(), security);

@@ -26,12 +26,14 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     ///
     /// Returns the last known state of the caller's search-engine accounts and SEO providers. Sends no upstream request.
     #[get("/api/integrations/status")]
+    #[scope(Account)]
     async fn get_integrations_status(&self, caller: Caller) -> Answered<Answer<IntegrationsStatus>>;
 
     /// Connection to provider A
     ///
     /// Returns the last known state. Credentials are never shown.
     #[get("/api/integrations/provider-a")]
+    #[scope(Account)]
     async fn get_provider_a_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Store credentials for provider A
@@ -43,6 +45,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[plan(SeoProviders)]
     #[errors(SubscriptionRequired, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
+    #[scope(Account)]
     async fn connect_provider_a_integration(
         &self,
         caller: Caller,
@@ -54,6 +57,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     /// Succeeds also if none are stored.
     #[delete("/api/integrations/provider-a")]
     #[idempotency(ignored)]
+    #[scope(Account)]
     async fn disconnect_provider_a_integration(&self, caller: Caller) -> Answered<NoContent>;
 
     /// Test the stored credentials for provider A
@@ -63,12 +67,14 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[plan(SeoProviders)]
     #[errors(SubscriptionRequired, ProviderNotConnected)]
+    #[scope(Account)]
     async fn test_provider_a_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Connection to provider B
     ///
     /// Returns the last known state. Credentials are never shown.
     #[get("/api/integrations/provider-b")]
+    #[scope(Account)]
     async fn get_provider_b_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Store credentials for provider B
@@ -80,6 +86,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[plan(SeoProviders)]
     #[errors(SubscriptionRequired, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
+    #[scope(Account)]
     async fn connect_provider_b_integration(
         &self,
         caller: Caller,
@@ -91,6 +98,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     /// Succeeds also if none are stored.
     #[delete("/api/integrations/provider-b")]
     #[idempotency(ignored)]
+    #[scope(Account)]
     async fn disconnect_provider_b_integration(&self, caller: Caller) -> Answered<NoContent>;
 
     /// Test the stored credentials for provider B
@@ -100,6 +108,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     #[idempotency(ignored)]
     #[plan(SeoProviders)]
     #[errors(SubscriptionRequired, ProviderNotConnected)]
+    #[scope(Account)]
     async fn test_provider_b_integration(&self, caller: Caller) -> Answered<Answer<ProviderConnection>>;
 
     /// Keyword research
@@ -120,6 +129,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
         SearchSiteRefused,
         SearchEngineUnavailable
     )]
+    #[scope(Account)]
     async fn get_property_keyword_research(
         &self,
         caller: Caller,
@@ -135,6 +145,7 @@ pub trait IntegrationsApi: Send + Sync + 'static {
     #[paid]
     #[plan(SeoProviders)]
     #[errors(ProviderNotConnected, ProviderRejectedCredentials, ProviderOutOfCredit, ProviderUnavailable)]
+    #[scope(Account)]
     async fn get_property_backlinks(
         &self,
         caller: Caller,

@@ -95,6 +95,9 @@ pub struct Consent {
     /// Scopes that the user has allowed.
     #[oai(validator(max_length = 255))]
     pub scopes: Vec<String>,
+    /// How much of it the application may do: `read`, `records` or `everything`.
+    #[oai(validator(max_length = 16))]
+    pub allows: String,
     /// Time of the first consent.
     pub created_at: Timestamp,
     /// Time of the last consent.

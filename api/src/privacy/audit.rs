@@ -75,6 +75,8 @@ pub enum AuditAction {
     ApplicationRevoked,
     /// A refused application was allowed again.
     ApplicationAllowed,
+    /// The choice of how much an application may do was changed.
+    ApplicationChanged,
     /// An annotation was deleted.
     AnnotationDeleted,
     /// A segment was deleted.

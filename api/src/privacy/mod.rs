@@ -40,6 +40,7 @@ pub trait PrivacyApi: Send + Sync + 'static {
     /// one waits.
     #[get("/api/privacy/access")]
     #[etag(None)]
+    #[scope(Account)]
     async fn export_personal_data(&self, caller: Caller) -> Answered<Streamed<PersonalData>>;
 
     /// Delete the caller's data
@@ -50,6 +51,7 @@ pub trait PrivacyApi: Send + Sync + 'static {
     /// A new sign-in afterwards starts afresh.
     #[post("/api/privacy/delete")]
     #[idempotency(ignored)]
+    #[scope(Account)]
     async fn delete_personal_data(&self, caller: Caller) -> Answered<NoContent>;
 }
 

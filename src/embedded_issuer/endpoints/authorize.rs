@@ -18,6 +18,7 @@ use crate::embedded_issuer::{
     response::OAuthError,
     sessions::SignedIn,
 };
+use crate::identity::allowance::Allowance;
 
 /// Checks an authorization request and shows the next page, or answers the client.
 #[handler]
@@ -128,8 +129,12 @@ impl IdentityProvider {
     async fn allow(&self, asked: &Asked, request: &Request, form: &Parameters) -> Result<Response, OAuthError> {
         let signed_in = self.accepted(asked, request).await?;
         let named = |signed_in: &SignedIn| form.get("session") == Some(signed_in.session.id.to_string().as_str());
-        let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
-        self.remember_consent(&signed_in.person.subject, &asked.address, &asked.request.scope).await?;
+        // A page that offers no choice sends none.
+        let allowance = form.get("allowance").map_or(Some(Allowance::Everything), Allowance::parse);
+        let Some((signed_in, allowance)) = signed_in.filter(named).zip(allowance) else {
+            return Ok(redirect(&asked.action()));
+        };
+        self.remember_consent(&signed_in.person.subject, &asked.address, &asked.request.scope, allowance).await?;
         self.authorize(asked, &signed_in.person, Some(&signed_in)).await
     }
 

@@ -6,11 +6,13 @@ use url::Url;
 
 use super::asked::Asked;
 use crate::{
-    embedded_issuer::{
-        IdentityProvider, issue::has_scope, request::ReturnAddress, response::OAuthError, sessions::SignedIn,
-    },
+    embedded_issuer::{IdentityProvider, request::ReturnAddress, response::OAuthError, scope, sessions::SignedIn},
+    identity::allowance::Allowance,
     urls::is_loopback,
-    web::page::{Page, permissions::permissions},
+    web::page::{
+        Page,
+        permissions::{Permissions, choice_field, choices},
+    },
 };
 
 /// Shows the page.
@@ -25,12 +27,19 @@ pub(super) async fn page(
     let name = client.name.as_deref().unwrap_or(&client.id);
     let subject = &signed_in.person.subject;
     let before_here = provider.consent(subject, &asked.address).await?.is_some();
-    let before = provider.has_allowed(subject, &client.id).await?;
+    let before = provider.allowance(subject, &client.id).await?;
+    let rights = scope::rights(&asked.request.scope);
+    let permissions = Permissions {
+        scopes: &asked.request.scope.split(' ').map(str::to_owned).collect::<Vec<_>>(),
+        rights,
+        opens_api: asked.request.opens(provider.settings.audiences.first()),
+    };
+    let choices = choices(rights);
     let body = html! {
         p { strong { (name) } " asks for access to your account " strong { (signed_in.person.email) } "." }
         @if before_here {
             p { "You have allowed it access before. Now it asks for more, or asks you to confirm." }
-        } @else if before {
+        } @else if before.is_some() {
             p { "You have allowed it access before, at another address. Now it leads to the one below." }
         }
         h2 { "The application" }
@@ -43,11 +52,15 @@ pub(super) async fn page(
             p.quiet-text { "The application chose its name itself. Allow access only if you started this and know the address." }
         }
         h2 { "What it may do" }
-        (permissions(|scope| has_scope(&asked.request.scope, scope)))
+        (permissions.list())
         p.quiet-text { "It never sees your password, and it cannot change it." }
         form method="post" action=(asked.action()) {
             (token.field())
             input type="hidden" name="session" value=(signed_in.session.id);
+            @if !choices.is_empty() {
+                (choice_field(&choices, before.unwrap_or(Allowance::Everything)))
+                p.quiet-text { "You can change this at any time on your account page." }
+            }
             div.actions {
                 button name="decision" value="allow" { "Allow" }
                 button.secondary name="decision" value="cancel" { "Cancel" }

@@ -4,7 +4,7 @@ use poem::{Response, handler, http::HeaderValue, web::Data};
 use serde_json::json;
 
 use crate::{
-    embedded_issuer::{IdentityProvider, response::OAuthError},
+    embedded_issuer::{IdentityProvider, response::OAuthError, scope},
     web::well_known::json_document,
 };
 
@@ -19,7 +19,7 @@ pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
         "revocation_endpoint": format!("{issuer}/oauth/revoke"),
         "userinfo_endpoint": format!("{issuer}/oauth/userinfo"),
         "jwks_uri": format!("{issuer}/oauth/jwks"),
-        "scopes_supported": ["openid", "profile", "email", "offline_access"],
+        "scopes_supported": scope::supported(),
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],

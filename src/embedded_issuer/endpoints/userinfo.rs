@@ -6,8 +6,9 @@ use serde_json::json;
 use crate::{
     embedded_issuer::{
         IdentityProvider, grants,
-        issue::{ACCESS_TOKEN_TYPE, AccessClaims, about, has_scope},
+        issue::{ACCESS_TOKEN_TYPE, AccessClaims, about},
         response::{OAuthError, private_json},
+        scope,
     },
     identity::credentials::{Presented, SESSION_COOKIE, presented},
 };
@@ -25,7 +26,7 @@ pub(super) async fn userinfo(
     let Some(claims) = provider.running_token(&token).await? else {
         return Ok(refusal(StatusCode::UNAUTHORIZED, Some("invalid_token")));
     };
-    if !has_scope(&claims.scope, "openid") {
+    if !scope::has(&claims.scope, "openid") {
         return Ok(refusal(StatusCode::FORBIDDEN, Some("insufficient_scope")));
     }
     let Some(person) = provider.person(&claims.sub).await? else {

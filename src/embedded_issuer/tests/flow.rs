@@ -3,7 +3,13 @@
 use chrono::TimeDelta;
 
 use super::{Answer, REDIRECT_URI, TestIssuer, client, text};
-use crate::{cli::login::login, random::Random};
+use crate::{
+    cli::login::{EVERYTHING, login},
+    random::Random,
+};
+
+/// The scopes that a client gets that asks for none of them.
+pub const EVERY_RIGHT: &str = "search:read records:write account";
 
 #[tokio::test]
 async fn a_client_gets_tokens_that_both_surfaces_accept() {
@@ -11,7 +17,7 @@ async fn a_client_gets_tokens_that_both_surfaces_accept() {
     let (_, tokens) = issuer.tokens().await;
     assert_eq!(tokens["token_type"], "Bearer");
     assert_eq!(tokens["expires_in"], 3600);
-    assert_eq!(tokens["scope"], "openid profile email offline_access");
+    assert_eq!(tokens["scope"], format!("openid profile email offline_access {EVERY_RIGHT}"));
     let access = text(&tokens, "access_token");
     let api = issuer.api(access).await;
     assert_eq!(api.status, 200);
@@ -76,20 +82,20 @@ async fn a_refresh_may_ask_for_less_and_later_for_the_whole_again() {
         Answer::of(request.bearer_auth(text(tokens, "access_token"))).await
     };
     let narrow = refresh(text(&tokens, "refresh_token"), "profile openid openid").await.json();
-    assert_eq!(narrow["scope"], "openid profile");
+    assert_eq!(narrow["scope"], format!("openid profile {EVERY_RIGHT}"));
     let access = text(&narrow, "access_token").split('.').nth(1).unwrap().to_owned();
     let claims = base64::Engine::decode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, access).unwrap();
     let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
     assert_eq!((&claims["scope"], claims.get("email")), (&serde_json::json!("openid profile"), None));
     assert!(userinfo(&narrow).await.json().get("email").is_none());
     let narrower = refresh(text(&narrow, "refresh_token"), "email").await.json();
-    assert_eq!(narrower["scope"], "email");
+    assert_eq!(narrower["scope"], format!("email {EVERY_RIGHT}"));
     assert!(narrower.get("id_token").is_none());
     assert_eq!(userinfo(&narrower).await.status, 403);
     let wide = refresh(text(&narrower, "refresh_token"), "openid admin").await;
     wide.refused("invalid_scope");
     let whole = issuer.refresh(&client, text(&narrower, "refresh_token")).await.json();
-    assert_eq!(whole["scope"], "openid profile email offline_access");
+    assert_eq!(whole["scope"], format!("openid profile email offline_access {EVERY_RIGHT}"));
     assert_eq!(userinfo(&whole).await.json()["email"], "owner@demo.test");
 }
 
@@ -207,9 +213,9 @@ async fn everything_of_a_person_can_be_revoked() {
 #[tokio::test]
 async fn the_login_command_signs_in() {
     let issuer = TestIssuer::start().await;
-    let token = login(&issuer.base, "viewer", client(), &Random::seeded(3)).await.unwrap();
+    let token = login(&issuer.base, "viewer", EVERYTHING, client(), &Random::seeded(3)).await.unwrap();
     assert!(issuer.api(&token).await.body.contains("viewer@demo.test"));
-    assert!(login(&issuer.base, "nobody", client(), &Random::seeded(3)).await.is_err());
+    assert!(login(&issuer.base, "nobody", EVERYTHING, client(), &Random::seeded(3)).await.is_err());
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ struct Api {
 async fn api(Data(api): Data<&Api>, request: &Request) -> Response {
     let metadata = format!("{}/.well-known/oauth-protected-resource", api.surface.audience);
     let refuse = |status: StatusCode, error| {
-        Response::builder().status(status).header("WWW-Authenticate", challenge(&metadata, error)).finish()
+        Response::builder().status(status).header("WWW-Authenticate", challenge(&metadata, error, None)).finish()
     };
     match api.admissions.admit(request.method(), request.headers(), Some(&api.surface), None).await {
         Ok(Some(admitted)) => {

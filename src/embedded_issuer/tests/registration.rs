@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{
     Answer, REDIRECT_URI, TestIssuer,
     browser::{ANN, Browser, PASSWORD},
+    flow::EVERY_RIGHT,
     start_time,
 };
 use crate::embedded_issuer::endpoints::registration::MAX_CLIENTS;
@@ -35,7 +36,7 @@ async fn a_public_client_is_registered_with_defaults_filled_in() {
     let id = client["client_id"].as_str().unwrap();
     let code = issuer.code(id, &[]).await;
     let tokens = issuer.redeem(id, &code, &[]).await.json();
-    assert_eq!(tokens["scope"], "openid profile email");
+    assert_eq!(tokens["scope"], format!("openid profile email {EVERY_RIGHT}"));
     assert!(tokens.get("refresh_token").is_none());
 }
 

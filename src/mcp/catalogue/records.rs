@@ -20,10 +20,9 @@ pub(super) const FIRST: &[Declaration] = &[
     Declaration {
         name: "get_connection_health",
         title: "Connection health",
-        description: "The state of the person's connections: search accounts (status, last success, last error) and SEO providers \
-                      (connected or not, credit left). Use it when data is missing or a tool says that an account is disconnected; hint \
-                      says what the person must do.",
-        operation: "getIntegrationsStatus",
+        description: "The state of the person's search accounts, checked now: status, last success, last error, sites that are refused. Use \
+                      it when data is missing or a tool says that an account is disconnected; hint says what the person must do.",
+        operation: "listSearchAccountHealth",
         ..Declaration::READS
     },
 ];

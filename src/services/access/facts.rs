@@ -10,6 +10,8 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
+use crate::identity::allowance::Allowance;
+
 /// A caller, by the identifier that the request presents.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller<'a> {
@@ -41,6 +43,8 @@ pub struct Facts {
     pub user: Arc<user::Model>,
     /// The revocations that apply to the token.
     pub revoked: Revoked,
+    /// How much the person allows the token's client, if the embedded issuer remembers a consent.
+    pub allows: Option<Allowance>,
     /// The end of the session.
     pub session_ends_at: Option<DateTime<Utc>>,
     /// The property requested, if it is tracked.
@@ -122,7 +126,8 @@ const TOKEN: CallerSql = CallerSql {
               OR (r.kind = 'grant' AND r.value = $4)) AS revoked, \
               (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before, \
               (SELECT d.left_at FROM departure d WHERE d.person = $7) AS left_at, \
-              EXISTS (SELECT 1 FROM client_refusal f WHERE f.user_id = u.id AND f.client_id = $6) AS client_refused",
+              EXISTS (SELECT 1 FROM client_refusal f WHERE f.user_id = u.id AND f.client_id = $6) AS client_refused, \
+              (SELECT min(c.allows) FROM consent c WHERE c.subject = $2 AND c.client_id = $6) AS allows",
     tables: "users u",
     condition: "u.issuer = $1 AND u.subject = $2",
     property: "$8",
@@ -192,13 +197,18 @@ pub async fn of_caller(
         }
         Caller::Session(_) => Revoked::default(),
     };
+    let allows: Option<String> = match caller {
+        Caller::Token { .. } => row.try_get("", "allows")?,
+        Caller::Session(_) => None,
+    };
     let session_ends_at = match caller {
         Caller::Session(_) => Some(row.try_get("", "session_ends_at")?),
         Caller::Token { .. } => None,
     };
     let user = Arc::new(user::Model::from_query_result(&row, "u_")?);
     let property = if property.is_some() { property_of(&row, true)? } else { None };
-    Ok(Some(Facts { user, revoked, session_ends_at, property: property.map(Arc::new) }))
+    let (allows, property) = (allows.as_deref().map(Allowance::stored), property.map(Arc::new));
+    Ok(Some(Facts { user, revoked, allows, session_ends_at, property }))
 }
 
 /// Returns the link with this hash, if its property is tracked.

@@ -7,7 +7,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use api::privacy::AuditAction;
+use api::{privacy::AuditAction, scope::Scopes};
 use chrono::{DateTime, Utc};
 use entity::{client_refusal, client_use, consent, oauth_client, user};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter};
@@ -15,7 +15,7 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection
 use super::{audit::Event, users};
 use crate::{
     error::Error,
-    identity::{clients, grants, local::local_subject},
+    identity::{allowance::Allowance, clients, grants, local::local_subject},
     random::Random,
     store::database,
 };
@@ -42,6 +42,12 @@ pub struct Application {
     pub redirect_uris: Vec<String>,
     /// The scopes that it has.
     pub scopes: Vec<String>,
+    /// What they allow in the API.
+    pub asked: Scopes,
+    /// How much of that the person allows it. `None` if they have not been asked here.
+    pub allowance: Option<Allowance>,
+    /// True if its tokens open the REST API, false if they open the tool endpoint only.
+    pub opens_api: bool,
     /// The time of the oldest consent that is in force. Only the embedded issuer states it.
     pub allowed_at: Option<DateTime<Utc>>,
     /// True if the person was asked, the answer is remembered, and no access is in force: the client gets it without a question.
@@ -62,6 +68,9 @@ impl Application {
             own: false,
             redirect_uris: Vec::new(),
             scopes: Vec::new(),
+            asked: Scopes::NONE,
+            allowance: None,
+            opens_api: true,
             allowed_at: None,
             remembered_only: false,
             used: None,
@@ -76,6 +85,13 @@ impl Application {
                 self.scopes.push(scope.to_owned());
             }
         }
+        self.asked = self.asked.or(Scopes::asked(scopes.split_ascii_whitespace()));
+    }
+
+    /// What it may do now.
+    #[must_use]
+    pub fn rights(&self) -> Scopes {
+        self.asked.and(self.allowance.map_or(Scopes::EVERY, Allowance::scopes))
     }
 
     fn allowed_since(&mut self, at: DateTime<Utc>) {
@@ -84,17 +100,18 @@ impl Application {
 }
 
 /// Returns the clients that may act for a person, the one used last first. Those of another's issuer are known by their use, and
-/// those that the person refuses are among them.
+/// those that the person refuses are among them. `api` is the audience of the REST API.
 pub async fn list(
     db: &impl ConnectionTrait,
     user: &user::Model,
     issuer: TokenIssuer,
+    api: &str,
     now: DateTime<Utc>,
 ) -> Result<Vec<Application>, Error> {
     let recorded = client_use::Entity::of_user(user.id).all(db).await?;
     let mut found = match issuer {
         TokenIssuer::Embedded => match local_subject(true, user) {
-            Some(subject) => allowed_here(db, subject, now).await?,
+            Some(subject) => allowed_here(db, subject, api, now).await?,
             None => HashMap::new(),
         },
         TokenIssuer::External => known_by_use(&recorded, &client_refusal::Entity::of_user(user.id).all(db).await?),
@@ -119,14 +136,19 @@ pub async fn list(
 async fn allowed_here(
     db: &impl ConnectionTrait,
     subject: &str,
+    api: &str,
     now: DateTime<Utc>,
 ) -> Result<HashMap<String, Application>, Error> {
-    let mut found = HashMap::new();
+    let (mut found, mut opening_api) = (HashMap::new(), HashSet::new());
     for grant in grants::of_subject(db, subject, now).await? {
         if grant.client_id == clients::WEB {
             continue;
         }
         let application = found.entry(grant.client_id.clone()).or_insert_with(|| Application::new(&grant.client_id));
+        let resources: Vec<String> = serde_json::from_str(&grant.resources).unwrap_or_default();
+        if resources.is_empty() || resources.iter().any(|one| one == api) {
+            opening_api.insert(grant.client_id);
+        }
         application.add_scopes(&grant.scope);
         application.allowed_since(grant.created_at);
     }
@@ -136,6 +158,7 @@ async fn allowed_here(
         let application = found.entry(id.clone()).or_insert_with(|| Application::new(id));
         application.remembered_only = !acting.contains(id);
         application.add_scopes(&remembered.scope);
+        application.allowance = Some(Allowance::stored(&remembered.allows));
         application.allowed_since(remembered.created_at);
         application.redirect_uris.push(remembered.address);
     }
@@ -147,6 +170,7 @@ async fn allowed_here(
         }
     }
     for application in found.values_mut() {
+        application.opens_api = application.remembered_only || opening_api.contains(&application.client_id);
         if let Some(name) = clients::own_name(&application.client_id) {
             application.name = Some(name.to_owned());
             application.own = true;
@@ -208,6 +232,29 @@ pub async fn revoke(
         }
     }
     let event = Event::own(user.id, AuditAction::ApplicationRevoked).record(client_id);
+    event.note(&tx, random.id(now), now).await?;
+    Ok(tx.commit().await?)
+}
+
+/// Sets how much a person allows a client of the embedded issuer. Its tokens can do that from the next request on.
+///
+/// # Errors
+/// [`Error::NotFound`] if the person has not been asked about the client.
+pub async fn limit(
+    db: &DatabaseConnection,
+    random: &Random,
+    user: &user::Model,
+    client_id: &str,
+    allowance: Allowance,
+    now: DateTime<Utc>,
+) -> Result<(), Error> {
+    let tx = database::begin(db).await?;
+    users::lock(&tx, user.id).await?;
+    let subject = local_subject(true, user).ok_or(Error::NotFound)?;
+    if consent::Entity::allow(subject, client_id, allowance.as_str()).exec(&tx).await?.rows_affected == 0 {
+        return Err(Error::NotFound);
+    }
+    let event = Event::own(user.id, AuditAction::ApplicationChanged).record(client_id);
     event.note(&tx, random.id(now), now).await?;
     Ok(tx.commit().await?)
 }

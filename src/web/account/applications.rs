@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 use poem::{Body, Request, Response, handler, web::Data};
 
-use super::{Account, Visitor, failed, field, not_found, notice::after, redirect};
+use super::{Account, Visitor, failed, field, fields, not_found, notice::after, redirect};
 use crate::{
     error::Error,
+    identity::allowance::Allowance,
     services::applications::{self, Application, TokenIssuer},
     web::page::{
-        permissions::permissions,
+        permissions::{Permissions, choice_field, choices},
         words::{place, time},
     },
 };
@@ -16,7 +17,7 @@ use crate::{
 /// The list of applications.
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
     let (user, issuer) = (&visitor.member.user, account.token_issuer());
-    let found = applications::list(&account.reader, user, issuer, account.clock.now()).await?;
+    let found = applications::list(&account.reader, user, issuer, &account.audience, account.clock.now()).await?;
     Ok(html! {
         section aria-labelledby="applications" {
             h2 #applications { "Connected applications" }
@@ -46,7 +47,7 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
             dd { (address(account, one)) }
             @if one.refused_at.is_none() {
                 dt { "May" }
-                dd { (permissions(|scope| one.scopes.iter().any(|held| held == scope))) }
+                dd { (permissions(one).list()) }
             }
             @if let Some(at) = one.allowed_at { dt { "Allowed" } dd { (time(at)) } }
             dt { "First used" }
@@ -55,6 +56,7 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
             @if let Some(at) = one.tools_used_at { dt { "Last used as an assistant" } dd { (time(at)) } }
             @if let Some(at) = one.refused_at { dt { "Refused since" } dd { (time(at)) } }
         }
+        (allowance(one, &heading))
         @if one.refused_at.is_some() {
             form method="post" action="/account/applications/allow" {
                 input type="hidden" name="client_id" value=(one.client_id);
@@ -64,6 +66,24 @@ fn card(account: &Account, one: &Application, number: usize) -> Markup {
             form method="post" action="/account/applications/revoke" {
                 input type="hidden" name="client_id" value=(one.client_id);
                 button.danger aria-describedby=(heading) { "Revoke access" }
+            }
+        }
+    }
+}
+
+fn permissions(one: &Application) -> Permissions<'_> {
+    Permissions { scopes: &one.scopes, rights: one.rights(), opens_api: one.opens_api }
+}
+
+/// The form that changes how much the person allows the application, if they have been asked and there is a choice.
+fn allowance(one: &Application, heading: &str) -> Markup {
+    let choices = choices(one.asked);
+    html! {
+        @if let Some(chosen) = one.allowance.filter(|_| !choices.is_empty()) {
+            form method="post" action="/account/applications/limit" {
+                input type="hidden" name="client_id" value=(one.client_id);
+                (choice_field(&choices, chosen))
+                div.actions { button.secondary aria-describedby=(heading) { "Change" } }
             }
         }
     }
@@ -99,6 +119,23 @@ pub(super) async fn revoke(Data(account): Data<&Account>, request: &Request, bod
     let (user, now) = (&visitor.member.user, account.clock.now());
     match applications::revoke(&account.writer, &account.random, user, account.token_issuer(), &client_id, now).await {
         Ok(()) => redirect(&after("application-revoked")),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Changes how much an application may do.
+#[handler]
+pub(super) async fn limit(Data(account): Data<&Account>, request: &Request, body: Body) -> Response {
+    let visitor = match account.visitor(request).await {
+        Ok(visitor) => visitor,
+        Err(answer) => return answer,
+    };
+    let sent = fields(body, ["client_id", "allowance"]).await;
+    let sent = sent.and_then(|[client_id, allowance]| Some((client_id, Allowance::parse(&allowance)?)));
+    let Some((client_id, allowance)) = sent else { return not_found() };
+    let (user, now) = (&visitor.member.user, account.clock.now());
+    match applications::limit(&account.writer, &account.random, user, &client_id, allowance, now).await {
+        Ok(()) => redirect(&after("application-limited")),
         Err(error) => failed(&error),
     }
 }

@@ -59,6 +59,8 @@ pub struct Account {
     pub base_url: String,
     /// The URL of the tool endpoint.
     pub tools: String,
+    /// The audience of the REST API.
+    pub audience: String,
     /// The clock.
     pub clock: Clock,
     /// The sessions of browsers.
@@ -100,6 +102,7 @@ impl Account {
             .at("/account/sessions/end-others", "POST", own(post(sessions::end_others)))
             .at("/account/sessions/:id/end", "POST", own(post(sessions::end)))
             .at("/account/applications/revoke", "POST", own(post(applications::revoke)))
+            .at("/account/applications/limit", "POST", own(post(applications::limit)))
             .at("/account/applications/allow", "POST", own(post(applications::allow)))
             .at(privacy::ACTIVITY, "GET, HEAD", own(get(privacy::activity)))
             .at(privacy::DELETE, "GET, HEAD, POST", own(get(privacy::ask).post(privacy::delete)))
@@ -168,8 +171,15 @@ pub(super) fn redirect(to: &str) -> Response {
 
 /// Returns the first field `name` of a form.
 async fn field(body: Body, name: &str) -> Option<String> {
+    fields(body, [name]).await.map(|[value]| value)
+}
+
+/// Returns the first field of each of the `names` of a form, or `None` if one is missing.
+async fn fields<const N: usize>(body: Body, names: [&str; N]) -> Option<[String; N]> {
     let form = body.into_bytes_limit(MAX_FORM_BYTES).await.ok()?;
-    url::form_urlencoded::parse(&form).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+    let value = |name: &str| url::form_urlencoded::parse(&form).find(|(key, _)| key == name).map(|(_, value)| value);
+    let values: Vec<String> = names.iter().filter_map(|name| value(name).map(Into::into)).collect();
+    values.try_into().ok()
 }
 
 fn refused(status: StatusCode, title: &str, advice: &str) -> Response {

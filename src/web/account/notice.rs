@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 use poem::Request;
 
-const DONE: [(&str, &str); 4] = [
+const DONE: [(&str, &str); 5] = [
     ("session-ended", "That browser is signed out."),
     ("other-sessions-ended", "All other browsers are signed out."),
     ("application-revoked", "The application can no longer act for you."),
+    ("application-limited", "Your choice counts from the application's next request on."),
     ("application-allowed", "The application may act for you again."),
 ];
 

@@ -90,6 +90,7 @@ fn words(action: AuditAction) -> &'static str {
         AuditAction::ProviderDisconnected => "SEO provider disconnected",
         AuditAction::ApplicationRevoked => "Application revoked",
         AuditAction::ApplicationAllowed => "Application allowed again",
+        AuditAction::ApplicationChanged => "Application allowed more or less",
         AuditAction::AnnotationDeleted => "Annotation deleted",
         AuditAction::SegmentDeleted => "Segment deleted",
         AuditAction::TopicClusterDeleted => "Topic cluster deleted",

@@ -53,7 +53,7 @@ const ui = SwaggerUIBundle({
 });
 ui.initOAuth({
   clientId: '{client}',
-  scopes: 'openid profile email',
+  scopes: 'openid profile email search:read records:write account',
   usePkceWithAuthorizationCodeGrant: true,
 });
 

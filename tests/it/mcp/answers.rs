@@ -216,7 +216,7 @@ async fn tools_about_records_say_what_the_operations_say() {
     for (tool, arguments, path) in [
         ("list_properties", json!({}), "/api/properties".to_owned()),
         ("list_properties", json!({ "days": 7, "search": "NORTH" }), "/api/properties?days=7&search=NORTH".to_owned()),
-        ("get_connection_health", json!({}), "/api/integrations/status".to_owned()),
+        ("get_connection_health", json!({}), "/api/accounts/health".to_owned()),
         ("list_records/annotations", json!({}), format!("/api/properties/{property}/annotations")),
         (
             "list_records/annotations",

@@ -102,6 +102,7 @@ async fn on_pages(app: &TestApp, client: &str) {
         client_id: Set(client.to_owned()),
         address: Set("https://probe.example/callback".to_owned()),
         scope: Set("openid email".to_owned()),
+        allows: Set("everything".to_owned()),
         created_at: Set(now),
         updated_at: Set(now),
     };

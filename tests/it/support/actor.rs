@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
-use sightline::{cli::login::login, random::Random};
+use sightline::{
+    cli::login::{EVERYTHING, login},
+    random::Random,
+};
 
 use super::contract;
 
@@ -41,8 +44,13 @@ impl Actor {
 
     /// A demo person, signed in through the real flow.
     pub async fn signed_in(base_url: &str, name: &str) -> Self {
-        let token = login(base_url, name, http(), &Random::system()).await.unwrap();
-        Self { base_url: base_url.to_owned(), token: Some(token), http: http() }
+        Self::with_scope(base_url, name, EVERYTHING).await
+    }
+
+    /// A demo person, signed in for a token with `scope`.
+    pub async fn with_scope(base_url: &str, name: &str, scope: &str) -> Self {
+        let token = login(base_url, name, scope, http(), &Random::system()).await.unwrap();
+        Self::with_token(base_url, &token)
     }
 
     /// A caller with `token`.

@@ -195,13 +195,23 @@ impl OtherIssuer {
         self.token_from(subject, id, start_of_test())
     }
 
+    /// An access token of a person with further claims.
+    pub fn token_with(&self, subject: &str, id: &str, claims: &Value) -> String {
+        self.signed(subject, id, start_of_test(), claims)
+    }
+
     /// An access token of a person with an id of its own, valid for an hour from `now`.
     pub fn token_from(&self, subject: &str, id: &str, now: DateTime<Utc>) -> String {
+        self.signed(subject, id, now, &json!({}))
+    }
+
+    fn signed(&self, subject: &str, id: &str, now: DateTime<Utc>, more: &Value) -> String {
         let now = now.timestamp();
-        let claims = json!({
+        let mut claims = json!({
             "iss": self.url, "sub": subject, "aud": [AUDIENCE, "https://other.example"], "client_id": "probe",
             "jti": format!("{subject}/{id}"), "iat": now, "exp": now + 3_600,
         });
+        claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let header = Header { typ: Some("at+jwt".into()), kid: Some("one".into()), ..Header::new(Algorithm::EdDSA) };
         jsonwebtoken::encode(&header, &claims, &EncodingKey::from_ed_pem(KEY.as_bytes()).unwrap()).unwrap()
     }

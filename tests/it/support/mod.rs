@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub mod app;
+pub mod application;
 pub mod assistant;
 pub mod browser;
 pub mod class;

@@ -104,6 +104,7 @@ impl Export {
             client_id: row.client_id,
             address: row.address,
             scopes: words(&row.scope),
+            allows: row.allows,
             created_at: row.created_at.into(),
             updated_at: row.updated_at.into(),
         };

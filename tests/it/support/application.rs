@@ -1,0 +1,111 @@
+//! An application that asks a demo person for access, who decides on the consent page.
+
+use serde_json::{Value, json};
+use sightline::{app::http_client, digest::pkce_challenge};
+use url::Url;
+
+use super::{
+    actor::Actor,
+    browser::{Browser, Page},
+};
+
+const REDIRECT: &str = "http://127.0.0.1/callback";
+
+/// A registered client.
+pub struct Application {
+    base: String,
+    /// Its id.
+    pub id: String,
+}
+
+/// The verifier of the flow with PKCE.
+fn verifier() -> String {
+    "v".repeat(64)
+}
+
+impl Application {
+    /// Registers a client.
+    pub async fn register(base: &str) -> Self {
+        let metadata = json!({
+            "client_name": "Probe", "redirect_uris": [REDIRECT], "grant_types": ["authorization_code", "refresh_token"],
+        });
+        let answer = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await;
+        let client: Value = answer.unwrap().json().await.unwrap();
+        Self { base: base.to_owned(), id: client["client_id"].as_str().unwrap().to_owned() }
+    }
+
+    /// The path of its authorization request.
+    fn question(&self, scope: &str, resource: Option<&str>) -> String {
+        let challenge = pkce_challenge(&verifier());
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs([
+            ("response_type", "code"),
+            ("client_id", self.id.as_str()),
+            ("redirect_uri", REDIRECT),
+            ("code_challenge", &challenge),
+            ("code_challenge_method", "S256"),
+            ("scope", scope),
+        ]);
+        query.extend_pairs(resource.map(|resource| ("resource", resource)));
+        format!("/oauth/authorize?{}", query.finish())
+    }
+
+    /// Sends the person's browser to the issuer. Returns the consent page, or the answer to the application.
+    pub async fn ask(&self, browser: &Browser, person: &str, scope: &str, resource: Option<&str>) -> (String, Page) {
+        let mut path = self.question(scope, resource);
+        let mut page = browser.get(&path).await;
+        if page.html.contains("name=\"person\"") {
+            let form = [("csrf", hidden(&page, "csrf")), ("person", person.to_owned())];
+            let form: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            path = browser.post(&path, &form).await.location;
+            page = browser.get(&path).await;
+        }
+        (path, page)
+    }
+
+    /// The tokens that it gets from a person who allows it `allowance`, one of those on the page. `None` takes what the page offers.
+    pub async fn allowed(
+        &self,
+        browser: &Browser,
+        person: &str,
+        scope: &str,
+        resource: Option<&str>,
+        allowance: Option<&str>,
+    ) -> Value {
+        let (path, mut page) = self.ask(browser, person, scope, resource).await;
+        if page.status == 200 {
+            let (csrf, session) = (hidden(&page, "csrf"), hidden(&page, "session"));
+            let mut form = vec![("csrf", csrf.as_str()), ("session", &session), ("decision", "allow")];
+            form.extend(allowance.map(|allowance| ("allowance", allowance)));
+            page = browser.post(&path, &form).await;
+        }
+        let back = Url::parse(&page.location).unwrap_or_else(|_| panic!("{page:?}"));
+        let code = back.query_pairs().find(|(name, _)| name == "code").unwrap().1.into_owned();
+        let verifier = verifier();
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", code.as_str()),
+            ("code_verifier", &verifier),
+            ("redirect_uri", REDIRECT),
+        ];
+        self.tokens(&form).await
+    }
+
+    /// The answer of the token endpoint.
+    pub async fn tokens(&self, form: &[(&str, &str)]) -> Value {
+        let form = [form, &[("client_id", self.id.as_str())]].concat();
+        let answer = http_client().unwrap().post(format!("{}/oauth/token", self.base)).form(&form).send().await;
+        answer.unwrap().json().await.unwrap()
+    }
+
+    /// Somebody who acts with the access token among `tokens`.
+    pub fn acting(&self, tokens: &Value) -> Actor {
+        Actor::with_token(&self.base, tokens["access_token"].as_str().unwrap_or_else(|| panic!("{tokens}")))
+    }
+}
+
+/// The value of a hidden field.
+fn hidden(page: &Page, name: &str) -> String {
+    let field = page.html.split_once(&format!("name=\"{name}\" value=\"")).unwrap_or_else(|| panic!("{page:?}")).1;
+    field.split('"').next().unwrap().to_owned()
+}
