@@ -26,6 +26,7 @@ pub mod rate_limit;
 pub mod request_id;
 pub mod tools;
 pub mod trailing_slash;
+mod until_read;
 pub mod version;
 
 use std::sync::Arc;
@@ -33,8 +34,9 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 
 use self::{
-    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, cors::Cors,
-    errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
+    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, compression::Encoders,
+    cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools,
+    version::Served,
 };
 use crate::{
     clock::Clock,
@@ -108,8 +110,8 @@ pub fn stack(
     };
     let pages = errors.other_paths.clone();
     let (client, memory, authenticate) = (Arc::new(client), Arc::new(BodyMemory::default()), Arc::new(authenticate));
-    let (limits, open_limits, told_limits) =
-        (shared.rate_limit.clone(), shared.rate_limit.clone(), shared.rate_limit.clone());
+    let encoders = Encoders::default();
+    let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
     let operations = Arc::new(
         shared
@@ -121,10 +123,9 @@ pub fn stack(
             .around(methods::options)
             .boxed(),
     );
-    let shared_page = share::page(shared.answered(operations.clone()));
-    let tools = shared.tools(tools);
-    let open =
-        open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limits.clone(), next, request));
+    let shared_page = shared.limited(share::page(shared.answered(operations.clone())));
+    let tools = shared.limited(shared.tools(tools));
+    let open = shared.limited(open.around(body::refuse));
     Route::new()
         .nest_no_strip("/api", operations)
         .at(TOOLS, tools)
@@ -144,7 +145,7 @@ pub fn stack(
         .boxed()
         .around(move |next, request| headers::headers(headers.clone(), next, request))
         .boxed()
-        .around(compression::compress)
+        .around(move |next, request| compression::compress(encoders.clone(), next, request))
         .boxed()
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
         .boxed()
@@ -155,6 +156,12 @@ pub fn stack(
 }
 
 impl Shared {
+    /// Wraps the limits of an address around paths where a caller needs no credentials.
+    fn limited(&self, inner: impl Endpoint + 'static) -> BoxEndpoint<'static> {
+        let limits = self.rate_limit.clone();
+        inner.around(move |next, request| rate_limit::limit(limits.clone(), next, request)).boxed()
+    }
+
     /// Wraps the layers that follow authentication and the rate limit around `operations`.
     fn authorized(&self, operations: impl Endpoint<Output = Response> + 'static) -> BoxEndpoint<'static> {
         let (authorize, writes) = (self.authorize.clone(), self.writes.clone());
@@ -184,17 +191,13 @@ impl Shared {
 
     /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
-        let (limits, authenticate, origins) = (self.rate_limit.clone(), Arc::new(tools.authenticate), tools.origins);
+        let (authenticate, origins) = (Arc::new(tools.authenticate), tools.origins);
         let (caller, address) = (authenticate.clone(), Arc::<str>::from(tools.address));
         let operations = self
             .authorized(tools.operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
             .boxed();
-        (tools.build)(self.answered(operations))
-            .around(body::refuse)
-            .boxed()
-            .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
-            .boxed()
+        self.limited((tools.build)(self.answered(operations)).around(body::refuse))
             .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
             .boxed()
             .around(tools::without_cookies)

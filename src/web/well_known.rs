@@ -1,12 +1,11 @@
 //! Protected-resource metadata (RFC 9728): where clients of each API find the issuer. Public, from any origin.
 
 use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, error::MethodNotAllowedError, get, handler, http::Method,
-    web::Data,
+    Endpoint, EndpointExt, IntoResponse, Request, Response, RouteMethod, error::MethodNotAllowedError, http::Method,
 };
 use serde_json::{Value, json};
 
-use super::paths::Paths;
+use super::{fixed::fixed, paths::Paths};
 
 /// The path of the REST API's document, below `base_url`.
 pub const API_PATH: &str = "/.well-known/oauth-protected-resource";
@@ -30,11 +29,8 @@ impl ResourceMetadata {
     #[must_use]
     pub fn mount(&self, paths: Paths) -> Paths {
         let methods = "GET, HEAD, OPTIONS";
-        paths.at(API_PATH, methods, open_to_browsers(get(api).data(self.clone()))).at(
-            MCP_PATH,
-            methods,
-            open_to_browsers(get(mcp).data(self.clone())),
-        )
+        let document = |resource: &str| open_to_browsers(json_document(&self.document(resource)));
+        paths.at(API_PATH, methods, document(&self.api)).at(MCP_PATH, methods, document(&self.mcp))
     }
 
     fn document(&self, resource: &str) -> Value {
@@ -49,23 +45,9 @@ impl ResourceMetadata {
     }
 }
 
-#[handler]
-fn api(Data(metadata): Data<&ResourceMetadata>) -> Response {
-    json_document(&metadata.document(&metadata.api))
-}
-
-#[handler]
-fn mcp(Data(metadata): Data<&ResourceMetadata>) -> Response {
-    json_document(&metadata.document(&metadata.mcp))
-}
-
-/// A public JSON document that may be cached for a few minutes.
-#[must_use]
-pub fn json_document(document: &Value) -> Response {
-    Response::builder()
-        .content_type("application/json")
-        .header("Cache-Control", "public, max-age=300")
-        .body(document.to_string())
+/// Serves a public JSON document that may be cached for a few minutes.
+pub fn json_document(document: &Value) -> RouteMethod {
+    fixed("application/json", document.to_string())
 }
 
 /// Lets scripts of any origin call an endpoint that uses no cookies, and answers their preflight requests.
