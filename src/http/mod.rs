@@ -34,13 +34,14 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 
 use self::{
-    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, compression::Encoders,
+    access::Authorize, authenticate::Authenticate, body::Bodies, client_address::NameClient, compression::Encoders,
     cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools,
     version::Served,
 };
 use crate::{
     clock::Clock,
     random::Random,
+    server::Deadlines,
     telemetry::requests::RequestMeter,
     urls::is_https,
     web::{paths::TOOLS, share},
@@ -63,6 +64,8 @@ pub struct Layers {
     pub cors: Arc<Cors>,
     /// The trusted proxies.
     pub client: NameClient,
+    /// The time limits of bodies.
+    pub deadlines: Deadlines,
     /// The versions of the API.
     pub versions: Arc<Served>,
     /// The settings of errors.
@@ -95,7 +98,8 @@ pub fn stack(
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, .. } = layers;
+    let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, deadlines, .. } =
+        layers;
     let headers = Arc::new(Headers {
         is_https: is_https(&base_url),
         base_url,
@@ -109,7 +113,9 @@ pub fn stack(
         writes: Arc::new(layers.writes),
     };
     let pages = errors.other_paths.clone();
-    let (client, memory, authenticate) = (Arc::new(client), Arc::new(BodyMemory::default()), Arc::new(authenticate));
+    let admissions = authenticate.admissions.clone();
+    let bodies = Arc::new(Bodies::new(deadlines, Box::new(move |headers| admissions.knows(headers))));
+    let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
     let encoders = Encoders::default();
     let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
@@ -133,7 +139,7 @@ pub fn stack(
         .nest_no_strip("/", open)
         .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
         .boxed()
-        .around(move |next, request| body::read(memory.clone(), next, request))
+        .around(move |next, request| body::read(bodies.clone(), next, request))
         .boxed()
         .around(move |next, request| errors::errors(errors.clone(), next, request))
         .boxed()

@@ -21,7 +21,7 @@ const GUARD: Duration = Duration::from_secs(30);
 
 fn hasty(config: &mut Config) {
     let short = Duration::from_millis(300);
-    config.connections.deadlines = Deadlines { head: short, idle: short, slow: short };
+    config.connections.deadlines = Deadlines { head: short, idle: short, slow: short, ..config.connections.deadlines };
 }
 
 fn address(app: &TestApp) -> SocketAddr {
@@ -141,38 +141,63 @@ async fn http2_streams_are_bounded() {
     let mut settings = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
     stream.read_exact(&mut settings).await.unwrap();
     let announced = settings.chunks(6).find(|setting| setting[..2] == MAX_CONCURRENT_STREAMS.to_be_bytes());
-    assert_eq!(announced.map(|setting| &setting[2..]), Some(100_u32.to_be_bytes().as_slice()));
+    assert_eq!(announced.map(|setting| &setting[2..]), Some(16_u32.to_be_bytes().as_slice()));
+}
+
+async fn connect_from(app: &TestApp, from: [u8; 4]) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    socket.connect(address(app)).await.unwrap()
+}
+
+async fn is_served(stream: &mut TcpStream) -> bool {
+    let sent = stream.write_all(b"GET /robots.txt HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let mut answer = Vec::new();
+    while sent.is_ok() && !answer.ends_with(b"Disallow: /oauth/\n") {
+        let mut part = [0; 1024];
+        match timeout(GUARD, stream.read(&mut part)).await.unwrap() {
+            Ok(length @ 1..) => answer.extend_from_slice(&part[..length]),
+            _ => return false,
+        }
+    }
+    answer.starts_with(b"HTTP/1.1 200")
 }
 
 #[tokio::test]
 async fn one_address_has_so_many_connections_and_others_are_served() {
     let app = TestApp::start(|config| config.connections.max_per_address = 4).await;
-    let connect = async |from: [u8; 4]| {
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.bind((from, 0).into()).unwrap();
-        socket.connect(address(&app)).await.unwrap()
-    };
-    let is_served = async |stream: &mut TcpStream| {
-        let sent = stream.write_all(b"GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n").await;
-        let mut start = [0; 12];
-        sent.is_ok()
-            && timeout(GUARD, stream.read_exact(&mut start)).await.unwrap().is_ok()
-            && start == *b"HTTP/1.1 200"
-    };
     let mut held = Vec::new();
     for _ in 0..4 {
-        held.push(connect([127, 0, 0, 5]).await);
+        held.push(connect_from(&app, [127, 0, 0, 5]).await);
         assert!(is_served(held.last_mut().unwrap()).await);
     }
-    assert!(!is_served(&mut connect([127, 0, 0, 5]).await).await);
-    assert!(is_served(&mut connect([127, 0, 0, 6]).await).await);
+    assert!(!is_served(&mut connect_from(&app, [127, 0, 0, 5]).await).await);
+    assert!(is_served(&mut connect_from(&app, [127, 0, 0, 6]).await).await);
     held.clear();
     let again = async {
-        while !is_served(&mut connect([127, 0, 0, 5]).await).await {
+        while !is_served(&mut connect_from(&app, [127, 0, 0, 5]).await).await {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     timeout(GUARD, again).await.unwrap();
+}
+
+#[tokio::test]
+async fn when_there_are_too_many_an_idle_connection_of_the_greediest_address_gives_way() {
+    let app = TestApp::start(|config| config.connections.max = 5).await;
+    let (mut greedy, mut modest) = (Vec::new(), connect_from(&app, [127, 0, 0, 6]).await);
+    assert!(is_served(&mut modest).await);
+    for _ in 0..4 {
+        greedy.push(connect_from(&app, [127, 0, 0, 5]).await);
+        assert!(is_served(greedy.last_mut().unwrap()).await);
+    }
+    assert!(is_served(&mut connect_from(&app, [127, 0, 0, 7]).await).await);
+    let mut served = 0;
+    for stream in &mut greedy {
+        served += usize::from(is_served(stream).await);
+    }
+    assert_eq!(served, 3, "one of the greedy address's gave way");
+    assert!(is_served(&mut modest).await);
 }
 
 #[tokio::test]
