@@ -35,8 +35,8 @@ use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, h
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::Bodies, client_address::NameClient, compression::Encoders,
-    cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools,
-    version::Served,
+    cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, request_id::Identify,
+    tools::Tools, version::Served,
 };
 use crate::{
     clock::Clock,
@@ -116,7 +116,7 @@ pub fn stack(
     let admissions = authenticate.admissions.clone();
     let bodies = Arc::new(Bodies::new(deadlines, Box::new(move |headers| admissions.knows(headers))));
     let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
-    let encoders = Encoders::default();
+    let (encoders, identify) = (Encoders::default(), Arc::new(Identify::new(clock, random)));
     let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
     let operations = Arc::new(
@@ -153,9 +153,9 @@ pub fn stack(
         .boxed()
         .around(move |next, request| compression::compress(encoders.clone(), next, request))
         .boxed()
-        .around(move |next, request| client_address::name_client(client.clone(), next, request))
+        .around(move |next, request| request_id::request_id(identify.clone(), next, request))
         .boxed()
-        .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))
+        .around(move |next, request| client_address::name_client(client.clone(), next, request))
         .boxed()
         .around(move |next, request| operation::look_up(requests.clone(), next, request))
         .boxed()
