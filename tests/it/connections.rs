@@ -3,6 +3,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use poem::http::{Request, Version};
 use sightline::{config::Config, server::Deadlines};
 use tokio::{
@@ -130,6 +131,30 @@ async fn an_http2_stream_that_is_not_read_is_cut_and_the_others_go_on() {
 }
 
 #[tokio::test]
+async fn an_unread_answer_takes_a_place_whatever_its_path_and_coding() {
+    let app = TestApp::start(|config| config.rate_limit.max_in_flight = 2).await;
+    for (path, coding) in
+        [("/docs/swagger-ui.js", "gzip"), ("/changelog", "br"), ("/docs", "identity"), ("/subscribe", "gzip")]
+    {
+        let stream = TcpStream::connect(address(&app)).await.unwrap();
+        let mut client = h2::client::Builder::new();
+        let (requests, connection) = client.initial_window_size(1).handshake::<_, &[u8]>(stream).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let mut unread = Vec::new();
+        for _ in 0..2 {
+            let mut requests = requests.clone().ready().await.unwrap();
+            let request = Request::builder().uri(format!("{}{path}", app.service.base_url)).version(Version::HTTP_2);
+            let request = request.header("accept-encoding", coding).body(()).unwrap();
+            unread.push(requests.send_request(request, true).unwrap().0.await.unwrap());
+        }
+        app.anonymous().get("/robots.txt").await.expect(429);
+        drop((unread, requests));
+        connection.abort();
+        app.anonymous().until("/robots.txt", 200).await;
+    }
+}
+
+#[tokio::test]
 async fn http2_streams_are_bounded() {
     const FRAME_HEAD: usize = 9;
     const MAX_CONCURRENT_STREAMS: u16 = 3;
@@ -216,4 +241,36 @@ async fn a_trusted_proxy_may_have_more_connections() {
         assert_eq!(&start, b"HTTP/1.1 200");
         held.push(stream);
     }
+}
+
+#[tokio::test]
+async fn bodies_that_never_come_leave_connections_of_a_proxy_to_other_clients() {
+    const WAITING: usize = 64;
+    let app = TestApp::start(|config| {
+        config.connections.max = WAITING + 6;
+        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.1"]).unwrap();
+    })
+    .await;
+    let post = async |client: &str, body: &str| {
+        let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+        let head =
+            format!("POST /oauth/token HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\nConnection: close\r\n");
+        stream.write_all(format!("{head}Content-Length: 4\r\n\r\n{body}").as_bytes()).await.unwrap();
+        stream
+    };
+    let mut answers = FuturesUnordered::new();
+    for _ in 0..WAITING + 6 {
+        let mut stream = post("198.51.100.1", "").await;
+        answers.push(async move { rest(&mut stream).await });
+    }
+    for _ in 0..6 {
+        let answer = answers.next().await.unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 429"), "{}", String::from_utf8_lossy(&answer));
+    }
+    let answer = rest(&mut post("198.51.100.2", "body").await).await;
+    assert!(
+        answer.starts_with(b"HTTP/1.1 4") && !answer.starts_with(b"HTTP/1.1 429"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
 }

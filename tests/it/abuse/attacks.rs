@@ -152,10 +152,15 @@ impl Attack {
 }
 
 pub async fn connect(target: &Target, from: [u8; 4]) -> Option<TcpStream> {
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind((from, 0).into()).unwrap();
+    let socket = socket(from);
     socket.set_recv_buffer_size(4096).unwrap();
     socket.connect(target.address).await.ok()
+}
+
+pub fn socket(from: [u8; 4]) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    socket
 }
 
 /// Returns whether the service has ended the connection. Waits only briefly.

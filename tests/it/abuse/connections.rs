@@ -13,8 +13,8 @@ use tokio::{
 
 use super::{
     Scale,
-    attacks::connect,
-    target::{PROXY, Target, from},
+    attacks::{connect, socket},
+    target::{PROXY, Target},
 };
 
 /// The streams of a connection that the service allows.
@@ -72,14 +72,22 @@ pub async fn unread_streams_take_the_memory(target: &Target, scale: Scale) -> us
 
 /// Documents in a coding, read as fast as they come.
 pub async fn packing_documents_takes_the_cpu(target: &Target, scale: Scale) -> usize {
-    let (http, end) = (from([127, 0, 5, 2]), Instant::now() + scale.length);
+    let end = Instant::now() + scale.length;
     let one = async |lane: usize| {
-        let (mut refused, coding) = (0, ["gzip", "br"][lane % 2]);
-        let url = format!("{}{}", target.url, ANSWERS[lane % 4]);
+        let (path, coding) = (ANSWERS[lane % 4], ["gzip", "br"][lane % 2]);
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: {coding}\r\nConnection: close\r\n\r\n");
+        let mut refused = 0;
         while Instant::now() < end {
-            let Ok(answer) = http.get(&url).header("accept-encoding", coding).send().await else { continue };
-            refused += usize::from(answer.status() == 429);
-            let _ = answer.bytes().await;
+            let Ok(mut stream) = socket([127, 0, 5, 2]).connect(target.address).await else { continue };
+            let mut answer = Vec::new();
+            let _ = stream.write_all(request.as_bytes()).await;
+            let _ = stream.read_to_end(&mut answer).await;
+            if answer.starts_with(b"HTTP/1.1 429") {
+                refused += 1;
+                // Each attempt takes a port of this machine.
+                sleep(Duration::from_millis(20)).await;
+            }
         }
         refused
     };
