@@ -37,14 +37,15 @@ pub fn fixed(content_type: &'static str, body: impl Into<Bytes>) -> RouteMethod 
 
 /// Serves `body` to `GET` and `HEAD`, with these further headers.
 pub fn with_headers(content_type: &'static str, body: impl Into<Bytes>, more: &[(HeaderName, String)]) -> RouteMethod {
-    let content = Arc::new(Content::new(content_type, body.into(), more.to_vec()));
+    let content = Arc::new(Document::new(content_type, body.into(), more.to_vec()));
     get(make(move |request: Request| {
         let content = content.clone();
         async move { content.answer(&request).await }
     }))
 }
 
-struct Content {
+/// A document, plain and in each coding that somebody has asked for.
+struct Document {
     content_type: &'static str,
     more: Vec<(HeaderName, String)>,
     plain: Bytes,
@@ -53,7 +54,7 @@ struct Content {
     gzip: OnceCell<Bytes>,
 }
 
-impl Content {
+impl Document {
     fn new(content_type: &'static str, plain: Bytes, more: Vec<(HeaderName, String)>) -> Self {
         let opaque_tag = opaque_tag(&plain);
         Self { content_type, more, plain, opaque_tag, brotli: OnceCell::new(), gzip: OnceCell::new() }
@@ -156,7 +157,7 @@ mod tests {
 
     #[tokio::test]
     async fn content_is_packed_once_whoever_asks_first_and_leaves() {
-        let content = Arc::new(Content::new("text/plain", "words ".repeat(10_000).into(), Vec::new()));
+        let content = Arc::new(Document::new("text/plain", "words ".repeat(10_000).into(), Vec::new()));
         for coding in [Coding::Gzip, Coding::Brotli] {
             let first = tokio::spawn(content.clone().packed(coding));
             tokio::task::yield_now().await;

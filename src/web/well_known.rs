@@ -46,6 +46,7 @@ impl ResourceMetadata {
 }
 
 /// Serves a public JSON document that may be cached for a few minutes.
+#[must_use]
 pub fn json_document(document: &Value) -> RouteMethod {
     fixed("application/json", document.to_string())
 }

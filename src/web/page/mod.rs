@@ -76,6 +76,7 @@ impl Page {
     }
 
     /// Serves the page around `body`, which depends on no request.
+    #[must_use]
     pub fn fixed(&self, body: &Markup) -> RouteMethod {
         with_headers(HTML, self.document(body), &self.headers())
     }

@@ -112,11 +112,12 @@ pub async fn bodies_of_no_bytes_refuse_everybodys_writes(target: &Target, scale:
 
 /// Heads that promise a body, of one client of a proxy.
 pub async fn slow_bodies_behind_a_proxy_take_every_connection(target: &Target, scale: Scale) -> usize {
-    let head = "POST /oauth/token HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\nContent-Length: 1000\r\n\r\n";
+    let promise =
+        "POST /oauth/token HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 198.51.100.7\r\nContent-Length: 1000\r\n\r\n";
     let mut held = Vec::new();
     for _ in 0..scale.connections.saturating_mul(3) {
         let Some(mut stream) = connect(target, PROXY).await else { continue };
-        let _ = stream.write_all(head.as_bytes()).await;
+        let _ = stream.write_all(promise.as_bytes()).await;
         held.push(stream);
     }
     sleep(scale.length).await;
