@@ -37,10 +37,10 @@ pub fn fixed(content_type: &'static str, body: impl Into<Bytes>) -> RouteMethod 
 
 /// Serves `body` to `GET` and `HEAD`, with these further headers.
 pub fn with_headers(content_type: &'static str, body: impl Into<Bytes>, more: &[(HeaderName, String)]) -> RouteMethod {
-    let content = Arc::new(Document::new(content_type, body.into(), more.to_vec()));
+    let document = Arc::new(Document::new(content_type, body.into(), more.to_vec()));
     get(make(move |request: Request| {
-        let content = content.clone();
-        async move { content.answer(&request).await }
+        let document = document.clone();
+        async move { document.answer(&request).await }
     }))
 }
 
@@ -157,12 +157,12 @@ mod tests {
 
     #[tokio::test]
     async fn content_is_packed_once_whoever_asks_first_and_leaves() {
-        let content = Arc::new(Document::new("text/plain", "words ".repeat(10_000).into(), Vec::new()));
+        let document = Arc::new(Document::new("text/plain", "words ".repeat(10_000).into(), Vec::new()));
         for coding in [Coding::Gzip, Coding::Brotli] {
-            let first = tokio::spawn(content.clone().packed(coding));
+            let first = tokio::spawn(document.clone().packed(coding));
             tokio::task::yield_now().await;
             first.abort();
-            let all = join_all((0..20).map(|_| content.clone().packed(coding))).await;
+            let all = join_all((0..20).map(|_| document.clone().packed(coding))).await;
             let starts: Vec<_> = all.into_iter().map(|packed| packed.unwrap().as_ptr()).collect();
             assert!(starts.iter().all(|start| *start == starts[0]), "the same bytes, not a copy of each caller");
         }
