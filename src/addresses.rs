@@ -27,6 +27,16 @@ pub fn key(address: IpAddr) -> IpAddr {
     }
 }
 
+/// Returns the network that `address` is counted under where a customer with many addresses counts once. An IPv6 address counts as its
+/// /48, which one customer of a provider may have whole.
+#[must_use]
+pub fn network(address: IpAddr) -> IpAddr {
+    match key(address) {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK_BITS).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
 /// The origin of a request, in the form it is counted under.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClientAddress(String);
@@ -38,13 +48,10 @@ impl ClientAddress {
         Self(key(address).to_string())
     }
 
-    /// The network of the client: of an IPv6 address its /48, which one customer of a provider may have whole.
+    /// The [`network`] of the client.
     #[must_use]
     pub fn network(&self) -> String {
-        match self.0.parse() {
-            Ok(IpAddr::V6(address)) => Ipv6Addr::from_bits(address.to_bits() & NETWORK_BITS).to_string(),
-            _ => self.0.clone(),
-        }
+        self.0.parse().map_or_else(|_| self.0.clone(), |address| self::network(address).to_string())
     }
 
     /// A client without an IP address, for example on a Unix socket.
@@ -70,7 +77,8 @@ impl TrustedProxies {
     /// # Errors
     /// Returns the first text that is neither.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, String> {
-        let networks = texts.into_iter().map(|text| network(text.as_ref()).ok_or_else(|| text.as_ref().to_owned()));
+        let networks =
+            texts.into_iter().map(|text| parse_network(text.as_ref()).ok_or_else(|| text.as_ref().to_owned()));
         networks.collect::<Result<_, _>>().map(Self)
     }
 
@@ -92,7 +100,7 @@ impl<'de> Deserialize<'de> for TrustedProxies {
     }
 }
 
-fn network(text: &str) -> Option<IpNet> {
+fn parse_network(text: &str) -> Option<IpNet> {
     let network = text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))?;
     match (network.addr().to_canonical(), network.prefix_len().checked_sub(MAPPED_PREFIX)) {
         (IpAddr::V4(address), Some(bits)) if network.addr().is_ipv6() => {

@@ -8,6 +8,7 @@ pub mod analytics;
 pub mod app;
 pub mod cli;
 pub mod clock;
+pub mod coding;
 pub mod compute;
 pub mod config;
 pub mod demo;

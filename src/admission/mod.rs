@@ -199,6 +199,13 @@ impl Admissions {
         }
     }
 
+    /// Returns whether a request has a token that was verified before. It may have been revoked since.
+    #[must_use]
+    pub fn knows(&self, headers: &HeaderMap) -> bool {
+        let presented = credentials::presented(headers, &self.0.session_cookie);
+        matches!(presented, Ok(Presented::Bearer(token)) if self.0.verifier.knows(&token))
+    }
+
     /// Admits the holder of a bearer token.
     async fn bearer(
         &self,

@@ -48,7 +48,9 @@ pub(super) fn start(
     limits: server::Limits,
 ) -> Result<(SocketAddr, JoinHandle<()>), Error> {
     let address = listener.local_addr().map_err(Error::internal)?;
-    let registry = Arc::new(registry(parts));
+    let mut registry = registry(parts);
+    limits.polls.register(&mut registry);
+    let registry = Arc::new(registry);
     let scrape = make_sync(move |_| rendered(&registry));
     let endpoint = Route::new().at(PATH, get(scrape)).map_to_response().boxed();
     let served = server::serve(listener, endpoint, limits, std::future::pending(), GRACE);

@@ -36,7 +36,7 @@ use crate::{
         database::{self, Opened},
         rate_limit::RateLimits,
     },
-    telemetry::requests::RequestMeter,
+    telemetry::{polls::PollMeter, requests::RequestMeter},
     urls::{is_loopback, is_secure, without_credentials},
     web::account,
 };
@@ -81,6 +81,7 @@ pub fn connection_limits(config: &Config) -> server::Limits {
         per_address: config.connections.max_per_address,
         trusted: config.rate_limit.trusted_proxies.clone(),
         deadlines: config.connections.deadlines,
+        polls: PollMeter::default(),
     }
 }
 

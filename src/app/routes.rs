@@ -106,6 +106,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             proxies: config.rate_limit.trusted_proxies.clone(),
             header: client_address_header(config)?,
         },
+        deadlines: config.connections.deadlines,
         versions: Arc::new(versions),
         errors: Arc::new(Errors { other_paths, subscribe_url: config.subscribe_url(base_url) }),
         authenticate: Authenticate {

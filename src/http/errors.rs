@@ -144,7 +144,7 @@ mod tests {
         clock::Clock,
         http::{
             headers::{Headers, headers},
-            request_id::request_id,
+            request_id::{Identify, request_id},
             version::{Served, version},
         },
         random::Random,
@@ -192,11 +192,12 @@ mod tests {
         let served = Arc::new(Served::new(Versions::new(RELEASES).unwrap(), "http://127.0.0.1").unwrap());
         let base_url = "http://127.0.0.1".to_owned();
         let standing = Arc::new(Headers { is_https: false, base_url, newest: HeaderValue::from_static(api::VERSION) });
+        let identify = Arc::new(Identify::new(clock, Random::seeded(1)));
         let app = routes
             .around(move |next, request| errors(settings([("/panics", "GET, HEAD")].into()), next, request))
             .around(move |next, request| version(served.clone(), next, request))
             .around(move |next, request| headers(standing.clone(), next, request))
-            .around(move |next, request| request_id(clock.clone(), Random::seeded(1), next, request));
+            .around(move |next, request| request_id(identify.clone(), next, request));
         TestClient::new(Arc::new(app))
     }
 

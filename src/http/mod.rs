@@ -26,6 +26,7 @@ pub mod rate_limit;
 pub mod request_id;
 pub mod tools;
 pub mod trailing_slash;
+mod until_read;
 pub mod version;
 
 use std::sync::Arc;
@@ -33,12 +34,14 @@ use std::sync::Arc;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 
 use self::{
-    access::Authorize, authenticate::Authenticate, body::BodyMemory, client_address::NameClient, cors::Cors,
-    errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, tools::Tools, version::Served,
+    access::Authorize, authenticate::Authenticate, body::Bodies, client_address::NameClient, compression::Encoders,
+    cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, request_id::Identify,
+    tools::Tools, version::Served,
 };
 use crate::{
     clock::Clock,
     random::Random,
+    server::Deadlines,
     telemetry::requests::RequestMeter,
     urls::is_https,
     web::{paths::TOOLS, share},
@@ -61,6 +64,8 @@ pub struct Layers {
     pub cors: Arc<Cors>,
     /// The trusted proxies.
     pub client: NameClient,
+    /// The time limits of bodies.
+    pub deadlines: Deadlines,
     /// The versions of the API.
     pub versions: Arc<Served>,
     /// The settings of errors.
@@ -93,7 +98,8 @@ pub fn stack(
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
-    let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, .. } = layers;
+    let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, deadlines, .. } =
+        layers;
     let headers = Arc::new(Headers {
         is_https: is_https(&base_url),
         base_url,
@@ -107,9 +113,11 @@ pub fn stack(
         writes: Arc::new(layers.writes),
     };
     let pages = errors.other_paths.clone();
-    let (client, memory, authenticate) = (Arc::new(client), Arc::new(BodyMemory::default()), Arc::new(authenticate));
-    let (limits, open_limits, told_limits) =
-        (shared.rate_limit.clone(), shared.rate_limit.clone(), shared.rate_limit.clone());
+    let admissions = authenticate.admissions.clone();
+    let bodies = Arc::new(Bodies::new(deadlines, Box::new(move |headers| admissions.knows(headers))));
+    let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
+    let (encoders, identify) = (Encoders::default(), Arc::new(Identify::new(clock, random)));
+    let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
     let operations = Arc::new(
         shared
@@ -121,10 +129,9 @@ pub fn stack(
             .around(methods::options)
             .boxed(),
     );
-    let shared_page = share::page(shared.answered(operations.clone()));
-    let tools = shared.tools(tools);
-    let open =
-        open.around(body::refuse).around(move |next, request| rate_limit::limit(open_limits.clone(), next, request));
+    let shared_page = shared.limited(share::page(shared.answered(operations.clone())));
+    let tools = shared.limited(shared.tools(tools));
+    let open = shared.limited(open.around(body::refuse));
     Route::new()
         .nest_no_strip("/api", operations)
         .at(TOOLS, tools)
@@ -132,7 +139,7 @@ pub fn stack(
         .nest_no_strip("/", open)
         .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
         .boxed()
-        .around(move |next, request| body::read(memory.clone(), next, request))
+        .around(move |next, request| body::read(bodies.clone(), next, request))
         .boxed()
         .around(move |next, request| errors::errors(errors.clone(), next, request))
         .boxed()
@@ -144,17 +151,23 @@ pub fn stack(
         .boxed()
         .around(move |next, request| headers::headers(headers.clone(), next, request))
         .boxed()
-        .around(compression::compress)
+        .around(move |next, request| compression::compress(encoders.clone(), next, request))
+        .boxed()
+        .around(move |next, request| request_id::request_id(identify.clone(), next, request))
         .boxed()
         .around(move |next, request| client_address::name_client(client.clone(), next, request))
-        .boxed()
-        .around(move |next, request| request_id::request_id(clock.clone(), random.clone(), next, request))
         .boxed()
         .around(move |next, request| operation::look_up(requests.clone(), next, request))
         .boxed()
 }
 
 impl Shared {
+    /// Wraps the limits of an address around paths where a caller needs no credentials.
+    fn limited(&self, inner: impl Endpoint + 'static) -> BoxEndpoint<'static> {
+        let limits = self.rate_limit.clone();
+        inner.around(move |next, request| rate_limit::limit(limits.clone(), next, request)).boxed()
+    }
+
     /// Wraps the layers that follow authentication and the rate limit around `operations`.
     fn authorized(&self, operations: impl Endpoint<Output = Response> + 'static) -> BoxEndpoint<'static> {
         let (authorize, writes) = (self.authorize.clone(), self.writes.clone());
@@ -184,17 +197,13 @@ impl Shared {
 
     /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
-        let (limits, authenticate, origins) = (self.rate_limit.clone(), Arc::new(tools.authenticate), tools.origins);
+        let (authenticate, origins) = (Arc::new(tools.authenticate), tools.origins);
         let (caller, address) = (authenticate.clone(), Arc::<str>::from(tools.address));
         let operations = self
             .authorized(tools.operations)
             .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
             .boxed();
-        (tools.build)(self.answered(operations))
-            .around(body::refuse)
-            .boxed()
-            .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
-            .boxed()
+        self.limited((tools.build)(self.answered(operations)).around(body::refuse))
             .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
             .boxed()
             .around(tools::without_cookies)

@@ -1,30 +1,30 @@
 //! Counts requests per caller, reports the remaining rate in each response, and limits the requests in flight per caller.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use bytes::Bytes;
-use http_body::{Frame, SizeHint};
-use http_body_util::combinators::BoxBody;
 use poem::{
-    Body, Endpoint, Error, IntoResponse, Request, Response, Result,
+    Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
 };
 use serde_json::json;
 
-use super::client_address;
-use crate::store::{
-    in_flight::{InFlight, Place},
-    rate_limit::{Rate, RateLimits, Standing},
+use super::{client_address, until_read::until_read};
+use crate::{
+    store::{
+        in_flight::InFlight,
+        rate_limit::{Rate, RateLimits, Standing},
+    },
+    web::paths::TOOLS,
 };
 
 /// The number of requests that one address may send to the embedded issuer in a minute, in one burst or not. Many people may share
 /// an address. Each needs a few requests to sign in and one an hour to stay signed in.
 const ISSUER_REQUESTS: u32 = 300;
+
+/// The number of requests for pages and documents that one address may send in a minute, in one burst or not. An office behind one
+/// address may open the documentation at once, with some ten files for each person.
+const OPEN_REQUESTS: u32 = 1_200;
 
 /// The header that tells of a limit first.
 const LIMIT: &str = "x-ratelimit-limit";
@@ -41,6 +41,24 @@ pub struct CountedAs {
     pub rate: Rate,
     /// The key under which requests in flight are limited together, e.g. `user/ID` or `share/DIGEST`.
     pub under_way: String,
+}
+
+/// The limits of callers who are known by their address alone.
+struct ByAddress {
+    /// The kind of requests that are counted together.
+    kind: &'static str,
+    /// The rate, unless the requests are not counted.
+    rate: Option<Rate>,
+    /// True if answers tell what is left. Answers that shared caches keep for others do not.
+    is_told: bool,
+}
+
+/// A caller whose request is limited.
+struct Limited {
+    key: String,
+    rate: Option<Rate>,
+    under_way: String,
+    is_told: bool,
 }
 
 /// The settings of the layer. Nothing is counted if `limits` is `None`.
@@ -62,7 +80,8 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     let Some(caller) = settings.caller(&request) else {
         return next.call(request).await.map(IntoResponse::into_response);
     };
-    let standing = settings.limits.as_ref().map(|limits| limits.count(&caller.key, caller.rate));
+    let limits = settings.limits.as_ref().zip(caller.rate);
+    let standing = limits.map(|(limits, rate)| limits.count(&caller.key, rate));
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
         Err(too_many(request.uri().path(), seconds))
     } else if let Some(place) = settings.in_flight.enter(&caller.under_way) {
@@ -70,11 +89,12 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
             request.set_data(standing);
         }
         let answer = next.call(request).await;
-        answer.map(|answer| under_way_until_read(answer.into_response(), place))
+        answer.map(|answer| until_read(answer.into_response(), place))
     } else {
         Err(too_many(request.uri().path(), SOON))
     };
-    let Some(standing) = standing else { return answer };
+    let is_told = |standing: &Standing| caller.is_told || standing.retry_after.is_some();
+    let Some(standing) = standing.filter(is_told) else { return answer };
     match answer {
         Ok(mut response) => {
             tell(&mut response, &standing);
@@ -98,7 +118,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
 pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
     let (by_address, address) = (settings.by_address(&request), client_address::of(&request));
     let mut response = next.call(request).await?.into_response();
-    if let (Some(limits), Some((kind, rate))) = (&settings.limits, by_address)
+    if let (Some(limits), Some(ByAddress { kind, rate: Some(rate), is_told: true })) = (&settings.limits, by_address)
         && !response.headers().contains_key(LIMIT)
     {
         tell(&mut response, &limits.look(&format!("{kind}/{address}"), rate));
@@ -107,28 +127,36 @@ pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>,
 }
 
 impl RateLimit {
-    /// Returns the caller to count, or `None` for public responses that cost nothing.
-    fn caller(&self, request: &Request) -> Option<CountedAs> {
-        if let Some(caller) = request.data::<CountedAs>() {
-            return Some(caller.clone());
+    /// Returns the caller to limit, or `None` for answers without a body, and for requests that are limited after authentication.
+    fn caller(&self, request: &Request) -> Option<Limited> {
+        if let Some(CountedAs { key, rate, under_way }) = request.data::<CountedAs>().cloned() {
+            return Some(Limited { key, rate: Some(rate), under_way, is_told: true });
         }
-        let (kind, rate) = self.by_address(request).filter(|_| *request.method() != Method::OPTIONS)?;
-        let key = format!("{kind}/{}", client_address::of(request));
-        Some(CountedAs { under_way: key.clone(), key, rate })
+        let limit = self.by_address(request).filter(|_| *request.method() != Method::OPTIONS)?;
+        let address = client_address::of(request);
+        Some(Limited {
+            key: format!("{}/{address}", limit.kind),
+            rate: limit.rate,
+            under_way: format!("{}/{}", limit.kind, address.network()),
+            is_told: limit.is_told,
+        })
     }
 
-    /// Returns the kind and the rate of the limit that applies to anonymous callers of the path.
-    fn by_address(&self, request: &Request) -> Option<(&'static str, Rate)> {
-        Some(match request.uri().path() {
-            "/api/health" | "/oauth/jwks" => return None,
+    /// Returns the limit that applies to anonymous callers of the path.
+    fn by_address(&self, request: &Request) -> Option<ByAddress> {
+        let per_minute = |requests| Some(Rate::new(requests, requests));
+        let (kind, rate, is_told) = match request.uri().path() {
+            "/api/health" | "/oauth/jwks" => ("uncounted", None, false),
             path if path.starts_with("/oauth/") || path.starts_with("/account/password") => {
-                ("issuer", Rate::new(ISSUER_REQUESTS, ISSUER_REQUESTS))
+                ("issuer", per_minute(ISSUER_REQUESTS), true)
             }
             path if ["/api", "/auth/", "/account/search/"].iter().any(|start| path.starts_with(start)) => {
-                ("address", self.anonymous)
+                ("address", Some(self.anonymous), true)
             }
-            _ => return None,
-        })
+            TOOLS if *request.method() == Method::POST => return None,
+            _ => ("open", per_minute(OPEN_REQUESTS), false),
+        };
+        Some(ByAddress { kind, rate, is_told })
     }
 }
 
@@ -147,43 +175,6 @@ fn too_many(path: &str, seconds: u64) -> Error {
     Error::from_response(response.body(body.to_string()))
 }
 
-/// Keeps the request's place until its response has been sent or dropped.
-fn under_way_until_read(mut response: Response, place: Place) -> Response {
-    let inner: BoxBody<Bytes, std::io::Error> = response.take_body().into();
-    response.set_body(Body::from(BoxBody::new(Sent { inner, place: Some(place) })));
-    response
-}
-
-/// A body that releases its place when its end has been read.
-struct Sent {
-    inner: BoxBody<Bytes, std::io::Error>,
-    place: Option<Place>,
-}
-
-impl http_body::Body for Sent {
-    type Data = Bytes;
-    type Error = std::io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
-        let frame = Pin::new(&mut self.inner).poll_frame(context);
-        if matches!(frame, Poll::Ready(None)) {
-            self.place = None;
-        }
-        frame
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
-}
-
 /// Writes the `X-RateLimit-*` headers.
 pub fn tell(response: &mut Response, standing: &Standing) {
     let values = [
@@ -200,7 +191,8 @@ pub fn tell(response: &mut Response, standing: &Standing) {
 mod tests {
     use futures_util::stream;
     use http_body::Body as _;
-    use poem::{EndpointExt, endpoint::make_sync, test::TestClient};
+    use http_body_util::combinators::BoxBody;
+    use poem::{Body, EndpointExt, endpoint::make_sync, test::TestClient};
 
     use super::*;
     use crate::{
@@ -249,6 +241,37 @@ mod tests {
         for open in ["/api/health", "/oauth/jwks", "/docs"] {
             let response = client.get(open).send().await.0;
             assert_eq!((response.status().as_u16(), response.header("x-ratelimit-limit")), (200, None), "{open}");
+        }
+    }
+
+    /// Pages and documents are counted by address. Only a refusal tells so, because shared caches keep the others.
+    #[tokio::test]
+    async fn every_path_is_counted_but_those_of_probes_and_keys() {
+        let (clock, _) = Clock::manual(noon());
+        let client = client(Some(Arc::new(RateLimits::new(clock))), 0);
+        let status = async |path: &str| client.get(path).send().await.0;
+        for number in 0..OPEN_REQUESTS {
+            let path = ["/docs", "/openapi.json", "/", "/nothing", "/share/x", "/mcp"][number as usize % 6];
+            assert_eq!(status(path).await.status().as_u16(), 200, "{path} {number}");
+        }
+        let refused = status("/changelog").await;
+        assert_eq!((refused.status().as_u16(), refused.header("x-ratelimit-remaining")), (429, Some("0")));
+        for _ in 0..=OPEN_REQUESTS {
+            assert_eq!(status("/api/health").await.status().as_u16(), 200);
+        }
+        assert_eq!(status("/api").await.status().as_u16(), 200, "another limit");
+    }
+
+    #[tokio::test]
+    async fn every_path_has_places_in_flight() {
+        let client = client(None, 1);
+        for (path, other) in
+            [("/docs", "/changelog"), ("/api/health", "/oauth/jwks"), ("/oauth/token", "/oauth/register")]
+        {
+            let unread = client.get(path).send().await.0;
+            assert_eq!(client.get(other).send().await.0.status().as_u16(), 429, "{other}");
+            drop(unread);
+            assert_eq!(client.get(other).send().await.0.status().as_u16(), 200, "{other}");
         }
     }
 

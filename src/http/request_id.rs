@@ -1,15 +1,27 @@
 //! Gives each request an id. It is in the response, in the log lines and, on 5xx, in the body.
+//!
+//! Each request is a line of the log, but for those whose number nothing else bounds: a sum a minute tells how many they were.
 
 use std::sync::Arc;
 
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
-    http::{HeaderName, Method},
+    http::{HeaderName, Method, StatusCode},
 };
 use tracing::Instrument;
 
-use super::operation;
-use crate::{clock::Clock, random::Random, web::paths::TOOLS};
+use super::{client_address, operation};
+use crate::{
+    clock::Clock,
+    random::Random,
+    store::rate_limit::{Rate, RateLimits},
+    telemetry::sums::{Sums, Unlogged},
+    web::{fixed::Fixed, paths::TOOLS},
+};
+
+/// The number of lines a minute about the requests of one network. Signing keys, health, preflights and expired tokens are answered
+/// however often they come.
+const LINES: u32 = 6_000;
 
 /// The header of the id, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
@@ -18,32 +30,62 @@ pub const HEADER: HeaderName = HeaderName::from_static("x-correlation-id");
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub Arc<str>);
 
+/// The settings of the layer.
+pub struct Identify {
+    clock: Clock,
+    random: Random,
+    lines: RateLimits,
+    sums: Arc<Sums>,
+}
+
+impl Identify {
+    /// `clock` times requests. Ids are made with `clock` and `random`.
+    #[must_use]
+    pub fn new(clock: Clock, random: Random) -> Self {
+        Self { lines: RateLimits::new(clock.clone()), clock, random, sums: Arc::default() }
+    }
+
+    /// Returns why an answer to `network` has no line of its own, or `None` if it has one.
+    fn unlogged(&self, response: &Response, network: &str) -> Option<Unlogged> {
+        if response.data::<Fixed>().is_some() {
+            Some(Unlogged::Fixed)
+        } else if response.status() == StatusCode::TOO_MANY_REQUESTS {
+            Some(Unlogged::Refused)
+        } else if response.status().is_server_error() {
+            None
+        } else {
+            let standing = self.lines.count(network, Rate::new(LINES, LINES));
+            standing.retry_after.map(|_| Unlogged::Frequent)
+        }
+    }
+}
+
 /// Returns the id of a request.
 #[must_use]
 pub fn of(request: &Request) -> Option<&RequestId> {
     request.data()
 }
 
-/// The layer. `clock` times the request. If the client sends no id, the layer makes one with `clock` and `random`.
+/// The layer. If the client sends no id, it makes one.
 ///
 /// # Errors
 /// None. Every error of the inner layers becomes a response.
-pub async fn request_id<E: Endpoint>(
-    clock: Clock,
-    random: Random,
-    next: Arc<E>,
-    mut request: Request,
-) -> Result<Response> {
-    let start = clock.now();
-    let id = given(&request).unwrap_or_else(|| random.id(start).to_string().into());
+pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut request: Request) -> Result<Response> {
+    let start = settings.clock.now();
+    let id = given(&request).unwrap_or_else(|| settings.random.id(start).to_string().into());
+    let network = client_address::of(&request).network();
     let (method, path) = (loggable_method(&request), loggable_path(&request));
     let span = tracing::info_span!("request", correlation_id = %id, %method, path);
     request.set_data(RequestId(id));
     let answer = async {
         let response = next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response);
         let status = response.status().as_u16();
-        let milliseconds = (clock.now() - start).num_milliseconds();
-        tracing::info!(status, milliseconds, "{method} {path} answered {status} in {milliseconds} ms");
+        if let Some(reason) = settings.unlogged(&response, &network) {
+            settings.sums.count(reason);
+        } else {
+            let milliseconds = (settings.clock.now() - start).num_milliseconds();
+            tracing::info!(status, milliseconds, "{method} {path} answered {status} in {milliseconds} ms");
+        }
         response
     };
     Ok(answer.instrument(span).await)
@@ -78,5 +120,28 @@ fn loggable_path(request: &Request) -> &'static str {
         None if request.uri().path().starts_with("/api") => "/api/…",
         None if request.uri().path() == TOOLS => TOOLS,
         None => "(not an operation)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::noon;
+
+    #[test]
+    fn lines_are_bounded_and_faults_always_have_one() {
+        let (clock, _) = Clock::manual(noon());
+        let settings = Identify::new(clock, Random::seeded(1));
+        let answer = |status: u16| Response::builder().status(StatusCode::from_u16(status).unwrap()).finish();
+        let mut document = answer(200);
+        document.set_data(Fixed);
+        assert_eq!(settings.unlogged(&document, "a"), Some(Unlogged::Fixed));
+        assert_eq!(settings.unlogged(&answer(429), "a"), Some(Unlogged::Refused));
+        for number in 0..LINES {
+            assert_eq!(settings.unlogged(&answer([200, 401][number as usize % 2]), "a"), None, "{number}");
+        }
+        assert_eq!(settings.unlogged(&answer(401), "a"), Some(Unlogged::Frequent));
+        assert_eq!(settings.unlogged(&answer(503), "a"), None);
+        assert_eq!(settings.unlogged(&answer(401), "b"), None, "others have lines of their own");
     }
 }

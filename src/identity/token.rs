@@ -139,6 +139,14 @@ impl Verifier {
         Self { introspection, ..self }
     }
 
+    /// Returns whether the signature of `token` was verified before, and it has not expired. Asks nobody.
+    #[must_use]
+    pub fn knows(&self, token: &str) -> bool {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        let now = self.clock.now();
+        self.verified().cache_get(&digest).is_some_and(|known| now < known.token.expires_at)
+    }
+
     /// Forgets the tokens of a person.
     pub fn forget(&self, issuer: &str, subject: &str) {
         let is_theirs = |known: &Verified| known.token.claims.issuer == issuer && known.token.claims.subject == subject;

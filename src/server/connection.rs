@@ -3,11 +3,8 @@
 use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use http::uri::Scheme;
-use hyper::{body::Incoming, service::service_fn};
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
-    server::conn::auto::Builder,
-};
+use hyper::{body::Incoming, rt::Executor, service::service_fn};
+use hyper_util::{rt::TokioIo, server::conn::auto::Builder};
 use poem::{
     Addr, Endpoint,
     endpoint::BoxEndpoint,
@@ -19,17 +16,21 @@ use tokio_util::sync::CancellationToken;
 use super::{
     body::WatchedBody,
     io::WatchedSocket,
+    open::Place,
     watch::{Deadlines, Overdue, Watch},
 };
+use crate::telemetry::polls::PollMeter;
 
 /// Maximum number of open streams on one HTTP/2 connection.
-const MAX_STREAMS: u32 = 100;
+const MAX_STREAMS: u32 = 16;
 /// Maximum size of an HTTP/2 request head in bytes. A query string of 60 kB fits.
 const MAX_HTTP2_HEAD: u32 = 80 * 1024;
 /// Buffer size of HTTP/1.1 in bytes, for a request head and for a response that is not read.
 const MAX_BUFFER: usize = 128 * 1024;
 /// Flow-control window of an HTTP/2 stream in bytes. A connection's window is four times as large.
 const WINDOW: u32 = 64 * 1024;
+/// Bytes of an answer that wait on an HTTP/2 stream to be sent.
+const MAX_STREAM_BUFFER: usize = 64 * 1024;
 /// Time for a closing connection to end by itself.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -38,6 +39,7 @@ const CLOSING: Duration = Duration::from_secs(1);
 pub(super) struct Server {
     pub(super) endpoint: Arc<BoxEndpoint<'static>>,
     pub(super) deadlines: Deadlines,
+    pub(super) polls: PollMeter,
     pub(super) local: SocketAddr,
     /// Cancelled when the service stops. Connections end after their open requests.
     pub(super) stopping: CancellationToken,
@@ -45,8 +47,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Serves one connection until it ends.
-    pub(super) async fn serve(self, stream: TcpStream, peer: SocketAddr) {
-        let watch = Watch::new(Instant::now());
+    pub(super) async fn serve(self, stream: TcpStream, peer: SocketAddr, watch: Watch, place: Place) {
         let socket = TokioIo::new(WatchedSocket { stream, watch: watch.clone() });
         let requests = watch.clone();
         let (endpoint, local) = (self.endpoint.clone(), self.local);
@@ -59,7 +60,7 @@ impl Server {
                 Ok::<_, Infallible>(response.map(|body| WatchedBody::new(body, under_way)))
             }
         });
-        let builder = builder();
+        let builder = builder(Streams(self.polls));
         let mut connection = pin!(builder.serve_connection(socket, service));
         let mut ticks = tokio::time::interval(tick(&self.deadlines));
         let mut closing: Option<Instant> = None;
@@ -70,6 +71,14 @@ impl Server {
                     connection.as_mut().graceful_shutdown();
                     // The caller that stops the service ends requests that are still open.
                     closing = Some(Instant::now() + Duration::from_hours(1));
+                }
+                () = place.close.cancelled(), if closing.is_none() => {
+                    tracing::debug!(%peer, "an idle connection gives way to a new one");
+                    if watch.is_idle() {
+                        return;
+                    }
+                    connection.as_mut().graceful_shutdown();
+                    closing = Some(Instant::now());
                 }
                 now = ticks.tick() => match watch.overdue(now, &self.deadlines) {
                     Some(Overdue::Stream) => {
@@ -93,13 +102,28 @@ impl Server {
     }
 }
 
-fn builder() -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
+/// Runs each HTTP/2 stream as a task, and times its polls.
+#[derive(Clone)]
+struct Streams(PollMeter);
+
+impl<F> Executor<F> for Streams
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn execute(&self, stream: F) {
+        tokio::spawn(self.0.timed(stream));
+    }
+}
+
+fn builder(streams: Streams) -> Builder<Streams> {
+    let mut builder = Builder::new(streams);
     builder.http1().max_buf_size(MAX_BUFFER);
     builder
         .http2()
         .max_concurrent_streams(MAX_STREAMS)
         .max_header_list_size(MAX_HTTP2_HEAD)
+        .max_send_buf_size(MAX_STREAM_BUFFER)
         .initial_stream_window_size(WINDOW)
         .initial_connection_window_size(4 * WINDOW);
     builder

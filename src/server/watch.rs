@@ -21,11 +21,25 @@ pub struct Deadlines {
     pub idle: Duration,
     /// For a client to read 30,000 bytes of a pending response.
     pub slow: Duration,
+    /// From the end of a head to the first byte of the body.
+    pub first_byte: Duration,
+    /// From the end of a head to the last byte of the body.
+    pub body: Duration,
+    /// For the rest of a refused body, which is discarded.
+    pub drain: Duration,
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self { head: Duration::from_secs(30), idle: Duration::from_secs(75), slow: Duration::from_secs(30) }
+        let seconds = Duration::from_secs;
+        Self {
+            head: seconds(30),
+            idle: seconds(75),
+            slow: seconds(30),
+            first_byte: seconds(5),
+            body: seconds(20),
+            drain: seconds(1),
+        }
     }
 }
 
@@ -146,6 +160,12 @@ impl Watch {
         self.progress().under_way == 0
     }
 
+    /// Returns the time since which no request is open, or `None` if one is.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let progress = self.progress();
+        (progress.under_way == 0).then_some(progress.idle_since)
+    }
+
     /// Abandons the responses that were not read in time. Other streams of the connection continue.
     pub(super) fn abandon_unread(&self, now: Instant, deadlines: &Deadlines) {
         let mut progress = self.progress();
@@ -237,9 +257,6 @@ mod tests {
 
     use super::*;
 
-    const DEADLINES: Deadlines =
-        Deadlines { head: Duration::from_secs(30), idle: Duration::from_secs(75), slow: Duration::from_secs(30) };
-
     fn nothing() -> Abandon {
         Arc::new(|| ())
     }
@@ -252,22 +269,26 @@ mod tests {
     fn a_connection_without_a_request_is_overdue() {
         let start = Instant::now();
         let silent = Watch::new(start);
-        assert_eq!(silent.overdue(after(start, 29), &DEADLINES), None);
-        assert_eq!(silent.overdue(after(start, 30), &DEADLINES), Some(Overdue::Head));
+        assert_eq!(silent.overdue(after(start, 29), &Deadlines::default()), None);
+        assert_eq!(silent.overdue(after(start, 30), &Deadlines::default()), Some(Overdue::Head));
 
         let kept_alive = Watch::new(start);
         let request = kept_alive.begin(Version::HTTP_11);
-        assert_eq!(kept_alive.overdue(after(start, 500), &DEADLINES), None, "an answer may take its time");
+        assert_eq!(kept_alive.overdue(after(start, 500), &Deadlines::default()), None, "an answer may take its time");
         drop(request);
-        assert_eq!(kept_alive.overdue(after(start, 74), &DEADLINES), None);
-        assert_eq!(kept_alive.overdue(after(start, 76), &DEADLINES), Some(Overdue::Idle));
+        assert_eq!(kept_alive.overdue(after(start, 74), &Deadlines::default()), None);
+        assert_eq!(kept_alive.overdue(after(start, 76), &Deadlines::default()), Some(Overdue::Idle));
 
         kept_alive.received(after(start, 40));
         kept_alive.received(after(start, 60));
-        assert_eq!(kept_alive.overdue(after(start, 69), &DEADLINES), None);
-        assert_eq!(kept_alive.overdue(after(start, 70), &DEADLINES), Some(Overdue::Head), "a head that is dripped");
+        assert_eq!(kept_alive.overdue(after(start, 69), &Deadlines::default()), None);
+        assert_eq!(
+            kept_alive.overdue(after(start, 70), &Deadlines::default()),
+            Some(Overdue::Head),
+            "a head that is dripped"
+        );
         let _request = kept_alive.begin(Version::HTTP_11);
-        assert_eq!(kept_alive.overdue(after(start, 70), &DEADLINES), None);
+        assert_eq!(kept_alive.overdue(after(start, 70), &Deadlines::default()), None);
     }
 
     #[test]
@@ -280,17 +301,17 @@ mod tests {
             watch.blocked(start);
             watch.sent(bytes);
             watch.blocked(after(start, 10));
-            assert_eq!(watch.overdue(after(start, 29), &DEADLINES), None, "{bytes}");
-            assert_eq!(watch.overdue(after(start, 30), &DEADLINES), expected, "{bytes}");
+            assert_eq!(watch.overdue(after(start, 29), &Deadlines::default()), None, "{bytes}");
+            assert_eq!(watch.overdue(after(start, 30), &Deadlines::default()), expected, "{bytes}");
         }
         let drained = Watch::new(start);
         drained.blocked(start);
         drained.sent(10);
         let _request = drained.begin(Version::HTTP_11);
-        assert_eq!(drained.overdue(after(start, 40), &DEADLINES), None, "nothing waits to be read");
+        assert_eq!(drained.overdue(after(start, 40), &Deadlines::default()), None, "nothing waits to be read");
         drained.blocked(after(start, 50));
-        assert_eq!(drained.overdue(after(start, 79), &DEADLINES), None, "a new window");
-        assert_eq!(drained.overdue(after(start, 80), &DEADLINES), Some(Overdue::Slow));
+        assert_eq!(drained.overdue(after(start, 79), &Deadlines::default()), None, "a new window");
+        assert_eq!(drained.overdue(after(start, 80), &Deadlines::default()), Some(Overdue::Slow));
     }
 
     #[test]
@@ -300,12 +321,12 @@ mod tests {
         let request = watch.begin(Version::HTTP_11);
         request.handed_over(start, nothing());
         request.asked_for_more();
-        assert_eq!(watch.overdue(after(start, 60), &DEADLINES), None, "the answer is still being made");
+        assert_eq!(watch.overdue(after(start, 60), &Deadlines::default()), None, "the answer is still being made");
         request.handed_over(after(start, 60), nothing());
-        assert_eq!(watch.overdue(after(start, 89), &DEADLINES), None);
-        assert_eq!(watch.overdue(after(start, 90), &DEADLINES), Some(Overdue::Slow));
+        assert_eq!(watch.overdue(after(start, 89), &Deadlines::default()), None);
+        assert_eq!(watch.overdue(after(start, 90), &Deadlines::default()), Some(Overdue::Slow));
         drop(request);
-        assert_eq!(watch.overdue(after(start, 10), &DEADLINES), None);
+        assert_eq!(watch.overdue(after(start, 10), &Deadlines::default()), None);
     }
 
     #[test]
@@ -320,11 +341,14 @@ mod tests {
         };
         unread.handed_over(start, Arc::new(count));
         read.handed_over(after(start, 20), nothing());
-        assert_eq!(watch.overdue(after(start, 30), &DEADLINES), Some(Overdue::Stream));
-        watch.abandon_unread(after(start, 30), &DEADLINES);
-        assert_eq!((given_up.load(Ordering::Relaxed), watch.overdue(after(start, 30), &DEADLINES)), (1, None));
+        assert_eq!(watch.overdue(after(start, 30), &Deadlines::default()), Some(Overdue::Stream));
+        watch.abandon_unread(after(start, 30), &Deadlines::default());
+        assert_eq!(
+            (given_up.load(Ordering::Relaxed), watch.overdue(after(start, 30), &Deadlines::default())),
+            (1, None)
+        );
         drop((unread, read));
         watch.received(after(start, 40));
-        assert_eq!(watch.overdue(after(start, 74), &DEADLINES), None, "a ping is no head");
+        assert_eq!(watch.overdue(after(start, 74), &Deadlines::default()), None, "a ping is no head");
     }
 }

@@ -1,8 +1,10 @@
 //! Observability for operators.
 
 pub mod logs;
+pub mod polls;
 pub mod providers;
 pub mod requests;
+pub mod sums;
 pub mod upstream;
 
 use std::fmt::Display;

@@ -5,7 +5,7 @@ pub(crate) mod attempts;
 pub mod changelog;
 mod cookie;
 pub mod documentation;
-mod fixed;
+pub mod fixed;
 pub mod home;
 pub mod own_host;
 pub mod page;

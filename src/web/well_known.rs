@@ -1,13 +1,12 @@
 //! Protected-resource metadata (RFC 9728): where clients of each API find the issuer. Public, from any origin.
 
-use ::api::scope::Scope;
+use api::scope::Scope;
 use poem::{
-    Endpoint, EndpointExt, IntoResponse, Request, Response, error::MethodNotAllowedError, get, handler, http::Method,
-    web::Data,
+    Endpoint, EndpointExt, IntoResponse, Request, Response, RouteMethod, error::MethodNotAllowedError, http::Method,
 };
 use serde_json::{Value, json};
 
-use super::paths::Paths;
+use super::{fixed::fixed, paths::Paths};
 
 /// The path of the REST API's document, below `base_url`.
 pub const API_PATH: &str = "/.well-known/oauth-protected-resource";
@@ -31,11 +30,10 @@ impl ResourceMetadata {
     #[must_use]
     pub fn mount(&self, paths: Paths) -> Paths {
         let methods = "GET, HEAD, OPTIONS";
-        paths.at(API_PATH, methods, open_to_browsers(get(api).data(self.clone()))).at(
-            MCP_PATH,
-            methods,
-            open_to_browsers(get(mcp).data(self.clone())),
-        )
+        let document = |resource: &str, scopes: &[Scope]| open_to_browsers(json_document(&self.document(resource, scopes)));
+        // Assistants ask for every scope that is listed, and few tools need more than these.
+        let of_tools = document(&self.mcp, &[Scope::SearchRead, Scope::RecordsWrite]);
+        paths.at(API_PATH, methods, document(&self.api, &Scope::ALL)).at(MCP_PATH, methods, of_tools)
     }
 
     fn document(&self, resource: &str, scopes: &[Scope]) -> Value {
@@ -51,24 +49,10 @@ impl ResourceMetadata {
     }
 }
 
-#[handler]
-fn api(Data(metadata): Data<&ResourceMetadata>) -> Response {
-    json_document(&metadata.document(&metadata.api, &Scope::ALL))
-}
-
-#[handler]
-fn mcp(Data(metadata): Data<&ResourceMetadata>) -> Response {
-    // Assistants ask for every scope that is listed here, and few tools need more.
-    json_document(&metadata.document(&metadata.mcp, &[Scope::SearchRead, Scope::RecordsWrite]))
-}
-
-/// A public JSON document that may be cached for a few minutes.
+/// Serves a public JSON document that may be cached for a few minutes.
 #[must_use]
-pub fn json_document(document: &Value) -> Response {
-    Response::builder()
-        .content_type("application/json")
-        .header("Cache-Control", "public, max-age=300")
-        .body(document.to_string())
+pub fn json_document(document: &Value) -> RouteMethod {
+    fixed("application/json", document.to_string())
 }
 
 /// Lets scripts of any origin call an endpoint that uses no cookies, and answers their preflight requests.

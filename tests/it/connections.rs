@@ -3,6 +3,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use poem::http::{Request, Version};
 use sightline::{config::Config, server::Deadlines};
 use tokio::{
@@ -21,7 +22,7 @@ const GUARD: Duration = Duration::from_secs(30);
 
 fn hasty(config: &mut Config) {
     let short = Duration::from_millis(300);
-    config.connections.deadlines = Deadlines { head: short, idle: short, slow: short };
+    config.connections.deadlines = Deadlines { head: short, idle: short, slow: short, ..config.connections.deadlines };
 }
 
 fn address(app: &TestApp) -> SocketAddr {
@@ -130,6 +131,30 @@ async fn an_http2_stream_that_is_not_read_is_cut_and_the_others_go_on() {
 }
 
 #[tokio::test]
+async fn an_unread_answer_takes_a_place_whatever_its_path_and_coding() {
+    let app = TestApp::start(|config| config.rate_limit.max_in_flight = 2).await;
+    for (path, coding) in
+        [("/docs/swagger-ui.js", "gzip"), ("/changelog", "br"), ("/docs", "identity"), ("/subscribe", "gzip")]
+    {
+        let stream = TcpStream::connect(address(&app)).await.unwrap();
+        let mut client = h2::client::Builder::new();
+        let (requests, connection) = client.initial_window_size(1).handshake::<_, &[u8]>(stream).await.unwrap();
+        let connection = tokio::spawn(connection);
+        let mut unread = Vec::new();
+        for _ in 0..2 {
+            let mut requests = requests.clone().ready().await.unwrap();
+            let request = Request::builder().uri(format!("{}{path}", app.service.base_url)).version(Version::HTTP_2);
+            let request = request.header("accept-encoding", coding).body(()).unwrap();
+            unread.push(requests.send_request(request, true).unwrap().0.await.unwrap());
+        }
+        app.anonymous().get("/robots.txt").await.expect(429);
+        drop((unread, requests));
+        connection.abort();
+        app.anonymous().until("/robots.txt", 200).await;
+    }
+}
+
+#[tokio::test]
 async fn http2_streams_are_bounded() {
     const FRAME_HEAD: usize = 9;
     const MAX_CONCURRENT_STREAMS: u16 = 3;
@@ -141,38 +166,63 @@ async fn http2_streams_are_bounded() {
     let mut settings = vec![0; usize::from(u16::from_be_bytes([head[1], head[2]]))];
     stream.read_exact(&mut settings).await.unwrap();
     let announced = settings.chunks(6).find(|setting| setting[..2] == MAX_CONCURRENT_STREAMS.to_be_bytes());
-    assert_eq!(announced.map(|setting| &setting[2..]), Some(100_u32.to_be_bytes().as_slice()));
+    assert_eq!(announced.map(|setting| &setting[2..]), Some(16_u32.to_be_bytes().as_slice()));
+}
+
+async fn connect_from(app: &TestApp, from: [u8; 4]) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    socket.connect(address(app)).await.unwrap()
+}
+
+async fn is_served(stream: &mut TcpStream) -> bool {
+    let sent = stream.write_all(b"GET /robots.txt HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let mut answer = Vec::new();
+    while sent.is_ok() && !answer.ends_with(b"Disallow: /oauth/\n") {
+        let mut part = [0; 1024];
+        match timeout(GUARD, stream.read(&mut part)).await.unwrap() {
+            Ok(length @ 1..) => answer.extend_from_slice(&part[..length]),
+            _ => return false,
+        }
+    }
+    answer.starts_with(b"HTTP/1.1 200")
 }
 
 #[tokio::test]
 async fn one_address_has_so_many_connections_and_others_are_served() {
     let app = TestApp::start(|config| config.connections.max_per_address = 4).await;
-    let connect = async |from: [u8; 4]| {
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.bind((from, 0).into()).unwrap();
-        socket.connect(address(&app)).await.unwrap()
-    };
-    let is_served = async |stream: &mut TcpStream| {
-        let sent = stream.write_all(b"GET /api/health HTTP/1.1\r\nHost: a\r\n\r\n").await;
-        let mut start = [0; 12];
-        sent.is_ok()
-            && timeout(GUARD, stream.read_exact(&mut start)).await.unwrap().is_ok()
-            && start == *b"HTTP/1.1 200"
-    };
     let mut held = Vec::new();
     for _ in 0..4 {
-        held.push(connect([127, 0, 0, 5]).await);
+        held.push(connect_from(&app, [127, 0, 0, 5]).await);
         assert!(is_served(held.last_mut().unwrap()).await);
     }
-    assert!(!is_served(&mut connect([127, 0, 0, 5]).await).await);
-    assert!(is_served(&mut connect([127, 0, 0, 6]).await).await);
+    assert!(!is_served(&mut connect_from(&app, [127, 0, 0, 5]).await).await);
+    assert!(is_served(&mut connect_from(&app, [127, 0, 0, 6]).await).await);
     held.clear();
     let again = async {
-        while !is_served(&mut connect([127, 0, 0, 5]).await).await {
+        while !is_served(&mut connect_from(&app, [127, 0, 0, 5]).await).await {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     timeout(GUARD, again).await.unwrap();
+}
+
+#[tokio::test]
+async fn when_there_are_too_many_an_idle_connection_of_the_greediest_address_gives_way() {
+    let app = TestApp::start(|config| config.connections.max = 5).await;
+    let (mut greedy, mut modest) = (Vec::new(), connect_from(&app, [127, 0, 0, 6]).await);
+    assert!(is_served(&mut modest).await);
+    for _ in 0..4 {
+        greedy.push(connect_from(&app, [127, 0, 0, 5]).await);
+        assert!(is_served(greedy.last_mut().unwrap()).await);
+    }
+    assert!(is_served(&mut connect_from(&app, [127, 0, 0, 7]).await).await);
+    let mut served = 0;
+    for stream in &mut greedy {
+        served += usize::from(is_served(stream).await);
+    }
+    assert_eq!(served, 3, "one of the greedy address's gave way");
+    assert!(is_served(&mut modest).await);
 }
 
 #[tokio::test]
@@ -191,4 +241,36 @@ async fn a_trusted_proxy_may_have_more_connections() {
         assert_eq!(&start, b"HTTP/1.1 200");
         held.push(stream);
     }
+}
+
+#[tokio::test]
+async fn bodies_that_never_come_leave_connections_of_a_proxy_to_other_clients() {
+    const WAITING: usize = 64;
+    let app = TestApp::start(|config| {
+        config.connections.max = WAITING + 6;
+        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.1"]).unwrap();
+    })
+    .await;
+    let post = async |client: &str, body: &str| {
+        let mut stream = TcpStream::connect(address(&app)).await.unwrap();
+        let head =
+            format!("POST /oauth/token HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\nConnection: close\r\n");
+        stream.write_all(format!("{head}Content-Length: 4\r\n\r\n{body}").as_bytes()).await.unwrap();
+        stream
+    };
+    let mut answers = FuturesUnordered::new();
+    for _ in 0..WAITING + 6 {
+        let mut stream = post("198.51.100.1", "").await;
+        answers.push(async move { rest(&mut stream).await });
+    }
+    for _ in 0..6 {
+        let answer = answers.next().await.unwrap();
+        assert!(answer.starts_with(b"HTTP/1.1 429"), "{}", String::from_utf8_lossy(&answer));
+    }
+    let answer = rest(&mut post("198.51.100.2", "body").await).await;
+    assert!(
+        answer.starts_with(b"HTTP/1.1 4") && !answer.starts_with(b"HTTP/1.1 429"),
+        "{}",
+        String::from_utf8_lossy(&answer)
+    );
 }

@@ -1,5 +1,7 @@
 //! Tests of faults, metadata, the published document and its page.
 
+use std::collections::BTreeSet;
+
 use poem::http::Method;
 use serde_json::json;
 
@@ -96,6 +98,45 @@ async fn the_document_is_kept_for_five_minutes_and_then_asked_about() {
     }
     let other = anonymous.send(Method::GET, "/openapi.json", None, &[("if-none-match", "\"x\"")]).await.expect(200);
     assert_eq!(other.json, first.json);
+}
+
+/// A client that does not decode content codings.
+fn plain_client() -> reqwest::Client {
+    #[expect(clippy::disallowed_methods, reason = "the service's client hides the coding of answers")]
+    reqwest::Client::builder().no_gzip().build().unwrap()
+}
+
+#[tokio::test]
+async fn fixed_documents_have_a_tag_for_each_coding_and_may_be_kept() {
+    let (base, http) = (&shared().service.base_url, plain_client());
+    for path in [
+        "/openapi.json",
+        "/docs",
+        "/docs/swagger-ui.js",
+        "/docs/errors",
+        "/changelog",
+        "/assets/sightline.css",
+        "/robots.txt",
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/openid-configuration",
+    ] {
+        let mut tags = BTreeSet::new();
+        let plain = shared().anonymous().get(path).await.expect(200).bytes;
+        for coding in ["identity", "gzip", "br"] {
+            let get = || http.get(format!("{base}{path}")).header("accept-encoding", coding);
+            let first = get().send().await.unwrap();
+            let header = |name: &str| first.headers().get(name).map_or("", |value| value.to_str().unwrap());
+            assert_eq!(header("cache-control"), "public, max-age=300, must-revalidate", "{path}");
+            assert_eq!(header("content-encoding"), if coding == "identity" { "" } else { coding }, "{path}");
+            assert!(header("vary").contains("Accept-Encoding"), "{path}");
+            let (tag, length) = (header("etag").to_owned(), header("content-length").parse::<usize>().unwrap());
+            let bytes = first.bytes().await.unwrap();
+            assert_eq!((bytes.len(), bytes == plain), (length, coding == "identity"), "{path} {coding}");
+            let again = get().header("if-none-match", &tag).send().await.unwrap();
+            assert_eq!((again.status().as_u16(), again.headers()["etag"].to_str().unwrap()), (304, tag.as_str()));
+            assert!(tags.insert(tag), "{path}: {coding} has the tag of another coding");
+        }
+    }
 }
 
 #[tokio::test]

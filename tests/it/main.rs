@@ -24,6 +24,7 @@ mod headers;
 mod idempotency;
 mod integrations;
 mod introspection;
+mod log_lines;
 mod mcp;
 mod metrics;
 mod module_graph;

@@ -1,16 +1,12 @@
 //! The issuer's documents: discovery (`OpenID` Connect Discovery 1.0, RFC 8414) and the JWK set.
 
-use poem::{Response, handler, http::HeaderValue, web::Data};
-use serde_json::json;
+use poem::{Response, handler, web::Data};
+use serde_json::{Value, json};
 
-use crate::{
-    embedded_issuer::{IdentityProvider, response::OAuthError, scope},
-    web::well_known::json_document,
-};
+use crate::embedded_issuer::{IdentityProvider, response::OAuthError, scope};
 
 /// Both well-known paths return the same document.
-#[handler]
-pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
+pub(super) fn discovery(provider: &IdentityProvider) -> Value {
     let issuer = provider.issuer();
     let mut document = json!({
         "issuer": issuer,
@@ -41,13 +37,13 @@ pub(super) fn discovery(Data(provider): Data<&IdentityProvider>) -> Response {
     if provider.documents.is_some() {
         document["client_id_metadata_document_supported"] = true.into();
     }
-    json_document(&document)
+    document
 }
 
 /// The public keys. They may be cached for less time than a new key waits before it signs.
 #[handler]
 pub(super) async fn jwks(Data(provider): Data<&IdentityProvider>) -> Result<Response, OAuthError> {
-    let mut response = json_document(&json!({ "keys": provider.keys.public().await? }));
-    response.headers_mut().insert("Cache-Control", HeaderValue::from_static("public, max-age=60"));
-    Ok(response)
+    let keys = json!({ "keys": provider.keys.public().await? });
+    let response = Response::builder().content_type("application/json").header("Cache-Control", "public, max-age=60");
+    Ok(response.body(keys.to_string()))
 }

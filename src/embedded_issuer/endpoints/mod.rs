@@ -21,7 +21,11 @@ mod userinfo;
 use poem::{EndpointExt, RouteMethod, get, post};
 
 use super::{IdentityProvider, accounts::links, upstream};
-use crate::web::{own_host::on_own_host, paths::Paths, well_known::open_to_browsers};
+use crate::web::{
+    own_host::on_own_host,
+    paths::Paths,
+    well_known::{json_document, open_to_browsers},
+};
 
 impl IdentityProvider {
     /// Adds every endpoint of the issuer to the root of `base_url`.
@@ -30,10 +34,11 @@ impl IdentityProvider {
         let open =
             |path, methods, endpoint: RouteMethod| (path, methods, open_to_browsers(endpoint.data(self.clone())));
         let (read, write) = ("GET, HEAD, OPTIONS", "OPTIONS, POST");
+        let discovery = metadata::discovery(self);
         let userinfo = get(userinfo::userinfo).post(userinfo::userinfo);
         let endpoints = [
-            open("/.well-known/openid-configuration", read, get(metadata::discovery)),
-            open("/.well-known/oauth-authorization-server", read, get(metadata::discovery)),
+            open("/.well-known/openid-configuration", read, json_document(&discovery)),
+            open("/.well-known/oauth-authorization-server", read, json_document(&discovery)),
             open("/oauth/jwks", read, get(metadata::jwks)),
             open("/oauth/token", write, post(token::token)),
             open("/oauth/revoke", write, post(revoke::revoke)),

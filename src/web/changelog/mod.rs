@@ -10,7 +10,6 @@ use api::{
     versions::{Change, End, NOTICE_DAYS, Version, Versions},
 };
 use maud::{Markup, html};
-use poem::{endpoint::make_sync, get};
 
 use super::{page::Page, paths::Paths};
 
@@ -38,7 +37,7 @@ impl Changelog {
     /// Adds the page.
     #[must_use]
     pub fn mount(self, paths: Paths) -> Paths {
-        paths.at(PATH, "GET, HEAD", get(make_sync(move |_| Page::new("Changelog").render(&self.contents))))
+        paths.at(PATH, "GET, HEAD", Page::new("Changelog").fixed(&self.contents))
     }
 }
 

@@ -2,15 +2,13 @@
 
 use api::{document::ERRORS_PATH, error::Code};
 use maud::{Markup, html};
-use poem::{endpoint::make_sync, get};
 
 use crate::web::{changelog::notes::inline, page::Page, paths::Paths};
 
 /// Adds the page. The section of a code is the fragment of its name.
 #[must_use]
 pub fn mount(paths: Paths) -> Paths {
-    let contents = contents();
-    paths.at(ERRORS_PATH, "GET, HEAD", get(make_sync(move |_| Page::new("Errors").render(&contents))))
+    paths.at(ERRORS_PATH, "GET, HEAD", Page::new("Errors").fixed(&contents()))
 }
 
 fn contents() -> Markup {

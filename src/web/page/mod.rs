@@ -6,14 +6,19 @@ pub mod words;
 
 use maud::{DOCTYPE, Markup, html};
 use poem::{
-    Response,
-    http::{HeaderMap, StatusCode, header},
+    Response, RouteMethod,
+    http::{HeaderMap, HeaderName, StatusCode, header},
 };
 
-use super::{fixed::fixed, paths::Paths};
+use super::{
+    fixed::{fixed, with_headers},
+    paths::Paths,
+};
 
 /// The path of the stylesheet.
 pub const STYLESHEET: &str = "/assets/sightline.css";
+
+const HTML: &str = "text/html; charset=utf-8";
 
 /// The path of the icon, which browsers ask for on every page, also on those of other kinds.
 const ICON: &str = "/favicon.ico";
@@ -65,6 +70,18 @@ impl Page {
     /// Renders the page around `body`. Its first heading is the title.
     #[must_use]
     pub fn render(&self, body: &Markup) -> Response {
+        let response = Response::builder().status(self.status).content_type(HTML);
+        let response = self.headers().iter().fold(response, |response, (name, value)| response.header(name, value));
+        response.header(header::CACHE_CONTROL, "no-store").body(self.document(body))
+    }
+
+    /// Serves the page around `body`, which depends on no request.
+    #[must_use]
+    pub fn fixed(&self, body: &Markup) -> RouteMethod {
+        with_headers(HTML, self.document(body), &self.headers())
+    }
+
+    fn document(&self, body: &Markup) -> String {
         let document = html! {
             (DOCTYPE)
             html lang="en" {
@@ -93,18 +110,20 @@ impl Page {
                 }
             }
         };
+        document.into_string()
+    }
+
+    fn headers(&self) -> [(HeaderName, String); 4] {
         // `no-referrer` makes browsers send `Origin: null` with forms, and the account page is held to its origin. Forms of other
         // pages carry a token.
         let referrer = if self.navigation.is_some() { "same-origin" } else { "no-referrer" };
-        Response::builder()
-            .status(self.status)
-            .content_type("text/html; charset=utf-8")
-            .header(header::CONTENT_SECURITY_POLICY, POLICY)
-            .header(header::X_FRAME_OPTIONS, "DENY")
-            .header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")
-            .header(header::REFERRER_POLICY, referrer)
-            .header(header::CACHE_CONTROL, "no-store")
-            .body(document.into_string())
+        [
+            (header::CONTENT_SECURITY_POLICY, POLICY),
+            (header::X_FRAME_OPTIONS, "DENY"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, referrer),
+        ]
+        .map(|(name, value)| (name, value.to_owned()))
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::{
 };
 
 use super::{
-    Scale,
+    MAX_GROWTH, Scale, connections,
     target::{Target, from, heavy_cluster},
 };
 
@@ -22,6 +22,17 @@ const BROTLI: [u8; 14] = [0xcf, 0xcd, 0xff, 0x7f, 0x00, 0x24, 0x00, 0xe2, 0xb1, 
 /// Concurrent requests of attacks that repeat requests.
 const AT_ONCE: usize = 16;
 
+/// What honest people do while the service is attacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Honest {
+    /// They read, on connections that they have.
+    Reads,
+    /// They write.
+    Writes,
+    /// They connect.
+    NewConnections,
+}
+
 /// An attack.
 #[derive(Debug, Clone, Copy)]
 pub enum Attack {
@@ -29,7 +40,7 @@ pub enum Attack {
     HalfHeads,
     /// Large responses that nobody reads.
     SlowReaders,
-    /// Compressed bodies on a hundred streams of each connection.
+    /// Compressed bodies on all streams of each connection.
     CodedBodies,
     /// Tokens with unknown key ids, while the issuer hangs.
     JunkTokens,
@@ -41,6 +52,16 @@ pub enum Attack {
     BadTokens,
     /// Two hundred assistants of one tenant, with calls of every kind.
     Assistants,
+    /// Compressed answers that nobody reads.
+    UnreadStreams,
+    /// Compressed documents, as often as they are answered.
+    PackedDocuments,
+    /// Bodies that never come.
+    BodiesOfNoBytes,
+    /// Bodies that never come, of one client of a proxy.
+    SlowBodiesBehindAProxy,
+    /// Connections without requests.
+    IdleConnections,
 }
 
 impl Attack {
@@ -49,13 +70,40 @@ impl Attack {
         match self {
             Self::HalfHeads => "half-sent heads",
             Self::SlowReaders => "slow readers",
-            Self::CodedBodies => "compressed bodies on 100 streams",
+            Self::CodedBodies => "compressed bodies on many streams",
             Self::JunkTokens => "junk tokens while the issuer hangs",
             Self::HeavyLists => "one tenant's heaviest lists",
             Self::ShareReaders => "20 anonymous share readers",
             Self::BadTokens => "300 bad tokens",
             Self::Assistants => "200 assistants",
+            Self::UnreadStreams => "unread streams",
+            Self::PackedDocuments => "compressed documents",
+            Self::BodiesOfNoBytes => "bodies of no bytes",
+            Self::SlowBodiesBehindAProxy => "bodies of no bytes behind a proxy",
+            Self::IdleConnections => "idle connections",
         }
+    }
+
+    /// What honest people do meanwhile.
+    pub fn honest(self) -> Honest {
+        match self {
+            Self::BodiesOfNoBytes | Self::SlowBodiesBehindAProxy => Honest::Writes,
+            Self::IdleConnections => Honest::NewConnections,
+            _ => Honest::Reads,
+        }
+    }
+
+    /// The maximum memory growth in the long form, in megabytes.
+    pub fn max_growth(self) -> u64 {
+        if matches!(self, Self::UnreadStreams) { 64 } else { MAX_GROWTH }
+    }
+
+    /// Returns whether honest people must hardly notice the attack in the long form.
+    pub fn is_hardly_noticed(self) -> bool {
+        matches!(
+            self,
+            Self::PackedDocuments | Self::BodiesOfNoBytes | Self::SlowBodiesBehindAProxy | Self::IdleConnections
+        )
     }
 
     /// Creates the data that the attack needs.
@@ -92,15 +140,27 @@ impl Attack {
             Self::ShareReaders => share_readers(target, scale).await,
             Self::BadTokens => bad_tokens(target).await,
             Self::Assistants => assistants(target, scale).await,
+            Self::UnreadStreams => connections::unread_streams_take_the_memory(target, scale).await,
+            Self::PackedDocuments => connections::packing_documents_takes_the_cpu(target, scale).await,
+            Self::BodiesOfNoBytes => connections::bodies_of_no_bytes_refuse_everybodys_writes(target, scale).await,
+            Self::SlowBodiesBehindAProxy => {
+                connections::slow_bodies_behind_a_proxy_take_every_connection(target, scale).await
+            }
+            Self::IdleConnections => connections::idle_connections_shut_everybody_out(target, scale).await,
         }
     }
 }
 
-async fn connect(target: &Target, from: [u8; 4]) -> Option<TcpStream> {
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind((from, 0).into()).unwrap();
+pub async fn connect(target: &Target, from: [u8; 4]) -> Option<TcpStream> {
+    let socket = socket(from);
     socket.set_recv_buffer_size(4096).unwrap();
     socket.connect(target.address).await.ok()
+}
+
+pub fn socket(from: [u8; 4]) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    socket
 }
 
 /// Returns whether the service has ended the connection. Waits only briefly.
@@ -153,7 +213,7 @@ async fn coded_bodies(target: &Target, scale: Scale) -> usize {
         let Ok((mut requests, connection)) = h2::client::handshake(stream).await else { continue };
         let connection = tokio::spawn(connection);
         let mut streams = Vec::new();
-        for _ in 0..100 {
+        for _ in 0..16 {
             let request = Request::builder().method(Method::POST).version(Version::HTTP_2);
             let request = request.uri(format!("{}/auth/logout", target.url));
             let request = request.header("content-encoding", "br").header("content-length", "500000").body(()).unwrap();
@@ -229,7 +289,9 @@ async fn share_readers(target: &Target, scale: Scale) -> usize {
 }
 
 async fn assistants(target: &Target, scale: Scale) -> usize {
-    let (http, url) = (from([127, 0, 1, 8]), format!("{}/mcp", target.url));
+    // One address has a hundred connections.
+    let http = [8, 9, 10, 11].map(|last| from([127, 0, 1, last]));
+    let url = format!("{}/mcp", target.url);
     let end = tokio::time::Instant::now() + scale.length;
     let one = async |lane: usize| {
         let tools = ["get_performance", "explain_click_change", "get_countries", "find_cannibalization"];
@@ -238,7 +300,8 @@ async fn assistants(target: &Target, scale: Scale) -> usize {
             let arguments = json!({ "property": target.property, "period": format!("last_{days}_days") });
             let params = json!({ "name": tools[lane % tools.len()], "arguments": arguments });
             let call = json!({ "jsonrpc": "2.0", "id": lane, "method": "tools/call", "params": params });
-            let request = http.post(&url).bearer_auth(target.tenant.token()).header("content-type", "application/json");
+            let request = http[lane % 4].post(&url).bearer_auth(target.tenant.token());
+            let request = request.header("content-type", "application/json");
             let answer = request.body(call.to_string()).send().await.unwrap();
             refused += usize::from(answer.status() == 429);
             let _ = answer.bytes().await;

@@ -13,14 +13,20 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Scale, attacks::Attack};
+use super::{
+    Scale,
+    attacks::{Attack, Honest},
+};
 use crate::{
     commands::{Running, sightline},
-    support::actor::Actor,
+    support::{actor::Actor, app::lasting_address},
 };
 
 /// Pause between two requests of an honest person.
 const PACE: Duration = Duration::from_millis(50);
+
+/// The address of the proxy that the service trusts.
+pub const PROXY: [u8; 4] = [127, 0, 2, 1];
 
 /// A running service.
 pub struct Target {
@@ -38,19 +44,23 @@ pub struct Target {
     pub share_token: String,
     /// The issuer, if it is a separate process.
     pub issuer: Option<Running>,
-    running: Running,
+    running: Served,
     _folders: Vec<TempDir>,
 }
 
 /// The result of one attack.
 #[derive(Debug)]
 pub struct Outcome {
-    name: &'static str,
+    /// The attack.
+    pub attack: Attack,
     /// Honest requests.
     pub honest: usize,
     /// Honest requests without a 200 response.
     pub not_served: usize,
-    p99: Duration,
+    /// The time within which 99 of 100 honest requests were answered.
+    pub p99: Duration,
+    /// Polls of the service that took more than 5 ms.
+    long_polls: u64,
     /// Requests or connections of the attack that were refused.
     refused: usize,
     /// Resident memory in megabytes, before the attack. `peak` is the maximum during it, and `after` the value after it.
@@ -61,9 +71,17 @@ pub struct Outcome {
     pub after: u64,
 }
 
-fn start(folder: &Path, settings: &[(&str, &str)]) -> Running {
+/// A process, and where its metrics are.
+struct Served {
+    process: Running,
+    metrics: String,
+}
+
+fn start(folder: &Path, settings: &[(&str, &str)]) -> Served {
+    let metrics = lasting_address().to_string();
     let mut all = vec![
         ("LISTEN", "127.0.0.1:0"),
+        ("METRICS__LISTEN", metrics.as_str()),
         ("PLANS__PRO__PER_MINUTE", "60000"),
         ("PLANS__PRO__BURST", "1000"),
         ("RATE_LIMIT__PER_MINUTE", "60000"),
@@ -72,16 +90,23 @@ fn start(folder: &Path, settings: &[(&str, &str)]) -> Running {
     let mut command = sightline(folder, &["serve"], &all);
     // Nobody reads the log, and a full pipe would block the service.
     command.stderr(Stdio::null());
-    Running::start(command)
+    Served { process: Running::start(command), metrics: format!("http://{metrics}/metrics") }
+}
+
+impl Served {
+    fn url(&self) -> &str {
+        &self.process.url
+    }
 }
 
 impl Target {
     /// A service with demo people and the simulated search engine.
     pub async fn with_own_issuer() -> Self {
         let folder = TempDir::new().unwrap();
-        let running = start(folder.path(), &[("SIMULATOR__LATENCY_MS", "20")]);
+        let settings = [("SIMULATOR__LATENCY_MS", "20"), ("RATE_LIMIT__TRUSTED_PROXIES", "127.0.2.1")];
+        let running = start(folder.path(), &settings);
         let (honest, tenant) =
-            (Actor::signed_in(&running.url, "owner").await, Actor::signed_in(&running.url, "stranger").await);
+            (Actor::signed_in(running.url(), "owner").await, Actor::signed_in(running.url(), "stranger").await);
         let (own, property) = (honest.property("northmoor").await, tenant.property("").await);
         let link =
             honest.post(&format!("/api/properties/{own}/share-links"), &json!({ "name": "Board" })).await.expect(201);
@@ -92,24 +117,24 @@ impl Target {
     /// A service whose issuer is a separate process.
     pub async fn with_external_issuer() -> Self {
         let (folder, elsewhere) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let issuer = start(elsewhere.path(), &[]);
+        let issuer = start(elsewhere.path(), &[]).process;
         let settings = [("IDENTITY__ISSUER", issuer.url.as_str()), ("IDENTITY__AUDIENCE", issuer.url.as_str())];
         let running = start(folder.path(), &settings);
         let token = Actor::signed_in(&issuer.url, "owner").await;
-        let honest = Actor::with_token(&running.url, token.token());
+        let honest = Actor::with_token(running.url(), token.token());
         honest.get("/api/properties").await.expect(200);
         let tenant = honest.clone();
         Self::of(running, honest, tenant, Default::default(), (Some(issuer), vec![folder, elsewhere]))
     }
 
     fn of(
-        running: Running,
+        running: Served,
         honest: Actor,
         tenant: Actor,
         (property, share_token): (String, String),
         (issuer, folders): (Option<Running>, Vec<TempDir>),
     ) -> Self {
-        let url = running.url.clone();
+        let url = running.url().to_owned();
         let address = url.trim_start_matches("http://").parse().unwrap();
         Self { url, address, honest, tenant, property, share_token, issuer, running, _folders: folders }
     }
@@ -125,15 +150,15 @@ impl Target {
 
     async fn endure_one(&self, scale: Scale, attack: Attack) -> Outcome {
         attack.prepare(self).await;
-        let before = self.memory();
+        let (before, long_polls) = (self.memory(), self.long_polls().await);
         let (peak, not_served) = (AtomicU64::new(before), AtomicUsize::new(0));
         let mut latencies = Vec::new();
         let honest = async {
             loop {
                 let start = Instant::now();
-                let answer = self.honest.get("/api/properties").await;
+                let is_served = self.is_served(attack.honest()).await;
                 latencies.push(start.elapsed());
-                not_served.fetch_add(usize::from(answer.status != 200), Ordering::Relaxed);
+                not_served.fetch_add(usize::from(!is_served), Ordering::Relaxed);
                 peak.fetch_max(self.memory(), Ordering::Relaxed);
                 tokio::time::sleep(PACE).await;
             }
@@ -147,10 +172,11 @@ impl Target {
         let p99 = latencies.get((latencies.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or_default();
         let (peak, not_served) = (peak.into_inner(), not_served.into_inner());
         Outcome {
-            name: attack.name(),
+            attack,
             honest: latencies.len(),
             not_served,
             p99,
+            long_polls: self.long_polls().await - long_polls,
             refused,
             before,
             peak,
@@ -158,9 +184,33 @@ impl Target {
         }
     }
 
+    /// Sends an honest request and returns whether it was served.
+    async fn is_served(&self, honest: Honest) -> bool {
+        match honest {
+            Honest::Reads => self.honest.get("/api/properties").await.status == 200,
+            Honest::Writes => {
+                let made = self.honest.post("/api/tags", &json!({ "name": "honest" })).await;
+                let Some(id) = made.json["data"]["id"].as_str() else { return false };
+                self.honest.delete(&format!("/api/tags/{id}")).await.status == 204
+            }
+            Honest::NewConnections => {
+                let http = from([127, 0, 4, 1]);
+                let answer = http.get(format!("{}/api/health", self.url)).send().await;
+                answer.is_ok_and(|answer| answer.status() == 200)
+            }
+        }
+    }
+
+    /// The number of polls of the service that took more than 5 ms.
+    async fn long_polls(&self) -> u64 {
+        let text = from([127, 0, 0, 1]).get(&self.running.metrics).send().await.unwrap().text().await.unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("sightline_long_polls_total "));
+        line.unwrap().parse().unwrap()
+    }
+
     /// Resident memory in megabytes.
     fn memory(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.running.id())).unwrap_or_default();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.running.process.id())).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()).unwrap_or_default() / 1024
     }
@@ -170,15 +220,22 @@ impl Outcome {
     /// A table with one row per result.
     pub fn table(outcomes: &[Self]) -> String {
         let mut table = String::from(
-            "\n| attack | honest requests | not served | honest p99 (aim: below 250 ms) | refused | memory before, most, after |\n\
-             | --- | --- | --- | --- | --- | --- |\n",
+            "\n| attack | honest requests | not served | honest p99 (aim: below 250 ms) | polls over 5 ms | refused | memory before, most, after |\n\
+             | --- | --- | --- | --- | --- | --- | --- |\n",
         );
         for one in outcomes {
             let p99 = one.p99.as_millis();
             let _ = writeln!(
                 table,
-                "| {} | {} | {} | {p99} ms | {} | {}, {}, {} MB |",
-                one.name, one.honest, one.not_served, one.refused, one.before, one.peak, one.after
+                "| {} | {} | {} | {p99} ms | {} | {} | {}, {}, {} MB |",
+                one.attack.name(),
+                one.honest,
+                one.not_served,
+                one.long_polls,
+                one.refused,
+                one.before,
+                one.peak,
+                one.after
             );
         }
         table

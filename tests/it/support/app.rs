@@ -7,6 +7,7 @@ use std::{
         atomic::{AtomicU16, Ordering},
         mpsc,
     },
+    time::Duration,
 };
 
 use chrono::{DateTime, TimeZone, Utc};
@@ -48,6 +49,9 @@ pub fn settings() -> Config {
     // All tests call from one address, some with hundreds of concurrent requests.
     config.connections.max_per_address = 10_000;
     config.connections.max = 10_000;
+    // A loaded machine may take long to send a body.
+    config.connections.deadlines.first_byte = Duration::from_secs(20);
+    config.connections.deadlines.drain = Duration::from_secs(20);
     config.search_engine.bucket = 1_000_000;
     config.search_engine.refill_per_second = 1_000_000;
     // Many apps run concurrently, and a server has a hundred connections.
