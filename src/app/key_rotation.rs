@@ -16,6 +16,7 @@ use crate::{
     embedded_issuer::keys,
     error::Error,
     identity::departures,
+    private_files,
     random::Random,
     secrets::Secrets,
     services::{integrations, privacy::pending, replays, search_accounts, sharing},
@@ -67,7 +68,7 @@ struct Rotation {
 impl Rotation {
     fn prepare(config: &Config, random: &Random) -> Result<Self, Error> {
         let file = KeyFile::of(config);
-        key_file::make_private_folder(&config.data_dir).map_err(Error::internal)?;
+        private_files::make_folder(&config.data_dir).map_err(Error::internal)?;
         let lock = file.take()?;
         let found = match file.read()? {
             Some(keys) => keys,
