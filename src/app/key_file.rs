@@ -40,6 +40,7 @@ pub fn secrets(config: &Config, random: &Random) -> Result<Secrets, Error> {
     let file = KeyFile::of(config);
     private_files::make_folder(&config.data_dir).map_err(|error| file.unusable(&error))?;
     let lock = file.share()?;
+    private_files::close_to_others(file.path());
     let keys = match file.read()? {
         Some(keys) => keys,
         None => file.create(random.bytes())?,
@@ -149,7 +150,9 @@ impl KeyFile {
     }
 
     fn lock_file(&self) -> io::Result<File> {
-        private_files::options().create(true).append(true).open(self.beside("lock"))
+        let path = self.beside("lock");
+        private_files::close_to_others(&path);
+        private_files::options().create(true).append(true).open(path)
     }
 
     fn beside(&self, extension: &str) -> PathBuf {
