@@ -57,6 +57,7 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
         ("iss", json!("https://evil.test")),
         ("aud", json!("another client")),
         ("aud", json!([super::elsewhere::CLIENT, "another client"])),
+        ("azp", json!("another client")),
         ("exp", json!(past)),
         ("iat", json!(past + 14_400)),
         ("sub", Value::Null),
@@ -85,6 +86,9 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
     let userinfo_of_another = json!({ "userinfo": verified("8", BOB) });
     assert_eq!(elsewhere.sign_in(&browser, &client, userinfo_of_another).await.status, 502);
     assert!(issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty());
+    let mut said = verified("7", BOB);
+    said["azp"] = json!(super::elsewhere::CLIENT);
+    assert_eq!(elsewhere.sign_in(&browser, &client, said).await.status, 303, "the client itself");
 }
 
 #[tokio::test]
