@@ -239,6 +239,9 @@ mod tests {
         assert_eq!((token(&account).as_str(), disconnection(&account)), ("first", None));
         assert_eq!(token(&connect(None, noon()).await), "first", "a consent without a new token keeps the old one");
 
+        let moved = search_account::Model { id: world.stranger, ..account.clone() };
+        assert!(refresh_token(&secrets, &moved).is_err(), "it opens in its own row alone");
+
         let later = noon() + TimeDelta::hours(1);
         mark_refused(&world.db, &account, Disconnection::Revoked, "invalid_grant", later).await.unwrap();
         let refused = stored(account.id).await;
