@@ -4,7 +4,7 @@ use std::fs;
 
 use chrono::TimeDelta;
 use poem::http::Method;
-use sea_orm::{ConnectionTrait as _, DatabaseBackend};
+use sea_orm::DatabaseBackend;
 use serde_json::json;
 
 use super::delete;
