@@ -76,6 +76,7 @@ async fn what_a_person_wrote_is_in_no_file_after_they_have_left() {
 
     app.hand.advance(TimeDelta::seconds(1));
     delete(&owner).await.expect(204);
+    assert!(!readable_in(&app, MARK).contains(&"sightline.db-wal".to_owned()), "the log is empty before the answer");
     // Stored answers of others may name the person for a day. Here, nobody else's do.
     app.service.sweep().await;
     for text in [MARK, "owner@demo.test", "demo-owner"] {
