@@ -21,8 +21,8 @@ test-crash: ## Kill the service 200 times under a load of keyed writes; nothing 
 abuse: ## Attack a running service for a minute, and print what honest people notice
 	cargo test --release --test it -- --ignored --nocapture abuse
 
-audit: ## Licences, sources, duplicate versions and advisories of the dependencies, where cargo-deny is installed
-	@if cargo deny --version >/dev/null 2>&1; then cargo deny check; else echo "audit: cargo-deny is not installed; cargo install --locked cargo-deny"; fi
+audit: ## Licences, sources, duplicate versions and advisories of the dependencies, as far as they can be checked here (uses cargo-deny)
+	tools/audit/run.sh
 
 check: ## Formatting, lints and docs
 	cargo fmt --all --check

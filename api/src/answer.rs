@@ -4,7 +4,10 @@ use std::marker::PhantomData;
 
 use bytes::Bytes;
 use chrono::NaiveDate;
-use poem::{Body, IntoResponse, Response, http::StatusCode};
+use poem::{
+    Body, IntoResponse, Response,
+    http::{StatusCode, header},
+};
 use poem_openapi::{
     ApiResponse, Object,
     payload::{Json, Payload},
@@ -98,7 +101,7 @@ pub struct ListMeta {
 /// `200` with `{ "data": [ … ], "meta": … }`, already serialised.
 pub type Listed<T> = Rendered<List<T>>;
 
-/// `200` with `{ "data": … }` of schema `T`, written while it is sent.
+/// `200` with `{ "data": … }` of schema `T`, written while it is sent, and stored by no cache.
 pub struct Streamed<T> {
     body: Body,
     shape: PhantomData<fn() -> T>,
@@ -295,7 +298,7 @@ impl<T: ToJSON + ParseFromJSON + Send + Sync> ApiResponse for Streamed<T> {
 
 impl<T: Send> IntoResponse for Streamed<T> {
     fn into_response(self) -> Response {
-        Response::builder().content_type("application/json").body(self.body)
+        Response::builder().content_type("application/json").header(header::CACHE_CONTROL, "no-store").body(self.body)
     }
 }
 

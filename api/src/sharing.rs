@@ -34,8 +34,10 @@ pub trait SharingApi: Send + Sync + 'static {
 
     /// Create a share link
     ///
-    /// Anyone with the link can read the property's performance until it is revoked or expires. At most 100 active
-    /// links per property. A link that a member made is revoked when the member's grant ends or falls below admin.
+    /// Anyone with the link can read the property's performance until it is revoked or expires. The page at `url` shows totals and
+    /// a chart of the newest days. The same token opens more by `apiUrl`: the tables of queries, pages, countries, devices and
+    /// search appearances, with any filter and over 16 months. At most 100 active links per property. A link that a member made
+    /// is revoked when the member's grant ends or falls below admin.
     #[post("/api/properties/{id}/share-links")]
     #[plan(ShareLinks)]
     #[idempotency(enforced)]
@@ -83,7 +85,8 @@ pub struct ShareLink {
     /// Name, visible to those who manage the link and to those who open it.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: Option<String>,
-    /// Secret token in the public link; only for callers who may manage links.
+    /// Secret token in the public link; only for callers who may manage links. It opens all of `getSharedPerformance`, tables and
+    /// 16 months included.
     #[oai(validator(max_length = 128))]
     pub token: Option<String>,
     /// Public page of the link, for people: totals and a chart; only for callers who may manage links.

@@ -29,6 +29,7 @@ mod m0024_versions_of_replays;
 mod m0025_uses_of_tools;
 mod m0026_authors_of_classifications;
 mod m0027_scopes;
+mod m0030_what_was_deleted;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -64,6 +65,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_uses_of_tools::Migration),
             Box::new(m0026_authors_of_classifications::Migration),
             Box::new(m0027_scopes::Migration),
+            Box::new(m0030_what_was_deleted::Migration),
         ]
     }
 }

@@ -123,6 +123,12 @@ pub enum AdmissionError {
 }
 
 impl Admitted {
+    /// Returns whether a session cookie opened this.
+    #[must_use]
+    pub fn is_by_session(&self) -> bool {
+        matches!(self.credential, Credential::Session { .. })
+    }
+
     /// Refuses a read that is paid for if another site brought it about in the caller's browser.
     ///
     /// # Errors

@@ -5,14 +5,14 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, Write as _},
+    io,
     path::{Path, PathBuf},
 };
 
 use crate::{
     config::{Config, Secret},
     error::Error,
-    file_lock,
+    file_lock, private_files,
     random::Random,
     secrets::{Key, Secrets},
 };
@@ -38,8 +38,9 @@ pub fn secrets(config: &Config, random: &Random) -> Result<Secrets, Error> {
         return Ok(Secrets::new(keys.current, random.clone()).with_previous(keys.previous));
     }
     let file = KeyFile::of(config);
-    make_private_folder(&config.data_dir).map_err(|error| file.unusable(&error))?;
+    private_files::make_folder(&config.data_dir).map_err(|error| file.unusable(&error))?;
     let lock = file.share()?;
+    private_files::close_to_others(file.path());
     let keys = match file.read()? {
         Some(keys) => keys,
         None => file.create(random.bytes())?,
@@ -98,7 +99,7 @@ impl KeyFile {
             if let Some(previous) = &keys.previous {
                 lines = format!("{lines}\n{}\n", hex(previous));
             }
-            write_private(&beside, &lines)?;
+            private_files::write(&beside, &lines)?;
             fs::rename(&beside, &self.path)?;
             self.sync_folder()
         };
@@ -109,7 +110,7 @@ impl KeyFile {
     pub fn create(&self, key: Key) -> Result<Keys, Error> {
         let beside = self.beside(&format!("new-{}", std::process::id()));
         let make = || {
-            write_private(&beside, &hex(&key))?;
+            private_files::write(&beside, &hex(&key))?;
             let made = fs::hard_link(&beside, &self.path);
             fs::remove_file(&beside)?;
             match made {
@@ -149,7 +150,9 @@ impl KeyFile {
     }
 
     fn lock_file(&self) -> io::Result<File> {
-        private().create(true).append(true).open(self.beside("lock"))
+        let path = self.beside("lock");
+        private_files::close_to_others(&path);
+        private_files::options().create(true).append(true).open(path)
     }
 
     fn beside(&self, extension: &str) -> PathBuf {
@@ -168,28 +171,6 @@ impl KeyFile {
     fn unusable(&self, error: &io::Error) -> Error {
         Error::invalid(format!("{}: {error}", self.path.display()))
     }
-}
-
-/// Creates a folder that only its owner can read, if it does not exist.
-pub(super) fn make_private_folder(path: &str) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = private().create(true).write(true).truncate(true).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-fn private() -> fs::OpenOptions {
-    let mut options = File::options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn hex(key: &Key) -> String {

@@ -17,6 +17,7 @@ use crate::{
     error::Error,
     handlers::{App, discovery::Index},
     identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
+    private_files,
     random::Random,
     search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
     secrets::Secrets,
@@ -218,7 +219,7 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
 /// Creates the folder of the default database, if it does not exist.
 pub fn make_data_folder(config: &Config) -> Result<(), Error> {
     if config.database.url.is_none() {
-        key_file::make_private_folder(&config.data_dir).map_err(Error::internal)?;
+        private_files::make_folder(&config.data_dir).map_err(Error::internal)?;
     }
     Ok(())
 }

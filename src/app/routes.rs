@@ -45,8 +45,8 @@ use crate::{
 pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error> {
     let locations = locations(parts).await;
     let document = api::document::document(&locations);
-    let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url).await;
-    let open = open.ok_or_else(|| Error::internal("Swagger UI has changed its shape"))?;
+    let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url);
+    let open = open.ok_or_else(|| Error::internal("the token endpoint has no URL"))?;
     let (open, methods) = open.elsewhere(TOOLS, "POST").elsewhere(share::PATH, "GET, HEAD").into_parts();
     let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
     let layers = layers(parts, methods)?;

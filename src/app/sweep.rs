@@ -1,4 +1,4 @@
-//! Deletes expired rows, revokes what could not be revoked at once, and replaces old signing keys, periodically.
+//! Deletes expired rows and what remains of them, revokes what could not be revoked at once, and replaces old signing keys, periodically.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,6 +11,7 @@ use crate::{
     handlers::App,
     identity::{departures, revocation, session::Sessions},
     services::{applications::uses, audit, privacy::pending, replays},
+    store::remains,
 };
 
 /// The time between two sweeps.
@@ -73,6 +74,13 @@ impl Sweeper {
         }
         if let Err(error) = self.app.privacy.revoke_pending().await {
             tracing::warn!(%error, "grants of people who have left could not be revoked");
+        }
+        let overwritten = match remains::rewrite(db).await {
+            Ok(_) => remains::empty_log(db).await,
+            failed => failed,
+        };
+        if let Err(error) = overwritten {
+            tracing::warn!(%error, "what was deleted may still be read in the database's file");
         }
     }
 }

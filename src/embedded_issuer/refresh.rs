@@ -29,6 +29,11 @@ impl IdentityProvider {
         if grant.client_id != client_id || grant.ended_at.is_some() || now >= row.expires_at {
             return Err(unusable());
         }
+        // Before anything else is judged: whoever has a copy learns nothing by asking for what is refused.
+        if row.spent_at.is_some() {
+            grants::end(&self.db, &grant, now).await?;
+            return Err(unusable());
+        }
         // Settings, invitations and what another provider says of the person may have changed.
         if self.person(&grant.subject).await?.is_none() {
             grants::end(&self.db, &grant, now).await?;

@@ -1,8 +1,11 @@
 //! Deletes expired rows.
 
-use chrono::TimeDelta;
-use entity::{authorization_code, consent, issuer_session, oauth_client, oauth_grant, refresh_token};
-use sea_orm::{ColumnTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter, sea_query::Query};
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::{authorization_code, client_use, consent, issuer_session, oauth_client, oauth_grant, refresh_token, user};
+use sea_orm::{
+    ColumnTrait, Condition, DbErr, EntityTrait, ExprTrait as _, PaginatorTrait, QueryFilter,
+    sea_query::{Expr, Query},
+};
 
 use super::{
     IdentityProvider,
@@ -18,10 +21,12 @@ const KEEP: TimeDelta = TimeDelta::days(1);
 const KEEP_UNUSED_CLIENT: TimeDelta = TimeDelta::days(30);
 /// The same limit while more than half of the allowed clients exist, so that a flood of registrations does not block others.
 const KEEP_UNUSED_CLIENT_IN_A_FLOOD: TimeDelta = TimeDelta::days(1);
+/// A consent to the client of a metadata document that was neither given nor used for this long is forgotten. Uses are known as long.
+const KEEP_UNUSED_CONSENT: TimeDelta = TimeDelta::days(180);
 
 impl IdentityProvider {
     /// Deletes expired codes, refresh tokens and grants, retired keys, registered clients that nobody uses, and consents to clients
-    /// that are gone. Returns the number of deleted rows.
+    /// that are gone or not used. Returns the number of deleted rows.
     pub async fn sweep(&self) -> Result<u64, DbErr> {
         let (db, now) = (&self.db, self.clock.now());
         let limit = now - KEEP;
@@ -46,18 +51,63 @@ impl IdentityProvider {
             .filter(oauth_client::Column::CreatedAt.lt(now - keep))
             .filter(oauth_client::Column::Id.not_in_subquery(in_use));
         deleted += clients.exec(db).await?.rows_affected;
-        Ok(deleted + self.forget_clients_that_are_gone().await?)
+        deleted += self.forget_clients_that_are_gone().await?;
+        Ok(deleted + self.forget_unused_consents(now).await?)
     }
 
-    /// Deletes consents to stored clients that are not stored any more. A client of a metadata document is never known to be gone.
+    /// Deletes consents to stored clients that are not stored any more.
     async fn forget_clients_that_are_gone(&self) -> Result<u64, DbErr> {
         let stored = Query::select().column(oauth_client::Column::Id).from(oauth_client::Entity).to_owned();
         let gone = consent::Entity::delete_many()
             .filter(consent::Column::ClientId.not_in_subquery(stored))
             .filter(consent::Column::ClientId.is_not_in(BUILT_IN))
-            .filter(consent::Column::ClientId.not_like("http://%"))
-            .filter(consent::Column::ClientId.not_like("https://%"));
+            .filter(described_by_a_document().not());
         Ok(gone.exec(&self.db).await?.rows_affected)
+    }
+
+    /// Deletes old consents to clients of metadata documents whose person uses them no more. Such a client is never known to be gone, and
+    /// each path of a host is another one.
+    async fn forget_unused_consents(&self, now: DateTime<Utc>) -> Result<u64, DbErr> {
+        let unused = consent::Entity::delete_many()
+            .filter(described_by_a_document())
+            .filter(consent::Column::UpdatedAt.lt(now - KEEP_UNUSED_CONSENT))
+            .filter(
+                Expr::exists(
+                    Query::select()
+                        .expr(Expr::val(1))
+                        .from(oauth_grant::Entity)
+                        .and_where(of_consent(
+                            (oauth_grant::Entity, oauth_grant::Column::ClientId),
+                            consent::Column::ClientId,
+                        ))
+                        .and_where(of_consent(
+                            (oauth_grant::Entity, oauth_grant::Column::Subject),
+                            consent::Column::Subject,
+                        ))
+                        .take(),
+                )
+                .not(),
+            )
+            .filter(
+                Expr::exists(
+                    Query::select()
+                        .expr(Expr::val(1))
+                        .from(client_use::Entity)
+                        .inner_join(
+                            user::Entity,
+                            Expr::col((user::Entity, user::Column::Id))
+                                .equals((client_use::Entity, client_use::Column::UserId)),
+                        )
+                        .and_where(of_consent(
+                            (client_use::Entity, client_use::Column::ClientId),
+                            consent::Column::ClientId,
+                        ))
+                        .and_where(of_consent((user::Entity, user::Column::Subject), consent::Column::Subject))
+                        .take(),
+                )
+                .not(),
+            );
+        Ok(unused.exec(&self.db).await?.rows_affected)
     }
 
     /// Replaces the signing key if it is older than the settings allow. Returns the new key's id.
@@ -66,4 +116,15 @@ impl IdentityProvider {
         let rotated = rotation::rotate_if_old(&self.db, &self.secrets, self.key_max_age, now).await?;
         Ok(rotated.map(|key| key.id))
     }
+}
+
+/// Selects the consents to clients that a metadata document describes.
+fn described_by_a_document() -> Condition {
+    let id = consent::Column::ClientId;
+    Condition::any().add(id.like("http://%")).add(id.like("https://%"))
+}
+
+/// Selects the rows whose `column` is that of the consent.
+fn of_consent(column: impl sea_orm::sea_query::IntoColumnRef, of: consent::Column) -> Expr {
+    Expr::col(column).equals((consent::Entity, of))
 }

@@ -1,7 +1,7 @@
 //! Checks the credentials of a request and adds the caller, a [`Member`](crate::services::users::Member), to it.
 //!
 //! The operation table declares which operations need a caller. An unknown path below `/api` needs one too, so that strangers learn
-//! nothing about the API except how to sign in.
+//! nothing about the API except how to sign in. What a session cookie opens is stored by no cache.
 
 use std::sync::Arc;
 
@@ -10,11 +10,14 @@ use api::{
     operation::Access,
     scope::AskFor,
 };
-use poem::{Endpoint, Error, IntoResponse, Request, Response, Result, http::StatusCode};
+use poem::{
+    Endpoint, Error, IntoResponse, Request, Response, Result,
+    http::{HeaderValue, StatusCode, header},
+};
 
 use super::{client_address, failures::Failures, operation, rate_limit::CountedAs};
 use crate::{
-    admission::{AdmissionError, Admissions, Surface},
+    admission::{AdmissionError, Admissions, Admitted, Surface},
     config::Config,
     digest::sha256_hex,
     identity::credentials::{challenge, presents_token},
@@ -64,8 +67,14 @@ pub async fn authenticate<E: Endpoint>(
         Some(Access::ShareToken) => settings.count_share_reader(&mut request),
         Some(Access::SessionOrOauth) | None => settings.admit(&mut request).await?,
     }
+    let by_session = request.data::<Admitted>().is_some_and(Admitted::is_by_session);
     let answer = next.call(request).await.map(IntoResponse::into_response);
-    answer.map_err(|error| settings.challenged(error))
+    let mut answer = answer.map_err(|error| settings.challenged(error))?;
+    if by_session {
+        // A browser would keep it on disk, also beyond the end of the session.
+        answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    Ok(answer)
 }
 
 impl Authenticate {

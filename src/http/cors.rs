@@ -1,7 +1,8 @@
 //! Lets pages of other origins call the API and the tool endpoint (cross-origin resource sharing of the Fetch standard).
 //!
 //! Such a page sends a token that its own user gave it. A cookie never counts: the answers lack `Access-Control-Allow-Credentials`, and
-//! admission takes no session from another origin. Preflights are answered here, in front of versions, limits and authentication.
+//! admission takes no session from another origin. An answer that a cookie opened is granted to nobody: its request names no origin, or the
+//! service's own. Preflights are answered here, in front of versions, limits and authentication.
 
 use std::sync::Arc;
 
@@ -55,9 +56,7 @@ pub async fn cors<E: Endpoint>(settings: Arc<Cors>, next: Arc<E>, request: Reque
         next.call(request).await.map_or_else(poem::Error::into_response, IntoResponse::into_response)
     };
     let headers = response.headers_mut();
-    if granted != Some(ANY) {
-        headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    }
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = granted {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, ANSWER_HEADERS);
@@ -66,17 +65,21 @@ pub async fn cors<E: Endpoint>(settings: Arc<Cors>, next: Arc<E>, request: Reque
 }
 
 impl Cors {
-    /// The value of `Access-Control-Allow-Origin` for `request`, or `None` if its page may not call.
+    /// The value of `Access-Control-Allow-Origin` for `request`, or `None` if no page sent it, or one that needs no grant or may not call.
     fn granted(&self, to_tools: bool, request: &Request) -> Option<HeaderValue> {
-        if !to_tools && self.origins.is_empty() {
-            return Some(ANY);
-        }
         let mut lines = request.headers().get_all(header::ORIGIN).iter();
         let (Some(line), None) = (lines.next(), lines.next()) else { return None };
         let origin = line.to_str().ok()?;
-        let is_admitted =
-            if to_tools { self.tools.includes(origin) } else { self.origins.iter().any(|listed| listed == origin) };
-        is_admitted.then(|| line.clone())
+        if to_tools {
+            return self.tools.includes(origin).then(|| line.clone());
+        }
+        if origin == self.tools.pages.origin().ascii_serialization() {
+            return None;
+        }
+        if self.origins.is_empty() {
+            return Some(ANY);
+        }
+        self.origins.iter().any(|listed| listed == origin).then(|| line.clone())
     }
 }
 

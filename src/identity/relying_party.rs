@@ -163,6 +163,10 @@ impl RelyingParty {
             if issued_at <= now + LEEWAY { Ok(()) } else { Err("issued in the future".to_owned()) }
         });
         let said = token.claims(&verifier, &attempt.nonce).map_err(failed)?;
+        // The library accepts a single audience, this client, and leaves `azp` to its callers.
+        if said.authorized_party().is_some_and(|party| party != &self.client_id) {
+            return Err(failed("the ID token was made for another client"));
+        }
         let mut redeemed = Redeemed {
             claims: claims_of(said, self.issuer().people()),
             issuer_session: session_of(token),

@@ -30,8 +30,8 @@ use crate::{
 /// The maximum number of active links of a property.
 pub(super) const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
 
-/// The context that the sealed token is bound to.
-const CONTEXT: &str = "share_link";
+/// The table. Older versions bound sealed tokens to it alone.
+const TABLE: &str = "share_link";
 
 /// The secrets and the address that showing and creating links need.
 pub struct Links<'a> {
@@ -84,15 +84,15 @@ impl Links<'_> {
         let property_id = change.lock().await?;
         let others = Entity::active_of_property(property_id, change.now);
         Others::read(change.tx(), others, None, None).await?.check_room(MAX_LINKS)?;
-        let token = change.new_token();
+        let (token, id) = (change.new_token(), change.new_id());
         let row = share_link::ActiveModel {
-            id: Set(change.new_id()),
+            id: Set(id),
             property_id: Set(property_id),
             created_by: Set(Some(change.by.user_id())),
             grant_id: Set(change.by.grant_id()),
             name: Set(input.name.as_deref().map(trimmed)),
             token_hash: Set(token_hash(&token)),
-            sealed_token: Set(self.secrets.seal(token.as_bytes(), CONTEXT)),
+            sealed_token: Set(self.secrets.seal(token.as_bytes(), &context(&id))),
             expires_at: Set(expires_at),
             revoked_at: Set(None),
             created_at: Set(change.now),
@@ -106,7 +106,7 @@ impl Links<'_> {
     /// Converts the row to that of the API. Omits a token that the current key cannot open: the link can still be revoked.
     fn to_api(&self, row: &share_link::Model, access: &PropertyAccess, authors: &Authors) -> ShareLink {
         let manages = access.role() >= Role::Admin;
-        let token = self.secrets.open(&row.sealed_token, CONTEXT).ok().filter(|_| manages);
+        let token = self.secrets.open_former(&row.sealed_token, &context(&row.id), TABLE).ok().filter(|_| manages);
         let token = token.and_then(|token| String::from_utf8(token).ok());
         ShareLink {
             id: row.id,
@@ -143,10 +143,15 @@ fn named(access: &PropertyAccess, action: AuditAction, link: &share_link::Model)
     }
 }
 
-/// Seals every token again that is not under the current secrets key. Returns their number.
+/// Seals every token again that is not under the current secrets key, or not bound to its row. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: "share_link", id: Column::Id, sealed: Column::SealedToken };
-    resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
+    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken, former: Some(TABLE) };
+    resealing::reseal(tx, secrets, place, context).await
+}
+
+/// What a sealed token is bound to.
+fn context(id: &Uuid) -> String {
+    format!("{TABLE}/{id}")
 }
 
 /// Revokes the links made under a grant, except those for the `kept` properties, for which the grant still allows making links.

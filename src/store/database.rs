@@ -20,7 +20,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use super::{bounds::Bounds, commits::Commits};
-use crate::{error::Error, file_lock};
+use crate::{error::Error, file_lock, private_files};
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -78,6 +78,9 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
         let db = statements.watch(connect(url, max_connections, |_| ()).await?);
         return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements, bounds: Bounds::default() });
     }
+    if !in_memory {
+        keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
+    }
     let commits = Commits::default();
     let watched = commits.clone();
     let writer = connect(url, 1, |options| {
@@ -102,9 +105,9 @@ pub fn claim(url: &str) -> Result<Option<File>, Error> {
         url.parse().map_err(|error| Error::invalid(format!("database.url: {error}")))?;
     let named = options.get_filename();
     let unusable = |error| Error::invalid(format!("database.url: {} cannot be opened: {error}", named.display()));
-    let mut path = resolved(named).map_err(unusable)?.into_os_string();
-    path.push(".lock");
-    let lock = File::options().create(true).append(true).open(path).map_err(unusable)?;
+    let path = beside(&resolved(named).map_err(unusable)?, ".lock");
+    let lock = private_files::options().create(true).append(true).open(&path).map_err(unusable)?;
+    private_files::close_to_others(&path);
     match file_lock::alone(&lock) {
         Ok(()) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => Err(Error::invalid(format!(
@@ -124,6 +127,26 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
 }
 
+/// Lets nobody but the user of this process read the file, nor those that `SQLite` makes beside it with the rights of the file. What
+/// keeps it from doing so is told when the file is opened.
+fn keep_private(options: &SqliteConnectOptions, url: &str) {
+    let path = options.get_filename();
+    if url.contains("mode=rwc") {
+        // `SQLite` takes an empty file for a new database.
+        let _ = private_files::options().create(true).append(true).open(path);
+    }
+    for name in ["", "-wal", "-shm", "-journal"] {
+        private_files::close_to_others(&beside(path, name));
+    }
+}
+
+/// The file whose name is that of `path` and `ending`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
 /// Detects commits of other processes to the `SQLite` file at `url`, until the task is aborted.
 ///
 /// # Errors
@@ -137,13 +160,14 @@ fn read_only(options: &mut ConnectOptions) {
     options.map_sqlx_sqlite_opts(|sqlite| file(sqlite).pragma("query_only", "true"));
 }
 
-/// Opens a `SQLite` file with foreign keys, a write-ahead log that is synced before a write is acknowledged, and a busy
-/// timeout.
+/// Opens a `SQLite` file with foreign keys, a write-ahead log that is synced before a write is acknowledged, zeros over what is deleted
+/// ([`super::remains`]), and a busy timeout.
 fn file(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .foreign_keys(true)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
+        .pragma("secure_delete", "ON")
         .busy_timeout(PATIENCE)
 }
 

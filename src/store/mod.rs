@@ -9,5 +9,6 @@ pub mod places;
 #[path = "../../tests/it/support/postgres.rs"]
 mod postgres;
 pub mod rate_limit;
+pub mod remains;
 pub mod resealing;
 pub mod unit_of_work;

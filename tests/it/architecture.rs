@@ -116,7 +116,7 @@ fn no_file_is_longer_than_four_hundred_lines() {
     }
 }
 
-/// The rsa crate is vulnerable to timing attacks when it signs. `deny.toml` tolerates it because it only verifies here.
+/// The rsa crate is vulnerable to timing attacks when it signs. `deny.toml` tolerates it because it only verifies here: `linked.rs`.
 #[test]
 fn private_keys_are_used_by_one_library() {
     let forbidden = ["PrivateSigningKey", "rsa::RsaPrivateKey", "use rsa"];

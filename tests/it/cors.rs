@@ -107,6 +107,38 @@ async fn a_cookie_never_counts_for_a_page_of_another_origin() {
     assert_eq!(browser.post_from(PAGE, "/api/properties/sync", &[]).await.status.as_u16(), 403);
 }
 
+/// Another page of the same site, such as one at another port, gets the browser's cookies. It can neither read the answer to a cookie nor
+/// find it in the browser's cache.
+#[tokio::test]
+async fn an_answer_to_a_cookie_is_granted_to_no_page_and_kept_by_no_cache() {
+    let app = TestApp::start(|_| {}).await;
+    let (browser, owner) = (Browser::signed_in(&app, "owner").await, app.actor("owner").await);
+    let base = app.service.base_url.clone();
+    for path in ["/api/tags", "/api/properties", "/api/privacy/access", "/api"] {
+        for headers in [&[][..], &[("origin", base.as_str())], &[("sec-fetch-site", "same-site")]] {
+            let opened = browser.send(Method::GET, path, &[], headers).await;
+            assert_eq!(
+                (opened.status.as_u16(), opened.header("cache-control")),
+                (200, "no-store"),
+                "{path} {headers:?}"
+            );
+            assert!(!opened.headers.contains_key("access-control-allow-origin"), "{path} {headers:?}");
+            assert!(opened.headers.get_all("vary").iter().any(|vary| vary == "Origin"), "{path} {headers:?}");
+        }
+    }
+    let tag = owner.get("/api/tags").await.expect(200).header("etag").to_owned();
+    let unchanged = browser.send(Method::GET, "/api/tags", &[], &[("if-none-match", &tag)]).await;
+    assert_eq!((unchanged.status.as_u16(), unchanged.header("cache-control")), (304, "no-store"));
+
+    // A token opens what its own program may keep, but for the export; a page of another origin asks with its own token.
+    for (path, kept) in [("/api/tags", "private"), ("/api/privacy/access", "no-store")] {
+        let plain = owner.get(path).await.expect(200);
+        assert_eq!((plain.header("cache-control"), plain.header("access-control-allow-origin")), (kept, ""), "{path}");
+        let asked = owner.send(Method::GET, path, None, &[("origin", PAGE)]).await.expect(200);
+        assert_eq!((asked.header("cache-control"), asked.header("access-control-allow-origin")), (kept, "*"), "{path}");
+    }
+}
+
 #[tokio::test]
 async fn listed_origins_only() {
     let app =

@@ -299,6 +299,7 @@ async fn every_path_outside_the_api_names_its_methods() {
         "/docs/swagger-ui.css",
         "/docs/docs.css",
         "/docs/oauth2-redirect.html",
+        "/docs/oauth2-redirect.js",
         "/auth/login",
         "/auth/callback",
         "/auth/logout",

@@ -171,4 +171,62 @@ async fn the_page_and_everything_it_asks_for_is_there() {
     assert!(start.contains("/openapi.json") && start.contains("sightline-docs"));
     let receiver = anonymous.get("/docs/oauth2-redirect.html").await.expect(200);
     assert!(receiver.header("content-type").starts_with("text/html"));
+    let policy = receiver.header("content-security-policy");
+    assert!(policy.contains("script-src 'self'") && !policy.contains("unsafe-inline"), "{policy}");
+    let html = String::from_utf8(receiver.bytes.clone()).unwrap();
+    let script = html.split("src=\"").nth(1).unwrap().split('"').next().unwrap();
+    let script = anonymous.get(&format!("/docs/{script}")).await.expect(200);
+    assert!(script.header("content-type").starts_with("text/javascript"));
+}
+
+/// Whoever can have a person, or a cache, send such headers cannot have the service lead anywhere else.
+#[tokio::test]
+async fn no_header_of_a_request_changes_where_links_lead() {
+    let app = TestApp::start(|config| {
+        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
+    })
+    .await;
+    let (anonymous, owner, base) = (app.anonymous(), app.actor("owner").await, &app.service.base_url);
+    let headers = [
+        ("x-forwarded-host", "evil.example"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-port", "444"),
+        ("x-forwarded-prefix", "/evil"),
+        ("forwarded", "for=1.2.3.4;host=evil.example;proto=https"),
+        ("x-original-host", "evil.example"),
+        ("x-host", "evil.example"),
+        ("x-original-url", "/evil"),
+        ("x-rewrite-url", "/evil"),
+        ("referer", "https://evil.example/"),
+    ];
+    for host in [None, Some(("host", "evil.example"))] {
+        let headers: Vec<_> = headers.into_iter().chain(host).collect();
+        let get = async |path: &str| anonymous.send(Method::GET, path, None, &headers).await;
+        let challenge = get("/api").await.expect(401);
+        let metadata = format!("resource_metadata=\"{base}/.well-known/oauth-protected-resource\"");
+        assert!(challenge.header("www-authenticate").contains(&metadata), "{}", challenge.header("www-authenticate"));
+        for path in
+            ["/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource", "/openapi.json"]
+        {
+            let answer = get(path).await;
+            if answer.status.as_u16() == 200 {
+                assert_eq!(answer.bytes, anonymous.get(path).await.expect(200).bytes, "{path}");
+            }
+            assert!(host.is_some() || answer.status.as_u16() == 200, "{path}");
+        }
+        let login = get("/auth/login").await;
+        let leads = login.header("location");
+        assert!(
+            leads.starts_with(&format!("{base}/oauth/authorize?")) || (host.is_some() && leads.is_empty()),
+            "{leads}"
+        );
+        let tag = json!({ "name": format!("Tag {}", host.is_some()) }).to_string();
+        let typed: Vec<_> = headers.iter().copied().chain([("content-type", "application/json")]).collect();
+        let made = owner.send(Method::POST, "/api/tags", Some(tag), &typed).await.expect(201);
+        assert!(made.header("location").starts_with("/api/tags/"), "{}", made.header("location"));
+        for answer in [challenge, login, made] {
+            let all = format!("{:?} {}", answer.headers, String::from_utf8_lossy(&answer.bytes));
+            assert!(!all.contains("evil"), "{all}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use poem::http::Method;
 
 use crate::support::{
     actor::{Actor, Answer},
-    app::shared,
+    app::{TestApp, shared},
 };
 
 /// One path of each kind (API, metadata, pages, unknown) with the status for an anonymous caller.
@@ -193,4 +193,29 @@ async fn answers_are_compressed_for_those_who_ask() {
     }
     let refused = coded(&owner, "/api/nowhere", "gzip").await;
     assert_eq!(refused.status(), 404);
+}
+
+/// A proxy that lets `GET` through and refuses `DELETE` decides by what stands in the first line, and so does the service.
+#[tokio::test]
+async fn the_first_line_alone_says_what_is_asked() {
+    let app = TestApp::start(|_| {}).await;
+    let owner = app.actor("owner").await;
+    let tag = owner.made("/api/tags", &serde_json::json!({ "name": "Kept" })).await;
+    let path = format!("/api/tags/{tag}");
+    for (name, value) in [
+        ("x-http-method-override", "DELETE"),
+        ("x-http-method", "DELETE"),
+        ("x-method-override", "DELETE"),
+        ("x-original-url", "/api/privacy/delete"),
+        ("x-rewrite-url", "/api/privacy/delete"),
+        ("x-original-method", "DELETE"),
+    ] {
+        let read = owner.send(Method::GET, &path, None, &[(name, value)]).await.expect(200);
+        assert_eq!(read.json["data"]["name"], "Kept", "{name}");
+        owner.send(Method::POST, &path, None, &[(name, value)]).await.expect(405);
+    }
+    owner.get(&format!("{path}?_method=DELETE")).await.expect(400);
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    owner.send(Method::POST, &path, Some("_method=DELETE".to_owned()), &form).await.expect(405);
+    owner.get(&path).await.expect(200);
 }

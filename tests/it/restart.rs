@@ -89,3 +89,40 @@ async fn what_is_kept_is_readable_by_its_owner_only() {
     let text = String::from_utf8_lossy(&[stored, wal].concat()).into_owned();
     assert!(text.contains("owner@demo.test") && !text.contains("PRIVATE KEY"));
 }
+
+/// A folder that an operator made, such as a container's volume, may be open to everyone on the machine.
+#[cfg(unix)]
+#[tokio::test]
+async fn files_are_their_owners_alone_in_a_folder_that_others_can_read_too() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let modes = || {
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+        let mode = |file: &fs::DirEntry| file.metadata().unwrap().permissions().mode() & 0o777;
+        let mut modes: Vec<_> = files.map(|file| (file.file_name().into_string().unwrap(), mode(&file))).collect();
+        modes.sort();
+        modes
+    };
+    let all = [
+        "secrets.key",
+        "secrets.key.lock",
+        "sightline.db",
+        "sightline.db-shm",
+        "sightline.db-wal",
+        "sightline.db.lock",
+    ];
+    let private: Vec<_> = all.iter().map(|name| ((*name).to_owned(), 0o600)).collect();
+    let first = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    first.actor("owner").await.get("/api").await.expect(200);
+    assert_eq!(modes(), private, "made anew");
+    first.service.shutdown().await;
+
+    // As an older version left them.
+    for (name, _) in modes() {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let second = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    second.actor("owner").await.get("/api").await.expect(200);
+    assert_eq!(modes(), private, "found");
+}

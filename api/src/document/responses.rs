@@ -283,7 +283,7 @@ fn shared_headers() -> Value {
         "Vary": header("Headers of the request that select the answer.", text(), json!("Accept-Encoding, Authorization, Cookie, X-API-Version")),
         "Allow": header("Methods of the path.", text(), json!("GET, HEAD, OPTIONS, POST")),
         "ETag": header("Identifies this state of the answer. On the answer to a write it is the record's `etag`.", text(), json!("W/\"5f2b9c\"")),
-        "Cache-Control": header("`private`: only the caller's own cache may store the answer. `no-store` on refusals.", text(), json!("private")),
+        "Cache-Control": header("`private`: only the caller's own cache may store the answer. `no-store`, for no cache, on refusals, on answers to a session cookie and on the export of personal data.", text(), json!("private")),
         "Idempotency-Replayed": header("On requests with a key: true if this is a stored answer.", json!({ "type": "boolean" }), json!(false)),
         "Idempotency-Storage": header("`unavailable` when the answer is not stored for replay.", json!({ "type": "string", "enum": ["unavailable"] }), json!("unavailable")),
     })

@@ -14,7 +14,12 @@ use super::{
     ending::{end_everything, end_links},
     links, with_email,
 };
-use crate::{error::Error, random::Random, services::team, store::database};
+use crate::{
+    error::Error,
+    random::Random,
+    services::team,
+    store::{database, remains},
+};
 
 /// The maximum length of an address (RFC 5321).
 const MAX_ADDRESS_BYTES: usize = 254;
@@ -132,6 +137,7 @@ impl Operator {
         Entity::delete_by_id(account.id).exec(&tx).await?;
         end_everything(&tx, &account.id.to_string(), None, self.now).await?;
         team::end_made_by(&tx, &account.id.to_string(), self.now).await?;
+        remains::mark(&tx).await?;
         tx.commit().await?;
         Ok(account)
     }

@@ -101,6 +101,7 @@ mod tests {
             json!({ "redirect_uris": [] }),
             json!({ "redirect_uris": ["javascript:alert(1)"] }),
             json!({ "redirect_uris": ["http://app.example/cb"] }),
+            json!({ "redirect_uris": ["https://app.example/cb", "data:text/html,<script>alert(1)</script>"] }),
             json!({ "redirect_uris": "https://app.example/cb" }),
             json!({ "response_types": ["token"] }),
             json!({ "grant_types": ["client_credentials"] }),
@@ -111,6 +112,9 @@ mod tests {
         }
         for text in ["", "[]", "null", "\"x\"", "<html>", "{\"client_id\": \"https://app.example/client.json\""] {
             assert!(read(ID, text.as_bytes()).is_err(), "{text}");
+        }
+        for deep in ["[".repeat(5_000), "{\"a\":".repeat(1_000)] {
+            assert!(read(ID, deep.as_bytes()).is_err());
         }
     }
 }

@@ -294,6 +294,33 @@ async fn every_form_needs_the_browser_it_was_shown_to_and_no_page_can_be_framed(
 }
 
 #[tokio::test]
+async fn each_cookie_opens_its_own_place_alone() {
+    let issuer = TestIssuer::without_demo_people().await;
+    issuer.account(ANN).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    browser.get("/auth/login").await;
+    let attempt = browser.cookie("sightline_attempt");
+    browser.sign_in(ANN, PASSWORD).await;
+    let mut values: Vec<_> = browser.jar.borrow().values().cloned().filter(|value| !value.is_empty()).collect();
+    values.push(attempt);
+    assert!(
+        values.len() >= 5,
+        "a session here and there, a known browser, the token of forms and an attempt: {values:?}"
+    );
+    let (mut sessions, mut sign_ins) = (0, 0);
+    for value in &values {
+        let other = Browser::new(&issuer);
+        other.jar.borrow_mut().insert("sightline_session".into(), value.clone());
+        sessions += usize::from(other.api().await == 200);
+        let other = Browser::new(&issuer);
+        other.jar.borrow_mut().insert("sightline_issuer".into(), value.clone());
+        let page = other.get(&authorize_path(&client, &[])).await;
+        sign_ins += usize::from(!page.body.contains("name=\"password\""));
+    }
+    assert_eq!((sessions, sign_ins), (1, 1), "each value is a session in one place");
+}
+
+#[tokio::test]
 async fn tokens_of_an_account_say_who_it_is_and_since_when() {
     let issuer = TestIssuer::without_demo_people().await;
     let subject = issuer.account(ANN).await;

@@ -69,6 +69,20 @@ async fn tokens_expire_and_a_refresh_token_renews_them_once() {
 }
 
 #[tokio::test]
+async fn a_spent_refresh_token_ends_the_grant_whatever_it_asks_for() {
+    let issuer = TestIssuer::start().await;
+    for (name, value) in [("scope", "openid admin"), ("resource", "https://elsewhere.example"), ("scope", "email")] {
+        let (client, tokens) = issuer.tokens().await;
+        let spent = text(&tokens, "refresh_token");
+        let renewed = issuer.refresh(&client, spent).await.json();
+        let form = [("grant_type", "refresh_token"), ("client_id", &client), ("refresh_token", spent), (name, value)];
+        issuer.post("/oauth/token", &form).await.refused("invalid_grant");
+        issuer.refresh(&client, text(&renewed, "refresh_token")).await.refused("invalid_grant");
+        assert_eq!(issuer.api(text(&renewed, "access_token")).await.status, 401, "{name} {value}");
+    }
+}
+
+#[tokio::test]
 async fn a_refresh_may_ask_for_less_and_later_for_the_whole_again() {
     let issuer = TestIssuer::start().await;
     let (client, tokens) = issuer.tokens().await;

@@ -127,6 +127,32 @@ async fn mailed_links_are_limited_by_account_and_by_address() {
 }
 
 #[tokio::test]
+async fn mail_goes_to_the_account_alone_whatever_is_typed() {
+    let (issuer, mut messages) = with_mail().await;
+    issuer.account(ANN).await;
+    let browser = Browser::new(&issuer);
+    browser.get("/account/password/forgotten").await;
+    for typed in [
+        "ann@corp.test\r\nBcc: eve@evil.test",
+        "ann@corp.test\nTo: eve@evil.test",
+        "ann@corp.test, eve@evil.test",
+        "eve@evil.test <ann@corp.test>",
+        "\"ann@corp.test\"@evil.test",
+        "ann@corp.test\0@evil.test",
+    ] {
+        let answer = browser.post("/account/password/forgotten", &[("email", typed)]).await;
+        assert!(!answer.body.contains("eve@"), "{}", answer.body);
+    }
+    assert_eq!(browser.post("/account/password/forgotten", &[("email", " ANN@corp.test ")]).await.status, 200);
+    // The only message, since mails are sent in the order in which they are asked for.
+    let message = plain(&timeout(Duration::from_secs(10), messages.recv()).await.unwrap().unwrap());
+    let (head, _) = message.split_once("\n\n").unwrap();
+    assert_eq!(head.lines().filter(|line| line.starts_with("To: ")).collect::<Vec<_>>(), ["To: ann@corp.test"]);
+    assert!(!message.contains("evil.test"), "{message}");
+    assert!(messages.try_recv().is_err());
+}
+
+#[tokio::test]
 async fn without_mail_the_page_names_the_operator() {
     let issuer = TestIssuer::without_demo_people().await;
     let browser = Browser::new(&issuer);

@@ -2,8 +2,9 @@
 
 use chrono::TimeDelta;
 use entity::{
-    consent,
+    client_use, consent,
     oauth_client::{ActiveModel, Entity},
+    oauth_grant, user,
 };
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::{
     Answer, REDIRECT_URI, TestIssuer,
     browser::{ANN, Browser, PASSWORD},
     flow::EVERY_RIGHT,
-    start_time,
+    start_time, text,
 };
 use crate::embedded_issuer::endpoints::registration::MAX_CLIENTS;
 
@@ -112,4 +113,73 @@ async fn a_consent_goes_with_its_client_and_not_before() {
     issuer.hand.advance(TimeDelta::days(2));
     issuer.provider.sweep().await.unwrap();
     assert_eq!(consents().await, 0);
+}
+
+/// The client of a document is never known to be gone, and each path of a host is another one.
+#[tokio::test]
+async fn a_consent_to_the_client_of_a_document_goes_when_it_is_used_no_more() {
+    let issuer = TestIssuer::without_demo_people().await;
+    let subject = issuer.account(ANN).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    browser.enter(&client, ANN, PASSWORD).await;
+    let code = browser.allow(&client, &[]).await;
+    let tokens = issuer.redeem(&client, &code, &[]).await.json();
+    assert_eq!(issuer.api(text(&tokens, "access_token")).await.status, 200);
+    let user = user::Entity::find().one(&issuer.db).await.unwrap().unwrap();
+    assert_eq!(user.subject, subject);
+    let (start, db) = (issuer.clock.now(), &issuer.db);
+    let document = |name: &str| format!("https://app.example/{name}.json");
+    for name in ["unused", "used", "granted", "renewed"] {
+        let consent = consent::ActiveModel {
+            subject: Set(subject.clone()),
+            client_id: Set(document(name)),
+            address: Set(REDIRECT_URI.to_owned()),
+            scope: Set("openid".to_owned()),
+            created_at: Set(start),
+            updated_at: Set(if name == "renewed" { start + TimeDelta::seconds(1) } else { start }),
+            ..Default::default()
+        };
+        consent::Entity::insert(consent).exec_without_returning(db).await.unwrap();
+    }
+    let used = client_use::ActiveModel {
+        user_id: Set(user.id),
+        client_id: Set(document("used")),
+        scopes: Set("openid".to_owned()),
+        first_used_at: Set(start),
+        last_used_at: Set(start),
+        tools_used_at: Set(None),
+    };
+    client_use::Entity::insert(used).exec_without_returning(db).await.unwrap();
+    let granted = oauth_grant::ActiveModel {
+        id: Set(issuer.random.id(start)),
+        client_id: Set(document("granted")),
+        subject: Set(subject.clone()),
+        scope: Set("openid".to_owned()),
+        resources: Set(String::new()),
+        issuer_session_id: Set(None),
+        auth_time: Set(None),
+        created_at: Set(start),
+        expires_at: Set(start + TimeDelta::days(200)),
+        ended_at: Set(None),
+        ..Default::default()
+    };
+    oauth_grant::Entity::insert(granted).exec_without_returning(db).await.unwrap();
+    let kept = async || {
+        issuer.provider.sweep().await.unwrap();
+        let mut kept: Vec<_> =
+            consent::Entity::find().all(db).await.unwrap().into_iter().map(|row| row.client_id).collect();
+        kept.retain(|id| id.starts_with("https://"));
+        kept.sort();
+        kept
+    };
+    issuer.hand.advance(TimeDelta::days(180));
+    assert_eq!(kept().await, ["granted", "renewed", "unused", "used"].map(document));
+    issuer.hand.advance(TimeDelta::seconds(1));
+    assert_eq!(kept().await, ["granted", "renewed", "used"].map(document));
+    issuer.hand.advance(TimeDelta::seconds(1));
+    assert_eq!(kept().await, ["granted", "used"].map(document));
+    client_use::Entity::delete_many().exec(db).await.unwrap();
+    assert_eq!(kept().await, ["granted"].map(document));
+    issuer.hand.advance(TimeDelta::days(30));
+    assert_eq!(kept().await, [] as [String; 0]);
 }

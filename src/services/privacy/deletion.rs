@@ -15,7 +15,7 @@ use super::{
 use crate::{
     error::{Disconnection, Error},
     services::{audit::Event, search_accounts, users},
-    store::database,
+    store::{database, remains},
 };
 
 /// The cached data of a person who is gone.
@@ -55,6 +55,7 @@ impl Privacy {
             }
         }
         self.departures.note(&tx, &user.issuer, &user.subject, now).await?;
+        remains::mark(&tx).await?;
         tx.commit().await?;
         Ok(Some(Gone { accounts, properties, providers }))
     }

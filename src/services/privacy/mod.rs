@@ -17,6 +17,7 @@ use crate::{
     error::Error,
     identity::{departures::Departures, token::Verifier},
     random::Random,
+    store::remains,
 };
 
 /// The number of times that a deletion is tried which the database ended in favour of another transaction.
@@ -71,6 +72,12 @@ impl Privacy {
             self.integrations.desk.forget(connection);
         }
         self.verifier.forget(&user.issuer, &user.subject);
+        match remains::empty_log(&self.search.writer).await {
+            Ok(true) => {}
+            // The next sweep tries again.
+            Ok(false) => tracing::info!("the write-ahead log is being read, and still holds what was deleted"),
+            Err(error) => tracing::warn!(%error, "the write-ahead log still holds what was deleted"),
+        }
         let privacy = self.clone();
         tokio::spawn(async move {
             if let Err(error) = privacy.revoke_pending().await {

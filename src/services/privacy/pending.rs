@@ -16,8 +16,8 @@ use crate::{
     store::resealing::{self, Place},
 };
 
-/// The context that grants are sealed for. It names nobody.
-const CONTEXT: &str = "pending_revocation";
+/// The table. Older versions bound sealed grants to it alone.
+const TABLE: &str = "pending_revocation";
 
 /// The time after which a grant that could not be revoked is given up. The person can remove it at the search engine.
 pub const KEEP: TimeDelta = TimeDelta::days(30);
@@ -36,7 +36,7 @@ pub async fn add(
     token: &str,
     now: DateTime<Utc>,
 ) -> Result<(), DbErr> {
-    let sealed = secrets.seal(token.as_bytes(), CONTEXT);
+    let sealed = secrets.seal(token.as_bytes(), &context(&id));
     let row = ActiveModel { id: Set(id), sealed: Set(sealed), created_at: Set(now) };
     Entity::insert(row).exec_without_returning(tx).await.map(|_| ())
 }
@@ -68,7 +68,7 @@ pub async fn revoke(db: &DatabaseConnection, secrets: &Secrets, oauth: &Oauth) -
 }
 
 fn opened(secrets: &Secrets, waiting: &Model) -> Option<SecretString> {
-    let token = secrets.open(&waiting.sealed, CONTEXT).ok()?;
+    let token = secrets.open_former(&waiting.sealed, &context(&waiting.id), TABLE).ok()?;
     String::from_utf8(token).ok().map(SecretString::from)
 }
 
@@ -81,14 +81,21 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, D
     Ok(given_up)
 }
 
-/// Seals every grant again that is not under the current secrets key. Returns their number.
+/// Seals every grant again that is not under the current secrets key, or not bound to its row. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: "pending_revocation", id: Column::Id, sealed: Column::Sealed };
-    resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
+    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed, former: Some(TABLE) };
+    resealing::reseal(tx, secrets, place, context).await
+}
+
+/// What a sealed grant is bound to. It names nobody.
+fn context(id: &Uuid) -> String {
+    format!("{TABLE}/{id}")
 }
 
 #[cfg(test)]
 mod tests {
+    use secrecy::ExposeSecret as _;
+
     use super::*;
     use crate::{
         random::Random,
@@ -106,7 +113,12 @@ mod tests {
         assert_eq!(reseal(&tx, &new).await.unwrap(), 1);
         tx.commit().await.unwrap();
         let stored = Entity::find().one(&db).await.unwrap().unwrap();
-        let opened = Secrets::new([8; 32], random).open(&stored.sealed, CONTEXT).unwrap();
+        let other = Model { id: random.id(noon()), ..stored.clone() };
+        let sealed_before = Model { sealed: new.seal(b"before", TABLE), ..stored.clone() };
+        let opens = |row: &Model| opened(&new, row).map(|token| token.expose_secret().to_owned());
+        assert_eq!((opens(&stored).as_deref(), opens(&other)), (Some("granted"), None), "it opens in its row alone");
+        assert_eq!(opens(&sealed_before).as_deref(), Some("before"));
+        let opened = Secrets::new([8; 32], random).open(&stored.sealed, &context(&stored.id)).unwrap();
         assert_eq!(opened, b"granted");
         assert_eq!(sweep(&db, noon() + KEEP).await.unwrap(), 0);
         assert_eq!(sweep(&db, noon() + KEEP + TimeDelta::seconds(1)).await.unwrap(), 1);

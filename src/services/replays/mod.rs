@@ -35,8 +35,8 @@ use crate::{
 /// The time for which a response is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// The context that sealed bodies are bound to.
-const CONTEXT: &str = "replay";
+/// The table. Older versions bound sealed bodies to it alone.
+const TABLE: &str = "replay";
 
 /// The columns that identify a key.
 const KEY: [Column; 4] = [Column::UserId, Column::Method, Column::Path, Column::IdempotencyKey];
@@ -185,7 +185,7 @@ pub async fn start(
         location: row.location,
         etag: row.etag,
         version: row.api_version,
-        body: secrets.open(&row.body, CONTEXT).map_err(Error::internal)?,
+        body: secrets.open_former(&row.body, &context(&row.id), TABLE).map_err(Error::internal)?,
     };
     Ok(Start::Known(Known::Answered(answer)))
 }
@@ -198,9 +198,9 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
     if answer.body.len() > LARGEST_BODY {
         return Ok(Outcome::NoRoom);
     }
-    let body = secrets.seal(&answer.body, CONTEXT);
+    let body = secrets.seal(&answer.body, &context(&id));
     let size = i32::try_from(body.len()).map_err(Error::internal)?;
-    let records = Records { table: "replay", owner: scope.user_id };
+    let records = Records { table: TABLE, owner: scope.user_id };
     let (more, most) =
         (Taken { count: 1, bytes: body.len() as u64 }, Taken { count: MAX_ROWS.unsigned_abs(), bytes: max_bytes });
     let has_room = unit.bounds().take(records, more, most);
@@ -274,10 +274,15 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
         .take()
 }
 
-/// Seals every response again that is not under the current secrets key. Returns their number.
+/// Seals every response again that is not under the current secrets key, or not bound to its row. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<replay::Entity> { name: "replay", id: Column::Id, sealed: Column::Body };
-    resealing::reseal(tx, secrets, place, |_: &Uuid| CONTEXT.to_owned()).await
+    let place = Place::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body, former: Some(TABLE) };
+    resealing::reseal(tx, secrets, place, context).await
+}
+
+/// What a sealed body is bound to.
+fn context(id: &Uuid) -> String {
+    format!("{TABLE}/{id}")
 }
 
 /// Deletes expired responses.

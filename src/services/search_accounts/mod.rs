@@ -205,7 +205,7 @@ fn still(account: &search_account::Model) -> sea_orm::Condition {
 /// Seals every refresh token again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use search_account::{Column, Entity};
-    let place = Place::<Entity> { name: "search_account", id: Column::Id, sealed: Column::RefreshToken };
+    let place = Place::<Entity> { name: "search_account", id: Column::Id, sealed: Column::RefreshToken, former: None };
     resealing::reseal(tx, secrets, place, context).await
 }
 
@@ -238,6 +238,9 @@ mod tests {
         assert!(!account.refresh_token.as_ref().unwrap().windows(5).any(|part| part == b"first"));
         assert_eq!((token(&account).as_str(), disconnection(&account)), ("first", None));
         assert_eq!(token(&connect(None, noon()).await), "first", "a consent without a new token keeps the old one");
+
+        let moved = search_account::Model { id: world.stranger, ..account.clone() };
+        assert!(refresh_token(&secrets, &moved).is_err(), "it opens in its own row alone");
 
         let later = noon() + TimeDelta::hours(1);
         mark_refused(&world.db, &account, Disconnection::Revoked, "invalid_grant", later).await.unwrap();

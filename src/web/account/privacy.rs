@@ -111,7 +111,7 @@ pub(super) async fn ask(Data(account): Data<&Account>, request: &Request) -> Res
 
 fn question(account: &Account) -> Response {
     account.page("Delete your data?").render(&html! {
-        p { "This deletes everything that is stored about you, at once and for ever:" }
+        p { "This deletes what is stored about you:" }
         ul {
             li { "your search accounts, with their access at the search engine, and your properties with their notes, segments, topic clusters, branded keywords and share links" }
             li { "your tags, filters and marks, and the access that you gave to others or they gave to you" }
@@ -121,6 +121,9 @@ fn question(account: &Account) -> Response {
         }
         p { "What you wrote on properties of others stays with them, without your name. You can "
             a href=(EXPORT) download="sightline-data.json" { "download your data" } " before." }
+        p { "Nothing of it is shown or used any more from that moment on, and nobody can bring it back here. Its bytes are overwritten in the database soon "
+            "after. They stay in backups for as long as the operator of this service keeps those. A code from which nobody can read who you are is kept, so "
+            "that no sign-in from before counts again." }
         form method="post" action=(DELETE) {
             p { label { input type="checkbox" name="confirm" value="yes" required; " Delete all my data. It cannot be undone." } }
             div.actions {

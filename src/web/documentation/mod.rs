@@ -1,15 +1,10 @@
 //! `/openapi.json` and its Swagger UI at `/docs`.
 //!
-//! Swagger UI comes with poem-openapi, which can only show its own 3.0 output. So its script, style and OAuth receiver are
-//! extracted from its page once, and our own page shows the finished document.
+//! Swagger UI is a release of another project, in `swagger-ui/`, which `tools/swagger-ui/update.sh` renews.
 
 pub mod errors;
 
-use poem::{
-    Endpoint, EndpointExt, Request,
-    http::{Uri, header},
-};
-use poem_openapi::OpenApiService;
+use poem::{EndpointExt, http::header};
 use serde_json::Value;
 use url::Url;
 
@@ -26,45 +21,21 @@ const PAGE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
 const STYLE: &str = include_str!("docs.css");
 
-/// The parts of Swagger UI in poem-openapi.
-struct SwaggerUi {
-    script: String,
-    style: String,
-    receiver: String,
-}
+const SWAGGER_UI: &str = include_str!("swagger-ui/swagger-ui-bundle.js");
+const SWAGGER_UI_STYLE: &str = include_str!("swagger-ui/swagger-ui.css");
+/// The page to which the issuer sends the window in which a person signs in, and its script.
+const RECEIVER: &str = include_str!("swagger-ui/oauth2-redirect.html");
+const RECEIVER_SCRIPT: &str = include_str!("swagger-ui/oauth2-redirect.js");
 
-impl SwaggerUi {
-    async fn load() -> Option<Self> {
-        let shipped = OpenApiService::new((), "", "").swagger_ui();
-        let page = text(&shipped, "/").await?;
-        let receiver = text(&shipped, "/oauth-receiver.html").await?;
-        let style = between(&page, "<style charset=\"UTF-8\">", "</style>")?.to_owned();
-        let script = between(&page, "<script charset=\"UTF-8\">", "</script>\n</head>")?.to_owned();
-        Some(Self { script, style, receiver })
-    }
-}
-
-async fn text(endpoint: &impl Endpoint, path: &'static str) -> Option<String> {
-    let request = Request::builder().uri(Uri::from_static(path)).finish();
-    endpoint.get_response(request).await.into_body().into_string().await.ok()
-}
-
-fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(start)?;
-    Some(rest.split_once(end)?.0)
-}
-
-/// Adds the document and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if poem-openapi's page
-/// has an unknown structure.
-pub async fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
-    let ui = SwaggerUi::load().await?;
+/// Adds the document and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if that is no URL.
+pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
     let json = serde_json::to_vec(document).ok()?;
     let issuer = Url::parse(token_url).ok()?.origin().ascii_serialization();
     let page_policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {issuer}; font-src data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
     );
-    let receiver_policy = "default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'none'";
+    let receiver_policy = "default-src 'none'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'";
     let (methods, html, script, style) =
         ("GET, HEAD", "text/html; charset=utf-8", "text/javascript; charset=utf-8", "text/css; charset=utf-8");
     let under = |policy: &str| [(header::CONTENT_SECURITY_POLICY, policy.to_owned())];
@@ -74,9 +45,10 @@ pub async fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Pa
             .at(PATH, methods, with_headers(html, PAGE, &under(&page_policy)))
             .at("/docs/start.js", methods, fixed(script, START.replace("{client}", DOCS)))
             .at("/docs/docs.css", methods, fixed(style, STYLE))
-            .at("/docs/swagger-ui.js", methods, fixed(script, ui.script))
-            .at("/docs/swagger-ui.css", methods, fixed(style, ui.style))
-            .at("/docs/oauth2-redirect.html", methods, with_headers(html, ui.receiver, &under(receiver_policy))),
+            .at("/docs/swagger-ui.js", methods, fixed(script, SWAGGER_UI))
+            .at("/docs/swagger-ui.css", methods, fixed(style, SWAGGER_UI_STYLE))
+            .at("/docs/oauth2-redirect.html", methods, with_headers(html, RECEIVER, &under(receiver_policy)))
+            .at("/docs/oauth2-redirect.js", methods, fixed(script, RECEIVER_SCRIPT)),
     )
 }
 
@@ -84,11 +56,16 @@ pub async fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Pa
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn swagger_ui_is_found_in_the_page_that_poem_openapi_ships() {
-        let ui = SwaggerUi::load().await.expect("the page has the expected shape");
-        assert!(ui.script.contains("SwaggerUIBundle") && ui.script.len() > 100_000);
-        assert!(ui.style.contains(".swagger-ui"));
-        assert!(ui.receiver.contains("oauth2"));
+    /// The service serves these files, and their licences ask for what stands beside them.
+    #[test]
+    fn swagger_ui_is_whole_and_of_one_release() {
+        let (version, digest) = include_str!("swagger-ui/VERSION").trim().split_once(' ').unwrap();
+        assert!(version.split('.').all(|part| part.parse::<u32>().is_ok()) && digest.starts_with("sha512-"));
+        assert!(SWAGGER_UI.contains(&format!("\"{version}\"")), "the script is of another release");
+        assert!(SWAGGER_UI.contains("SwaggerUIBundle") && SWAGGER_UI_STYLE.contains(".swagger-ui"));
+        assert!(RECEIVER.contains("src=\"oauth2-redirect.js\"") && RECEIVER_SCRIPT.contains("swaggerUIRedirectOauth2"));
+        assert!(include_str!("swagger-ui/LICENSE").contains("Apache License"));
+        assert!(include_str!("swagger-ui/swagger-ui-bundle.js.LICENSE.txt").contains("DOMPurify"));
+        assert!(!include_str!("swagger-ui/NOTICE").is_empty());
     }
 }

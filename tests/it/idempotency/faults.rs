@@ -1,7 +1,7 @@
 //! Tests that faults get the usual response and leave the key unchanged, and that stored responses are encrypted.
 
 use entity::replay;
-use sea_orm::{ConnectionTrait as _, EntityTrait as _};
+use sea_orm::{ColumnTrait as _, ConnectionTrait as _, EntityTrait as _, QueryFilter as _, sea_query::Expr};
 use serde_json::json;
 
 use super::{assert_replay, keyed, replayed};
@@ -39,4 +39,22 @@ async fn the_token_of_a_share_link_does_not_stand_in_the_store_as_it_is() {
     let body = String::from_utf8_lossy(&rows[0].body).into_owned();
     assert!(!body.contains(&token), "{body}");
     assert_replay(&keyed(&owner, &path, "link", &json!({ "name": "Board" })).await, &made, "the link");
+}
+
+/// Whoever can write the database cannot have one request answered with what another was answered.
+#[tokio::test]
+async fn stored_answers_that_are_swapped_open_nothing() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, db) = (app.actor("owner").await, &app.service.db);
+    for key in ["one", "two"] {
+        keyed(&owner, "/api/tags", key, &json!({ "name": key })).await.expect(201);
+    }
+    let [first, second] = replay::Entity::find().all(db).await.unwrap().try_into().unwrap();
+    for (row, body) in [(&first, &second.body), (&second, &first.body)] {
+        let swap = replay::Entity::update_many().col_expr(replay::Column::Body, Expr::value(body.clone()));
+        swap.filter(replay::Column::Id.eq(row.id)).exec(db).await.unwrap();
+    }
+    for key in ["one", "two"] {
+        keyed(&owner, "/api/tags", key, &json!({ "name": key })).await.expect(500);
+    }
 }

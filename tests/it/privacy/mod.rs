@@ -8,6 +8,7 @@ mod load;
 mod logs;
 mod page;
 mod races;
+mod remains;
 mod retention;
 
 use std::collections::BTreeSet;

@@ -125,3 +125,39 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
     let after = [everything(&owner, &theirs).await, everything(&stranger, &own).await];
     assert_eq!(after, before);
 }
+
+/// A tag says nothing of what it belongs to: neither that it is current, nor that it exists.
+#[tokio::test]
+async fn the_tag_of_another_persons_record_opens_nothing() {
+    let app = TestApp::start(|_| {}).await;
+    let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
+    let theirs = owner.property("northmoor").await;
+    let note = json!({ "date": "2026-11-01", "text": "x" });
+    let annotations = format!("/api/properties/{theirs}/annotations");
+    let paths = [
+        format!("/api/tags/{}", owner.made("/api/tags", &json!({ "name": "x" })).await),
+        format!("/api/filter-presets/{}", owner.made("/api/filter-presets", &preset("x")).await),
+        format!("{annotations}/{}", owner.made(&annotations, &note).await),
+        annotations,
+        format!("/api/properties/{theirs}"),
+        format!("/api/properties/{theirs}/performance"),
+    ];
+    for path in paths {
+        let tag = owner.get(&path).await.expect(200).header("etag").to_owned();
+        owner.send(Method::GET, &path, None, &[("if-none-match", &tag)]).await.expect(304);
+        for tag in [tag.as_str(), "*"] {
+            let read = stranger.send(Method::GET, &path, None, &[("if-none-match", tag)]).await.expect(404);
+            assert_eq!((read.code(), read.header("etag")), ("not_found", ""), "{path} {tag}");
+            let gone = stranger.send(Method::DELETE, &path, None, &[("if-match", tag)]).await;
+            assert!([404, 405].contains(&gone.status.as_u16()), "{path} {tag}: {}", gone.status);
+        }
+        owner.get(&path).await.expect(200);
+    }
+    // A key of another person's write is a new one, and repeats nothing of theirs.
+    let headers = [("content-type", "application/json"), ("idempotency-key", "theirs")];
+    let body = json!({ "name": "Secret plans" }).to_string();
+    owner.send(Method::POST, "/api/tags", Some(body), &headers).await.expect(201);
+    let other = json!({ "name": "Something else" }).to_string();
+    let made = stranger.send(Method::POST, "/api/tags", Some(other), &headers).await.expect(201);
+    assert_eq!((made.header("idempotency-replayed"), &made.json["data"]["name"]), ("false", &json!("Something else")));
+}

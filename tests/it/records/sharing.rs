@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use entity::{share_link, user::Plan};
-use sea_orm::{EntityTrait as _, sea_query::Expr};
+use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, sea_query::Expr};
 use serde_json::{Value, json};
 use sightline::services::users::subscriptions;
 
@@ -197,4 +197,22 @@ async fn a_link_whose_token_cannot_be_shown_again_can_still_be_revoked() {
     board.open(board.token()).await.expect(200);
     board.owner.delete(&format!("{}/{}", board.links(), seen[0]["id"].as_str().unwrap())).await.expect(204);
     board.open(board.token()).await.expect(404);
+}
+
+/// Whoever can write the database cannot have a manager show, or send, the link of another property.
+#[tokio::test]
+async fn the_sealed_tokens_of_two_links_that_are_swapped_open_nothing() {
+    let board = Dashboard::new().await;
+    board.owner.post(&board.links(), &json!({})).await.expect(201);
+    let db = &board.app.service.db;
+    let [first, second] = share_link::Entity::find().all(db).await.unwrap().try_into().unwrap();
+    for (row, sealed) in [(&first, &second.sealed_token), (&second, &first.sealed_token)] {
+        let swap = share_link::Entity::update_many()
+            .col_expr(share_link::Column::SealedToken, Expr::value(sealed.clone()))
+            .filter(share_link::Column::Id.eq(row.id));
+        swap.exec(db).await.unwrap();
+    }
+    let seen = board.owner.listed(&board.links()).await;
+    assert_eq!(seen.iter().map(|link| link.get("token")).collect::<Vec<_>>(), [None, None]);
+    board.open(board.token()).await.expect(200);
 }

@@ -2,6 +2,7 @@
 
 use std::{
     net::{SocketAddr, TcpListener},
+    path::Path,
     sync::{
         Arc, LazyLock,
         atomic::{AtomicU16, Ordering},
@@ -38,7 +39,7 @@ pub struct TestApp {
     /// Its database, if it is not in the data folder.
     database: Option<Fresh>,
     settings: Config,
-    _data: TempDir,
+    data: TempDir,
 }
 
 /// Settings of a test app: without rate limits and without a pace for the simulated search engine, so that tests do not
@@ -98,7 +99,12 @@ impl TestApp {
     async fn run(config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
         let (clock, hand) = Clock::manual(start_of_test());
         let service = Box::pin(app::start(config.clone(), clock, Random::seeded(seed))).await.unwrap();
-        Self { service, hand, settings: config, database, _data: data }
+        Self { service, hand, settings: config, database, data }
+    }
+
+    /// The folder of its key and, on `SQLite`, of its database.
+    pub fn folder(&self) -> &Path {
+        self.data.path()
     }
 
     /// A signed-in demo person, through the real authorization-code flow.

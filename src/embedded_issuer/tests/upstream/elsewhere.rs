@@ -38,9 +38,9 @@ use crate::{
 
 /// The private key of RFC 8410 section 10.3, and its public half.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
-const PUBLIC_KEY: &str = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
+pub const PUBLIC_KEY: &str = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
 pub const CLIENT: &str = "sightline-at-elsewhere";
-const SECRET: &str = "hunter2";
+pub const SECRET: &str = "hunter2";
 
 /// The provider.
 #[derive(Clone)]
@@ -134,7 +134,12 @@ impl Elsewhere {
 
     /// Answers the request in `location`: the address that the browser is sent back to. `said` replaces claims (`null`: omitted);
     /// its member `userinfo` stands at the userinfo endpoint.
-    pub fn answer(&self, location: &str, mut said: Value) -> String {
+    pub fn answer(&self, location: &str, said: Value) -> String {
+        self.answer_signed(location, said, signed)
+    }
+
+    /// The same, with an ID token that `sign` makes of the claims.
+    pub fn answer_signed(&self, location: &str, mut said: Value, sign: impl Fn(&Value) -> String) -> String {
         let asked = parameters(location);
         assert!(location.starts_with(&format!("{}/authorize?", self.base)), "{location}");
         assert_eq!((asked["response_type"].as_str(), asked["code_challenge_method"].as_str()), ("code", "S256"));
@@ -147,9 +152,7 @@ impl Elsewhere {
         claims.as_object_mut().unwrap().extend(said.as_object().unwrap().clone());
         claims.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let userinfo_said = at_userinfo.unwrap_or_else(|| json!({ "sub": claims["sub"] }));
-        let header = Header { kid: Some("one".to_owned()), ..Header::new(Algorithm::EdDSA) };
-        let key = EncodingKey::from_ed_pem(KEY.as_bytes()).unwrap();
-        let id_token = jsonwebtoken::encode(&header, &claims, &key).unwrap();
+        let id_token = sign(&claims);
         let mut codes = self.codes.lock().unwrap();
         let code = format!("code-{}", codes.len());
         let (challenge, redirect_uri) = (asked["code_challenge"].clone(), asked["redirect_uri"].clone());
@@ -167,6 +170,17 @@ impl Elsewhere {
         assert_eq!(leaving.status, 303, "{}", leaving.body);
         browser.get(&self.answer(leaving.header("location"), said)).await
     }
+}
+
+/// An ID token as the provider signs it.
+pub fn signed(claims: &Value) -> String {
+    signed_with(claims, "one", KEY)
+}
+
+/// An ID token with another key, which it may call that of the provider.
+pub fn signed_with(claims: &Value, kid: &str, key: &str) -> String {
+    let header = Header { kid: Some(kid.to_owned()), ..Header::new(Algorithm::EdDSA) };
+    jsonwebtoken::encode(&header, claims, &EncodingKey::from_ed_pem(key.as_bytes()).unwrap()).unwrap()
 }
 
 /// The callback with these parameters.

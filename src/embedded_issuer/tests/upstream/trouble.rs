@@ -2,13 +2,15 @@
 
 use std::sync::atomic::Ordering;
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 
 use super::{
     super::browser::{Browser, authorize_path},
     BOB,
-    elsewhere::{Elsewhere, back, listing, parameters, verified},
+    elsewhere::{Elsewhere, PUBLIC_KEY, SECRET, back, listing, parameters, signed, signed_with, verified},
 };
 use crate::embedded_issuer::upstream::rules::Rules;
 
@@ -57,6 +59,7 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
         ("iss", json!("https://evil.test")),
         ("aud", json!("another client")),
         ("aud", json!([super::elsewhere::CLIENT, "another client"])),
+        ("azp", json!("another client")),
         ("exp", json!(past)),
         ("iat", json!(past + 14_400)),
         ("sub", Value::Null),
@@ -85,6 +88,78 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
     let userinfo_of_another = json!({ "userinfo": verified("8", BOB) });
     assert_eq!(elsewhere.sign_in(&browser, &client, userinfo_of_another).await.status, 502);
     assert!(issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty());
+    let mut said = verified("7", BOB);
+    said["azp"] = json!(super::elsewhere::CLIENT);
+    assert_eq!(elsewhere.sign_in(&browser, &client, said).await.status, 303, "the client itself");
+}
+
+/// Another key than the provider's.
+const OTHER_KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n";
+
+/// The claims under a header that the provider never writes, with the signature of its own token or with none.
+fn with_header(claims: &Value, header: &Value, keeps_signature: bool) -> String {
+    let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let token = signed(claims);
+    let signature = if keeps_signature { token.rsplit('.').next().unwrap() } else { "" };
+    format!("{}.{}.{signature}", encode(header), encode(claims))
+}
+
+/// The claims signed with a secret that is known to the client, or to everybody.
+fn with_secret(claims: &Value, kid: &str, secret: &[u8]) -> String {
+    let header = Header { kid: Some(kid.to_owned()), ..Header::new(Algorithm::HS256) };
+    jsonwebtoken::encode(&header, claims, &EncodingKey::from_secret(secret)).unwrap()
+}
+
+#[tokio::test]
+async fn forged_id_tokens_sign_nobody_in() {
+    let elsewhere = Elsewhere::start().await;
+    let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    let own =
+        json!({ "kty": "OKP", "crv": "Ed25519", "use": "sig", "x": "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg" });
+    let header = |member: &str, value: &Value| {
+        let mut header = json!({ "alg": "EdDSA", "kid": "one", "typ": "JWT" });
+        header[member] = value.clone();
+        header
+    };
+    let mut forged: Vec<(&str, Box<dyn Fn(&Value) -> String>)> = vec![
+        ("another key under the kid", Box::new(|claims| signed_with(claims, "one", OTHER_KEY))),
+        ("another key under its own kid", Box::new(|claims| signed_with(claims, "two", OTHER_KEY))),
+        ("HS256 with the client's secret", Box::new(|claims| with_secret(claims, "one", SECRET.as_bytes()))),
+        ("HS256 with the public key", Box::new(|claims| with_secret(claims, "one", PUBLIC_KEY.as_bytes()))),
+        (
+            "HS256 with the bytes of the public key",
+            Box::new(|claims| with_secret(claims, "one", &URL_SAFE_NO_PAD.decode(PUBLIC_KEY).unwrap())),
+        ),
+        ("two parts", Box::new(|claims| signed(claims).rsplit_once('.').unwrap().0.to_owned())),
+        (
+            "claims of another token",
+            Box::new(|claims| with_header(claims, &json!({ "alg": "EdDSA", "kid": "one" }), false)),
+        ),
+    ];
+    for alg in ["none", "None", "nOnE", "", "RS256", "ES256"] {
+        for keeps_signature in [false, true] {
+            let header = header("alg", &json!(alg));
+            forged.push((alg, Box::new(move |claims| with_header(claims, &header, keeps_signature))));
+        }
+    }
+    for (member, value) in [
+        ("jwk", own),
+        ("jku", json!("https://evil.test/jwks")),
+        ("x5u", json!("https://evil.test/x")),
+        ("crit", json!(["exp"])),
+    ] {
+        let header = header(member, &value);
+        forged.push((member, Box::new(move |claims| with_header(claims, &header, true))));
+    }
+    for (name, sign) in &forged {
+        let leaving = browser.get(&authorize_path(&client, &[])).await;
+        let back = elsewhere.answer_signed(leaving.header("location"), verified("7", BOB), sign);
+        let refused = browser.get(&back).await;
+        assert_eq!(refused.status, 502, "{name}: {}", refused.body);
+    }
+    assert!(issuer.accounts().await.is_empty() && browser.cookie("sightline_issuer").is_empty());
+    assert_eq!(elsewhere.sign_in(&browser, &client, verified("7", BOB)).await.status, 303, "the provider itself");
 }
 
 #[tokio::test]
