@@ -20,6 +20,7 @@ pub mod http;
 pub mod identity;
 pub mod mail;
 pub mod mcp;
+pub mod plain_text;
 pub mod random;
 pub mod search_engine;
 pub mod secrets;

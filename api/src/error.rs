@@ -126,7 +126,7 @@ codes! {
     /// The search engine refused the stored grant.
     SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected"
         "Connect the search account again on the account page; the hint says who must."
-        "The owner of the property, Ada (ada@sightline.example), must reconnect the search account.";
+        "The owner of the property, \"Ada (ada@sightline.example)\", must reconnect the search account.";
     /// The search engine does not let the property's search account read the site. Only the owner gets this code.
     SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account"
         "Give the search account access to the site at the search engine, then sync."

@@ -197,11 +197,17 @@ impl OtherIssuer {
 
     /// An access token of a person with an id of its own, valid for an hour from `now`.
     pub fn token_from(&self, subject: &str, id: &str, now: DateTime<Utc>) -> String {
+        self.token_saying(subject, id, now, &json!({}))
+    }
+
+    /// An access token of a person with more claims.
+    pub fn token_saying(&self, subject: &str, id: &str, now: DateTime<Utc>, more: &Value) -> String {
         let now = now.timestamp();
-        let claims = json!({
+        let mut claims = json!({
             "iss": self.url, "sub": subject, "aud": [AUDIENCE, "https://other.example"], "client_id": "probe",
             "jti": format!("{subject}/{id}"), "iat": now, "exp": now + 3_600,
         });
+        claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let header = Header { typ: Some("at+jwt".into()), kid: Some("one".into()), ..Header::new(Algorithm::EdDSA) };
         jsonwebtoken::encode(&header, &claims, &EncodingKey::from_ed_pem(KEY.as_bytes()).unwrap()).unwrap()
     }
