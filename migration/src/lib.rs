@@ -28,6 +28,7 @@ mod m0023_text_on_postgres_again;
 mod m0024_versions_of_replays;
 mod m0025_uses_of_tools;
 mod m0026_authors_of_classifications;
+mod m0028_former_trials;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -62,6 +63,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0024_versions_of_replays::Migration),
             Box::new(m0025_uses_of_tools::Migration),
             Box::new(m0026_authors_of_classifications::Migration),
+            Box::new(m0028_former_trials::Migration),
         ]
     }
 }

@@ -32,6 +32,7 @@ const UNRELATED: &[&str] = &[
     "consent",
     "departure_key",
     "filter_preset",
+    "former_trial",
     "oauth_client",
     "oauth_grant",
     "pending_revocation",
