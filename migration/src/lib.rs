@@ -29,6 +29,7 @@ mod m0024_versions_of_replays;
 mod m0025_uses_of_tools;
 mod m0026_authors_of_classifications;
 mod m0028_former_trials;
+mod m0029_families_of_refresh_tokens;
 mod schema;
 
 /// Migrates a database to the schema that this program expects.
@@ -64,6 +65,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_uses_of_tools::Migration),
             Box::new(m0026_authors_of_classifications::Migration),
             Box::new(m0028_former_trials::Migration),
+            Box::new(m0029_families_of_refresh_tokens::Migration),
         ]
     }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider,
+    family::Family,
     people::Person,
     response::{OAuthError, private_json, refused},
 };
@@ -36,14 +37,15 @@ pub(super) struct AccessClaims {
 }
 
 impl IdentityProvider {
-    /// The token endpoint's response for a grant, with tokens for a scope and resources within it.
+    /// The token endpoint's response for a grant, with tokens for a scope and resources within it, and with a refresh token of the family
+    /// if there is one.
     pub(super) async fn answer(
         &self,
         grant: &Grant,
         scope: &str,
         resources: &[String],
         nonce: Option<&str>,
-        refresh: bool,
+        refresh: Option<Family>,
     ) -> Result<Response, OAuthError> {
         let person = self.person(&grant.subject).await?;
         let person = person.ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
@@ -56,8 +58,8 @@ impl IdentityProvider {
         if has_scope(scope, "openid") {
             body["id_token"] = self.id_token(grant, &person, scope, nonce).await?.into();
         }
-        if refresh {
-            body["refresh_token"] = self.issue_refresh_token(grant).await?.into();
+        if let Some(family) = refresh {
+            body["refresh_token"] = self.issue_refresh_token(grant, &family).await?.into();
         }
         Ok(private_json(StatusCode::OK, &body))
     }
