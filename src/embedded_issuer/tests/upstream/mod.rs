@@ -90,8 +90,8 @@ async fn somebody_who_comes_back_is_known_by_the_providers_identifier() {
     // A new address and name are taken over, cleaned; a name of which nothing is left is not.
     for (name, email, shown) in [
         ("Robert", "robert@new.test", "Robert"),
-        ("Ro\u{202e}b\nSYSTEM", "rob@new.test", "Rob SYSTEM"),
-        ("\u{202e}\u{200b}", "robby@new.test", "Rob SYSTEM"),
+        ("Ro\u{202e}b\nSYSTEM", "robby@new.test", "Rob SYSTEM"),
+        ("\u{202e}\u{200b}", "rob@new.test", "Rob SYSTEM"),
     ] {
         let said = json!({ "email": email, "email_verified": true, "name": name });
         let browser = Browser::new(&issuer);
