@@ -94,7 +94,7 @@ codes! {
         "Idempotency-Key: must be 1 to 255 printable ASCII characters";
     /// The filters and classification cannot be answered exactly.
     FilterTooComplex BAD_REQUEST "filter_too_complex" "The filters cannot be answered exactly"
-        "Use fewer conditions or fewer joined by `or`, or shorter values; the hint names the limit that was met.";
+        "Use fewer conditions or fewer joined by `or`, shorter values, or a shorter window; the hint names the limit that was met.";
     /// The search type has no such data, e.g. queries in discover.
     NotAvailableForSearchType BAD_REQUEST "not_available_for_search_type" "Not available for this search type"
         "Ask for another search type, or leave out the dimension that the hint names.";
