@@ -105,6 +105,9 @@ pub enum Error {
     /// The provider does not let the account in.
     #[error("the provider rejected the credentials: {0:?}")]
     ProviderRejectedCredentials(Refusal),
+    /// Too many attempts: what is allowed, and the seconds to wait.
+    #[error("too many attempts: {0}")]
+    TooMany(String, u64),
     /// The account at the provider has no credit left.
     #[error("the provider is out of credit: {0:?}")]
     ProviderOutOfCredit(Exhausted),
@@ -132,7 +135,7 @@ pub enum Error {
 pub enum Responsible {
     /// The caller.
     Caller,
-    /// The owner of the property, as the team shows them to the caller. `None` if nobody is shown.
+    /// The owner of the property, as the team shows them to the caller, in quotation marks. `None` if nobody is shown.
     Owner(Option<Arc<str>>),
 }
 
@@ -276,6 +279,7 @@ impl Error {
             Self::SearchEngineUnavailable { .. } => Code::SearchEngineUnavailable,
             Self::ProviderNotConnected => Code::ProviderNotConnected,
             Self::ProviderRejectedCredentials(_) => Code::ProviderRejectedCredentials,
+            Self::TooMany(..) => Code::RateLimited,
             Self::ProviderOutOfCredit(_) => Code::ProviderOutOfCredit,
             Self::ProviderUnavailable { .. } => Code::ProviderUnavailable,
             Self::PreconditionFailed => Code::PreconditionFailed,
@@ -297,6 +301,7 @@ impl Error {
             }
             Self::NoSuch { hint }
             | Self::InvalidRequest { hint }
+            | Self::TooMany(hint, _)
             | Self::FilterTooComplex(hint)
             | Self::NotAvailableForSearchType(hint) => hint.as_str().into(),
             Self::SearchAccountDisconnected(account) => account.way_out().into(),
@@ -340,7 +345,8 @@ impl Error {
         match self {
             Self::SearchSiteRefused { retry_after, .. }
             | Self::SearchEngineUnavailable { retry_after, .. }
-            | Self::ProviderUnavailable { retry_after, .. } => Some(*retry_after),
+            | Self::ProviderUnavailable { retry_after, .. }
+            | Self::TooMany(_, retry_after) => Some(*retry_after),
             Self::Overloaded(_) => Some(OVERLOADED_RETRY),
             _ => None,
         }
@@ -350,11 +356,10 @@ impl Error {
 /// Internal faults are logged here, because their text is not sent to the caller.
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
-        if let Error::Internal(source) = &error {
-            tracing::error!(error = source.as_ref() as &dyn std::error::Error, "internal error: {source}");
-        }
-        if let Error::Overloaded(text) = &error {
-            tracing::warn!("overloaded: {text}");
+        match &error {
+            Error::Internal(why) => tracing::error!(error = &**why as &dyn std::error::Error, "internal error: {why}"),
+            Error::Overloaded(text) => tracing::warn!("overloaded: {text}"),
+            _ => {}
         }
         let told = Self { retry_after: error.retry_after(), ..Self::new(error.code()) };
         match error.hint() {

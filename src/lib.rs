@@ -21,6 +21,7 @@ pub mod http;
 pub mod identity;
 pub mod mail;
 pub mod mcp;
+pub mod plain_text;
 mod private_files;
 pub mod random;
 pub mod search_engine;

@@ -94,7 +94,7 @@ codes! {
         "Idempotency-Key: must be 1 to 255 printable ASCII characters";
     /// The filters and classification cannot be answered exactly.
     FilterTooComplex BAD_REQUEST "filter_too_complex" "The filters cannot be answered exactly"
-        "Use fewer conditions or fewer joined by `or`, or shorter values; the hint names the limit that was met.";
+        "Use fewer conditions or fewer joined by `or`, shorter values, or a shorter window; the hint names the limit that was met.";
     /// The search type has no such data, e.g. queries in discover.
     NotAvailableForSearchType BAD_REQUEST "not_available_for_search_type" "Not available for this search type"
         "Ask for another search type, or leave out the dimension that the hint names.";
@@ -130,7 +130,7 @@ codes! {
     /// The search engine refused the stored grant.
     SearchAccountDisconnected CONFLICT "search_account_disconnected" "The search-engine account is disconnected"
         "Connect the search account again on the account page; the hint says who must."
-        "The owner of the property, Ada (ada@sightline.example), must reconnect the search account.";
+        "The owner of the property, \"Ada (ada@sightline.example)\", must reconnect the search account.";
     /// The search engine does not let the property's search account read the site. Only the owner gets this code.
     SearchSiteRefused CONFLICT "search_site_refused" "The search engine refuses this site to the search account"
         "Give the search account access to the site at the search engine, then sync."

@@ -13,6 +13,7 @@ pub mod consent;
 pub mod departure;
 pub mod departure_key;
 pub mod filter_preset;
+pub mod former_trial;
 pub mod issuer_session;
 pub mod oauth_client;
 pub mod oauth_grant;

@@ -1,4 +1,4 @@
-//! Refresh tokens of the embedded issuer, stored by hash. Each is used once and replaced.
+//! Refresh tokens of the embedded issuer, stored by hash. Each is used once, deleted and replaced.
 
 use sea_orm::entity::prelude::*;
 
@@ -13,7 +13,7 @@ pub struct Model {
     pub grant_id: Uuid,
     /// Expiry time of the token.
     pub expires_at: DateTimeUtc,
-    /// Time when it was exchanged for its successor, if it was.
+    /// Time when it was exchanged for its successor, by an older program that kept it.
     pub spent_at: Option<DateTimeUtc>,
 }
 

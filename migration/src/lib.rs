@@ -29,6 +29,8 @@ mod m0024_versions_of_replays;
 mod m0025_uses_of_tools;
 mod m0026_authors_of_classifications;
 mod m0027_scopes;
+mod m0028_former_trials;
+mod m0029_families_of_refresh_tokens;
 mod m0030_what_was_deleted;
 mod schema;
 
@@ -65,6 +67,8 @@ impl MigratorTrait for Migrator {
             Box::new(m0025_uses_of_tools::Migration),
             Box::new(m0026_authors_of_classifications::Migration),
             Box::new(m0027_scopes::Migration),
+            Box::new(m0028_former_trials::Migration),
+            Box::new(m0029_families_of_refresh_tokens::Migration),
             Box::new(m0030_what_was_deleted::Migration),
         ]
     }

@@ -11,6 +11,7 @@ use crate::{
         analyses::search_data::SearchData,
         integrations::{Books, Integrations},
     },
+    store::rate_limit::RateLimits,
     telemetry::providers::ProviderMeters,
 };
 
@@ -38,7 +39,8 @@ pub fn integrations(
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
     let budget = (budget(config.cache.max_bytes.0), ttl);
     let desk = Desk::new(providers, Arc::new(books), search.clock.clone(), budget, patience.wait);
-    Integrations { desk, search: search.clone(), meters }
+    let failures = Arc::new(RateLimits::new(search.clock.clone()));
+    Integrations { desk, search: search.clone(), meters, failures }
 }
 
 /// The budget for paid answers, of the bytes that all caches may take.

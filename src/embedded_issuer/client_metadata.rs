@@ -1,14 +1,13 @@
 //! The metadata of a client (RFC 7591), and what it may say. The same rules hold for registrations, for operators and for
 //! metadata documents.
 
-use api::models::is_name;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::redirect_uri;
+use crate::plain_text::plain_name;
 
 const MAX_REDIRECT_URIS: usize = 10;
-const MAX_NAME_CHARS: usize = 100;
 
 /// The supported members. Others are ignored.
 #[derive(Debug, Default, Deserialize)]
@@ -111,13 +110,11 @@ fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
     Ok([Some(code), supported("refresh_token")].into_iter().flatten().collect())
 }
 
+/// Anyone can choose the name of a client, and people see it when they are asked for consent.
 fn name(name: Option<String>) -> Result<Option<String>, BadMetadata> {
-    let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-    let good = |name: &String| name.chars().count() <= MAX_NAME_CHARS && is_name(name);
-    if name.as_ref().is_none_or(good) {
-        return Ok(name);
-    }
-    Err(bad(
-        "client_name: 1 to 100 characters that can be seen; no control characters, none that turn the direction of text.",
-    ))
+    let Some(name) = name.filter(|name| !name.trim().is_empty()) else { return Ok(None) };
+    let plain = plain_name(&name).ok_or_else(|| {
+        bad("client_name: must be 1 to 100 characters that can be seen; invisible ones and those that turn the direction of text are refused.")
+    })?;
+    Ok(Some(plain.to_owned()))
 }

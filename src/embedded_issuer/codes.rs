@@ -10,7 +10,9 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait
 use uuid::Uuid;
 
 use super::{
-    IdentityProvider, grants,
+    IdentityProvider,
+    family::Family,
+    grants,
     parameters::Parameters,
     request::AuthorizationRequest,
     response::{OAuthError, refused},
@@ -64,7 +66,7 @@ impl IdentityProvider {
             return Err(unusable());
         }
         let resources = self.narrowed(&grant, form)?;
-        let refresh = scope::has(&grant.scope, "offline_access");
+        let refresh = scope::has(&grant.scope, "offline_access").then(|| Family::new(&self.random));
         self.answer(&grant, &grant.scope, &resources, code.nonce.as_deref(), refresh).await
     }
 

@@ -12,9 +12,12 @@ use super::{
     request::{AuthorizationRequest, ReturnAddress},
     response::{OAuthError, refused},
 };
-use crate::store::database;
+use crate::store::{database, rate_limit::Rate};
 
 pub use crate::identity::grants::{counts, end, end_all, find, of_client, of_subject};
+
+/// Authorizations of one person in an hour, in all browsers and for all clients.
+const MAX_PER_HOUR: u32 = 120;
 
 impl IdentityProvider {
     /// Records that `subject`, in the session given, gave the client of `address` the access in `asked`, and returns the
@@ -37,6 +40,7 @@ impl IdentityProvider {
             auth_time: Set(session.map(|session| session.auth_time)),
             created_at: Set(now),
             expires_at: Set(now + issue::ACCESS_TOKEN_LIFETIME),
+            refresh_family: Set(None),
             ended_at: Set(None),
         };
         let tx = database::begin(&self.db).await?;
@@ -45,6 +49,12 @@ impl IdentityProvider {
         let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
         tx.commit().await?;
         Ok(code)
+    }
+
+    /// Counts an authorization of the person, and returns whether there is room for it. Each leaves rows for a day.
+    pub(super) fn counts_authorization(&self, subject: &str) -> bool {
+        let Some(limits) = &self.limits else { return true };
+        limits.count(&format!("authorized/{subject}"), Rate::per_hour(MAX_PER_HOUR)).retry_after.is_none()
     }
 
     /// Locks the account of `subject` until the transaction ends, so that nothing is stored for a person who deletes their data

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::{
     IdentityProvider,
+    family::Family,
     people::Person,
     response::{OAuthError, private_json, refused},
     scope,
@@ -39,7 +40,8 @@ pub(super) struct AccessClaims {
 }
 
 impl IdentityProvider {
-    /// The token endpoint's response for a grant, with tokens for a scope and resources within it. The tokens name what the client asked
+    /// The token endpoint's response for a grant, with tokens for a scope and resources within it, and with a refresh
+    /// token of the family if there is one. The tokens name what the client asked
     /// for, and the response what the person allows of it now.
     pub(super) async fn answer(
         &self,
@@ -47,7 +49,7 @@ impl IdentityProvider {
         scope: &str,
         resources: &[String],
         nonce: Option<&str>,
-        refresh: bool,
+        refresh: Option<Family>,
     ) -> Result<Response, OAuthError> {
         let person = self.person(&grant.subject).await?;
         let person = person.ok_or_else(|| refused("invalid_grant", "The person is gone."))?;
@@ -63,8 +65,8 @@ impl IdentityProvider {
         if scope::has(scope, "openid") {
             body["id_token"] = self.id_token(grant, &person, scope, nonce).await?.into();
         }
-        if refresh {
-            body["refresh_token"] = self.issue_refresh_token(grant).await?.into();
+        if let Some(family) = refresh {
+            body["refresh_token"] = self.issue_refresh_token(grant, &family).await?.into();
         }
         Ok(private_json(StatusCode::OK, &body))
     }

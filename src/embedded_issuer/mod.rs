@@ -11,6 +11,7 @@ mod codes;
 mod consents;
 pub mod demo;
 mod endpoints;
+mod family;
 pub mod grants;
 mod issue;
 pub mod keys;

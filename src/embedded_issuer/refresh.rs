@@ -1,15 +1,18 @@
 //! Refresh tokens. Each is used once and replaced. A used one that comes back ends the grant (RFC 9700 section 4.14).
+//! It is known by its family, so a grant has one row however often its client refreshes.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use entity::{
-    oauth_grant,
+    oauth_grant::{self, Model as Grant},
     refresh_token::{ActiveModel, Column, Entity},
 };
 use poem::Response;
 use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 
 use super::{
-    IdentityProvider, grants,
+    IdentityProvider,
+    family::Family,
+    grants,
     parameters::Parameters,
     response::{OAuthError, refused},
     scope,
@@ -24,9 +27,15 @@ impl IdentityProvider {
     pub(super) async fn refresh(&self, client_id: &str, form: &Parameters) -> Result<Response, OAuthError> {
         let token = form.require("refresh_token", "refresh_token is missing.")?;
         let (hash, now) = (sha256_hex(token), self.clock.now());
-        let row = Entity::find_by_id(&hash).one(&self.db).await?.ok_or_else(unusable)?;
-        let grant = grants::find(&self.db, row.grant_id).await?.ok_or_else(unusable)?;
-        if grant.client_id != client_id || grant.ended_at.is_some() || now >= row.expires_at {
+        let grant = self.grant_of_refresh_token(token).await?.ok_or_else(unusable)?;
+        if grant.client_id != client_id || grant.ended_at.is_some() {
+            return Err(unusable());
+        }
+        let Some(row) = Entity::find_by_id(&hash).one(&self.db).await?.filter(|row| row.spent_at.is_none()) else {
+            grants::end(&self.db, &grant, now).await?;
+            return Err(unusable());
+        };
+        if now >= row.expires_at {
             return Err(unusable());
         }
         // Before anything else is judged: whoever has a copy learns nothing by asking for what is refused.
@@ -41,16 +50,30 @@ impl IdentityProvider {
         }
         let resources = self.narrowed(&grant, form)?;
         let scope = narrowed_scope(&grant.scope, form.get("scope"))?;
-        if !self.spend_refresh_token(&hash, now).await? {
+        if !self.spend_refresh_token(&hash).await? {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
-        self.answer(&grant, &scope, &resources, None, true).await
+        let family = Family::of(token).unwrap_or_else(|| Family::new(&self.random));
+        self.answer(&grant, &scope, &resources, None, Some(family)).await
+    }
+
+    /// Returns the grant that a refresh token belongs to, also a spent one.
+    pub(super) async fn grant_of_refresh_token(&self, token: &str) -> Result<Option<Grant>, DbErr> {
+        if let Some(family) = Family::of(token) {
+            let of_family = oauth_grant::Entity::find().filter(oauth_grant::Column::RefreshFamily.eq(family.hash()));
+            return of_family.one(&self.db).await;
+        }
+        match Entity::find_by_id(sha256_hex(token)).one(&self.db).await? {
+            Some(row) => grants::find(&self.db, row.grant_id).await,
+            None => Ok(None),
+        }
     }
 
     /// Issues a refresh token for the grant.
-    pub(super) async fn issue_refresh_token(&self, grant: &oauth_grant::Model) -> Result<String, DbErr> {
-        let (token, expires_at) = (self.random.token(), self.clock.now() + LIFETIME);
+    pub(super) async fn issue_refresh_token(&self, grant: &Grant, family: &Family) -> Result<String, DbErr> {
+        let expires_at = self.clock.now() + LIFETIME;
+        let token = family.token(&self.random);
         let row = ActiveModel {
             hash: Set(sha256_hex(&token)),
             grant_id: Set(grant.id),
@@ -60,21 +83,17 @@ impl IdentityProvider {
         Entity::insert(row).exec_without_returning(&self.db).await?;
         oauth_grant::Entity::update_many()
             .col_expr(oauth_grant::Column::ExpiresAt, Expr::value(expires_at))
+            .col_expr(oauth_grant::Column::RefreshFamily, Expr::value(family.hash()))
             .filter(oauth_grant::Column::Id.eq(grant.id))
             .exec(&self.db)
             .await?;
         Ok(token)
     }
 
-    /// Marks the token as used. Returns whether this request was the first: a single statement decides between two.
-    async fn spend_refresh_token(&self, hash: &str, now: DateTime<Utc>) -> Result<bool, DbErr> {
-        let spent = Entity::update_many()
-            .col_expr(Column::SpentAt, Expr::value(now))
-            .filter(Column::Hash.eq(hash))
-            .filter(Column::SpentAt.is_null())
-            .exec(&self.db)
-            .await?;
-        Ok(spent.rows_affected == 1)
+    /// Deletes the token. Returns whether this request was the first: a single statement decides between two.
+    async fn spend_refresh_token(&self, hash: &str) -> Result<bool, DbErr> {
+        let unspent = Entity::delete_many().filter(Column::Hash.eq(hash)).filter(Column::SpentAt.is_null());
+        Ok(unspent.exec(&self.db).await?.rows_affected == 1)
     }
 }
 

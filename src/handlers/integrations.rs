@@ -26,7 +26,7 @@ impl App {
         provider: Provider,
         credentials: Credentials,
     ) -> Answered<Answer<ProviderConnection>> {
-        let checked = self.integrations.check(provider, credentials).await?;
+        let checked = self.integrations.check(&*caller.member()?, provider, credentials).await?;
         let change = self.change(caller).await?;
         Ok(Answer(self.integrations.connect(&change, checked).await?))
     }

@@ -12,6 +12,7 @@ pub mod client_address;
 pub mod compression;
 pub mod conditional;
 pub mod cors;
+pub mod deadline;
 pub mod deprecation;
 pub mod error_map;
 pub mod errors;
@@ -141,6 +142,8 @@ pub fn stack(
         .boxed()
         .around(move |next, request| body::read(bodies.clone(), next, request))
         .boxed()
+        .around(|next, request| deadline::limit(deadline::OF_REQUEST, next, request))
+        .boxed()
         .around(move |next, request| errors::errors(errors.clone(), next, request))
         .boxed()
         .around(move |next, request| version::version(versions.clone(), next, request))
@@ -189,6 +192,8 @@ impl Shared {
     fn answered(&self, operations: impl Endpoint + 'static) -> BoxEndpoint<'static> {
         let (errors, requests) = (self.errors.clone(), self.requests.clone());
         operations
+            .around(|next, request| deadline::limit(deadline::OF_CALL, next, request))
+            .boxed()
             .around(move |next, request| errors::errors(errors.clone(), next, request))
             .boxed()
             .around(move |next, request| operation::look_up(requests.clone(), next, request))

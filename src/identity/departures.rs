@@ -1,12 +1,12 @@
-//! Departures: people who deleted their data. A keyed hash of issuer and subject is all that stays, as long as a token from before
-//! could be presented, so that none brings the person back.
+//! Departures: people who deleted their data. A keyed hash of issuer and subject is all that stays: as long as a token from before
+//! could be presented, so that none brings the person back, and apart from that for a year, so that nobody gets a new trial by leaving.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{
     departure::{ActiveModel, Column, Entity},
-    departure_key,
+    departure_key, former_trial,
 };
 use hmac::{Hmac, Mac as _};
 use sea_orm::{
@@ -22,6 +22,9 @@ use crate::{
     secrets::{Key, Secrets},
     store::resealing::{self, Place},
 };
+
+/// The time for which a person who left gets no new trial.
+pub const NO_NEW_TRIAL_FOR: TimeDelta = TimeDelta::days(365);
 
 /// The id of the one key, and the context that it is sealed for.
 const KEY: &str = "departure";
@@ -74,7 +77,7 @@ impl Departures {
         format!("{:x}", mac.finalize().into_bytes())
     }
 
-    /// Stores that a person leaves.
+    /// Stores that a person leaves, whose trial has been whatever became of it.
     pub async fn note(
         &self,
         tx: &DatabaseTransaction,
@@ -82,9 +85,26 @@ impl Departures {
         subject: &str,
         now: DateTime<Utc>,
     ) -> Result<(), DbErr> {
-        let row = ActiveModel { person: Set(self.hash(issuer, subject)), left_at: Set(now) };
+        let (person, left_at) = (self.hash(issuer, subject), now);
+        let row = ActiveModel { person: Set(person.clone()), left_at: Set(left_at) };
         let again = OnConflict::column(Column::Person).update_column(Column::LeftAt).to_owned();
-        Entity::insert(row).on_conflict(again).exec_without_returning(tx).await.map(|_| ())
+        Entity::insert(row).on_conflict(again).exec_without_returning(tx).await?;
+        let row = former_trial::ActiveModel { person: Set(person), left_at: Set(left_at) };
+        let again =
+            OnConflict::column(former_trial::Column::Person).update_column(former_trial::Column::LeftAt).to_owned();
+        former_trial::Entity::insert(row).on_conflict(again).exec_without_returning(tx).await.map(|_| ())
+    }
+
+    /// Returns whether a person left so recently that they get no new trial.
+    pub async fn had_trial(
+        &self,
+        db: &impl ConnectionTrait,
+        issuer: &str,
+        subject: &str,
+        now: DateTime<Utc>,
+    ) -> Result<bool, DbErr> {
+        let found = former_trial::Entity::find_by_id(self.hash(issuer, subject)).one(db).await?;
+        Ok(found.is_some_and(|former| now < former.left_at + NO_NEW_TRIAL_FOR))
     }
 
     /// Returns the time at which a person left, if that is still known.
@@ -106,10 +126,14 @@ pub fn is_from_before(claims: &Claims, left_at: DateTime<Utc>) -> bool {
     claims.auth_time.is_none_or(|signed_in_at| signed_in_at.timestamp() <= left_at.timestamp())
 }
 
-/// Deletes departures from before every token that is still accepted. Returns the number of deleted rows.
+/// Deletes departures from before every token that is still accepted, and former trials from before the year. Returns the number of
+/// deleted rows.
 pub async fn sweep(db: &impl ConnectionTrait, max_token_age: TimeDelta, now: DateTime<Utc>) -> Result<u64, DbErr> {
     let limit = now - max_token_age - LEEWAY;
-    Ok(Entity::delete_many().filter(Column::LeftAt.lt(limit)).exec(db).await?.rows_affected)
+    let departures = Entity::delete_many().filter(Column::LeftAt.lt(limit)).exec(db).await?;
+    let trials = former_trial::Entity::delete_many();
+    let trials = trials.filter(former_trial::Column::LeftAt.lt(now - NO_NEW_TRIAL_FOR)).exec(db).await?;
+    Ok(departures.rows_affected + trials.rows_affected)
 }
 
 /// Seals the key again if it is not under the current secrets key. Returns the number of changed rows.
@@ -169,5 +193,22 @@ mod tests {
         assert_eq!(sweep(&db, age, noon() + age + LEEWAY).await.unwrap(), 0);
         assert_eq!(sweep(&db, age, noon() + age + LEEWAY + TimeDelta::seconds(1)).await.unwrap(), 1);
         assert_eq!(again.left_at(&db, "i", "s").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_former_trial_is_kept_for_a_year() {
+        let (db, departures) = (for_a_test().await, Departures::new([7; 32]));
+        let tx = begin(&db).await.unwrap();
+        departures.note(&tx, "i", "s", noon()).await.unwrap();
+        tx.commit().await.unwrap();
+        let had_trial = async |subject, now| departures.had_trial(&db, "i", subject, now).await.unwrap();
+        let (age, second) = (TimeDelta::hours(24), TimeDelta::seconds(1));
+        let year = noon() + NO_NEW_TRIAL_FOR;
+        assert!(had_trial("s", year - second).await && !had_trial("s", year).await);
+        assert!(!had_trial("other", noon()).await);
+        assert_eq!(sweep(&db, age, year).await.unwrap(), 1, "the departure");
+        assert!(had_trial("s", noon()).await);
+        assert_eq!(sweep(&db, age, year + second).await.unwrap(), 1, "the former trial");
+        assert!(!had_trial("s", noon()).await);
     }
 }

@@ -19,7 +19,7 @@ use url::Url;
 use uuid::Uuid;
 
 use super::{Claims, Email, IssuerUnavailable, issuer::Issuer, jwks::Jwks, metadata::Metadata, token::LEEWAY};
-use crate::{clock::Clock, urls::is_secure};
+use crate::{clock::Clock, plain_text, urls::is_secure};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
@@ -197,7 +197,8 @@ impl Redeemed {
     fn complete(&mut self, claims: Option<&CoreUserInfoClaims>) {
         let Some(claims) = claims else { return };
         self.address = claims.email().map(|address| stated(address, claims.email_verified()));
-        let name = claims.name().and_then(|name| name.get(None)).map(|name| name.as_str().to_owned());
+        let name = claims.name().and_then(|name| name.get(None));
+        let name = name.and_then(|name| plain_text::name(name.as_str()));
         self.claims.name = self.claims.name.take().or(name);
     }
 }
@@ -248,7 +249,7 @@ fn claims_of(claims: &CoreIdTokenClaims, people: &str) -> Claims {
         issuer: people.to_owned(),
         subject: claims.subject().as_str().to_owned(),
         email: email.map(|(address, verified)| Email { address: address.as_str().to_owned(), verified }),
-        name: name.map(|name| name.as_str().to_owned()),
+        name: name.and_then(|name| plain_text::name(name.as_str())),
         issued_at: claims.issue_time().trunc_subsecs(0),
         auth_time: claims.auth_time().map(|at| at.trunc_subsecs(0)),
     }

@@ -17,7 +17,7 @@ use super::{
     introspection::Introspection,
     jwks::{Jwks, KeyError, PublicKey},
 };
-use crate::clock::Clock;
+use crate::{clock::Clock, plain_text};
 
 /// The age beyond which a token is refused, unless the settings say otherwise.
 pub const MAX_AGE: TimeDelta = TimeDelta::hours(24);
@@ -84,7 +84,8 @@ struct Body {
     scp: Option<Words>,
     email: Option<String>,
     email_verified: Option<bool>,
-    name: Option<String>,
+    /// Of any type, since nobody is refused for their name.
+    name: Option<serde_json::Value>,
     sightline_grant: Option<Uuid>,
     /// The grant type, as some issuers state it: text, or a list.
     gty: Option<serde_json::Value>,
@@ -257,8 +258,9 @@ fn accepted(body: Body, people: &str, digest: [u8; 32], times: Times) -> AccessT
     let Times { issued_at, expires_at, auth_time } = times;
     let email = body.email.zip(body.email_verified).map(|(address, verified)| Email { address, verified });
     let scopes: Vec<String> = [body.scope, body.scp].into_iter().flatten().flat_map(Words::split).collect();
+    let name = body.name.as_ref().and_then(serde_json::Value::as_str).and_then(plain_text::name);
     AccessToken {
-        claims: Claims { issuer: people.to_owned(), subject: body.sub, email, name: body.name, issued_at, auth_time },
+        claims: Claims { issuer: people.to_owned(), subject: body.sub, email, name, issued_at, auth_time },
         id: body.jti,
         digest,
         client_id: body.client_id,

@@ -8,6 +8,7 @@ use rmcp::{
 };
 
 use super::{clean::clean_text, period, prompts, properties::Properties, resources::DEFINITIONS};
+use crate::plain_text;
 
 /// Returns the values that an argument may continue with.
 ///
@@ -57,7 +58,7 @@ fn fitting(names: Vec<String>, typed: &str) -> CompletionInfo {
 }
 
 fn invalid(message: &str) -> ErrorData {
-    ErrorData::invalid_params(message.to_owned(), None)
+    ErrorData::invalid_params(plain_text::clean(message), None)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::{
     clean::clean_text,
     period::{NAMES, Period},
 };
+use crate::plain_text;
 
 /// A job.
 struct Job {
@@ -164,7 +165,7 @@ fn text<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>, Er
 }
 
 fn invalid(message: impl Into<String>) -> ErrorData {
-    ErrorData::invalid_params(message.into(), None)
+    ErrorData::invalid_params(plain_text::clean(&message.into()), None)
 }
 
 #[cfg(test)]

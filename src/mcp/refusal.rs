@@ -1,10 +1,11 @@
 //! Makes the result of a tool call that was refused: what is wrong, and the way out.
 
-use api::error::ApiError;
+use api::error::{ApiError, ErrorBody};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
 use super::{answer::meta, state::State};
+use crate::plain_text;
 
 /// The field of `_meta` that holds a refusal for programs.
 const REFUSAL: &str = "sightline/error";
@@ -12,7 +13,7 @@ const REFUSAL: &str = "sightline/error";
 /// Returns the result of a call that was refused: what is wrong, and the way out.
 #[must_use]
 pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
-    let body = refusal.body();
+    let body = cleaned(refusal);
     let mut text = format!("Error {}: {}", refusal.code.as_str(), body.error);
     for (title, said) in [("", &body.hint), ("correlationId: ", &body.correlation_id)] {
         if let Some(said) = said {
@@ -28,6 +29,14 @@ pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
         "correlationId": body.correlation_id, "retryAfter": refusal.retry_after,
     });
     CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error, state)))
+}
+
+/// Returns what a refusal says. A hint is a sentence of the service that may quote what others wrote, so it is cleaned; it keeps its
+/// length, because it lists what is allowed.
+#[must_use]
+pub fn cleaned(refusal: &ApiError) -> ErrorBody {
+    let body = refusal.body();
+    ErrorBody { hint: body.hint.as_deref().map(plain_text::clean), ..body }
 }
 
 /// Says whether the model can mend the call, or the person must act.

@@ -21,6 +21,7 @@ use super::{
     catalogue::operation_called,
     clean::{ADVICE, clean},
     properties::Properties,
+    refusal::cleaned,
     round::rounded,
 };
 
@@ -191,7 +192,7 @@ fn refused(refusal: &ApiError, uri: &str) -> ErrorData {
     if status == 404 {
         return missing(uri);
     }
-    let body = refusal.body();
+    let body = cleaned(refusal);
     let message = format!("{}: {}", refusal.code.as_str(), body.hint.as_deref().unwrap_or(&body.error));
     let data = json!({
         "uri": uri, "code": refusal.code.as_str(), "status": status, "hint": body.hint,

@@ -3,6 +3,8 @@
 use api::error::{ApiError, Code};
 use serde_json::Value;
 
+use crate::plain_text;
+
 /// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
@@ -94,7 +96,7 @@ impl State {
     }
 
     fn must_reconnect(hint: Option<&str>) -> Option<Self> {
-        Some(Self { name: MUST_RECONNECT, advice: hint?.to_owned() })
+        Some(Self { name: MUST_RECONNECT, advice: plain_text::clean(hint?) })
     }
 }
 

@@ -42,4 +42,7 @@ pub use reader::Reader;
 pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row};
 pub use settings::{Account, GrantSink, Patience, Settings};
 pub use troubles::{Trouble, TroubleKind};
-pub use wire::{Aggregation, DataState, Dimension, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry, SiteUrl};
+pub use wire::{
+    Aggregation, DataState, Dimension, Filter, FilterOperator, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry,
+    SiteUrl,
+};

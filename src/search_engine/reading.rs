@@ -30,7 +30,7 @@ pub fn row_limit(dimensions: &[Dimension]) -> Option<usize> {
 }
 
 /// One part of a question: grouping, days and aggregation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Part {
     /// Dimensions to group by. Empty for totals.
     pub dimensions: Vec<Dimension>,

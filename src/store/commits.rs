@@ -31,6 +31,7 @@ const UNRELATED: &[&str] = &[
     "client_use",
     "departure_key",
     "filter_preset",
+    "former_trial",
     "oauth_client",
     "oauth_grant",
     "pending_revocation",

@@ -112,6 +112,13 @@ impl RateLimits {
         standing(rate, now, counted, None)
     }
 
+    /// Takes back one request of `key` that was counted with this rate.
+    pub fn uncount(&self, key: &str, rate: Rate) {
+        if let Some(full_at) = self.lock().full_at.get_mut(key) {
+            *full_at -= rate.interval;
+        }
+    }
+
     /// Returns what `key` has left, and counts nothing.
     #[must_use]
     pub fn look(&self, key: &str, rate: Rate) -> Standing {
@@ -215,6 +222,21 @@ mod tests {
         hand.advance(TimeDelta::milliseconds(500));
         let refused = limits.count("a", rate);
         assert_eq!((refused.retry_after, refused.reset), (Some(6), 1_000_006));
+    }
+
+    #[test]
+    fn a_request_that_is_taken_back_does_not_count() {
+        let (limits, hand) = limits();
+        let rate = Rate::per_hour(2);
+        for _ in 0..5 {
+            assert_eq!(limits.count("a", rate).remaining, 1);
+            limits.uncount("a", rate);
+        }
+        assert_eq!(limits.count("a", rate).remaining, 1);
+        hand.advance(TimeDelta::hours(1));
+        limits.uncount("a", rate);
+        limits.uncount("unknown", rate);
+        assert_eq!(limits.look("a", rate).remaining, 2, "nobody has more than the burst");
     }
 
     #[test]

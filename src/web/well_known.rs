@@ -30,7 +30,8 @@ impl ResourceMetadata {
     #[must_use]
     pub fn mount(&self, paths: Paths) -> Paths {
         let methods = "GET, HEAD, OPTIONS";
-        let document = |resource: &str, scopes: &[Scope]| open_to_browsers(json_document(&self.document(resource, scopes)));
+        let document =
+            |resource: &str, scopes: &[Scope]| open_to_browsers(json_document(&self.document(resource, scopes)));
         // Assistants ask for every scope that is listed, and few tools need more than these.
         let of_tools = document(&self.mcp, &[Scope::SearchRead, Scope::RecordsWrite]);
         paths.at(API_PATH, methods, document(&self.api, &Scope::ALL)).at(MCP_PATH, methods, of_tools)

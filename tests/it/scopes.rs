@@ -10,7 +10,7 @@ use crate::{
     coverage::{Documented, NOBODYS, documented},
     support::{
         actor::Actor,
-        app::{TestApp, shared},
+        app::{TestApp, shared, start_of_test},
         application::Application,
         assistant::Assistant,
         browser::Browser,
@@ -384,7 +384,7 @@ async fn tokens_of_another_issuer_may_do_what_their_scopes_say() {
         (json!({ "scp": ["search:read", "openid"] }), true, false),
         (json!({ "scope": "openid", "scp": ["account"] }), false, false),
     ] {
-        let token = issuer.token_with("ann", &claims.to_string(), &claims);
+        let token = issuer.token_saying("ann", &claims.to_string(), start_of_test(), &claims);
         let actor = Actor::with_token(&app.service.base_url, &token);
         let read = actor.get("/api/tags").await;
         assert_eq!(read.code() != "insufficient_scope", reads, "{claims}: {}", read.status);

@@ -144,8 +144,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     ///
     /// Returns one row per day and query, ordered by date, then clicks, impressions and query. Columns: `date`,
     /// `query`, `bucket`, `clicks`, `impressions`, `ctr`, `position`, `dayCapped` (true if the day's rows reached the
-    /// search engine's cap), `dayNotFinal` (true if its numbers still change). A query that a spreadsheet would run as a formula (`=`, `+`, `-`, `@` in front) has a
-    /// leading apostrophe.
+    /// search engine's cap), `dayNotFinal` (true if its numbers still change). Queries are always quoted. A part of one that a spreadsheet
+    /// would run as a formula (`=`, `+`, `-`, `@` in front, or behind a semicolon, a tab or a line end) has a leading apostrophe.
     #[get("/api/properties/{id}/query-count-raw")]
     #[etag(None)]
     #[errors(
@@ -226,8 +226,8 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// `impressions`, `ctr`, `position`; with a comparison window also `previousClicks`, `previousImpressions`,
     /// `previousCtr`, `previousPosition`, `changeClicks`, `changeImpressions`, `changeCtr`, `changePosition`, `presence`. A change
     /// is the metric minus its previous one; a window that lacks the row counts as no clicks and no impressions, and the change of an
-    /// `unknown` row is empty. An undefined value is an empty cell. A key that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`
-    /// in front) has a leading apostrophe.
+    /// `unknown` row is empty. An undefined value is an empty cell. Keys are always quoted. A part of one that a spreadsheet
+    /// would run as a formula (`=`, `+`, `-`, `@` in front, or behind a semicolon, a tab or a line end) has a leading apostrophe.
     ///
     /// `X-Window` and `X-Compare-Window` name the days that the rows count, `X-Last-Final-Date` the last final day, `X-Warnings` the
     /// facts that the numbers do not show. `X-Rows-Shown`, `X-Rows-Matched`, `X-Rows-Known`, `X-Total-Rows-Capped` and `X-Has-More` say

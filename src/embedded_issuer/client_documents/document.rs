@@ -106,6 +106,7 @@ mod tests {
             json!({ "response_types": ["token"] }),
             json!({ "grant_types": ["client_credentials"] }),
             json!({ "client_name": "Bank\u{202e}gpj.exe" }),
+            json!({ "client_name": "Cla\u{200b}ude" }),
             json!({ "client_name": 7 }),
         ] {
             assert!(with(&changes).is_err(), "{changes}");

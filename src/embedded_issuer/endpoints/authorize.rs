@@ -28,7 +28,7 @@ pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Requ
         Err(answer) => return Ok(answer),
     };
     if let Some(person) = person_without_page(provider, &asked, request.headers()) {
-        return provider.authorize(&asked, &person, None).await;
+        return provider.authorize(&asked, request.headers(), &person, None).await;
     }
     provider.go_on(&asked, request).await
 }
@@ -101,7 +101,7 @@ impl IdentityProvider {
         let (subject, client) = (&signed_in.person.subject, &asked.address.client);
         let asks_anyway = asked.has_prompt("consent") && client.id != clients::WEB;
         if !asks_anyway && self.is_allowed(subject, &asked.address, &asked.request.scope).await? {
-            return self.authorize(asked, &signed_in.person, Some(&signed_in)).await;
+            return self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in)).await;
         }
         if silent {
             let refusal = Refusal("consent_required", "The person has not allowed this yet.");
@@ -135,16 +135,21 @@ impl IdentityProvider {
             return Ok(redirect(&asked.action()));
         };
         self.remember_consent(&signed_in.person.subject, &asked.address, &asked.request.scope, allowance).await?;
-        self.authorize(asked, &signed_in.person, Some(&signed_in)).await
+        self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in)).await
     }
 
-    /// Records the grant and sends the browser back with a code.
+    /// Records the grant and sends the browser back with a code. A browser may ask again and again without a page, so a person has a limit.
     async fn authorize(
         &self,
         asked: &Asked,
+        headers: &HeaderMap,
         person: &Person,
         signed_in: Option<&SignedIn>,
     ) -> Result<Response, OAuthError> {
+        if !self.counts_authorization(&person.subject) {
+            let refusal = Refusal("temporarily_unavailable", "Too many sign-ins in an hour; try again later.");
+            return self.refuse(&asked.address, headers, asked.has_prompt("none"), &refusal).await;
+        }
         let session = signed_in.map(|signed_in| &signed_in.session);
         let code = self.grant(&asked.address, &asked.request, &person.subject, session).await?;
         Ok(redirect(&asked.address.with(&[("code", &code)])))

@@ -1,4 +1,4 @@
-//! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited, per address and in total.
+//! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited: per address, per network, and in total.
 
 use chrono::TimeDelta;
 use entity::oauth_client::{Column, Entity};
@@ -14,14 +14,19 @@ use crate::{
         registry::{self, Origin},
         response::{OAuthError, private_json},
     },
-    store::rate_limit::Rate,
+    store::rate_limit::{Rate, RateLimits},
 };
 
 const MAX_BODY_BYTES: usize = 16 * 1024;
 /// Registrations that one address may make in an hour.
 const MAX_PER_HOUR_AND_ADDRESS: u32 = 20;
-/// Registrations in an hour in total. A day of it stays below [`MAX_CLIENTS`], so that the sweep keeps up with a flood.
-const MAX_PER_HOUR: u64 = 2_000;
+/// Registrations that one network ([`ClientAddress::network`]) may make in an hour.
+const MAX_PER_HOUR_AND_NETWORK: u32 = 40;
+/// Registrations in an hour in total, before each network has only [`MAX_BEYOND`] more. A day of it is less than half of [`MAX_CLIENTS`],
+/// so that the sweep keeps up with a flood.
+const MAX_PER_HOUR: u64 = 1_000;
+/// Registrations that one network may make in an hour although there were too many, so that no flood shuts out other networks.
+const MAX_BEYOND: u32 = 1;
 /// Maximum number of stored clients.
 pub(in crate::embedded_issuer) const MAX_CLIENTS: u64 = 50_000;
 /// Seconds to wait before retrying at the limit.
@@ -38,8 +43,9 @@ pub(super) async fn register(
     let metadata: Metadata =
         serde_json::from_slice(&bytes).map_err(|_| bad("Send a JSON object of client metadata."))?;
     let client = metadata.check()?;
-    provider.count_registration(request.data())?;
-    let (id, issued_at) = provider.add_client(&client).await?;
+    let address = request.data();
+    provider.count_registration(address)?;
+    let (id, issued_at) = provider.add_client(&client, address).await?;
     let mut answer = json!({
         "client_id": id,
         "client_id_issued_at": issued_at,
@@ -56,24 +62,43 @@ pub(super) async fn register(
 }
 
 impl IdentityProvider {
-    /// Counts a registration against the client's address.
+    /// Counts a registration against the client's address and network.
     fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
         let Some((limits, address)) = self.limits.as_ref().zip(address) else { return Ok(()) };
-        let standing = limits.count(&format!("register/{address}"), Rate::per_hour(MAX_PER_HOUR_AND_ADDRESS));
-        standing.retry_after.map_or(Ok(()), |seconds| Err(OAuthError::TooMany(seconds)))
+        let counted = [
+            (format!("register/{address}"), MAX_PER_HOUR_AND_ADDRESS),
+            (format!("register/network/{}", address.network()), MAX_PER_HOUR_AND_NETWORK),
+        ];
+        counted.iter().try_for_each(|(key, most)| allowed(limits, key, *most))
+    }
+
+    /// Counts a registration although there were too many in the hour.
+    fn count_beyond(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
+        let counted = self.limits.as_ref().zip(address);
+        let (limits, address) = counted.ok_or(OAuthError::TooMany(NO_ROOM_RETRY))?;
+        allowed(limits, &format!("register/beyond/{}", address.network()), MAX_BEYOND)
     }
 
     /// Stores a new client and returns its id and the time in Unix seconds.
-    async fn add_client(&self, client: &Checked) -> Result<(String, i64), OAuthError> {
+    async fn add_client(&self, client: &Checked, address: Option<&ClientAddress>) -> Result<(String, i64), OAuthError> {
         let now = self.clock.now();
         let registered = Entity::find().filter(Column::AddedByOperator.eq(false));
-        let recent = registered.clone().filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).count(&self.db).await?;
-        if recent >= MAX_PER_HOUR || registered.count(&self.db).await? >= MAX_CLIENTS {
+        if registered.clone().count(&self.db).await? >= MAX_CLIENTS {
             return Err(OAuthError::TooMany(NO_ROOM_RETRY));
+        }
+        let recent = registered.filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).count(&self.db).await?;
+        if recent >= MAX_PER_HOUR {
+            self.count_beyond(address)?;
         }
         let id = registry::insert(&self.db, client, Origin::Registration, &self.random, now).await?;
         Ok((id, now.timestamp()))
     }
+}
+
+/// Counts one request of `key`, of which an hour allows `most`.
+fn allowed(limits: &RateLimits, key: &str, most: u32) -> Result<(), OAuthError> {
+    let standing = limits.count(key, Rate::per_hour(most));
+    standing.retry_after.map_or(Ok(()), |seconds| Err(OAuthError::TooMany(seconds)))
 }
 
 impl From<BadMetadata> for OAuthError {

@@ -1,19 +1,15 @@
 //! The revocation endpoint (RFC 7009). Revoking any token of a grant ends the grant, so its access tokens are refused at
 //! once.
 
-use entity::{oauth_grant::Model as Grant, refresh_token};
+use entity::oauth_grant::Model as Grant;
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
-use sea_orm::EntityTrait;
 use serde_json::json;
 
-use crate::{
-    digest::sha256_hex,
-    embedded_issuer::{
-        IdentityProvider, grants,
-        issue::{ACCESS_TOKEN_TYPE, AccessClaims},
-        parameters::Parameters,
-        response::{OAuthError, private_json},
-    },
+use crate::embedded_issuer::{
+    IdentityProvider, grants,
+    issue::{ACCESS_TOKEN_TYPE, AccessClaims},
+    parameters::Parameters,
+    response::{OAuthError, private_json},
 };
 
 /// Revokes a token. Possession is sufficient proof. `client_id` names the client that it must belong to. Unknown tokens get
@@ -42,9 +38,6 @@ impl IdentityProvider {
         if let Some(claims) = self.keys.read::<AccessClaims>(ACCESS_TOKEN_TYPE, token).await? {
             return Ok(grants::find(&self.db, claims.sightline_grant).await?);
         }
-        match refresh_token::Entity::find_by_id(sha256_hex(token)).one(&self.db).await? {
-            Some(row) => Ok(grants::find(&self.db, row.grant_id).await?),
-            None => Ok(None),
-        }
+        Ok(self.grant_of_refresh_token(token).await?)
     }
 }

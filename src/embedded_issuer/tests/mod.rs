@@ -12,6 +12,7 @@ mod keys;
 mod mail;
 mod operators;
 mod outage;
+mod refresh;
 mod refusals;
 mod registration;
 mod rotation;

@@ -89,6 +89,7 @@ async fn the_command_holds_clients_to_the_rules_of_registration() {
         ("Board", "javascript:alert(1)", "redirect_uris"),
         (" ", "https://board.example/cb", "client_name"),
         ("Bank\u{202e}gpj", "https://board.example/cb", "client_name"),
+        ("Cla\u{200b}ude", "https://board.example/cb", "client_name"),
     ] {
         let error = run(add(name, &[uri], false), &config).await.unwrap_err().to_string();
         assert!(error.contains(named), "{error}");

@@ -60,6 +60,12 @@ async fn bad_metadata_is_refused() {
         ("client_name", json!("a\u{2066}b")),
         ("client_name", json!("a\u{85}b")),
         ("client_name", json!("\u{200b}\u{2060}")),
+        ("client_name", json!("Cla\u{200b}ude")),
+        ("client_name", json!("Cl\u{ad}aude")),
+        ("client_name", json!("Claude\u{e0041}")),
+        ("client_name", json!("Claude\u{e0100}")),
+        ("client_name", json!("Claude\u{1d173}")),
+        ("client_name", json!("Claude\u{fff9}")),
         ("application_type", json!("other")),
     ] {
         let mut metadata = json!({ "redirect_uris": [REDIRECT_URI] });

@@ -14,7 +14,6 @@ use crate::{
         IdentityProvider,
         accounts::{
             ending::{end_everything, end_links},
-            operator::checked_name,
             with_email,
         },
         sessions::Begun,
@@ -193,8 +192,8 @@ impl IdentityProvider {
                 .col_expr(Column::Email, Expr::value(address))
                 .col_expr(Column::EmailKey, Expr::value(entity::email_key(address)));
         }
-        if let Some(name) = arrival.name.as_deref().and_then(|name| checked_name(name).ok()) {
-            update = update.col_expr(Column::Name, Expr::value(name));
+        if let Some(name) = &arrival.name {
+            update = update.col_expr(Column::Name, Expr::value(name.as_str()));
         }
         update.filter(Column::Id.eq(id)).exec(tx).await.map(|_| ())
     }

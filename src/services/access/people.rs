@@ -7,7 +7,7 @@ use entity::user;
 use sea_orm::{ColumnTrait as _, ConnectionTrait, DbErr, EntityTrait as _, QueryFilter as _};
 use uuid::Uuid;
 
-use crate::{error::Responsible, services::users::addresses};
+use crate::{error::Responsible, plain_text, services::users::addresses};
 
 /// Returns the owner of a property as the person who must act, for `reader`.
 #[must_use]
@@ -19,7 +19,7 @@ pub fn responsible(owner: &user::Model, reader: Uuid) -> Responsible {
         (Some(name), Some(email)) => Some(format!("{name} ({email})")),
         (name, email) => name.or(email).map(str::to_owned),
     };
-    Responsible::Owner(name.map(Into::into))
+    Responsible::Owner(name.map(|name| plain_text::quoted(&name).into()))
 }
 
 /// Returns the name and the e-mail address that members are shown of an owner. An address that nobody verified is not shown.

@@ -143,7 +143,7 @@ async fn invisible_comes_before_the_role_and_the_role_before_the_plan() {
     let locked = ask(&world, viewer, &id, Role::Viewer).await.unwrap_err();
     assert_eq!(
         locked.hint().unwrap(),
-        "The owner of the property, owner@demo.test, must subscribe to a plan that includes this."
+        "The owner of the property, \"owner@demo.test\", must subscribe to a plan that includes this."
     );
     let own = ask(&world, world.owner, &id, Role::Owner).await.unwrap_err();
     assert!(matches!(own, Error::SubscriptionRequired { by: Responsible::Caller, .. }), "{own}");

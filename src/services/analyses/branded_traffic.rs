@@ -14,6 +14,7 @@ use super::{
     per_window::PerWindow,
     plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
 };
 use crate::{
@@ -69,7 +70,11 @@ pub async fn branded_traffic(
     let has_branded_keywords = brand.is_some();
     let brand = brand.as_deref().unwrap_or(NOTHING);
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
-    let readings = read_split(&asked, &split_plans(&asked, brand).await?).await?;
+    let plans = split_plans(&asked, brand).await?;
+    let mut requests = Requests::of(&asked.settled);
+    count_split(&asked, &plans, &mut requests);
+    requests.check()?;
+    let readings = read_split(&asked, &plans).await?;
     let params = BrandedTrafficParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("branded traffic", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -99,6 +104,13 @@ pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3],
         plan_with(predicate, Condition::Branded(brand.to_owned())).await?,
         plan_with(predicate, Condition::NonBranded(brand.to_owned())).await?,
     ])
+}
+
+/// Counts the requests of all windows.
+pub(super) fn count_split(asked: &Asked, plans: &[Plan; 3], requests: &mut Requests) {
+    for days in asked.settled.all_days() {
+        plans.iter().for_each(|plan| requests.rows(&asked.settled, Some(days.series), &[asked.settled.time()], plan));
+    }
 }
 
 /// Reads all windows.

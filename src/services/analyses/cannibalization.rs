@@ -15,6 +15,7 @@ use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
 };
 use crate::{
@@ -94,10 +95,19 @@ pub async fn cannibalization(
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {
     let (counted, plan) = (asked.settled.days().counted, asked.settled.plan().await?);
+    let slice = asked.settled.plan_without_queries().await?;
+    let mut requests = Requests::of(&asked.settled);
+    for days in asked.settled.all_days() {
+        requests.rows(&asked.settled, days.counted, &[Dimension::Query], &plan);
+        requests.rows(&asked.settled, days.counted, &[Dimension::Query, Dimension::Page], &plan);
+    }
+    requests.wholes(&asked.settled, counted, false, &slice);
+    requests.wholes(&asked.settled, counted, true, &slice);
+    requests.check()?;
     let (windows, wholes, wholes_by_page) = tokio::try_join!(
         PerWindow::read(&asked.settled, |days| read_rows(asked, days.counted, &plan)),
-        asked.read_wholes(counted, false),
-        asked.read_wholes(counted, true),
+        asked.read_wholes(counted, false, &slice),
+        asked.read_wholes(counted, true, &slice),
     )?;
     Ok(Readings { windows, wholes, wholes_by_page })
 }

@@ -18,6 +18,7 @@ use super::{
     page,
     per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
     table_cap, times,
 };
@@ -50,12 +51,21 @@ impl Readings {
 }
 
 impl Readings {
-    /// Reads one part of the question by `part` in each window.
-    async fn read<'r, F>(asked: &'r Asked, part: impl Fn(Days) -> F) -> Result<Self, Error>
-    where
-        F: Future<Output = Result<Arc<Reading>, Error>> + 'r,
-    {
-        let wholes = asked.read_wholes(asked.settled.days().counted, false);
+    /// Reads the rows by `dimensions` of the days that `counted` names in each window, at most as many as `cap` says.
+    async fn read(
+        asked: &Asked,
+        dimensions: &[Dimension],
+        counted: fn(Days) -> Option<Window>,
+        cap: fn(Window) -> usize,
+    ) -> Result<Self, Error> {
+        let (plan, slice) = (asked.settled.plan().await?, asked.settled.plan_without_queries().await?);
+        let days = asked.settled.days().counted;
+        let mut requests = Requests::of(&asked.settled);
+        asked.settled.all_days().for_each(|days| requests.rows(&asked.settled, counted(days), dimensions, &plan));
+        requests.wholes(&asked.settled, days, false, &slice);
+        requests.check()?;
+        let part = |days: Days| asked.read(counted(days), dimensions, cap(days.series), &plan);
+        let wholes = asked.read_wholes(days, false, &slice);
         let (windows, wholes) = tokio::try_join!(PerWindow::read(&asked.settled, part), wholes)?;
         Ok(Self { windows, wholes })
     }
@@ -70,9 +80,8 @@ pub async fn breakdown(
     let compares = params.question.comparison.is_asked();
     let page = page(&params.order, Dimension::Country, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?;
-    let plan = asked.settled.plan().await?;
-    let rows = |days: Days| asked.read(days.counted, &[Dimension::Country], table_cap(Dimension::Country), &plan);
-    let readings = Readings::read(&asked, rows).await?;
+    let readings =
+        Readings::read(&asked, &[Dimension::Country], |days| days.counted, |_| table_cap(Dimension::Country)).await?;
     let params = CountriesParams { question: asked.settled.question.clone(), ..params.clone() };
     let key = asked.settled.key("countries", access, &params)?;
     let made_of = MadeOf::new(readings.all(), asked.freshness);
@@ -98,9 +107,8 @@ pub async fn timeseries(
     params: &CountriesTimeseriesParams,
 ) -> Result<Arc<RenderedAnswer<CountriesTimeseriesAnswer>>, Error> {
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
-    let (plan, dimensions) = (asked.settled.plan().await?, [asked.settled.time(), Dimension::Country]);
-    let days = |days: Days| asked.read(days.series, &dimensions, every_time_and_country(days.series), &plan);
-    let readings = Readings::read(&asked, days).await?;
+    let dimensions = [asked.settled.time(), Dimension::Country];
+    let readings = Readings::read(&asked, &dimensions, |days| Some(days.series), every_time_and_country).await?;
     let params = CountriesTimeseriesParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("countries timeseries", access, &params)?;
     let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);

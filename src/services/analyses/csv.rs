@@ -1,9 +1,11 @@
 //! CSV for programs and spreadsheets: RFC 4180, with a header row, numbers at full precision and empty cells for undefined values.
 //!
-//! A cell that a spreadsheet would run as a formula gets a leading apostrophe, which spreadsheets read as a text marker (OWASP, CSV
-//! injection). Rows are written in blocks, as the client reads them.
+//! Texts of others are always quoted, and numbers and the service's own words never are, so that programs read them as such. Where a
+//! spreadsheet would run a part of a text as a formula, that part gets a leading apostrophe, which spreadsheets read as a text marker
+//! (OWASP, CSV injection). A part begins at the start of a text, and after what spreadsheets of other languages take for the end of a
+//! cell or line. Rows are written in blocks, as the client reads them.
 
-use std::io;
+use std::{borrow::Cow, io, iter};
 
 use api::{
     answer::{CsvDays, CsvRows},
@@ -12,7 +14,7 @@ use api::{
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 
-use crate::{analytics::metrics::Metrics, error::Error};
+use crate::{analytics::metrics::Metrics, plain_text::is_unseen};
 
 /// The number of rows in a block.
 pub const BLOCK: usize = 256;
@@ -30,69 +32,106 @@ pub struct CsvFile {
 }
 
 /// A block of rows under construction.
-pub struct Rows(csv::Writer<Vec<u8>>);
-
-impl Default for Rows {
-    fn default() -> Self {
-        Self(csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::with_capacity(16 * 1024)))
-    }
+#[derive(Default)]
+pub struct Rows {
+    text: String,
+    /// True after the first cell of a row.
+    is_within: bool,
 }
 
 impl Rows {
     /// Returns a block with only the header row.
-    pub fn header(names: &[&str]) -> Result<Bytes, Error> {
+    #[must_use]
+    pub fn header(names: &[&str]) -> Bytes {
         let mut rows = Self::default();
-        rows.0.write_record(names).map_err(Error::internal)?;
+        names.iter().for_each(|name| rows.cell(name));
+        rows.end();
         rows.finish()
     }
 
-    /// Writes a text cell.
-    pub fn text(&mut self, text: &str) -> Result<(), Error> {
-        if starts_a_formula(text) { self.cell(&format!("'{text}")) } else { self.cell(text) }
+    /// Writes a cell of a text of others.
+    pub fn text(&mut self, text: &str) {
+        self.separate();
+        self.text.push('"');
+        self.text.push_str(&marked(text).replace('"', "\"\""));
+        self.text.push('"');
     }
 
     /// Writes a number cell, which is empty if the number is undefined.
-    pub fn number<N: ToString>(&mut self, number: Option<N>) -> Result<(), Error> {
-        self.cell(&number.map(|number| number.to_string()).unwrap_or_default())
+    pub fn number<N: ToString>(&mut self, number: Option<N>) {
+        self.cell(&number.map(|number| number.to_string()).unwrap_or_default());
     }
 
     /// Writes four cells: clicks, impressions, CTR and position. All are empty if there are no metrics.
-    pub fn metrics(&mut self, metrics: Option<&Metrics>) -> Result<(), Error> {
+    pub fn metrics(&mut self, metrics: Option<&Metrics>) {
         let shown = metrics.map(crate::analytics::change::to_api);
-        self.number(shown.as_ref().map(|shown| shown.clicks))?;
-        self.number(shown.as_ref().map(|shown| shown.impressions))?;
-        self.number(shown.as_ref().and_then(|shown| shown.ctr))?;
-        self.number(shown.as_ref().and_then(|shown| shown.position))
+        self.number(shown.as_ref().map(|shown| shown.clicks));
+        self.number(shown.as_ref().map(|shown| shown.impressions));
+        self.number(shown.as_ref().and_then(|shown| shown.ctr));
+        self.number(shown.as_ref().and_then(|shown| shown.position));
     }
 
     /// Writes four cells: the changes of clicks, impressions, CTR and position. All are empty if there is no change.
-    pub fn change(&mut self, change: Option<&Change>) -> Result<(), Error> {
-        self.number(change.and_then(|change| change.clicks.absolute))?;
-        self.number(change.and_then(|change| change.impressions.absolute))?;
-        self.number(change.and_then(|change| change.ctr.absolute))?;
-        self.number(change.and_then(|change| change.position.absolute))
+    pub fn change(&mut self, change: Option<&Change>) {
+        self.number(change.and_then(|change| change.clicks.absolute));
+        self.number(change.and_then(|change| change.impressions.absolute));
+        self.number(change.and_then(|change| change.ctr.absolute));
+        self.number(change.and_then(|change| change.position.absolute));
     }
 
-    /// Writes a cell of text that needs no protection, because this service chose it.
-    pub fn cell(&mut self, text: &str) -> Result<(), Error> {
-        self.0.write_field(text).map_err(Error::internal)
+    /// Writes a cell of text that needs no quotes, because this service chose it.
+    pub fn cell(&mut self, text: &str) {
+        self.separate();
+        self.text.push_str(text);
     }
 
     /// Ends the row.
-    pub fn end(&mut self) -> Result<(), Error> {
-        self.0.write_record(None::<&[u8]>).map_err(Error::internal)
+    pub fn end(&mut self) {
+        self.text.push_str("\r\n");
+        self.is_within = false;
     }
 
     /// Returns the bytes of the rows.
-    pub fn finish(self) -> Result<Bytes, Error> {
-        Ok(self.0.into_inner().map_err(|error| Error::internal(error.into_error()))?.into())
+    #[must_use]
+    pub fn finish(self) -> Bytes {
+        self.text.into()
+    }
+
+    fn separate(&mut self) {
+        if self.is_within {
+            self.text.push(',');
+        }
+        self.is_within = true;
     }
 }
 
-/// Returns whether a spreadsheet would run the text as a formula or command. Leading apostrophes are ignored, so that an added one
-/// can be told from one that was already there.
-fn starts_a_formula(text: &str) -> bool {
-    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+/// Characters at which a spreadsheet may end a cell or a line, although they stand within quotes: some languages separate cells by
+/// semicolons, and quotes count only at the start of a cell.
+const ENDS: [char; 4] = [';', '\t', '\r', '\n'];
+
+/// Returns the text with an apostrophe before each part that a spreadsheet would run.
+fn marked(text: &str) -> Cow<'_, str> {
+    let starts = text.match_indices(ENDS).map(|(at, end)| at + end.len());
+    let starts_blank = text.starts_with(['\t', '\r', '\n']);
+    let mut marks =
+        iter::once(0).chain(starts).filter(|at| is_formula(&text[*at..]) || (*at == 0 && starts_blank)).peekable();
+    if marks.peek().is_none() {
+        return text.into();
+    }
+    let (mut marked, mut written) = (String::with_capacity(text.len() + 8), 0);
+    for at in marks {
+        marked.extend([&text[written..at], "'"]);
+        written = at;
+    }
+    marked.push_str(&text[written..]);
+    marked.into()
+}
+
+/// Returns whether a spreadsheet would run the text as a formula or command. What nobody sees at its start is ignored, as spreadsheets
+/// may, and so are apostrophes, so that an added one can be told from one that was already there.
+fn is_formula(text: &str) -> bool {
+    let shown = text.trim_start_matches(|letter: char| letter == '\'' || letter.is_whitespace() || is_unseen(letter));
+    shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
 /// Returns a file name such as `northmoor.example_queries_2026-10-21_2026-11-17.csv`: the site, the content, the window and any
@@ -116,10 +155,10 @@ mod tests {
     fn row(cells: &[&str]) -> String {
         let mut rows = Rows::default();
         for cell in cells {
-            rows.text(cell).unwrap();
+            rows.text(cell);
         }
-        rows.end().unwrap();
-        String::from_utf8(rows.finish().unwrap().to_vec()).unwrap()
+        rows.end();
+        String::from_utf8(rows.finish().to_vec()).unwrap()
     }
 
     #[test]
@@ -129,34 +168,67 @@ mod tests {
             ("+1", "'+1"),
             ("-shoes", "'-shoes"),
             ("@SUM(A1)", "'@SUM(A1)"),
-            ("\t=1", "'\t=1"),
+            ("\t=1", "'\t'=1"),
+            ("\tshoes", "'\tshoes"),
+            ("\r=1", "'\r'=1"),
             ("＝1", "'＝1"),
+            (" =1", "' =1"),
+            ("\u{0}=1", "'\u{0}=1"),
+            ("\u{b}=1", "'\u{b}=1"),
+            ("\u{200b}\u{7f}=1", "'\u{200b}\u{7f}=1"),
             ("shoes -red", "shoes -red"),
             ("'quoted", "'quoted"),
             ("'=1", "''=1"),
         ] {
-            assert_eq!(row(&[cell]), format!("{written}\r\n"), "{cell:?}");
+            assert_eq!(row(&[cell]), format!("\"{written}\"\r\n"), "{cell:?}");
         }
-        assert_eq!(row(&["\r=1"]), "\"'\r=1\"\r\n");
+    }
+
+    /// The cells of a file as a program reads it that ends cells at `delimiter`, and takes quotes for such only at their start.
+    fn cells(file: &str, delimiter: u8) -> Vec<String> {
+        let mut reader = csv::ReaderBuilder::new();
+        reader.delimiter(delimiter).has_headers(false).flexible(true).quoting(true);
+        let rows = reader.from_reader(file.as_bytes()).into_records();
+        rows.flat_map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>()).collect()
     }
 
     #[test]
-    fn commas_quotes_and_line_ends_are_quoted() {
+    fn no_locale_makes_a_formula_of_a_part_of_a_cell() {
+        for hostile in ["a;=cmd|' /C calc'!A0;b", "a\t=1", "a; \u{b}+1", "a\n=1", "a;;@SUM(A1)"] {
+            let mut rows = Rows::default();
+            rows.cell("2026-11-01");
+            rows.text(hostile);
+            rows.number(Some(7));
+            rows.end();
+            rows.text(hostile);
+            rows.end();
+            let file = String::from_utf8(rows.finish().to_vec()).unwrap();
+            for delimiter in [b',', b';', b'\t'] {
+                for cell in cells(&file, delimiter) {
+                    assert!(!is_formula(&cell) || cell.trim_start().starts_with('\''), "{cell:?} of {file:?}");
+                }
+            }
+        }
+        assert_eq!(row(&["a;=1;-b; c"]), "\"a;'=1;'-b; c\"\r\n");
+    }
+
+    #[test]
+    fn texts_are_quoted_and_numbers_are_not() {
         assert_eq!(
-            row(&["a,b", "say \"hi\"", "two\nlines", "schön"]),
-            "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",schön\r\n"
+            row(&["a,b", "say \"hi\"", "two\nlines", "schön", "12", ""]),
+            "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\"schön\",\"12\",\"\"\r\n"
         );
     }
 
     #[test]
     fn numbers_are_written_whole_and_undefined_ones_not_at_all() {
         let mut rows = Rows::default();
-        rows.metrics(Some(&Metrics::of_row(1.0, 3.0, Some(10.1)))).unwrap();
-        rows.metrics(Some(&Metrics::of_row(0.0, 0.0, None))).unwrap();
-        rows.metrics(None).unwrap();
-        rows.end().unwrap();
+        rows.metrics(Some(&Metrics::of_row(1.0, 3.0, Some(10.1))));
+        rows.metrics(Some(&Metrics::of_row(0.0, 0.0, None)));
+        rows.metrics(None);
+        rows.end();
         let position = (10.1 * 3.0) / 3.0;
-        assert_eq!(rows.finish().unwrap(), format!("1,3,0.3333333333333333,{position},0,0,,,,,,\r\n"));
+        assert_eq!(rows.finish(), format!("1,3,0.3333333333333333,{position},0,0,,,,,,\r\n"));
     }
 
     #[test]

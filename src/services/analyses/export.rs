@@ -22,6 +22,7 @@ use super::{
     daily::{by_day, read_week, weeks},
     page,
     per_window::PerWindow,
+    requests::Requests,
     search_data::SearchData,
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
@@ -107,7 +108,7 @@ pub async fn breakdown(
     };
     let columns: Vec<&str> = COLUMNS.iter().chain(previous.iter().flat_map(|_| &COMPARED)).copied().collect();
     let table = Arc::new(Table { current, previous, places });
-    let header = Rows::header(&columns)?;
+    let header = Rows::header(&columns);
     let starts = stream::iter((0..table.places.len()).step_by(BLOCK));
     let blocks = starts.map(move |from| table.block(from));
     Ok(CsvFile { name, rows: Some(rows), days, blocks: sent(header, blocks).boxed() })
@@ -136,15 +137,16 @@ impl Table {
         for place in self.places.iter().skip(from).take(BLOCK) {
             self.write(&mut rows, *place)?;
         }
-        rows.finish()
+        Ok(rows.finish())
     }
 
     fn write(&self, rows: &mut Rows, place: Place) -> Result<(), Error> {
         let now = place.now.map(|now| &self.current.rows[now as usize]);
         let Some(previous) = &self.previous else {
-            rows.text(now.map_or("", Row::key))?;
-            rows.metrics(now.map(|row| &row.metrics))?;
-            return rows.end();
+            rows.text(now.map_or("", Row::key));
+            rows.metrics(now.map(|row| &row.metrics));
+            rows.end();
+            return Ok(());
         };
         let before = place.before.map(|before| &previous.rows[before as usize]);
         let presence = presence(place, self.current.capped, previous.capped);
@@ -154,12 +156,13 @@ impl Table {
             before: before.map(|row| &row.metrics),
             presence: Some(presence),
         };
-        rows.text(row.key)?;
-        rows.metrics(row.now)?;
-        rows.metrics(row.before)?;
-        rows.change(row.change().as_ref())?;
-        rows.cell(&api_word(&presence)?)?;
-        rows.end()
+        rows.text(row.key);
+        rows.metrics(row.now);
+        rows.metrics(row.before);
+        rows.change(row.change().as_ref());
+        rows.cell(&api_word(&presence)?);
+        rows.end();
+        Ok(())
     }
 }
 
@@ -179,7 +182,10 @@ pub async fn query_count_rows(
     let plan = asked.settled.plan().await?;
     let days = csv_days(&asked)?;
     let name = file_name(access, "query-count", days.window, None, (&params.slice, params.window.data_state));
-    let header = Rows::header(&DAILY)?;
+    let header = Rows::header(&DAILY);
+    let mut requests = Requests::of(&asked.settled);
+    requests.weeks(days.window, &plan);
+    requests.check()?;
     let weeks = weeks(days.window);
     let permits = search.weeks.acquire_up_to(asked.person, weeks.len().min(MAX_WEEKS_PER_PERSON)).await?;
     let later = weeks[permits.len().min(weeks.len())..].to_vec();
@@ -244,17 +250,17 @@ impl DayBlock {
         let mut rows = Rows::default();
         for place in &self.places {
             let row = &reading.rows[*place as usize];
-            rows.cell(row.key())?;
-            rows.text(&row.keys[1])?;
+            rows.cell(row.key());
+            rows.text(&row.keys[1]);
             let bucket: Option<PositionBucket> = row.metrics.position().map(bucket);
-            rows.cell(&bucket.map(|bucket| api_word(&bucket)).transpose()?.unwrap_or_default())?;
-            rows.metrics(Some(&row.metrics))?;
+            rows.cell(&bucket.map(|bucket| api_word(&bucket)).transpose()?.unwrap_or_default());
+            rows.metrics(Some(&row.metrics));
             for flag in [self.capped, self.not_final] {
-                rows.cell(if flag { "true" } else { "false" })?;
+                rows.cell(if flag { "true" } else { "false" });
             }
-            rows.end()?;
+            rows.end();
         }
-        rows.finish()
+        Ok(rows.finish())
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
     per_window::PerWindow,
     plan_with, predicate,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
 };
 use crate::{
@@ -82,11 +83,20 @@ pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Resu
 
 async fn read(asked: &Asked, curve_plan: &Plan) -> Result<Readings, Error> {
     let (counted, plan) = (asked.settled.days().counted, asked.settled.plan().await?);
+    let slice = asked.settled.plan_without_queries().await?;
+    let mut requests = Requests::of(&asked.settled);
+    for days in asked.settled.all_days() {
+        requests.rows(&asked.settled, days.counted, &[Dimension::Query], &plan);
+    }
+    requests.rows(&asked.settled, counted, &[Dimension::Query, Dimension::Page], &plan);
+    requests.rows(&asked.settled, counted, &[Dimension::Query], curve_plan);
+    requests.wholes(&asked.settled, counted, false, &slice);
+    requests.check()?;
     let (queries, pages, curve, wholes) = tokio::try_join!(
         PerWindow::read(&asked.settled, |days| asked.read_all(days.counted, &[Dimension::Query], &plan)),
         asked.read_all(counted, &[Dimension::Query, Dimension::Page], &plan),
         asked.read_all(counted, &[Dimension::Query], curve_plan),
-        asked.read_wholes(counted, false),
+        asked.read_wholes(counted, false, &slice),
     )?;
     Ok(Readings { queries, pages, curve, wholes })
 }

@@ -24,6 +24,7 @@ pub mod query_count;
 pub mod query_insights;
 pub mod question;
 pub mod rendered;
+pub mod requests;
 pub mod search_data;
 pub mod sparklines;
 pub mod warnings;
@@ -150,9 +151,8 @@ impl Asked {
         self.read(days, dimensions, ENGINE_CEILING, plan).await
     }
 
-    /// Reads the divisors for shares of clicks.
-    async fn read_wholes(&self, days: impl Into<Option<Window>>, by_page: bool) -> Result<Wholes, Error> {
-        let slice = self.settled.plan_without_queries().await?;
+    /// Reads the divisors for shares of clicks. `slice` is the plan of the question without its conditions on queries.
+    async fn read_wholes(&self, days: impl Into<Option<Window>>, by_page: bool, slice: &Plan) -> Result<Wholes, Error> {
         let Some(window) = days.into() else {
             let nothing = Arc::new(Reading::empty(self.freshness.read_at));
             return Ok(Wholes { property: nothing.clone(), slice: nothing });
@@ -161,7 +161,7 @@ impl Asked {
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
         let read = |plan| Box::pin(self.search.read(&self.settled.site, &part, plan));
         let everything = Plan::everything();
-        let (property, slice) = tokio::try_join!(read(&everything), read(&slice))?;
+        let (property, slice) = tokio::try_join!(read(&everything), read(slice))?;
         Ok(Wholes { property, slice })
     }
 

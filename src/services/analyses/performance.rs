@@ -23,6 +23,7 @@ use super::{
     per_window::PerWindow,
     question::{self, Settled, lacks},
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
     table_cap, total,
 };
@@ -86,14 +87,13 @@ pub async fn performance(
     let PerformanceParams { question, series, scope, .. } = &params.performance;
     let (granularity, scope, pages) = (series.granularity, *scope, pages(&params.performance)?);
     let question = &hours::dated(search, access, question, granularity).await?;
-    let explained = params.explain.then(|| Box::pin(explanation::read(search, access, question, params.explain_limit)));
-    let (reasons, (settled, material)) =
-        tokio::try_join!(async { OptionFuture::from(explained).await.transpose().map(Option::flatten) }, async {
-            let settled =
-                question::settle(search, access, question).await?.by(granularity, search.clock.pacific_today())?;
-            let material = read(search, &settled, scope).await?;
-            Ok((settled, material))
-        })?;
+    let explained = params.explain.then(|| Box::pin(explanation::plan(search, access, question, params.explain_limit)));
+    let explained = OptionFuture::from(explained).await.transpose()?.flatten();
+    let settled = question::settle(search, access, question).await?.by(granularity, search.clock.pacific_today())?;
+    let plans = Plans::of(&settled, scope, explained.as_ref()).await?;
+    let reasons = OptionFuture::from(explained.map(|planned| Box::pin(planned.read(search, access))));
+    let (material, reasons) =
+        tokio::try_join!(read(search, &settled, &plans, scope), async { reasons.await.transpose() })?;
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
@@ -124,7 +124,8 @@ pub async fn shared(
     let granularity = params.series.granularity;
     let question = hours::dated(search, shared, &params.question, granularity).await?;
     let settled = question::settle(search, shared, &question).await?.by(granularity, today)?;
-    let material = read(search, &settled, params.scope).await?;
+    let plans = Plans::of(&settled, params.scope, None).await?;
+    let material = read(search, &settled, &plans, params.scope).await?;
     let params = understood(params, &settled);
     let key = settled.key("shared", shared, &(&shared.name, shared.expires_at, &params))?;
     let made_of = MadeOf::new(material.readings(), material.freshness);
@@ -166,23 +167,56 @@ struct Plans {
     wholes: [Plan; 2],
 }
 
-/// The readings of a window that are wanted besides its totals.
-#[derive(Clone, Copy)]
-struct Wanted {
-    series: bool,
-    tables: bool,
-    /// True to read the divisors of coverage.
-    whole: bool,
+impl Plans {
+    /// Plans all readings, beside those of the explanation that is made with them.
+    ///
+    /// # Errors
+    /// [`Error::FilterTooComplex`] if they take too many requests.
+    async fn of(asked: &Settled, scope: Scope, explained: Option<&explanation::Planned>) -> Result<Self, Error> {
+        let plans =
+            Self { own: asked.plan().await?, wholes: [Plan::everything(), asked.plan_without_queries().await?] };
+        let mut requests = Requests::of(asked);
+        for days in asked.all_days() {
+            let parts = plans.parts(asked, days, scope);
+            parts.into_iter().flatten().for_each(|(part, plan)| requests.part(part, plan));
+        }
+        explained.iter().for_each(|planned| planned.count(&mut requests));
+        requests.check()?;
+        Ok(plans)
+    }
+
+    /// The parts of the answer for a window that `scope` wants, each with its plan: series and totals, the four divisors of coverage, and the
+    /// tables. The series comes first: the reader then finds it in progress and uses its sum as the totals of the same days.
+    fn parts(&self, asked: &Settled, days: Days, scope: Scope) -> [Option<(Part, &Plan)>; 11] {
+        let totals = days.counted.map(|window| asked.part(window, &[], 1));
+        let by_page = totals.clone().map(|totals| Part { aggregation: Some(Aggregation::ByPage), ..totals });
+        let [property, slice] = &self.wholes;
+        let of = |wanted: bool, part: &Option<Part>, plan| part.clone().filter(|_| wanted).zip(Some(plan));
+        let series = Some(asked.part(days.series, &[asked.time()], WHOLE));
+        let divides = scope.has_tables() && days == asked.days();
+        let [queries, pages, countries, devices, appearances] = TABLES.map(|dimension| {
+            let part = days.counted.map(|window| asked.part(window, &[dimension], table_cap(dimension)));
+            of(scope.has_tables() && asked.search_type.has(dimension), &part, &self.own)
+        });
+        [
+            of(scope.has_series(), &series, &self.own),
+            of(true, &totals, &self.own),
+            of(divides, &totals, property),
+            of(divides, &totals, slice),
+            of(divides, &by_page, property),
+            of(divides, &by_page, slice),
+            queries,
+            pages,
+            countries,
+            devices,
+            appearances,
+        ]
+    }
 }
 
 /// Makes all readings in parallel.
-async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Material, Error> {
-    let plans = Plans { own: asked.plan().await?, wholes: [Plan::everything(), asked.plan_without_queries().await?] };
-    let windows = PerWindow::read(asked, |days| {
-        let tables = scope.has_tables();
-        let wanted = Wanted { series: scope.has_series(), tables, whole: tables && days == asked.days() };
-        read_window(search, asked, &plans, days, wanted)
-    });
+async fn read(search: &SearchData, asked: &Settled, plans: &Plans, scope: Scope) -> Result<Material, Error> {
+    let windows = PerWindow::read(asked, |days| read_window(search, asked, plans.parts(asked, days, scope)));
     let (windows, freshness) = try_join(windows, search.last_final(&asked.site)).await?;
     Ok(Material { windows, freshness })
 }
@@ -190,32 +224,14 @@ async fn read(search: &SearchData, asked: &Settled, scope: Scope) -> Result<Mate
 async fn read_window(
     search: &SearchData,
     asked: &Settled,
-    plans: &Plans,
-    days: Days,
-    wanted: Wanted,
+    parts: [Option<(Part, &Plan)>; 11],
 ) -> Result<Readings, Error> {
-    let read = |wanted: bool, part: Option<Part>, plan: &Plan| {
-        let part = part.filter(|_| wanted).map(|part| (part, plan.clone()));
+    let read = |part: Option<(Part, &Plan)>| {
+        let part = part.map(|(part, plan)| (part, plan.clone()));
         // Boxed, because so many of them are awaited at once.
         OptionFuture::from(part.map(|(part, plan)| async move { search.read(&asked.site, &part, &plan).await }.boxed()))
     };
-    let totals = days.counted.map(|window| asked.part(window, &[], 1));
-    let by_page = totals.clone().map(|totals| Part { aggregation: Some(Aggregation::ByPage), ..totals });
-    // The series comes first: the reader then finds it in progress and uses its sum as the totals of the same days.
-    let [property, slice] = &plans.wholes;
-    let singles = [
-        read(wanted.series, Some(asked.part(days.series, &[asked.time()], WHOLE)), &plans.own),
-        read(true, totals.clone(), &plans.own),
-        read(wanted.whole, totals.clone(), property),
-        read(wanted.whole, totals, slice),
-        read(wanted.whole, by_page.clone(), property),
-        read(wanted.whole, by_page, slice),
-    ];
-    let tables = TABLES.map(|dimension| {
-        let part = days.counted.map(|window| asked.part(window, &[dimension], table_cap(dimension)));
-        read(wanted.tables && asked.search_type.has(dimension), part, &plans.own)
-    });
-    let found = join_all(singles.into_iter().chain(tables)).await;
+    let found = join_all(parts.into_iter().map(read)).await;
     let mut found = found.into_iter().map(Option::transpose);
     let mut next = || found.next().unwrap_or(Ok(None));
     Ok(Readings {

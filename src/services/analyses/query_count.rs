@@ -13,6 +13,7 @@ use super::{
     daily::{DaysRead, each_day},
     per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
 };
 use crate::{
@@ -35,6 +36,11 @@ pub async fn query_count(
     check_has_queries(&params.question.slice)?;
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let plan = asked.settled.plan().await?;
+    let mut requests = Requests::of(&asked.settled);
+    for days in asked.settled.all_days() {
+        requests.weeks(asked.days_of_series(days.series), &plan);
+    }
+    requests.check()?;
     let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
     let params = QueryCountParams { question: asked.settled.question.clone(), ..*params };
     let key = asked.settled.key("query count", access, &params)?;

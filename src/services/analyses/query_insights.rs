@@ -14,7 +14,7 @@ use futures_util::future::OptionFuture;
 
 use super::{
     Asked, Listed, Wholes,
-    branded_traffic::{SplitReadings, read_split, split_plans},
+    branded_traffic::{SplitReadings, count_split, read_split, split_plans},
     check_has_queries,
     compared::Days,
     daily::{DaysRead, each_day},
@@ -22,6 +22,7 @@ use super::{
     per_window::PerWindow,
     predicate,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
 };
 use crate::{
@@ -82,13 +83,23 @@ pub async fn query_insights(
 
 async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     let plan = asked.settled.plan().await?;
+    let slice = asked.settled.plan_without_queries().await?;
     let plans = OptionFuture::from(brand.map(|brand| split_plans(asked, brand))).await.transpose()?;
+    let counted = asked.settled.days().counted;
+    let mut requests = Requests::of(&asked.settled);
+    for days in asked.settled.all_days() {
+        requests.weeks(asked.days_of_series(days.series), &plan);
+        requests.rows(&asked.settled, days.counted, &[Dimension::Query], &plan);
+    }
+    plans.iter().for_each(|plans| count_split(asked, plans, &mut requests));
+    requests.wholes(&asked.settled, counted, false, &slice);
+    requests.check()?;
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
     // The split is polled before the whole, because without query conditions its series adds up to the whole.
     let (queries, split, wholes) = tokio::try_join!(
         PerWindow::read(&asked.settled, |days| read_queries(asked, days, &plan)),
         async { split.await.transpose() },
-        asked.read_wholes(asked.settled.days().counted, false),
+        asked.read_wholes(counted, false, &slice),
     )?;
     Ok(Readings { queries, split, wholes })
 }

@@ -157,6 +157,11 @@ impl Settled {
         Some(Days { series: window, counted: Some(window) })
     }
 
+    /// The days of each window that is read.
+    pub fn all_days(&self) -> impl Iterator<Item = Days> {
+        [self.days()].into_iter().chain(self.previous_days())
+    }
+
     /// Returns whether any day of the window is counted. A window that is not counted differs from one that had no searches.
     #[must_use]
     pub fn is_counted(&self, last_final: NaiveDate) -> bool {

@@ -19,6 +19,7 @@ use super::{
     Asked, Listed, Wholes, by_key_and_time, check_has, page,
     per_window::PerWindow,
     rendered::{MadeOf, RenderedAnswer},
+    requests::Requests,
     search_data::SearchData,
     table_cap, times,
 };
@@ -89,12 +90,19 @@ pub async fn sparklines(
     let page = page(&params.order, dimension, params.offset.offset, params.limit.0 as usize, false)?;
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let plan = asked.settled.plan().await?;
-    let (by_page, own) = (dimension == Dimension::Page, [dimension]);
-    let table = OptionFuture::from(
-        asked_for.is_none().then(|| asked.read(asked.settled.days().counted, &own, table_cap(dimension), &plan)),
-    );
+    let slice = asked.settled.plan_without_queries().await?;
+    let (by_page, own, counted) = (dimension == Dimension::Page, [dimension], asked.settled.days().counted);
+    let mut requests = Requests::of(&asked.settled);
+    match &asked_for {
+        Some(keys) => count_days(&asked, dimension, &key_plans(dimension, keys, &plan), &mut requests),
+        // The keys are known when the table is.
+        None => requests.rows(&asked.settled, counted, &own, &plan),
+    }
+    requests.wholes(&asked.settled, counted, by_page, &slice);
+    requests.check()?;
+    let table = OptionFuture::from(asked_for.is_none().then(|| asked.read(counted, &own, table_cap(dimension), &plan)));
     let (table, wholes) =
-        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(asked.settled.days().counted, by_page))?;
+        tokio::try_join!(async { table.await.transpose() }, asked.read_wholes(counted, by_page, &slice))?;
     let (keys, shown) = {
         let listed = Listed::maybe(table.as_deref());
         let sides = Sides { current: listed.listing(), previous: None };
@@ -102,7 +110,10 @@ pub async fn sparklines(
         let first = || paged.places.iter().map(|place| sides.row(*place).key.to_owned());
         (asked_for.unwrap_or_else(|| first().collect()), paged.shown)
     };
-    let read = |window| read_days(&asked, window, dimension, &keys, &plan);
+    let plans = key_plans(dimension, &keys, &plan);
+    count_days(&asked, dimension, &plans, &mut requests);
+    requests.check()?;
+    let read = |window| read_days(&asked, window, dimension, &plans);
     let by_time = PerWindow::read(&asked.settled, |days| read(days.series)).await?;
     let readings = Readings { table, by_time, wholes };
     let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
@@ -132,22 +143,34 @@ fn canonical(dimension: Dimension, keys: &[String]) -> Result<Vec<String>, Error
     }
 }
 
-/// Reads the days of each key. Countries and devices are few and read completely. Queries and pages are requested by name, in as
-/// many requests as the limit of an expression's length requires.
-async fn read_days(
-    asked: &Asked,
-    window: Window,
-    dimension: Dimension,
-    keys: &[String],
-    plan: &Plan,
-) -> Result<Vec<Arc<Reading>>, Error> {
-    let plans = match dimension {
+/// Returns the plans for the days of each key. Countries and devices are few and read completely. Queries and pages are requested by
+/// name, in as many requests as the limit of an expression's length requires.
+fn key_plans(dimension: Dimension, keys: &[String], plan: &Plan) -> Vec<Plan> {
+    match dimension {
         _ if keys.is_empty() => vec![],
         Dimension::Query | Dimension::Page => {
             any_of(dimension, keys).into_iter().map(|filter| plan.narrowed(&filter)).collect()
         }
         _ => vec![plan.clone()],
-    };
+    }
+}
+
+/// Counts the requests for the days of each key.
+fn count_days(asked: &Asked, dimension: Dimension, plans: &[Plan], requests: &mut Requests) {
+    for days in asked.settled.all_days() {
+        plans.iter().for_each(|plan| {
+            requests.rows(&asked.settled, Some(days.series), &[asked.settled.time(), dimension], plan)
+        });
+    }
+}
+
+/// Reads the days of each key.
+async fn read_days(
+    asked: &Asked,
+    window: Window,
+    dimension: Dimension,
+    plans: &[Plan],
+) -> Result<Vec<Arc<Reading>>, Error> {
     let dimensions = [asked.settled.time(), dimension];
     let cap = ENGINE_CEILING.max(times(window) * (countries::COUNTRIES.len() + 1));
     try_join_all(plans.iter().map(|plan| asked.read(window, &dimensions, cap, plan))).await

@@ -15,7 +15,11 @@ use crate::{
     error::Error,
     seo::{Amount, Credentials, Exhausted, Refusal, SeoError, Standing},
     services::{audit::Event, change::MemberChange, users::Member},
+    store::rate_limit::Rate,
 };
+
+/// The credentials that a provider does not know and that are tried for one person in an hour, at all providers together.
+const MAX_UNKNOWN_PER_HOUR: u32 = 5;
 
 /// Credentials that work.
 pub struct Checked {
@@ -38,12 +42,26 @@ impl Integrations {
         Ok(view::connection(provider, row.as_ref()))
     }
 
-    /// Tests credentials at the provider's free endpoint.
+    /// Tests credentials at the provider's free endpoint. Those that the provider does not know are counted, so that nobody tries
+    /// passwords of others from this service's address.
     ///
     /// # Errors
-    /// The reason why they do not work.
-    pub async fn check(&self, provider: Provider, credentials: Credentials) -> Result<Checked, Error> {
-        let standing = self.desk.provider(provider).account(&credentials).await.map_err(|error| explain(&error))?;
+    /// The reason why they do not work. [`Error::TooMany`] without asking the provider.
+    pub async fn check(&self, member: &Member, provider: Provider, credentials: Credentials) -> Result<Checked, Error> {
+        let (key, rate) = (format!("credentials/{}", member.user.id), Rate::per_hour(MAX_UNKNOWN_PER_HOUR));
+        // Counted before the answer, because several may be tried at once.
+        if let Some(retry_after) = self.failures.count(&key, rate).retry_after {
+            let allowed = format!(
+                "A provider is asked about at most {MAX_UNKNOWN_PER_HOUR} credentials that it does not know in an hour. Look yours up there, \
+                 and try again in {retry_after} seconds."
+            );
+            return Err(Error::TooMany(allowed, retry_after));
+        }
+        let standing = self.desk.provider(provider).account(&credentials).await;
+        if !matches!(standing, Err(SeoError::Refused(Refusal::Wrong))) {
+            self.failures.uncount(&key, rate);
+        }
+        let standing = standing.map_err(|error| explain(&error))?;
         if is_exhausted(standing) {
             return Err(Error::ProviderOutOfCredit(Exhausted::Balance));
         }

@@ -10,6 +10,8 @@ mod status;
 mod store;
 mod view;
 
+use std::sync::Arc;
+
 use api::integrations::{Provider, ProviderCost, ProviderMeta};
 use chrono::{DateTime, Utc};
 use futures_util::future::try_join_all;
@@ -19,6 +21,7 @@ use super::{analyses::search_data::SearchData, users::Member};
 use crate::{
     error::Error,
     seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError},
+    store::rate_limit::RateLimits,
     telemetry::providers::ProviderMeters,
 };
 
@@ -36,6 +39,8 @@ pub struct Integrations {
     pub search: SearchData,
     /// Counts what the desk sends.
     pub meters: ProviderMeters,
+    /// Counts credentials that a provider does not know, by person. It stays on whatever `rate_limit.enabled` says.
+    pub failures: Arc<RateLimits>,
 }
 
 /// A person's connection, opened for questions.

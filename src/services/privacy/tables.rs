@@ -123,6 +123,7 @@ pub const TABLES: &[Table] = &[
     nobodys("signing_key", "the service's own keys"),
     nobodys("departure", "a keyed hash, kept as long as a token from before could be presented"),
     nobodys("departure_key", "the service's own key"),
+    nobodys("former_trial", "the same keyed hash, kept for a year, so that nobody gets a new trial by leaving"),
     nobodys("pending_revocation", "a sealed grant without anything that tells whose it was"),
 ];
 

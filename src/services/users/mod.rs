@@ -81,8 +81,8 @@ impl Users for StoredUsers {
 }
 
 impl StoredUsers {
-    /// Returns the person behind `claims`. Creates them on first sign-in, with a trial, otherwise updates the record. Returns `None` if
-    /// the person deleted their data since that sign-in, also while this runs.
+    /// Returns the person behind `claims`. Creates them on first sign-in, with a trial unless they have left within a year, otherwise
+    /// updates the record. Returns `None` if the person deleted their data since that sign-in, also while this runs.
     ///
     /// A claim is updated only from a token issued later than the one it was last taken from. Grants to a verified e-mail address
     /// are not bound to the person here: they are matched by address at each request.
@@ -97,8 +97,14 @@ impl StoredUsers {
         if let Some(known) = known {
             return refresh(db, known, claims, now).await;
         }
-        let trial_ends_at = now + TimeDelta::days(self.trial_days.into());
-        let row = fresh(self.random.id(now), claims, Plan::Pro, Some(trial_ends_at), now);
+        let (id, had_trial) =
+            (self.random.id(now), self.departures.had_trial(db, &claims.issuer, &claims.subject, now).await?);
+        let row = if had_trial {
+            fresh(id, claims, Plan::None, None, now)
+        } else {
+            let trial_ends_at = now + TimeDelta::days(self.trial_days.into());
+            fresh(id, claims, Plan::Pro, Some(trial_ends_at), now)
+        };
         insert_if_new(db, row).await?;
         match find(db, claims).await? {
             Some(person) => settled(db, person, now).await,
@@ -236,7 +242,10 @@ fn is_restated(known: Option<DateTime<Utc>>, issued_at: DateTime<Utc>) -> bool {
 mod tests {
     use super::*;
     use crate::identity::Email;
-    use crate::{store::database::for_a_test, testing::noon};
+    use crate::{
+        store::database::{begin, for_a_test},
+        testing::noon,
+    };
 
     fn ann(email: Option<(&str, bool)>, name: Option<&str>, issued_at: DateTime<Utc>) -> Claims {
         Claims {
@@ -275,6 +284,21 @@ mod tests {
         assert_eq!((changed.id, changed.updated_at, changed.trial_ends_at), (first.id, later, first.trial_ends_at));
         assert_eq!((changed.email_key.as_deref(), changed.email_verified), (Some("new@test.example"), false));
         assert_eq!(changed.name.as_deref(), Some("Ann"));
+    }
+
+    #[tokio::test]
+    async fn whoever_comes_back_within_a_year_gets_no_new_trial() {
+        for (days, plan, state) in [(364, Plan::None, PlanState::Active), (365, Plan::Pro, PlanState::Trialing)] {
+            let users = users(&for_a_test().await);
+            let tx = begin(&users.db).await.unwrap();
+            users.departures.note(&tx, "https://issuer.test", "ann", noon()).await.unwrap();
+            tx.commit().await.unwrap();
+            let later = noon() + TimeDelta::days(days);
+            let claims = Claims { auth_time: Some(later), ..ann(None, None, later) };
+            let back = sign_in(&users, &claims, later).await;
+            assert_eq!((back.plan, back.plan_state), (plan, state), "after {days} days");
+            assert_eq!(back.trial_ends_at.is_some(), plan == Plan::Pro);
+        }
     }
 
     #[tokio::test]

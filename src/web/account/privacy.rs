@@ -119,6 +119,9 @@ fn question(account: &Account) -> Response {
             li { "your sign-ins in all browsers and applications"
                 @if account.config.embeds_issuer() { ", and your account here" } }
         }
+        @if account.config.billing.enabled {
+            p { "A keyed hash of your sign-in stays for a year: if you come back within it, you get no new trial." }
+        }
         p { "What you wrote on properties of others stays with them, without your name. You can "
             a href=(EXPORT) download="sightline-data.json" { "download your data" } " before." }
         p { "Nothing of it is shown or used any more from that moment on, and nobody can bring it back here. Its bytes are overwritten in the database soon "

@@ -40,7 +40,8 @@ async fn a_refusal_for_the_plan_says_where_to_subscribe_and_who_must() {
     let shared = editor.property("northmoor").await;
     subscriptions::set(&app.service.db, "owner@demo.test", Plan::None, start_of_test()).await.unwrap();
     let annotations = editor.get(&format!("/api/properties/{shared}/annotations")).await;
-    let hint = "The owner of the property, Demo Owner (owner@demo.test), must subscribe to a plan that includes this.";
+    let hint =
+        "The owner of the property, \"Demo Owner (owner@demo.test)\", must subscribe to a plan that includes this.";
     assert_eq!(leads_to_plans(annotations, &page), hint);
     let listed = editor.listed("/api/properties").await;
     assert_eq!(listed[0]["hint"], hint, "the list names the same person");

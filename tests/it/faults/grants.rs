@@ -51,10 +51,10 @@ async fn a_refused_grant_is_final_until_its_owner_reconnects() {
     let answer = viewer.ask(&WINDOW).await.expect(409);
     assert_eq!(
         answer.hint(),
-        "The owner of the property, Demo Owner (owner@demo.test), must reconnect the search account."
+        "The owner of the property, \"Demo Owner (owner@demo.test)\", must reconnect the search account."
     );
     for (actor, hint) in
-        [(&owner.actor, "Reconnect your"), (&viewer.actor, "Demo Owner (owner@demo.test), must reconnect")]
+        [(&owner.actor, "Reconnect your"), (&viewer.actor, "\"Demo Owner (owner@demo.test)\", must reconnect")]
     {
         let list = actor.get("/api/properties").await.expect(200).json;
         let entries = list["data"].as_array().unwrap();

@@ -3,9 +3,10 @@
 use chrono::TimeDelta;
 use poem::http::Method;
 use serde_json::json;
+use sightline::simulator::{Endpoint, ProviderA, ProviderB};
 
 use super::{A, B, beside_providers, connect_both, key, login, paid_requests};
-use crate::support::app::TestApp;
+use crate::support::{actor::Actor, app::TestApp};
 
 #[tokio::test]
 async fn a_person_connects_tests_and_disconnects_a_provider() {
@@ -163,4 +164,51 @@ async fn a_body_that_is_not_allowed_is_refused_without_repeating_it() {
         assert!(!String::from_utf8_lossy(&refused.bytes).contains(planted));
     }
     key(&owner, "good-key").await.expect(200);
+}
+
+#[tokio::test]
+async fn credentials_of_others_are_not_tried_through_us() {
+    let (app, providers) = beside_providers().await;
+    let (owner, other) = (app.actor("owner").await, app.actor("stranger").await);
+    let asked = || {
+        let of = |endpoint| providers.controls().requests(endpoint);
+        of(Endpoint::ProviderA(ProviderA::UserData)) + of(Endpoint::ProviderB(ProviderB::LimitsAndUsage))
+    };
+    let wrong = async |actor: &Actor, number: u32| match number % 2 {
+        0 => login(actor, &format!("somebody{number}@else.test")).await,
+        _ => key(actor, &format!("key-{number}")).await,
+    };
+    for number in 0..5 {
+        // Credentials that work, also those of an account without credit, do not count.
+        login(&owner, "good@demo.test").await.expect(200);
+        login(&owner, "broke@demo.test").await.expect(409);
+        assert_eq!(wrong(&owner, number).await.expect(409).code(), "provider_rejected_credentials");
+    }
+    let before = asked();
+    for number in 5..65 {
+        let refused = wrong(&owner, number).await.expect(429);
+        assert_eq!((refused.code(), refused.header("retry-after")), ("rate_limited", "720"));
+        assert!(refused.hint().contains("at most 5 credentials"), "{}", refused.hint());
+    }
+    login(&owner, "good@demo.test").await.expect(429);
+    assert_eq!(asked(), before, "the provider is not asked");
+    wrong(&other, 0).await.expect(409);
+    owner.get(A).await.expect(200);
+    app.hand.advance(TimeDelta::minutes(12));
+    login(&owner, "good@demo.test").await.expect(200);
+    wrong(&owner, 66).await.expect(409);
+    wrong(&owner, 67).await.expect(429);
+}
+
+#[tokio::test]
+async fn credentials_that_are_tried_at_once_are_counted_one_by_one() {
+    let (app, providers) = beside_providers().await;
+    let owner = app.actor("owner").await;
+    let tried = futures_util::future::join_all((0..20).map(|number| {
+        let owner = owner.clone();
+        async move { login(&owner, &format!("somebody{number}@else.test")).await.status.as_u16() }
+    }));
+    let statuses = tried.await;
+    assert_eq!(statuses.iter().filter(|status| **status == 409).count(), 5, "{statuses:?}");
+    assert_eq!(providers.controls().requests(Endpoint::ProviderA(ProviderA::UserData)), 5);
 }

@@ -157,6 +157,6 @@ async fn an_account_whose_access_has_ended_must_be_reconnected() {
     }
     assert_eq!(
         advice(&viewers, "get_countries").await,
-        "The owner of the property, Demo Owner (owner@demo.test), must reconnect the search account."
+        "The owner of the property, \"Demo Owner (owner@demo.test)\", must reconnect the search account."
     );
 }

@@ -27,7 +27,7 @@ async fn a_new_sign_in_starts_afresh_and_no_older_token_comes_with_it() {
     let fresh = app.actor("editor").await;
     assert!(fresh.listed("/api/tags").await.is_empty());
     let after = Named::find(&app.service.db, "demo-editor").await.user;
-    assert!(after.id != before.id && after.trial_ends_at.is_some(), "{after:?}");
+    assert!(after.id != before.id && after.trial_ends_at.is_none(), "{after:?}");
     for dead in [&old, &same_second] {
         dead.get("/api/tags").await.expect(401);
     }
@@ -67,6 +67,33 @@ async fn a_token_of_another_issuer_that_was_refreshed_brings_nobody_back() {
     assert!(fresh.listed("/api/tags").await.is_empty());
     acting(here, &refreshed).get("/api/tags").await.expect(401);
     Browser::signed_in(&app, "owner").await.get("/account").await.expect(200);
+}
+
+/// A year is the time of `departures::NO_NEW_TRIAL_FOR`, whose end a test of that module holds.
+#[tokio::test]
+async fn leaving_gives_no_new_trial() {
+    let issuer = TestApp::start(|_| {}).await;
+    let app = with_issuer(&issuer).await;
+    let (there, here) = (&issuer.service.base_url, &app.service.base_url);
+    let client = registered(there, "Probe").await;
+    let signed_in = async |name: &str| acting(here, &connected(there, &client, name).await);
+    let state = async |actor: &Actor| {
+        let summary = actor.get("/api/billing/summary").await.expect(200).json["data"].clone();
+        (summary["plan"]["key"].clone(), summary["status"].clone())
+    };
+    let trying = (json!("pro"), json!("trialing"));
+    let first = signed_in("stranger").await;
+    assert_eq!(state(&first).await, trying);
+    delete(&first).await.expect(204);
+    for _ in 0..2 {
+        for hand in [&issuer.hand, &app.hand] {
+            hand.advance(TimeDelta::days(100));
+        }
+        let back = signed_in("stranger").await;
+        assert_eq!(state(&back).await.1, json!("none"));
+        delete(&back).await.expect(204);
+    }
+    assert_eq!(state(&signed_in("viewer").await).await, trying, "somebody else");
 }
 
 #[tokio::test]

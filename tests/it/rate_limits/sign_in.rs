@@ -1,7 +1,9 @@
 //! Tests of the limits of the sign-in endpoints, by address.
 
 use chrono::TimeDelta;
+use entity::oauth_client::{ActiveModel, Entity};
 use poem::http::Method;
+use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::json;
 
 use super::{behind_a_proxy, get_from};
@@ -64,4 +66,71 @@ async fn one_address_registers_so_many_clients_an_hour_and_keeps_nobody_else_fro
     register("198.51.100.2", good).await.expect(201);
     app.hand.advance(TimeDelta::minutes(3));
     register("198.51.100.1", good).await.expect(201);
+}
+
+async fn register_from(app: &TestApp, address: &str) -> Answer {
+    let metadata = json!({ "redirect_uris": ["https://client.example/callback"] }).to_string();
+    post_from(app, address, "/oauth/register", &metadata, "application/json").await
+}
+
+#[tokio::test]
+async fn one_network_shuts_registration_for_nobody_else() {
+    let app = behind_a_proxy(2).await;
+    for site in 0..40 {
+        register_from(&app, &format!("2001:db8:1:{site:x}::1")).await.expect(201);
+    }
+    let refused = register_from(&app, "2001:db8:1:ffff::1").await.expect(429);
+    assert_eq!(
+        (refused.json["error"].as_str(), refused.header("retry-after")),
+        (Some("temporarily_unavailable"), "90")
+    );
+    register_from(&app, "2001:db8:2::1").await.expect(201);
+    app.hand.advance(TimeDelta::seconds(90));
+    register_from(&app, "2001:db8:1:ffff::1").await.expect(201);
+}
+
+#[tokio::test]
+async fn however_many_clients_were_registered_each_network_has_one_more_an_hour() {
+    let app = behind_a_proxy(2).await;
+    let row = |number: u64| ActiveModel {
+        id: Set(format!("flood-{number}")),
+        name: Set(None),
+        redirect_uris: Set(json!(["https://client.example/callback"]).to_string()),
+        refreshes: Set(false),
+        created_at: Set(crate::support::app::start_of_test()),
+        added_by_operator: Set(false),
+    };
+    Entity::insert_many((0..1_000).map(row)).exec_without_returning(&app.service.db).await.unwrap();
+    for honest in ["198.51.100.1", "2001:db8:1::1", "2001:db8:2::1"] {
+        register_from(&app, honest).await.expect(201);
+        register_from(&app, honest).await.expect(429);
+    }
+    register_from(&app, "2001:db8:1:ffff::1").await.expect(429);
+    app.hand.advance(TimeDelta::hours(1) + TimeDelta::seconds(1));
+    for _ in 0..3 {
+        register_from(&app, "198.51.100.1").await.expect(201);
+    }
+}
+
+/// Each authorization leaves a grant and a code for a day, and needs no page once a client is allowed.
+#[tokio::test]
+async fn a_person_is_authorized_so_often_in_an_hour() {
+    let app = behind_a_proxy(2).await;
+    let query = |name: &str| {
+        format!(
+            "/oauth/authorize?response_type=code&client_id=sightline-cli&redirect_uri=http://127.0.0.1/callback&code_challenge={}\
+             &code_challenge_method=S256&login_hint={name}",
+            sightline::digest::pkce_challenge(&"v".repeat(64))
+        )
+    };
+    let (owner, editor) = (query("owner"), query("editor"));
+    let location =
+        async |query: &str| get_from(&app, "198.51.100.1", query).await.expect(303).header("location").to_owned();
+    for _ in 0..120 {
+        assert!(location(&owner).await.contains("code="));
+    }
+    assert!(location(&owner).await.contains("error=temporarily_unavailable"));
+    assert!(location(&editor).await.contains("code="));
+    app.hand.advance(TimeDelta::seconds(30));
+    assert!(location(&owner).await.contains("code="));
 }

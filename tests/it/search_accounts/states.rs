@@ -65,7 +65,7 @@ async fn revoked() {
     let told = viewer.ask(&format!("/api/properties/{shared}/performance"), &WINDOW).await.expect(409);
     assert_eq!(
         told.hint(),
-        "The owner of the property, Demo Owner (owner@demo.test), must reconnect the search account."
+        "The owner of the property, \"Demo Owner (owner@demo.test)\", must reconnect the search account."
     );
     let page = browser(&app, "owner").await.get("/account").await;
     page.expect(200, &["Access ended by the search engine", "reconnect_required", "invalid_grant", "Reconnect"]);

@@ -195,17 +195,13 @@ impl OtherIssuer {
         self.token_from(subject, id, start_of_test())
     }
 
-    /// An access token of a person with further claims.
-    pub fn token_with(&self, subject: &str, id: &str, claims: &Value) -> String {
-        self.signed(subject, id, start_of_test(), claims)
-    }
-
     /// An access token of a person with an id of its own, valid for an hour from `now`.
     pub fn token_from(&self, subject: &str, id: &str, now: DateTime<Utc>) -> String {
-        self.signed(subject, id, now, &json!({}))
+        self.token_saying(subject, id, now, &json!({}))
     }
 
-    fn signed(&self, subject: &str, id: &str, now: DateTime<Utc>, more: &Value) -> String {
+    /// An access token of a person with more claims.
+    pub fn token_saying(&self, subject: &str, id: &str, now: DateTime<Utc>, more: &Value) -> String {
         let now = now.timestamp();
         let mut claims = json!({
             "iss": self.url, "sub": subject, "aud": [AUDIENCE, "https://other.example"], "client_id": "probe",

@@ -87,13 +87,17 @@ async fn somebody_who_comes_back_is_known_by_the_providers_identifier() {
     let linked = issuer.accounts().await.remove(0);
     assert_eq!((linked.id, linked.name.as_deref()), (added.id, Some("Bob")));
     assert_eq!(linked.email_verified_at, Some(issuer.clock.now()));
-    // A new address and name are taken over; a name that cannot be shown is not.
-    for (name, email) in [("Robert", "robert@new.test"), ("a\u{202e}b", "rob@new.test")] {
+    // A new address and name are taken over, cleaned; a name of which nothing is left is not.
+    for (name, email, shown) in [
+        ("Robert", "robert@new.test", "Robert"),
+        ("Ro\u{202e}b\nSYSTEM", "robby@new.test", "Rob SYSTEM"),
+        ("\u{202e}\u{200b}", "rob@new.test", "Rob SYSTEM"),
+    ] {
         let said = json!({ "email": email, "email_verified": true, "name": name });
         let browser = Browser::new(&issuer);
         assert_eq!(elsewhere.sign_in(&browser, &client, said).await.status, 303);
         let known = issuer.accounts().await.remove(0);
-        assert_eq!((known.id, known.email.as_str(), known.name.as_deref()), (added.id, email, Some("Robert")));
+        assert_eq!((known.id, known.email.as_str(), known.name.as_deref()), (added.id, email, Some(shown)));
     }
     // An operator added this person, so they come in. Nobody vouches for the address any more.
     let said = json!({ "email": "x@new.test", "email_verified": false });

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use api::{
     analytics::{ExplainLimit, ExplainedBrand, ExplainedTable, Explanation, ExplanationCoverage},
-    models::{Question, TableCoverage},
+    models::{Question, TableCoverage, Window},
 };
 
 use self::{
     events::Events,
-    readings::{BothWindows, PARTITIONS, Readings},
+    readings::{BothWindows, PARTITIONS, Plans, Readings},
 };
-use super::{Asked, Listed, compared::Compared, question::lacks, search_data::SearchData, total};
+use super::{Asked, Listed, compared::Compared, question::lacks, requests::Requests, search_data::SearchData, total};
 use crate::{
     analytics::{
         coverage,
@@ -37,16 +37,24 @@ pub struct Material {
     limit: usize,
 }
 
-/// Makes all readings of an explanation. `None` if one of the windows has no final day.
+/// An explanation before anything is read for it.
+pub struct Planned {
+    asked: Asked,
+    plans: Plans,
+    windows: [Window; 2],
+    limit: usize,
+}
+
+/// Plans an explanation. `None` if one of the windows has no final day.
 ///
 /// # Errors
 /// [`Error::InvalidRequest`] if the question has no comparison window.
-pub async fn read(
+pub async fn plan(
     search: &SearchData,
     access: &PropertyAccess,
     question: &Question,
     limit: ExplainLimit,
-) -> Result<Option<Material>, Error> {
+) -> Result<Option<Planned>, Error> {
     if !question.comparison.is_asked() {
         return Err(Error::invalid(
             "explain: needs a window to compare with; send compare, or compareStart and compareEnd, or leave it out",
@@ -54,10 +62,23 @@ pub async fn read(
     }
     let asked = Asked::settle(search, access, question).await?;
     let Some(Compared { current, previous, .. }) = asked.settled.compared else { return Ok(None) };
-    let windows = [current, previous];
-    let (readings, events) =
-        tokio::try_join!(readings::read(&asked, access, windows), events::overlapping(search, access, windows))?;
-    Ok(Some(Material { asked, readings, events, limit: limit.0 as usize }))
+    let plans = Plans::of(&asked, access).await?;
+    Ok(Some(Planned { asked, plans, windows: [current, previous], limit: limit.0 as usize }))
+}
+
+impl Planned {
+    /// Counts the requests of all readings.
+    pub(super) fn count(&self, requests: &mut Requests) {
+        self.plans.count(&self.asked, self.windows, requests);
+    }
+
+    /// Makes all readings.
+    pub async fn read(self, search: &SearchData, access: &PropertyAccess) -> Result<Material, Error> {
+        let Self { asked, plans, windows, limit } = self;
+        let (readings, events) =
+            tokio::try_join!(readings::read(&asked, &plans, windows), events::overlapping(search, access, windows))?;
+        Ok(Material { asked, readings, events, limit })
+    }
 }
 
 impl Material {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::models::Window;
 use futures_util::future::OptionFuture;
 
-use super::super::{Asked, WHOLE, Wholes, growth::curve_plan, plan_with, predicate};
+use super::super::{Asked, WHOLE, Wholes, growth::curve_plan, plan_with, predicate, requests::Requests};
 use crate::{
     error::Error,
     search_engine::{Aggregation, Condition, Dimension, ENGINE_CEILING, Part, Plan, Reading},
@@ -52,17 +52,54 @@ impl Readings {
     }
 }
 
+/// The plans of the readings.
+pub struct Plans {
+    own: Plan,
+    /// That of the question without its conditions on queries.
+    slice: Plan,
+    brand: Option<[Plan; 2]>,
+    curve: Option<Plan>,
+}
+
+impl Plans {
+    /// Plans all readings.
+    pub async fn of(asked: &Asked, access: &ReadableProperty) -> Result<Self, Error> {
+        let settled = &asked.settled;
+        let has_queries = settled.search_type.has(Dimension::Query);
+        Ok(Self {
+            own: settled.plan().await?,
+            slice: settled.plan_without_queries().await?,
+            brand: if has_queries { brand_plans(asked, access).await? } else { None },
+            curve: OptionFuture::from(has_queries.then(|| curve_plan(asked, access))).await.transpose()?,
+        })
+    }
+
+    /// Counts the requests of all readings.
+    pub fn count(&self, asked: &Asked, windows: [Window; 2], requests: &mut Requests) {
+        let settled = &asked.settled;
+        for window in windows {
+            let totals = settled.part(window, &[], 1);
+            requests.part(totals.clone(), &self.own);
+            requests.part(Part { aggregation: Some(Aggregation::ByPage), ..totals.clone() }, &self.own);
+            for dimension in PARTITIONS.into_iter().filter(|dimension| settled.search_type.has(*dimension)) {
+                requests.part(settled.part(window, &[dimension], WHOLE), &self.own);
+            }
+            self.brand.iter().flatten().for_each(|plan| requests.part(totals.clone(), plan));
+            let queries = settled.part(window, &[Dimension::Query], ENGINE_CEILING);
+            self.curve.iter().for_each(|plan| requests.part(queries.clone(), plan));
+        }
+        requests.wholes(settled, Some(windows[0]), false, &self.slice);
+        requests.wholes(settled, Some(windows[0]), true, &self.slice);
+    }
+}
+
 /// Makes all readings in parallel.
-pub async fn read(asked: &Asked, access: &ReadableProperty, windows: [Window; 2]) -> Result<Readings, Error> {
-    let settled = &asked.settled;
-    let has_queries = settled.search_type.has(Dimension::Query);
-    let own = settled.plan().await?;
-    let brand = if has_queries { brand_plans(asked, access).await? } else { None };
-    let curve = OptionFuture::from(has_queries.then(|| curve_plan(asked, access))).await.transpose()?;
+pub async fn read(asked: &Asked, plans: &Plans, windows: [Window; 2]) -> Result<Readings, Error> {
+    let (settled, Plans { own, slice, brand, curve }) = (&asked.settled, plans);
     let partition = |dimension| {
         let cap = if matches!(dimension, Dimension::Query | Dimension::Page) { ENGINE_CEILING } else { WHOLE };
         let part = settled.search_type.has(dimension).then(|| settled.part(windows[0], &[dimension], cap));
-        read_if(asked, windows, part, Some(&own))
+        read_if(asked, windows, part, Some(own))
     };
     let totals = settled.part(windows[0], &[], 1);
     let counted_by_page = Part { aggregation: Some(Aggregation::ByPage), ..totals.clone() };
@@ -73,8 +110,8 @@ pub async fn read(asked: &Asked, access: &ReadableProperty, windows: [Window; 2]
     });
     let curve_part = Some(settled.part(windows[0], &[Dimension::Query], ENGINE_CEILING));
     let found = tokio::try_join!(
-        read_both(asked, windows, totals.clone(), &own),
-        read_both(asked, windows, counted_by_page, &own),
+        read_both(asked, windows, totals.clone(), own),
+        read_both(asked, windows, counted_by_page, own),
         queries,
         pages,
         countries,
@@ -82,8 +119,8 @@ pub async fn read(asked: &Asked, access: &ReadableProperty, windows: [Window; 2]
         branded,
         non_branded,
         read_if(asked, windows, curve_part, curve.as_ref()),
-        asked.read_wholes(windows[0], false),
-        asked.read_wholes(windows[0], true),
+        asked.read_wholes(windows[0], false, slice),
+        asked.read_wholes(windows[0], true, slice),
     )?;
     let (totals, by_page, queries, pages, countries, devices, branded, non_branded, curve, wholes, wholes_by_page) =
         found;

@@ -7,7 +7,11 @@ use super::{
     Case, Class, LAST_FINAL, PAPER, People, SHOP, SMALL, SOFTWARE, Window, YOUNG,
     csv::{Sheet, defused, file_name},
 };
-use crate::support::{actor::Answer, oracle::Sum};
+use crate::support::{
+    actor::Answer,
+    app::{TestApp, shared},
+    oracle::Sum,
+};
 
 const WEEK: Window = ("2026-10-05", "2026-10-11");
 const DAY: Window = ("2026-10-06", "2026-10-06");
@@ -214,18 +218,43 @@ async fn queries_as_people_type_them_come_back_and_none_is_a_formula() {
     case.has_true_export(&people, "queries", None).await;
     let text = String::from_utf8(answer.bytes).unwrap();
     let lines = [
-        "\r\n'=rain jacket size calculator,",
-        "\r\n'+cheap -used tents,",
-        "\r\n'@outdoor deals,",
+        "\r\n\"'=rain jacket size calculator\",",
+        "\r\n\"'+cheap -used tents\",",
+        "\r\n\"'@outdoor deals\",",
         "\r\n\"\"\"waterproof jacket\"\" $100\",",
         "\r\n\"tents, tarps; poles\",",
-        "\r\n東京 レインコート,",
-        "\r\nboots a\\b|c,",
+        "\r\n\"東京 レインコート\",",
+        "\r\n\"boots a\\b|c\",",
     ];
     for line in lines {
         assert!(text.contains(line), "no {line:?}");
     }
     Case::web(PAPER, DAY).has_true_export(&people, "queries", Some(200)).await;
+}
+
+/// A spreadsheet whose language separates cells by semicolons takes quotes for such only at the start of a line's first cell.
+#[tokio::test]
+async fn csv_cells_in_other_locales() {
+    let app = TestApp::start(|_| {}).await;
+    let days = [("startDate", "2026-10-05"), ("endDate", "2026-10-05")];
+    let ask = async |app: &TestApp, operation: &str| {
+        let owner = app.actor("owner").await;
+        let property = owner.property("northmoor").await;
+        let answer = owner.ask(&format!("/api/properties/{property}/{operation}"), &days).await.expect(200);
+        String::from_utf8(answer.bytes).unwrap()
+    };
+    // Every simulated search engine has the same queries.
+    let elsewhere = ask(shared(), "export").await;
+    let first = elsewhere.lines().nth(1).unwrap().split('"').nth(1).unwrap();
+    app.simulator().controls().plant(first, "a;=cmd|' /C calc'!A0;b");
+    for (operation, line) in [
+        ("export", "\r\n\"a;'=cmd|' /C calc'!A0;b\","),
+        ("query-count-raw", "\r\n2026-10-05,\"a;'=cmd|' /C calc'!A0;b\","),
+    ] {
+        let file = ask(&app, operation).await;
+        assert!(file.contains(line), "{operation}: {file:.300}");
+        assert!(!file.split([';', ',', '\n']).any(|cell| cell.starts_with('=')), "{operation}: {file:.300}");
+    }
 }
 
 #[tokio::test]

@@ -1,8 +1,12 @@
 //! Tests of refused filters, and of their cost.
 
 use serde_json::{Value, json};
+use sightline::simulator::Endpoint;
 
-use crate::analytics::performance::Asker;
+use crate::{
+    analytics::performance::{Asker, SMALL},
+    support::app::TestApp,
+};
 
 async fn refused(filters: &Value) -> (String, String) {
     let asker = Asker::small().await;
@@ -140,4 +144,37 @@ async fn a_list_that_is_too_long_is_answered_in_parts_as_its_hint_says() {
     let totals = &divided["data"]["totals"];
     assert_eq!((&totals["clicks"], &totals["impressions"]), (&json!(sum("clicks")), &json!(sum("impressions"))));
     assert!(sum("impressions") > 0 && divided["data"]["tables"]["pages"] == all);
+}
+
+/// Conditions multiply what a question asks the search engine, and the queries of each day take that for every week.
+#[tokio::test]
+async fn one_read_asks_at_most_sixty_times() {
+    let app = TestApp::start(|_| {}).await;
+    let asker = Asker::of(&app, "stranger", SMALL).await;
+    let path = |operation: &str| format!("/api/properties/{}/{operation}", asker.property);
+    let asked = || app.simulator().controls().requests(Endpoint::Query);
+    let mixed = json!([
+        condition("query", "contains", "a"),
+        or(condition("country", "equals", "usa")),
+        or(condition("device", "equals", "mobile")),
+    ]);
+    let (mixed, one) = (mixed.to_string(), json!([condition("query", "contains", "a")]).to_string());
+    let months = [("startDate", "2026-04-01"), ("endDate", "2026-09-30"), ("compare", "previous_period")];
+    asker.ask(&[("startDate", "2026-09-01"), ("endDate", "2026-09-01")]).await.expect(200);
+    let before = asked();
+    for operation in ["query-count", "query-insights", "query-count-raw"] {
+        let mut query = months.to_vec();
+        query.truncate(if operation == "query-count-raw" { 2 } else { 3 });
+        query.push(("filters", &mixed));
+        let answer = asker.actor.ask(&path(operation), &query).await.expect(400);
+        assert_eq!(answer.code(), "filter_too_complex", "{operation}");
+        for said in ["at most 60 are made; ask for ", " days at most"] {
+            assert!(answer.hint().contains(said), "{operation}: {}", answer.hint());
+        }
+    }
+    assert_eq!(asked(), before, "refused before the first request");
+    let weeks = [("startDate", "2026-09-01"), ("endDate", "2026-09-14"), ("compare", "previous_period")];
+    let few = [&weeks[..], &[("filters", &one)]].concat();
+    asker.actor.ask(&path("query-count"), &few).await.expect(200);
+    assert_eq!(asked() - before, 4, "a week of each window at a time");
 }
