@@ -45,10 +45,11 @@ pub fn close_to_others(path: &Path) {
         use std::os::unix::fs::PermissionsExt as _;
         let Ok(found) = fs::metadata(path) else { return };
         let mode = found.permissions().mode();
-        if mode & 0o077 == 0 {
+        let private = mode & 0o700;
+        if mode & 0o777 == private {
             return;
         }
-        if let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700)) {
+        if let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(private)) {
             tracing::warn!(path = %path.display(), %error, "other users of this machine may read a file, and that cannot be changed");
         }
     }

@@ -1,7 +1,7 @@
 //! Checks the credentials of a request and adds the caller, a [`Member`](crate::services::users::Member), to it.
 //!
 //! The operation table declares which operations need a caller. An unknown path below `/api` needs one too, so that strangers learn
-//! nothing about the API except how to sign in. What a session cookie opens is stored by no cache.
+//! nothing about the API except how to sign in. What a session cookie reads is stored by no cache.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use api::{
 };
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
-    http::{HeaderValue, StatusCode, header},
+    http::{HeaderValue, Method, StatusCode, header},
 };
 
 use super::{client_address, failures::Failures, operation, rate_limit::CountedAs};
@@ -67,10 +67,11 @@ pub async fn authenticate<E: Endpoint>(
         Some(Access::ShareToken) => settings.count_share_reader(&mut request),
         Some(Access::SessionOrOauth) | None => settings.admit(&mut request).await?,
     }
-    let by_session = request.data::<Admitted>().is_some_and(Admitted::is_by_session);
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    let reads_by_session = is_read && request.data::<Admitted>().is_some_and(Admitted::is_by_session);
     let answer = next.call(request).await.map(IntoResponse::into_response);
     let mut answer = answer.map_err(|error| settings.challenged(error))?;
-    if by_session {
+    if reads_by_session {
         // A browser would keep it on disk, also beyond the end of the session.
         answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }

@@ -36,8 +36,8 @@ pub async fn empty_log(db: &DatabaseConnection) -> Result<bool, DbErr> {
     if db.get_database_backend() != DbBackend::Sqlite {
         return Ok(true);
     }
-    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
-    truncate(&mut connection).await.map_err(failed)
+    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(|error| failed(&error))?;
+    truncate(&mut connection).await.map_err(|error| failed(&error))
 }
 
 /// Rewrites the file if it is marked. Returns whether it was. Readers go on meanwhile, and writers wait.
@@ -49,14 +49,15 @@ pub async fn rewrite(db: &DatabaseConnection) -> Result<bool, DbErr> {
         return Ok(false);
     }
     // The only connection that writes: nobody marks the file in between.
-    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(failed)?;
+    let mut connection = db.get_sqlite_connection_pool().acquire().await.map_err(|error| failed(&error))?;
     let connection = &mut *connection;
-    let version: i32 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(failed)?;
+    let version: i32 =
+        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.map_err(|error| failed(&error))?;
     if version != MARKED {
         return Ok(false);
     }
-    sqlx::raw_sql("VACUUM; PRAGMA user_version = 0").execute(&mut *connection).await.map_err(failed)?;
-    truncate(connection).await.map_err(failed)?;
+    sqlx::raw_sql("VACUUM; PRAGMA user_version = 0").execute(&mut *connection).await.map_err(|error| failed(&error))?;
+    truncate(connection).await.map_err(|error| failed(&error))?;
     Ok(true)
 }
 
@@ -69,7 +70,7 @@ async fn truncate(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error
     Ok(is_busy == 0)
 }
 
-fn failed(error: sqlx::Error) -> DbErr {
+fn failed(error: &sqlx::Error) -> DbErr {
     DbErr::Custom(error.to_string())
 }
 

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::support::app::shared;
 
-/// Timeout for events that must happen.
+/// Timeout for events that must happen: the end of a connection.
 const GUARD: Duration = Duration::from_secs(30);
 
 /// A request that is answered wherever it is found.
@@ -22,7 +22,7 @@ async fn answered(bytes: &[u8]) -> String {
     let _ = stream.write_all(bytes).await;
     let mut came = Vec::new();
     // A connection that is reset has ended, too.
-    let _ = timeout(GUARD, stream.read_to_end(&mut came)).await.expect("the connection goes on");
+    let _ = timeout(GUARD, stream.read_to_end(&mut came)).await.unwrap();
     String::from_utf8_lossy(&came).into_owned()
 }
 
@@ -120,7 +120,7 @@ async fn ended_by(frames: impl Iterator<Item = Vec<u8>>) -> Option<u32> {
         }
         reading.await.unwrap()
     };
-    parting(&timeout(GUARD, all).await.expect("the connection goes on"))
+    parting(&timeout(GUARD, all).await.unwrap())
 }
 
 /// Each of these costs the service memory or time, and its sender next to nothing.

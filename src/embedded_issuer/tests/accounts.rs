@@ -301,7 +301,7 @@ async fn each_cookie_opens_its_own_place_alone() {
     browser.get("/auth/login").await;
     let attempt = browser.cookie("sightline_attempt");
     browser.sign_in(ANN, PASSWORD).await;
-    let mut values: Vec<_> = browser.jar.borrow().values().cloned().filter(|value| !value.is_empty()).collect();
+    let mut values: Vec<_> = browser.jar.borrow().values().filter(|value| !value.is_empty()).cloned().collect();
     values.push(attempt);
     assert!(
         values.len() >= 5,

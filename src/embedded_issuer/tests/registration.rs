@@ -1,6 +1,6 @@
 //! Tests of dynamic client registration.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use entity::{
     client_use, consent,
     oauth_client::{ActiveModel, Entity},
@@ -121,6 +121,48 @@ async fn a_consent_goes_with_its_client_and_not_before() {
     assert_eq!(consents().await, 0);
 }
 
+/// The id of a client that a document describes.
+fn document(name: &str) -> String {
+    format!("https://app.example/{name}.json")
+}
+
+/// Consents of a person to clients of documents, given at `start` and, `renewed`, a second later. `used` was used once, and `granted` has a
+/// grant for 200 days.
+async fn allow_documents(issuer: &TestIssuer, user: &user::Model, start: DateTime<Utc>) {
+    let (db, later) = (&issuer.db, start + TimeDelta::seconds(1));
+    for (name, at) in [("unused", start), ("used", start), ("granted", start), ("renewed", later)] {
+        let consent = consent::ActiveModel {
+            subject: Set(user.subject.clone()),
+            client_id: Set(document(name)),
+            address: Set(REDIRECT_URI.to_owned()),
+            scope: Set("openid".to_owned()),
+            created_at: Set(start),
+            updated_at: Set(at),
+        };
+        consent::Entity::insert(consent).exec_without_returning(db).await.unwrap();
+    }
+    let noted = client_use::ActiveModel {
+        user_id: Set(user.id),
+        client_id: Set(document("used")),
+        scopes: Set("openid".to_owned()),
+        first_used_at: Set(start),
+        last_used_at: Set(start),
+        ..Default::default()
+    };
+    client_use::Entity::insert(noted).exec_without_returning(db).await.unwrap();
+    let granted = oauth_grant::ActiveModel {
+        id: Set(issuer.random.id(start)),
+        client_id: Set(document("granted")),
+        subject: Set(user.subject.clone()),
+        scope: Set("openid".to_owned()),
+        resources: Set(String::new()),
+        created_at: Set(start),
+        expires_at: Set(start + TimeDelta::days(200)),
+        ..Default::default()
+    };
+    oauth_grant::Entity::insert(granted).exec_without_returning(db).await.unwrap();
+}
+
 /// The client of a document is never known to be gone, and each path of a host is another one.
 #[tokio::test]
 async fn a_consent_to_the_client_of_a_document_goes_when_it_is_used_no_more() {
@@ -133,48 +175,11 @@ async fn a_consent_to_the_client_of_a_document_goes_when_it_is_used_no_more() {
     assert_eq!(issuer.api(text(&tokens, "access_token")).await.status, 200);
     let user = user::Entity::find().one(&issuer.db).await.unwrap().unwrap();
     assert_eq!(user.subject, subject);
-    let (start, db) = (issuer.clock.now(), &issuer.db);
-    let document = |name: &str| format!("https://app.example/{name}.json");
-    for name in ["unused", "used", "granted", "renewed"] {
-        let consent = consent::ActiveModel {
-            subject: Set(subject.clone()),
-            client_id: Set(document(name)),
-            address: Set(REDIRECT_URI.to_owned()),
-            scope: Set("openid".to_owned()),
-            created_at: Set(start),
-            updated_at: Set(if name == "renewed" { start + TimeDelta::seconds(1) } else { start }),
-            ..Default::default()
-        };
-        consent::Entity::insert(consent).exec_without_returning(db).await.unwrap();
-    }
-    let used = client_use::ActiveModel {
-        user_id: Set(user.id),
-        client_id: Set(document("used")),
-        scopes: Set("openid".to_owned()),
-        first_used_at: Set(start),
-        last_used_at: Set(start),
-        tools_used_at: Set(None),
-    };
-    client_use::Entity::insert(used).exec_without_returning(db).await.unwrap();
-    let granted = oauth_grant::ActiveModel {
-        id: Set(issuer.random.id(start)),
-        client_id: Set(document("granted")),
-        subject: Set(subject.clone()),
-        scope: Set("openid".to_owned()),
-        resources: Set(String::new()),
-        issuer_session_id: Set(None),
-        auth_time: Set(None),
-        created_at: Set(start),
-        expires_at: Set(start + TimeDelta::days(200)),
-        ended_at: Set(None),
-        ..Default::default()
-    };
-    oauth_grant::Entity::insert(granted).exec_without_returning(db).await.unwrap();
+    allow_documents(&issuer, &user, issuer.clock.now()).await;
     let kept = async || {
         issuer.provider.sweep().await.unwrap();
-        let mut kept: Vec<_> =
-            consent::Entity::find().all(db).await.unwrap().into_iter().map(|row| row.client_id).collect();
-        kept.retain(|id| id.starts_with("https://"));
+        let consents = consent::Entity::find().all(&issuer.db).await.unwrap().into_iter();
+        let mut kept: Vec<_> = consents.map(|row| row.client_id).filter(|id| id.starts_with("https://")).collect();
         kept.sort();
         kept
     };
@@ -184,7 +189,7 @@ async fn a_consent_to_the_client_of_a_document_goes_when_it_is_used_no_more() {
     assert_eq!(kept().await, ["granted", "renewed", "used"].map(document));
     issuer.hand.advance(TimeDelta::seconds(1));
     assert_eq!(kept().await, ["granted", "used"].map(document));
-    client_use::Entity::delete_many().exec(db).await.unwrap();
+    client_use::Entity::delete_many().exec(&issuer.db).await.unwrap();
     assert_eq!(kept().await, ["granted"].map(document));
     issuer.hand.advance(TimeDelta::days(30));
     assert_eq!(kept().await, [] as [String; 0]);

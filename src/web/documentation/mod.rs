@@ -28,6 +28,7 @@ const RECEIVER: &str = include_str!("swagger-ui/oauth2-redirect.html");
 const RECEIVER_SCRIPT: &str = include_str!("swagger-ui/oauth2-redirect.js");
 
 /// Adds the document and Swagger UI, which may send requests to the token endpoint at `token_url`. Returns `None` if that is no URL.
+#[must_use]
 pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
     let json = serde_json::to_vec(document).ok()?;
     let issuer = Url::parse(token_url).ok()?.origin().ascii_serialization();

@@ -93,6 +93,9 @@ async fn answers_that_cannot_be_verified_sign_nobody_in() {
     assert_eq!(elsewhere.sign_in(&browser, &client, said).await.status, 303, "the client itself");
 }
 
+/// Makes an ID token of claims.
+type Forge = Box<dyn Fn(&Value) -> String>;
+
 /// Another key than the provider's.
 const OTHER_KEY: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n";
 
@@ -122,7 +125,7 @@ async fn forged_id_tokens_sign_nobody_in() {
         header[member] = value.clone();
         header
     };
-    let mut forged: Vec<(&str, Box<dyn Fn(&Value) -> String>)> = vec![
+    let mut forged: Vec<(&str, Forge)> = vec![
         ("another key under the kid", Box::new(|claims| signed_with(claims, "one", OTHER_KEY))),
         ("another key under its own kid", Box::new(|claims| signed_with(claims, "two", OTHER_KEY))),
         ("HS256 with the client's secret", Box::new(|claims| with_secret(claims, "one", SECRET.as_bytes()))),
