@@ -136,6 +136,7 @@ async fn allow_documents(issuer: &TestIssuer, user: &user::Model, start: DateTim
             client_id: Set(document(name)),
             address: Set(REDIRECT_URI.to_owned()),
             scope: Set("openid".to_owned()),
+            allows: Set("everything".to_owned()),
             created_at: Set(start),
             updated_at: Set(at),
         };
