@@ -30,14 +30,12 @@ const RETRY: u64 = 5;
 /// 503 if there is no answer in time, and the errors of the inner layers.
 pub async fn limit<E: Endpoint>(time: Duration, next: Arc<E>, request: Request) -> Result<Response> {
     let begun = Instant::now();
-    match timeout(time, next.call(request)).await {
-        Ok(answer) => Ok(limited(answer?.into_response(), time.saturating_sub(begun.elapsed()))),
-        Err(_) => {
-            tracing::warn!("a request was ended after {} s", time.as_secs());
-            let hint = "There was no answer in time. Ask for less at once: a shorter window, or fewer conditions.";
-            Err(ApiError::new(Code::Unavailable).hint(hint).retry_after(RETRY).into())
-        }
+    if let Ok(answer) = timeout(time, next.call(request)).await {
+        return Ok(limited(answer?.into_response(), time.saturating_sub(begun.elapsed())));
     }
+    tracing::warn!("a request was ended after {} s", time.as_secs());
+    let hint = "There was no answer in time. Ask for less at once: a shorter window, or fewer conditions.";
+    Err(ApiError::new(Code::Unavailable).hint(hint).retry_after(RETRY).into())
 }
 
 /// Limits the time for the rest of an answer. One that is there already is left as it is.
@@ -99,7 +97,7 @@ mod tests {
     use super::*;
 
     const AT_ONCE: Duration = Duration::ZERO;
-    const AN_HOUR: Duration = Duration::from_secs(3_600);
+    const AN_HOUR: Duration = Duration::from_hours(1);
 
     /// An answer whose rows come at once, and after which nothing comes unless the stream ends.
     async fn answered(path: &str, time: Duration) -> Result<Response> {

@@ -109,7 +109,9 @@ pub(super) async fn split_plans(asked: &Asked, brand: &str) -> Result<[Plan; 3],
 /// Counts the requests of all windows.
 pub(super) fn count_split(asked: &Asked, plans: &[Plan; 3], requests: &mut Requests) {
     for days in asked.settled.all_days() {
-        plans.iter().for_each(|plan| requests.rows(&asked.settled, Some(days.series), &[asked.settled.time()], plan));
+        for plan in plans {
+            requests.rows(&asked.settled, Some(days.series), &[asked.settled.time()], plan);
+        }
     }
 }
 

@@ -44,7 +44,9 @@ impl Rows {
     #[must_use]
     pub fn header(names: &[&str]) -> Bytes {
         let mut rows = Self::default();
-        names.iter().for_each(|name| rows.cell(name));
+        for name in names {
+            rows.cell(name);
+        }
         rows.end();
         rows.finish()
     }

@@ -180,7 +180,9 @@ impl Plans {
             let parts = plans.parts(asked, days, scope);
             parts.into_iter().flatten().for_each(|(part, plan)| requests.part(part, plan));
         }
-        explained.iter().for_each(|planned| planned.count(&mut requests));
+        if let Some(planned) = explained {
+            planned.count(&mut requests);
+        }
         requests.check()?;
         Ok(plans)
     }

@@ -91,7 +91,9 @@ async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
         requests.weeks(asked.days_of_series(days.series), &plan);
         requests.rows(&asked.settled, days.counted, &[Dimension::Query], &plan);
     }
-    plans.iter().for_each(|plans| count_split(asked, plans, &mut requests));
+    if let Some(plans) = &plans {
+        count_split(asked, plans, &mut requests);
+    }
     requests.wholes(&asked.settled, counted, false, &slice);
     requests.check()?;
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));

@@ -187,7 +187,9 @@ mod tests {
     /// The query count of windows of so many weeks.
     fn counted(windows: &[i64], terms: usize, requests: Requests) -> Result<(), String> {
         let mut requests = Requests { compares: windows.len() > 1, ..requests };
-        windows.iter().for_each(|number| requests.weeks(weeks(*number), &plan(terms)));
+        for number in windows {
+            requests.weeks(weeks(*number), &plan(terms));
+        }
         requests.check().map_err(|error| error.to_string())
     }
 

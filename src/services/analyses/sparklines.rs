@@ -158,9 +158,9 @@ fn key_plans(dimension: Dimension, keys: &[String], plan: &Plan) -> Vec<Plan> {
 /// Counts the requests for the days of each key.
 fn count_days(asked: &Asked, dimension: Dimension, plans: &[Plan], requests: &mut Requests) {
     for days in asked.settled.all_days() {
-        plans.iter().for_each(|plan| {
-            requests.rows(&asked.settled, Some(days.series), &[asked.settled.time(), dimension], plan)
-        });
+        for plan in plans {
+            requests.rows(&asked.settled, Some(days.series), &[asked.settled.time(), dimension], plan);
+        }
     }
 }
 

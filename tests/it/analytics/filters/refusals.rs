@@ -152,7 +152,7 @@ async fn one_read_asks_at_most_sixty_times() {
     let app = TestApp::start(|_| {}).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
     let path = |operation: &str| format!("/api/properties/{}/{operation}", asker.property);
-    let asked = || app.simulator().controls().requests(Endpoint::Query);
+    let sent = || app.simulator().controls().requests(Endpoint::Query);
     let mixed = json!([
         condition("query", "contains", "a"),
         or(condition("country", "equals", "usa")),
@@ -161,7 +161,7 @@ async fn one_read_asks_at_most_sixty_times() {
     let (mixed, one) = (mixed.to_string(), json!([condition("query", "contains", "a")]).to_string());
     let months = [("startDate", "2026-04-01"), ("endDate", "2026-09-30"), ("compare", "previous_period")];
     asker.ask(&[("startDate", "2026-09-01"), ("endDate", "2026-09-01")]).await.expect(200);
-    let before = asked();
+    let before = sent();
     for operation in ["query-count", "query-insights", "query-count-raw"] {
         let mut query = months.to_vec();
         query.truncate(if operation == "query-count-raw" { 2 } else { 3 });
@@ -172,9 +172,9 @@ async fn one_read_asks_at_most_sixty_times() {
             assert!(answer.hint().contains(said), "{operation}: {}", answer.hint());
         }
     }
-    assert_eq!(asked(), before, "refused before the first request");
+    assert_eq!(sent(), before, "refused before the first request");
     let weeks = [("startDate", "2026-09-01"), ("endDate", "2026-09-14"), ("compare", "previous_period")];
     let few = [&weeks[..], &[("filters", &one)]].concat();
     asker.actor.ask(&path("query-count"), &few).await.expect(200);
-    assert_eq!(asked() - before, 4, "a week of each window at a time");
+    assert_eq!(sent() - before, 4, "a week of each window at a time");
 }
