@@ -2,6 +2,7 @@
 import { fits, inspect } from './screens.mjs';
 import * as swagger from './swagger.mjs';
 
+const MARK = { id: 'setPropertyFavorite', tag: 'Properties', method: 'PUT', path: '/api/properties/{id}/favorite' };
 const LIST = { id: 'listProperties', tag: 'Properties', method: 'GET', path: '/api/properties' };
 
 /**
@@ -44,6 +45,7 @@ export async function walk(page, service, step, name, { asks = true, triesAll = 
       if (!asks) return;
       await popup.getByRole('heading', { name: /^Allow/ }).waitFor();
       await look(popup, 'consent');
+      await popup.getByLabel('Only read', { exact: true }).check();
       // The click closes its own page.
       await popup.getByRole('button', { name: 'Allow' }).click().catch(() => {});
     });
@@ -54,6 +56,7 @@ export async function walk(page, service, step, name, { asks = true, triesAll = 
     await list.close();
     return JSON.parse(text).data;
   });
+  if (asks) await allowMore({ page, docs, property: list[0].id, step, at, look });
   if (triesAll) await tryAll({ page, docs, document, property: list[0].id, step, at, look });
   await step('Swagger UI is revoked, and its next try is 401', async () => {
     await page.goto(at('/account'));
@@ -87,6 +90,30 @@ export async function walk(page, service, step, name, { asks = true, triesAll = 
     const { status } = await json(page, performance);
     if (status !== 200) throw new Error(`${status}`);
   });
+}
+
+/** Writes with a token that may only read, until the person allows the application more on the account page. */
+async function allowMore({ page, docs, property, step, at, look }) {
+  const mark = await swagger.tryOut(docs, MARK);
+  const write = async () => {
+    const { status, text, request } = await mark.execute();
+    return { status, text, token: request.headers().authorization };
+  };
+  await mark.block.locator('tr[data-param-name="id"] input').fill(property);
+  const refused = await step('an application that may only read writes nothing', write);
+  if (refused.status !== 403 || !refused.text.includes('insufficient_scope')) throw new Error(`${refused.status} ${refused.text}`);
+  await step('the person allows it everything on the account page', async () => {
+    await page.goto(at('/account'));
+    const card = page.locator('.card', { hasText: 'API documentation' }).last();
+    if (!(await card.getByLabel('Only read', { exact: true }).isChecked())) throw new Error('the choice is not shown');
+    await look(page, 'account-only-read');
+    await card.getByLabel('Everything it asks for').check();
+    await card.getByRole('button', { name: 'Change' }).click();
+    await page.getByText("Your choice counts from the application's next request on.").waitFor();
+  });
+  const written = await step('its next write goes through without a new token', write);
+  if (written.status >= 300 || written.token !== refused.token) throw new Error(`${written.status} ${written.text}`);
+  await mark.close();
 }
 
 /** Tries out what a person with one property can try, and opens what comes of it. */

@@ -51,7 +51,7 @@ pub(super) async fn page(
         @if !client.trusted {
             p.quiet-text { "The application chose its name itself. Allow access only if you started this and know the address." }
         }
-        h2 { "What it may do" }
+        h2 { "What it asks for" }
         (permissions.list())
         p.quiet-text { "It never sees your password, and it cannot change it." }
         form method="post" action=(asked.action()) {

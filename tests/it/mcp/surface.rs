@@ -26,11 +26,14 @@ async fn a_challenge_leads_to_the_metadata_of_this_surface() {
     let nobody = Assistant::anonymous(app);
     for method in [Method::GET, Method::POST, Method::DELETE] {
         let reply = nobody.send(method.clone(), String::new(), &[]).await.expect(401);
-        assert_eq!(reply.header("www-authenticate"), format!("Bearer {metadata}"), "{method}");
+        assert_eq!(reply.header("www-authenticate"), format!("Bearer scope=\"search:read\", {metadata}"), "{method}");
     }
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let reply = nobody.post(&ping, &[("authorization", "Bearer x.y.z")]).await.expect(401);
-    assert_eq!(reply.header("www-authenticate"), format!("Bearer error=\"invalid_token\", {metadata}"));
+    assert_eq!(
+        reply.header("www-authenticate"),
+        format!("Bearer error=\"invalid_token\", scope=\"search:read\", {metadata}")
+    );
     assert_eq!(reply.json["code"], "unauthorized");
     nobody.post(&ping, &[("cookie", "sightline_session=x")]).await.expect(401);
 }
@@ -72,7 +75,10 @@ async fn the_endpoint_may_have_a_host_of_its_own() {
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let reply = nobody.post(&ping, &[("host", "tools.example.org")]).await.expect(401);
     let document = "https://tools.example.org/.well-known/oauth-protected-resource/mcp";
-    assert_eq!(reply.header("www-authenticate"), format!("Bearer resource_metadata=\"{document}\""));
+    assert_eq!(
+        reply.header("www-authenticate"),
+        format!("Bearer scope=\"search:read\", resource_metadata=\"{document}\"")
+    );
     nobody.post(&ping, &[("origin", "https://evil.example")]).await.expect(403);
     nobody.post(&ping, &[("origin", "https://tools.example.org")]).await.expect(401);
 }
