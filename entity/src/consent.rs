@@ -18,6 +18,8 @@ pub struct Model {
     pub address: String,
     /// Every scope that the person has allowed the client there, separated by spaces.
     pub scope: String,
+    /// True if the tokens are for the REST API, false if they are for the tool endpoint only.
+    pub opens_api: bool,
     /// How much of it the person lets the client do: `read`, `records` or `everything`. All rows of a person and client agree.
     pub allows: String,
     /// Time of the first consent.

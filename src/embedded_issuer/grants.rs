@@ -12,6 +12,7 @@ use super::{
     request::{AuthorizationRequest, ReturnAddress},
     response::{OAuthError, refused},
 };
+use crate::identity::allowance::Allowance;
 use crate::store::{database, rate_limit::Rate};
 
 pub use crate::identity::grants::{counts, end, end_all, find, of_client, of_subject};
@@ -19,16 +20,29 @@ pub use crate::identity::grants::{counts, end, end_all, find, of_client, of_subj
 /// Authorizations of one person in an hour, in all browsers and for all clients.
 const MAX_PER_HOUR: u32 = 120;
 
+/// What an authorization rests on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Basis {
+    /// The person allows it now, and this much.
+    Allowed(Allowance),
+    /// The person has allowed it before.
+    Remembered,
+    /// Nobody is asked: the service itself signs somebody in, or a demo person signs in without a page.
+    Unasked,
+}
+
 impl IdentityProvider {
     /// Records that `subject`, in the session given, gave the client of `address` the access in `asked`, and returns the
-    /// authorization code.
+    /// authorization code. `None` if the person has meanwhile withdrawn the consent that it rests on. Consent and grant are stored
+    /// together, so that no grant is without the choice that bounds it.
     pub(super) async fn grant(
         &self,
         address: &ReturnAddress,
         asked: &AuthorizationRequest,
         subject: &str,
         session: Option<&issuer_session::Model>,
-    ) -> Result<String, OAuthError> {
+        basis: Basis,
+    ) -> Result<Option<String>, OAuthError> {
         let now = self.clock.now();
         let grant = ActiveModel {
             id: Set(self.random.id(now)),
@@ -45,10 +59,15 @@ impl IdentityProvider {
         };
         let tx = database::begin(&self.db).await?;
         self.hold(&tx, subject).await?;
+        match basis {
+            Basis::Allowed(allowance) => self.remember_consent(&tx, subject, address, asked, allowance).await?,
+            Basis::Remembered if !self.is_remembered(&tx, subject, address, asked).await? => return Ok(None),
+            Basis::Remembered | Basis::Unasked => {}
+        }
         let id = Entity::insert(grant).exec(&tx).await?.last_insert_id;
         let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
         tx.commit().await?;
-        Ok(code)
+        Ok(Some(code))
     }
 
     /// Counts an authorization of the person, and returns whether there is room for it. Each leaves rows for a day.

@@ -60,8 +60,11 @@ impl IdentityProvider {
             "access_token": self.access_token(grant, &person, scope, resources).await?,
             "token_type": "Bearer",
             "expires_in": ACCESS_TOKEN_LIFETIME.num_seconds(),
-            "scope": granted,
         });
+        // RFC 6749 section 3.3 has no scope without a word.
+        if !granted.is_empty() {
+            body["scope"] = granted.into();
+        }
         if scope::has(scope, "openid") {
             body["id_token"] = self.id_token(grant, &person, scope, nonce).await?.into();
         }

@@ -38,13 +38,6 @@ pub(super) struct AuthorizationRequest {
     pub max_age: Option<u32>,
 }
 
-impl AuthorizationRequest {
-    /// Returns whether the tokens are for `resource`, among others.
-    pub(super) fn opens(&self, resource: Option<&String>) -> bool {
-        self.resources.is_empty() || resource.is_some_and(|resource| self.resources.contains(resource))
-    }
-}
-
 /// An error that is reported to the client.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal(pub &'static str, pub &'static str);

@@ -2,8 +2,8 @@
 
 use api::scope::{Scope, Scopes};
 
-/// A person's choice for an application.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A person's choice for an application, in the order from the narrowest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Allowance {
     /// Only read.
     Read,

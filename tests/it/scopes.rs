@@ -302,6 +302,56 @@ async fn a_person_who_was_asked_for_less_is_asked_again_for_everything() {
 }
 
 #[tokio::test]
+async fn a_page_that_asks_for_less_never_widens_an_earlier_choice() {
+    let app = TestApp::start(|_| {}).await;
+    let base = &app.service.base_url;
+    let everything = "openid search:read records:write account";
+    for (choice, asked, shown) in [
+        ("read", "openid search:read", "Create, change and delete records"),
+        ("records", "openid search:read records:write", "delete it for ever"),
+        ("read", "openid records:write account", "Only read"),
+    ] {
+        let (mut application, browser) = (Application::register(base).await, Browser::new(base));
+        let tokens = application.allowed(&browser, "owner", everything, None, Some(choice)).await;
+        let (actor, granted) = (application.acting(&tokens), tokens["scope"].clone());
+        application.asks_again = true;
+        let (_, page) = application.ask(&browser, "owner", asked, None).await;
+        // The page shows everything that the answer counts for, and the choice that counts now.
+        let page = page.expect(200, &[shown, "delete it for ever"]);
+        assert!(page.html.contains(&format!("value=\"{choice}\" checked")), "{}", page.html);
+        application.allowed(&browser, "owner", asked, None, None).await;
+        assert_eq!(
+            actor.get("/api/billing/summary").await.expect(403).code(),
+            "insufficient_scope",
+            "{choice}: {asked}"
+        );
+        application.asks_again = false;
+        let again = application.allowed(&browser, "owner", everything, None, None).await;
+        assert_eq!(again["scope"], granted, "{choice}: {asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_consent_for_the_tools_is_none_for_the_api() {
+    let app = TestApp::start(|_| {}).await;
+    let base = &app.service.base_url;
+    let tools = format!("{base}/mcp");
+    let (application, browser) = (Application::register(base).await, Browser::new(base));
+    application.allowed(&browser, "owner", "openid", Some(&tools), None).await;
+    let person = Browser::signed_in(base, "owner").await;
+    let card = person.get("/account").await.expect(200, &["Add annotations there"]);
+    assert!(!card.html.contains("delete it for ever"), "{}", card.html);
+    for resource in [None, Some(base.as_str())] {
+        let (_, page) = application.ask(&browser, "owner", "openid", resource).await;
+        page.expect(200, &["delete it for ever"]);
+    }
+    application.allowed(&browser, "owner", "openid", Some(base), None).await;
+    person.get("/account").await.expect(200, &["delete it for ever"]);
+    let (_, page) = application.ask(&browser, "owner", "openid", Some(&tools)).await;
+    assert_eq!(page.status, 303, "the API is more than the tools: {page:?}");
+}
+
+#[tokio::test]
 async fn the_consent_page_says_what_a_token_can_do() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;

@@ -108,7 +108,7 @@ async function allowMore({ page, docs, property, step, at, look }) {
     if (!(await card.getByLabel('Only read', { exact: true }).isChecked())) throw new Error('the choice is not shown');
     await look(page, 'account-only-read');
     await card.getByLabel('Everything it asks for').check();
-    await card.getByRole('button', { name: 'Change' }).click();
+    await card.getByRole('button', { name: 'Save' }).click();
     await page.getByText("Your choice counts from the application's next request on.").waitFor();
   });
   const written = await step('its next write goes through without a new token', write);

@@ -12,13 +12,13 @@ use super::{
 use crate::addresses::ClientAddress;
 use crate::embedded_issuer::{
     IdentityProvider, clients, demo,
+    grants::Basis,
     parameters::{Parameters, TOO_MANY},
     people::Person,
     request::{self, Refusal},
     response::OAuthError,
     sessions::SignedIn,
 };
-use crate::identity::allowance::Allowance;
 
 /// Checks an authorization request and shows the next page, or answers the client.
 #[handler]
@@ -28,7 +28,7 @@ pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Requ
         Err(answer) => return Ok(answer),
     };
     if let Some(person) = person_without_page(provider, &asked, request.headers()) {
-        return provider.authorize(&asked, request.headers(), &person, None).await;
+        return provider.authorize(&asked, request.headers(), &person, None, Basis::Unasked).await;
     }
     provider.go_on(&asked, request).await
 }
@@ -99,9 +99,15 @@ impl IdentityProvider {
             return sign_in::page(self, asked, request, None).await;
         };
         let (subject, client) = (&signed_in.person.subject, &asked.address.client);
-        let asks_anyway = asked.has_prompt("consent") && client.id != clients::WEB;
-        if !asks_anyway && self.is_allowed(subject, &asked.address, &asked.request.scope).await? {
-            return self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in)).await;
+        // The service itself needs no consent.
+        let basis = if client.id == clients::WEB { Basis::Unasked } else { Basis::Remembered };
+        let is_settled = match basis {
+            Basis::Unasked => true,
+            _ if asked.has_prompt("consent") => false,
+            _ => self.is_remembered(&self.db, subject, &asked.address, &asked.request).await?,
+        };
+        if is_settled {
+            return self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await;
         }
         if silent {
             let refusal = Refusal("consent_required", "The person has not allowed this yet.");
@@ -129,13 +135,11 @@ impl IdentityProvider {
     async fn allow(&self, asked: &Asked, request: &Request, form: &Parameters) -> Result<Response, OAuthError> {
         let signed_in = self.accepted(asked, request).await?;
         let named = |signed_in: &SignedIn| form.get("session") == Some(signed_in.session.id.to_string().as_str());
-        // A page that offers no choice sends none.
-        let allowance = form.get("allowance").map_or(Some(Allowance::Everything), Allowance::parse);
-        let Some((signed_in, allowance)) = signed_in.filter(named).zip(allowance) else {
-            return Ok(redirect(&asked.action()));
-        };
-        self.remember_consent(&signed_in.person.subject, &asked.address, &asked.request.scope, allowance).await?;
-        self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in)).await
+        let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
+        let question = self.question(&signed_in.person.subject, &asked.address.client.id, &asked.request).await?;
+        let Some(allowance) = question.answer(form.get("allowance")) else { return Ok(redirect(&asked.action())) };
+        let basis = Basis::Allowed(allowance);
+        self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await
     }
 
     /// Records the grant and sends the browser back with a code. A browser may ask again and again without a page, so a person has a limit.
@@ -145,14 +149,18 @@ impl IdentityProvider {
         headers: &HeaderMap,
         person: &Person,
         signed_in: Option<&SignedIn>,
+        basis: Basis,
     ) -> Result<Response, OAuthError> {
         if !self.counts_authorization(&person.subject) {
             let refusal = Refusal("temporarily_unavailable", "Too many sign-ins in an hour; try again later.");
             return self.refuse(&asked.address, headers, asked.has_prompt("none"), &refusal).await;
         }
         let session = signed_in.map(|signed_in| &signed_in.session);
-        let code = self.grant(&asked.address, &asked.request, &person.subject, session).await?;
-        Ok(redirect(&asked.address.with(&[("code", &code)])))
+        let code = self.grant(&asked.address, &asked.request, &person.subject, session, basis).await?;
+        Ok(match code {
+            Some(code) => redirect(&asked.address.with(&[("code", &code)])),
+            None => redirect(&asked.action()),
+        })
     }
 }
 

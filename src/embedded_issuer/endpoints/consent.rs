@@ -6,12 +6,12 @@ use url::Url;
 
 use super::asked::Asked;
 use crate::{
-    embedded_issuer::{IdentityProvider, request::ReturnAddress, response::OAuthError, scope, sessions::SignedIn},
+    embedded_issuer::{IdentityProvider, request::ReturnAddress, response::OAuthError, sessions::SignedIn},
     identity::allowance::Allowance,
     urls::is_loopback,
     web::page::{
         Page,
-        permissions::{Permissions, choice_field, choices},
+        permissions::{Permissions, choice_field},
     },
 };
 
@@ -27,19 +27,17 @@ pub(super) async fn page(
     let name = client.name.as_deref().unwrap_or(&client.id);
     let subject = &signed_in.person.subject;
     let before_here = provider.consent(subject, &asked.address).await?.is_some();
-    let before = provider.allowance(subject, &client.id).await?;
-    let rights = scope::rights(&asked.request.scope);
+    let question = provider.question(subject, &client.id, &asked.request).await?;
     let permissions = Permissions {
         scopes: &asked.request.scope.split(' ').map(str::to_owned).collect::<Vec<_>>(),
-        rights,
-        opens_api: asked.request.opens(provider.settings.audiences.first()),
+        rights: question.rights,
+        opens_api: question.opens_api,
     };
-    let choices = choices(rights);
     let body = html! {
         p { strong { (name) } " asks for access to your account " strong { (signed_in.person.email) } "." }
         @if before_here {
             p { "You have allowed it access before. Now it asks for more, or asks you to confirm." }
-        } @else if before.is_some() {
+        } @else if question.before.is_some() {
             p { "You have allowed it access before, at another address. Now it leads to the one below." }
         }
         h2 { "The application" }
@@ -57,8 +55,8 @@ pub(super) async fn page(
         form method="post" action=(asked.action()) {
             (token.field())
             input type="hidden" name="session" value=(signed_in.session.id);
-            @if !choices.is_empty() {
-                (choice_field(&choices, before.unwrap_or(Allowance::Everything)))
+            @if !question.choices.is_empty() {
+                (choice_field(&question.choices, question.before.unwrap_or(Allowance::Everything)))
                 p.quiet-text { "You can change this at any time on your account page." }
             }
             div.actions {

@@ -137,6 +137,7 @@ async fn allow_documents(issuer: &TestIssuer, user: &user::Model, start: DateTim
             address: Set(REDIRECT_URI.to_owned()),
             scope: Set("openid".to_owned()),
             allows: Set("everything".to_owned()),
+            opens_api: Set(true),
             created_at: Set(start),
             updated_at: Set(at),
         };

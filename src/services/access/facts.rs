@@ -127,7 +127,8 @@ const TOKEN: CallerSql = CallerSql {
               (SELECT r.not_before FROM revocation r WHERE r.kind = 'subject' AND r.value = $5) AS revoked_before, \
               (SELECT d.left_at FROM departure d WHERE d.person = $7) AS left_at, \
               EXISTS (SELECT 1 FROM client_refusal f WHERE f.user_id = u.id AND f.client_id = $6) AS client_refused, \
-              (SELECT min(c.allows) FROM consent c WHERE c.subject = $2 AND c.client_id = $6) AS allows",
+              (SELECT c.allows FROM consent c WHERE c.subject = $2 AND c.client_id = $6 \
+              ORDER BY CASE c.allows WHEN 'read' THEN 0 WHEN 'records' THEN 1 ELSE 2 END LIMIT 1) AS allows",
     tables: "users u",
     condition: "u.issuer = $1 AND u.subject = $2",
     property: "$8",

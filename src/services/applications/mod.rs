@@ -158,7 +158,11 @@ async fn allowed_here(
         let application = found.entry(id.clone()).or_insert_with(|| Application::new(id));
         application.remembered_only = !acting.contains(id);
         application.add_scopes(&remembered.scope);
-        application.allowance = Some(Allowance::stored(&remembered.allows));
+        let allowance = Allowance::stored(&remembered.allows);
+        application.allowance = Some(application.allowance.map_or(allowance, |known| known.min(allowance)));
+        if remembered.opens_api {
+            opening_api.insert(id.clone());
+        }
         application.allowed_since(remembered.created_at);
         application.redirect_uris.push(remembered.address);
     }
@@ -170,7 +174,7 @@ async fn allowed_here(
         }
     }
     for application in found.values_mut() {
-        application.opens_api = application.remembered_only || opening_api.contains(&application.client_id);
+        application.opens_api = opening_api.contains(&application.client_id);
         if let Some(name) = clients::own_name(&application.client_id) {
             application.name = Some(name.to_owned());
             application.own = true;

@@ -83,7 +83,7 @@ fn allowance(one: &Application, heading: &str) -> Markup {
             form method="post" action="/account/applications/limit" {
                 input type="hidden" name="client_id" value=(one.client_id);
                 (choice_field(&choices, chosen))
-                div.actions { button.secondary aria-describedby=(heading) { "Change" } }
+                div.actions { button.secondary aria-describedby=(heading) { "Save" } }
             }
         }
     }

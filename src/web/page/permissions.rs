@@ -56,11 +56,12 @@ impl Permissions<'_> {
     }
 
     fn identity(self) -> &'static str {
-        match (self.has("profile"), self.has("email")) {
+        let exports = self.rights.contains(Scope::Account) && self.opens_api;
+        match (self.has("profile") || exports, self.has("email") || exports) {
             (true, true) => "Know your name and e-mail address",
             (true, false) => "Know your name",
             (false, true) => "Know your e-mail address",
-            (false, false) => "Know you by a number, without name and address",
+            (false, false) => "Know you by a number; your name stands at records that you wrote",
         }
     }
 
@@ -94,13 +95,14 @@ pub fn choices(rights: Scopes) -> Vec<Allowance> {
 /// The field of a form with these choices, of which `chosen` is ticked.
 #[must_use]
 pub fn choice_field(choices: &[Allowance], chosen: Allowance) -> Markup {
-    let chosen = if choices.contains(&chosen) { chosen } else { Allowance::Everything };
+    // Where the choice is not offered, the next narrower one is ticked.
+    let chosen = choices.iter().rev().find(|choice| **choice <= chosen).or(choices.first());
     html! {
         fieldset {
             legend { "How much do you allow?" }
             @for choice in choices {
                 label.choice {
-                    input type="radio" name="allowance" value=(choice.as_str()) checked[*choice == chosen];
+                    input type="radio" name="allowance" value=(choice.as_str()) checked[Some(choice) == chosen];
                     (words(*choice))
                 }
             }

@@ -103,6 +103,7 @@ async fn on_pages(app: &TestApp, client: &str) {
         address: Set("https://probe.example/callback".to_owned()),
         scope: Set("openid email".to_owned()),
         allows: Set("everything".to_owned()),
+        opens_api: Set(true),
         created_at: Set(now),
         updated_at: Set(now),
     };

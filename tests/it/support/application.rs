@@ -16,6 +16,8 @@ pub struct Application {
     base: String,
     /// Its id.
     pub id: String,
+    /// True if it has people asked again.
+    pub asks_again: bool,
 }
 
 /// The verifier of the flow with PKCE.
@@ -31,7 +33,7 @@ impl Application {
         });
         let answer = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await;
         let client: Value = answer.unwrap().json().await.unwrap();
-        Self { base: base.to_owned(), id: client["client_id"].as_str().unwrap().to_owned() }
+        Self { base: base.to_owned(), id: client["client_id"].as_str().unwrap().to_owned(), asks_again: false }
     }
 
     /// The path of its authorization request.
@@ -47,6 +49,7 @@ impl Application {
             ("scope", scope),
         ]);
         query.extend_pairs(resource.map(|resource| ("resource", resource)));
+        query.extend_pairs(self.asks_again.then_some(("prompt", "consent")));
         format!("/oauth/authorize?{}", query.finish())
     }
 
