@@ -4,7 +4,12 @@ use std::{path::PathBuf, process::Command};
 
 use chrono::{Days, NaiveDate};
 use serde_json::Value;
-use sightline::{app, cli::login::login, clock::Clock, random::Random};
+use sightline::{
+    app,
+    cli::login::{EVERYTHING, login},
+    clock::Clock,
+    random::Random,
+};
 use tempfile::TempDir;
 
 use crate::{Measured, child::Server};
@@ -51,7 +56,7 @@ impl Setting {
         let (data, http) = (TempDir::new()?, app::http_client()?);
         let settings: Vec<_> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let server = serve(engine, &data, &settings)?;
-        let token = login(&server.url, "owner", http.clone(), &Random::system()).await?;
+        let token = login(&server.url, "owner", EVERYTHING, http.clone(), &Random::system()).await?;
         let mut setting = Self { server, token, property: String::new(), settings, http, data };
         let listed: Value = serde_json::from_slice(&setting.get("/api/properties").await?)?;
         let mut properties = listed["data"].as_array().into_iter().flatten();

@@ -31,7 +31,9 @@ impl SystemApi for App {
         let granted: Granted = caller.get()?;
         let mut accounts = system::accounts(&self.search, &*caller.member()?).await?;
         if !granted.allowed.contains(Scope::Account) {
-            accounts.iter_mut().for_each(|account| account.email = None);
+            for account in &mut accounts {
+                account.email = None;
+            }
         }
         Ok(Answer(accounts))
     }

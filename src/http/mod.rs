@@ -113,9 +113,7 @@ pub fn stack(
         authorize: Arc::new(layers.authorize),
         writes: Arc::new(layers.writes),
     };
-    let pages = errors.other_paths.clone();
-    let admissions = authenticate.admissions.clone();
-    let bodies = Arc::new(Bodies::new(deadlines, Box::new(move |headers| admissions.knows(headers))));
+    let (pages, bodies) = (errors.other_paths.clone(), bodies(&authenticate, deadlines));
     let (client, authenticate) = (Arc::new(client), Arc::new(authenticate));
     let (encoders, identify) = (Encoders::default(), Arc::new(Identify::new(clock, random)));
     let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
@@ -162,6 +160,12 @@ pub fn stack(
         .boxed()
         .around(move |next, request| operation::look_up(requests.clone(), next, request))
         .boxed()
+}
+
+/// The memory of bodies, a share of which is for callers with a known token.
+fn bodies(authenticate: &Authenticate, deadlines: Deadlines) -> Arc<Bodies> {
+    let admissions = authenticate.admissions.clone();
+    Arc::new(Bodies::new(deadlines, Box::new(move |headers| admissions.knows(headers))))
 }
 
 impl Shared {

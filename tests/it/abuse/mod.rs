@@ -15,8 +15,8 @@ use self::{
     target::{Outcome, Target},
 };
 
-/// Maximum memory growth of an attacked service in the long form, in megabytes.
-const MAX_GROWTH: u64 = 100;
+/// Maximum memory growth of an attacked service in the long form, in megabytes: sixteen lists of 4 MiB, each as rows and as JSON.
+const MAX_GROWTH: u64 = 128;
 /// Maximum memory growth in the short form, in which the allocator is still warming up.
 const MAX_GROWTH_AT_START: u64 = 200;
 
