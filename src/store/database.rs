@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use common::{file_lock, private_files};
 use migration::MigratorTrait;
 use sea_orm::{
     ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
@@ -20,7 +21,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use super::{bounds::Bounds, commits::Commits};
-use crate::{error::Error, file_lock, private_files};
+use crate::error::Error;
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);

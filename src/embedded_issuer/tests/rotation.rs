@@ -1,19 +1,16 @@
 //! Tests of the rotation of signing keys.
 
 use chrono::TimeDelta;
+use common::{random::Random, secrets::Secrets};
 use entity::signing_key::{ActiveModel, Entity};
 use jsonwebtoken::decode_header;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, EntityTrait as _};
 use serde_json::Value;
 
 use super::{TestIssuer, text};
-use crate::{
-    embedded_issuer::{
-        IdentityProvider, KEY_MAX_AGE, Settings,
-        keys::rotation::{Former, rotate},
-    },
-    random::Random,
-    secrets::Secrets,
+use crate::embedded_issuer::{
+    IdentityProvider, KEY_MAX_AGE, Settings,
+    keys::rotation::{Former, rotate},
 };
 
 const SECRETS_KEY: [u8; 32] = [7; 32];

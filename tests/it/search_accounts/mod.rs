@@ -11,7 +11,8 @@ mod states;
 use std::time::Duration;
 
 use poem::http::Method;
-use sightline::{config::Config, search_engine::Patience};
+use search_engine::Patience;
+use sightline::config::Config;
 
 use crate::support::{
     actor::{Actor, Answer},
