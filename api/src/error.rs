@@ -57,7 +57,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $text),* }
             }
 
-            /// When the code is sent.
+            /// The cases in which the code is sent.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$name => $meaning.trim_ascii()),* }

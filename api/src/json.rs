@@ -37,7 +37,7 @@ struct Strict<'p> {
 }
 
 impl Strict<'_> {
-    /// Reads what stands at the path and `segment` below it.
+    /// Reads the value at the path and `segment` below it.
     fn below<T, E>(
         &mut self,
         segment: fmt::Arguments<'_>,

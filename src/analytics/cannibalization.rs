@@ -92,7 +92,7 @@ pub struct Before<'r> {
 }
 
 impl<'r> Before<'r> {
-    /// Adds to each query of `now` how it stood in the comparison window. Returns the number of candidates there that satisfy the
+    /// Adds to each query of `now` its state in the comparison window. Returns the number of candidates there that satisfy the
     /// conditions of `page`.
     pub fn compare(&self, now: &mut [CannibalizedQuery], thresholds: &CannibalizationThresholds, page: &Page) -> usize {
         let states: Vec<_> = {

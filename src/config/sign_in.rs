@@ -17,9 +17,9 @@ pub struct SignIn {
     pub client_id: Option<String>,
     /// The client's secret.
     pub client_secret: Option<Secret>,
-    /// Domains whose verified addresses may come in. Subdomains are other domains.
+    /// Domains whose verified addresses may sign in. Subdomains are other domains.
     pub allowed_domains: Vec<String>,
-    /// Verified addresses that may come in.
+    /// Verified addresses that may sign in.
     pub allowed_emails: Vec<String>,
     /// True if the provider verifies every address, although it does not say so.
     pub emails_are_verified: bool,

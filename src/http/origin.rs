@@ -1,7 +1,7 @@
 //! Refuses requests to the tool endpoint that a page of another site sent, or that were sent to a foreign host name.
 //!
 //! An attacker's page can make its own name resolve to this machine (DNS rebinding), and the protocol requires servers to refuse such
-//! requests. Assistants are no pages and send no `Origin`.
+//! requests. Assistants are not pages and send no `Origin`.
 
 use std::sync::Arc;
 

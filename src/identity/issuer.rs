@@ -49,7 +49,7 @@ impl Issuer {
         Ok(Self { people: url.clone(), url, http, document: Reading::new(clock) })
     }
 
-    /// Stores the people of this issuer under the same name at whatever URL it is. For the embedded issuer, whose URL is the
+    /// Stores the people of this issuer under the same name at every URL. For the embedded issuer, whose URL is the
     /// service's own and may change.
     #[must_use]
     pub fn embedded(self) -> Self {

@@ -84,7 +84,7 @@ struct Body {
     scp: Option<Words>,
     email: Option<String>,
     email_verified: Option<bool>,
-    /// Of any type, since nobody is refused for their name.
+    /// A value of any type, since nobody is refused for their name.
     name: Option<serde_json::Value>,
     sightline_grant: Option<Uuid>,
     /// The grant type, as some issuers state it: text, or a list.

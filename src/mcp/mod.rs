@@ -44,7 +44,7 @@ use self::{
 };
 use crate::{clock::Clock, config::Config, services::analyses::search_data::SearchData};
 
-/// Makes the endpoint. `operations` stand behind the layers of their own, and `document` is the published document.
+/// Makes the endpoint. `operations` have their own layers, and `document` is the published document.
 #[must_use]
 pub fn endpoint(
     document: &Value,

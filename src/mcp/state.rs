@@ -40,7 +40,7 @@ impl State {
         Self::must_reconnect(unread["hint"].as_str())
     }
 
-    /// Returns the state of a refusal, or `None` if it is no matter of a search account.
+    /// Returns the state of a refusal, or `None` if it does not concern a search account.
     #[must_use]
     pub fn of_refusal(refusal: &ApiError) -> Option<Self> {
         let is_disconnected = refusal.code == Code::SearchAccountDisconnected;

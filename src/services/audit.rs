@@ -51,7 +51,7 @@ impl Event {
         Self::new(user_id, user_id, action)
     }
 
-    /// An event on a property. It stands in the trail of the property's owner.
+    /// An event on a property. It is in the trail of the property's owner.
     #[must_use]
     pub fn on(access: &PropertyAccess, action: AuditAction) -> Self {
         let property = access.property();

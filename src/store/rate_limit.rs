@@ -127,7 +127,7 @@ impl RateLimits {
         standing(rate, now, full_at, None)
     }
 
-    /// The number of callers without their full burst. Those who regained it since the last sweep are counted, too.
+    /// The number of callers without their full burst. Callers who regained it since the last sweep are counted, too.
     #[must_use]
     pub fn callers(&self) -> usize {
         self.lock().full_at.len()

@@ -10,7 +10,7 @@ pub const TOOLS: &str = "/mcp";
 /// Paths with their methods, for `Allow`.
 pub type Methods = Arc<[(&'static str, &'static str)]>;
 
-/// Returns whether `path` is one of `pattern`, in which a segment that starts with a colon stands for any one, and one
+/// Returns whether `path` is one of `pattern`, in which a segment that starts with a colon matches any one, and one
 /// that starts with an asterisk for all that follow.
 #[must_use]
 pub fn is_at(pattern: &str, path: &str) -> bool {

@@ -47,7 +47,7 @@ enum Way {
     Checkout(Url, String),
     /// The visitor asks at this address, with their reference.
     Contact(String, Option<String>),
-    /// The visitor asks whoever runs the service.
+    /// The visitor asks the operator.
     Unknown,
 }
 

@@ -122,8 +122,8 @@ impl Operator {
         Ok(Invitation { account, token, is_new: false })
     }
 
-    /// Deletes an account, ends everything that the person has running, and ends the team grants that the person made. The account may
-    /// be named by the address by which it was added, if that has no account any more: another provider may have changed it.
+    /// Deletes an account, ends everything that the person has running, and ends the team grants that the person made. Also finds
+    /// the account by its original address, because another provider may have changed it.
     ///
     /// # Errors
     /// [`Error::InvalidRequest`] if the address has no account, or several were added by it.

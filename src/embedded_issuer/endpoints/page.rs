@@ -72,7 +72,7 @@ pub(super) fn error(reason: &str) -> Response {
     Page::new("You cannot sign in from here").status(StatusCode::BAD_REQUEST).render(&html! { p { (reason) } })
 }
 
-/// The page for a form that is no form, or too large.
+/// The page for a body that is not a form, or is too large.
 pub(super) fn unreadable_form() -> Response {
     let page = Page::new("The form cannot be read").status(StatusCode::BAD_REQUEST);
     page.render(&html! { p role="alert" { "Go back and send it again." } })

@@ -20,7 +20,7 @@ pub(super) enum Trouble {
     /// The provider did not ask the person again.
     #[error("the provider did not ask for a new sign-in, or does not say when it last did")]
     NotAskedAgain,
-    /// The person may not come in.
+    /// The person may not sign in.
     #[error(transparent)]
     Turned(#[from] Turned),
     /// Something failed here.

@@ -296,7 +296,7 @@ async fn a_server_that_does_not_end_its_answer_is_given_up() {
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
-/// Names that lead to the given addresses, whatever they are.
+/// Names that lead to any given addresses.
 struct Leading(Vec<SocketAddr>);
 
 impl Resolve for Leading {

@@ -15,7 +15,7 @@ use crate::embedded_issuer::{
 const WEB: &str = "https://evil.example/landing";
 const APP: &str = "com.example.app:/cb";
 
-/// Requests that cannot be granted whoever is there, each with the error.
+/// Requests that are refused to everybody, each with the error.
 const BAD: [(&[(&str, &str)], &str); 3] = [
     (&[("scope", "everything")], "invalid_scope"),
     (&[("response_type", "token")], "unsupported_response_type"),

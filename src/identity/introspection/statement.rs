@@ -29,7 +29,7 @@ impl Verdict {
     /// Reads the answer of the introspection endpoint of `issuer` about `token`.
     ///
     /// # Errors
-    /// The answer is no statement about a token. The text quotes nothing of it, because it may describe a person.
+    /// The answer is not a statement about a token. The text quotes nothing of it, because it may describe a person.
     pub fn read(answer: Value, issuer: &str, token: &AccessToken) -> Result<Self, &'static str> {
         match answer.get("active") {
             Some(Value::Bool(true)) => {}

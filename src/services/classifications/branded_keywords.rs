@@ -40,7 +40,7 @@ struct Words(Vec<String>);
 /// The keywords of a property with more of them.
 struct Extended {
     before: Vec<branded_keyword::Model>,
-    /// Those that do not exist yet.
+    /// The keywords that do not exist yet.
     fresh: Vec<String>,
     /// Matches the queries that any of them makes branded.
     expression: String,

@@ -35,7 +35,7 @@ impl Tracking {
         self.properties.iter().filter(|property| property.tracked).count()
     }
 
-    /// Converts the selection to that of the API.
+    /// Converts the selection to an API selection.
     #[must_use]
     pub fn to_api(self) -> properties::Tracking {
         properties::Tracking {

@@ -89,7 +89,7 @@ impl StoredUsers {
     async fn sign_in(&self, claims: &Claims, now: DateTime<Utc>) -> Result<Option<user::Model>, Error> {
         let db = &self.db;
         let known = find(db, claims).await?;
-        // Read after the person: whoever is gone by then has a departure that is visible by now.
+        // Read after the person: the departure of a person who is gone by then is visible by now.
         let left_at = self.departures.left_at(db, &claims.issuer, &claims.subject).await?;
         if left_at.is_some_and(|left_at| departures::is_from_before(claims, left_at)) {
             return Ok(None);

@@ -95,7 +95,7 @@ struct Window {
     end_date: NaiveDate,
 }
 
-/// The page over the operations, which stand behind their layers and answer errors as responses.
+/// The page over the operations, which have their layers and answer errors as responses.
 #[must_use]
 pub fn page(operations: BoxEndpoint<'static>) -> impl Endpoint {
     get(show).data(Operations(Arc::new(operations)))
@@ -113,7 +113,7 @@ async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<
         Ok((status, kept, _)) => with(kept, refused(status)),
         Err(error) => broken(&error),
     };
-    // A link is for those who were given it.
+    // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     Ok(response)
 }

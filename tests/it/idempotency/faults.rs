@@ -41,7 +41,7 @@ async fn the_token_of_a_share_link_does_not_stand_in_the_store_as_it_is() {
     assert_replay(&keyed(&owner, &path, "link", &json!({ "name": "Board" })).await, &made, "the link");
 }
 
-/// Whoever can write the database cannot have one request answered with what another was answered.
+/// Nobody who can write the database can swap the answers of two requests.
 #[tokio::test]
 async fn stored_answers_that_are_swapped_open_nothing() {
     let app = TestApp::start(|_| {}).await;

@@ -100,7 +100,7 @@ async fn a_grant_keeps_what_a_change_does_not_name() {
     let mut expected = team.properties.clone();
     expected.sort();
     assert_eq!(team.seen().await, (expected, vec!["viewer".to_owned()]));
-    // What the grant no longer covers is not found, as if it had never been granted.
+    // A property that the grant no longer covers is not found, as if it had never been granted.
     let other = column(&team.owner.listed("/api/properties").await, "id");
     let other = other.iter().find(|id| !team.properties.contains(id)).unwrap();
     team.member.get(&format!("/api/properties/{other}/segments")).await.expect(404);

@@ -199,7 +199,7 @@ async fn a_link_whose_token_cannot_be_shown_again_can_still_be_revoked() {
     board.open(board.token()).await.expect(404);
 }
 
-/// Whoever can write the database cannot have a manager show, or send, the link of another property.
+/// Nobody who can write the database can make a manager show, or send, the link of another property.
 #[tokio::test]
 async fn the_sealed_tokens_of_two_links_that_are_swapped_open_nothing() {
     let board = Dashboard::new().await;

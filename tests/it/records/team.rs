@@ -102,7 +102,7 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     owner.get(&segments(&theirs)).await.expect(404);
 }
 
-/// A full-width letter and a Kelvin sign: different mailboxes, whoever has them.
+/// A full-width letter and a Kelvin sign: different mailboxes.
 #[tokio::test]
 async fn a_grant_to_an_address_that_only_looks_the_same_reaches_nobody() {
     let app = TestApp::start(|_| {}).await;

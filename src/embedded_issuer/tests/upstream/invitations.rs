@@ -1,4 +1,4 @@
-//! Tests of invitations: who may invite, and for how long somebody may come in by one.
+//! Tests of invitations: who may invite, and how long an invitation lets somebody sign in.
 
 use entity::{property, search_account, team_grant};
 use sea_orm::{

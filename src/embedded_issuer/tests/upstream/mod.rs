@@ -99,7 +99,7 @@ async fn somebody_who_comes_back_is_known_by_the_providers_identifier() {
         let known = issuer.accounts().await.remove(0);
         assert_eq!((known.id, known.email.as_str(), known.name.as_deref()), (added.id, email, Some(shown)));
     }
-    // An operator added this person, so they come in. Nobody vouches for the address any more.
+    // An operator added this person, so they may sign in. The address is no longer verified.
     let said = json!({ "email": "x@new.test", "email_verified": false });
     assert_eq!(elsewhere.sign_in(&Browser::new(&issuer), &client, said).await.status, 303);
     let known = issuer.accounts().await.remove(0);

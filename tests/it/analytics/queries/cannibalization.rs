@@ -158,7 +158,7 @@ fn check_thresholds(case: &Case, meta: &Value) {
     assert_eq!(thresholds["brandedExcluded"], case.leaves_brand_out());
 }
 
-/// Checks how the listed queries stood in the comparison window, and returns the number of those that were candidates.
+/// Checks the listed queries in the comparison window, and returns the number of candidates.
 fn check_before(case: &Case, data: &Value) -> usize {
     let queries = data["queries"].as_array().unwrap();
     let Some((rows, pages)) = case.compared_days().map(|[_, window]| known(case, window)) else {
