@@ -75,7 +75,7 @@ impl FromStr for Price {
         };
         price().ok_or_else(|| {
             format!(
-                "{text:?} is no price; allowed is AMOUNT CURRENCY INTERVAL, such as \"2900 EUR month\": the amount in the currency's \
+                "{text:?} is not a price; allowed is AMOUNT CURRENCY INTERVAL, such as \"2900 EUR month\": the amount in the currency's \
                  minor unit up to {MAX_AMOUNT}, the code of ISO 4217, and month or year"
             )
         })

@@ -55,7 +55,7 @@ impl SignIn {
         allow(
             self.allowed_domains.iter().all(|domain| is_domain(domain)),
             "identity.sign_in.allowed_domains",
-            "domains such as example.org, each as it stands after the @, without wildcards",
+            "domains such as example.org, the part after the @, without wildcards",
         )?;
         allow(
             self.allowed_emails.iter().all(|email| email.is_ascii() && email.parse::<Address>().is_ok()),

@@ -61,7 +61,7 @@ impl OwnOrigins {
 fn refusal(name: &str, root: &Url) -> poem::Error {
     let origin = root.origin().ascii_serialization();
     let hint = format!(
-        "{name}: must be that of {origin}. Assistants send no Origin; whoever runs the service sets mcp.url to the address in use, and \
+        "{name}: must be {origin}. Assistants send no Origin; the operator of the service sets mcp.url to the address in use, and \
          lists the origins of other pages in cors.origins."
     );
     ApiError::new(Code::Forbidden).hint(hint).into()

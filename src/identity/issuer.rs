@@ -25,7 +25,7 @@ pub const EMBEDDED: &str = "embedded";
 
 /// The error for an issuer URL that may not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is no usable issuer: https is required (http only on loopback), without user, query and fragment")]
+#[error("{0} is not a usable issuer: https is required (http only on loopback), without user, query and fragment")]
 pub struct UnusableIssuer(String);
 
 /// A client of one `OpenID` Connect issuer.

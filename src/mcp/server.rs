@@ -173,7 +173,11 @@ impl ServerHandler for Server {
         if METHODS.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(format!("params: do not fit {}", request.method), None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{}: is no method here", request.method), None))
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("{}: is not a method of this endpoint", request.method),
+            None,
+        ))
     }
 
     async fn call_tool(

@@ -140,7 +140,7 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
         (named, all) => Some(Coverage::of(named, all)?),
     };
     if input.role.is_none() && coverage.is_none() {
-        return Err(Error::invalid("body: says nothing to change; send role, propertyIds or allProperties: true"));
+        return Err(Error::invalid("body: changes nothing; send role, propertyIds or allProperties: true"));
     }
     // `updated_at` is the version of a grant, so it always increases, even within a millisecond.
     let later = Ord::max(change.now, row.updated_at + TimeDelta::milliseconds(1));
@@ -293,7 +293,7 @@ pub async fn check_own(
     {
         return Err(Error::RoleTooLow { needed: Role::Owner, at: Some(format!("propertyIds[{index}]")) });
     }
-    Error::check_named("propertyIds", named, &own, "your own properties")
+    Error::check_named("propertyIds", named, &own, "your properties")
 }
 
 /// Fails if the owner's plan does not include a team.

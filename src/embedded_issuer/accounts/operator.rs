@@ -157,7 +157,7 @@ impl Operator {
     async fn known(&self, email: &str) -> Result<Model, Error> {
         let found = with_email(&self.db, email).await?;
         found.ok_or_else(|| {
-            Error::invalid(format!("email: {email:?} has no account; `sightline user list` prints those that exist"))
+            Error::invalid(format!("email: {email:?} has no account; `sightline user list` prints all accounts"))
         })
     }
 }
@@ -169,7 +169,7 @@ pub(in crate::embedded_issuer) fn checked_address(text: &str) -> Result<String, 
     if is_address && !text.contains(|c: char| c.is_whitespace() || c == '"') {
         Ok(text.to_owned())
     } else {
-        Err(Error::invalid(format!("email: {text:?} is no e-mail address; write one such as ann@example.org")))
+        Err(Error::invalid(format!("email: {text:?} is not an e-mail address; write one such as ann@example.org")))
     }
 }
 

@@ -27,7 +27,7 @@ pub(in crate::embedded_issuer) enum Rejected {
     #[error("the address or the password is wrong")]
     Wrong,
     /// The password is right, but the person may no longer sign in.
-    #[error("the person may not come in any more")]
+    #[error("the person may no longer sign in")]
     Unwelcome,
     /// Too many attempts: seconds to wait.
     #[error("too many attempts")]

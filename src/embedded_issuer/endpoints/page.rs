@@ -29,7 +29,7 @@ impl Problem {
         match rejected {
             Rejected::Wrong => Ok(Self::with_input(wrong)),
             Rejected::Unwelcome => {
-                Ok(Self::with_input("You may not come in here any more. Ask the operator of this service."))
+                Ok(Self::with_input("You may no longer sign in here. Ask the operator of this service."))
             }
             Rejected::TooMany(seconds) => Ok(Self::too_many(
                 seconds,

@@ -46,7 +46,7 @@ pub(super) fn heading(trouble: &Trouble) -> (StatusCode, &'static str) {
             (StatusCode::SERVICE_UNAVAILABLE, "Sign-in is not available at the moment")
         }
         Trouble::Invalid(_) | Trouble::NotAskedAgain => (StatusCode::BAD_GATEWAY, "The sign-in failed"),
-        Trouble::Turned(_) => (StatusCode::FORBIDDEN, "You cannot come in with this account"),
+        Trouble::Turned(_) => (StatusCode::FORBIDDEN, "You cannot sign in with this account"),
     }
 }
 

@@ -43,7 +43,7 @@ pub(in crate::embedded_issuer) enum Turned {
     #[error("nobody has invited the address")]
     NotInvited(String),
     /// The address is that of another person's account.
-    #[error("the address is that of another account")]
+    #[error("the address belongs to another account")]
     Taken(String),
 }
 

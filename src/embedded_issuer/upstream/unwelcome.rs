@@ -60,7 +60,7 @@ impl IdentityProvider {
             let tx = database::begin(&self.db).await?;
             end_everything(&tx, &subject, None, self.clock.now()).await?;
             tx.commit().await?;
-            tracing::info!("somebody may not come in any more, and was signed out");
+            tracing::info!("a person who may no longer sign in was signed out");
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ impl Permissions<'_> {
             (true, true) => "Know your name and e-mail address",
             (true, false) => "Know your name",
             (false, true) => "Know your e-mail address",
-            (false, false) => "Know you by a number; your name stands at records that you wrote",
+            (false, false) => "Know you by a number; your name is on records that you wrote",
         }
     }
 

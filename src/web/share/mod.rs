@@ -222,7 +222,7 @@ fn refused(status: StatusCode) -> Response {
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (
             "This link opens nothing",
-            "It is unknown, has expired or was revoked, or the site is no longer shared. Ask whoever gave it to you for another one.",
+            "It is unknown, has expired or was revoked, or the site is no longer shared. Ask the person who gave it to you for a new one.",
         ),
         StatusCode::TOO_MANY_REQUESTS => {
             ("Too many requests", "Too many pages were opened from here or by this link. Try again in a moment.")

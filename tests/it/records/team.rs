@@ -197,7 +197,7 @@ async fn whoever_may_not_grant_a_property_is_refused_alike_with_and_without_a_pl
         assert_eq!(refused.hint(), "propertyIds[0]: this needs the role owner on the property.", "{plan:?}");
         for stray in [hidden.as_str(), NOBODYS] {
             let refused = editor.post("/api/team", &invitation(&[stray, &property])).await.expect(404);
-            assert_eq!(refused.hint(), "propertyIds[0]: is none of your own properties", "{plan:?}");
+            assert_eq!(refused.hint(), "propertyIds[0]: is not one of your properties", "{plan:?}");
         }
         let role = json!({ "role": "admin", "propertyIds": [property] });
         for path in [theirs.as_str(), "/api/team/x", &format!("/api/team/{NOBODYS}")] {
