@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comparisons_are_those_of_the_operations() {
+    fn comparisons_equal_the_comparisons_of_the_operations() {
         let names = [
             "previous_period",
             "previous_period_same_weekdays",

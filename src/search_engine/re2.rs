@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_understands_is_refused() {
+    fn syntax_of_only_one_engine_is_refused() {
         for expression in [
             "(",
             "a(?=b)",

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_is_read_by_its_owner_by_who_acted_and_by_whom_it_concerns() {
+    async fn an_event_is_visible_to_owner_actor_and_subject() {
         let world = World::new().await;
         let member = world.add_person("member", true).await;
         let event =

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_segment_stands_for_any_one() {
+    fn a_named_segment_matches_any_segment() {
         let pattern = "/account/sessions/:id/end";
         assert!(is_at(pattern, "/account/sessions/x/end") && is_at("/docs", "/docs") && is_at("/", "/"));
         for other in ["/account/sessions//end", "/account/sessions/x", "/account/sessions/x/y/end", "/account", ""] {

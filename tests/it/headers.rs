@@ -166,7 +166,7 @@ async fn coded(owner: &Actor, path: &str, accept: &str) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn answers_are_compressed_for_those_who_ask() {
+async fn answers_are_compressed_on_request() {
     let owner = shared().actor("owner").await;
     let path = paths(&owner).await[0].0.clone();
     let plain = owner.get(&path).await.expect(200);

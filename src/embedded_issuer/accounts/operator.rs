@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_address_or_name_is_refused_by_name() {
+    async fn an_invalid_address_or_name_is_refused_by_name() {
         let operator = operator().await;
         for bad in ["", "ann", "ann@", "@corp.test", "a nn@corp.test", "ann@corp.test\nbcc: x@y.test", "änn@corp.test"]
         {

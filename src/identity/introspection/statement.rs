@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_statement() {
+    fn other_answers_are_not_a_statement() {
         for answer in [
             json!(null),
             json!("active"),

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_comes_back_within_a_year_gets_no_new_trial() {
+    async fn a_person_back_within_a_year_gets_no_new_trial() {
         for (days, plan, state) in [(364, Plan::None, PlanState::Active), (365, Plan::Pro, PlanState::Trialing)] {
             let users = users(&for_a_test().await);
             let tx = begin(&users.db).await.unwrap();

@@ -181,7 +181,7 @@ async fn what_cannot_be_granted_is_refused_clearly() {
 
 /// Only the owner of a property grants it. No plan changes that, so none is offered.
 #[tokio::test]
-async fn whoever_may_not_grant_a_property_is_refused_alike_with_and_without_a_plan() {
+async fn granting_without_the_right_is_refused_alike_under_every_plan() {
     let app = TestApp::start(|_| {}).await;
     let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
     let property = owner.property("northmoor").await;

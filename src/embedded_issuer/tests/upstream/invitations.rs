@@ -136,7 +136,7 @@ async fn guests_cannot_keep_each_other_in() {
 }
 
 #[tokio::test]
-async fn an_invitation_ends_with_the_account_of_whoever_made_it() {
+async fn an_invitation_ends_with_the_account_of_its_author() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(Rules::default()).await;
     issuer.invite(BOB).await;

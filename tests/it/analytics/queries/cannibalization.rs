@@ -224,7 +224,7 @@ pub fn check_case(case: &Case, json: &Value) {
 }
 
 #[tokio::test]
-async fn candidates_are_those_of_the_cells_in_every_window() {
+async fn candidates_equal_the_cells_in_every_window() {
     let found = std::cell::Cell::new(0);
     let were = std::cell::Cell::new(0);
     each(OPERATION, &windows(), |case, json| {
@@ -237,7 +237,7 @@ async fn candidates_are_those_of_the_cells_in_every_window() {
 }
 
 #[tokio::test]
-async fn candidates_are_those_of_the_cells_in_every_slice() {
+async fn candidates_equal_the_cells_in_every_slice() {
     let found = std::cell::Cell::new(0);
     let mut cases = slices();
     // Few queries of one day reach the default thresholds.
@@ -255,7 +255,7 @@ async fn candidates_are_those_of_the_cells_in_every_slice() {
 }
 
 #[tokio::test]
-async fn thresholds_decide_who_is_a_candidate() {
+async fn thresholds_decide_which_queries_are_candidates() {
     let low = |case: Case| case.with("minQueryImpressions", "1").with("minPageImpressions", "1");
     let cases = [
         low(Case::of(GARDEN, WEEK)),
