@@ -250,7 +250,7 @@ impl Error {
     pub fn check_named(field: &str, named: &[Uuid], known: &HashSet<Uuid>, what: &str) -> Result<(), Self> {
         match named.iter().position(|id| !known.contains(id)) {
             None => Ok(()),
-            Some(index) => Err(Self::NoSuch { hint: format!("{field}[{index}]: is none of {what}") }),
+            Some(index) => Err(Self::NoSuch { hint: format!("{field}[{index}]: is not one of {what}") }),
         }
     }
 

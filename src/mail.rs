@@ -43,7 +43,7 @@ impl Mailer {
     /// A setting is unusable.
     pub fn new(settings: &config::Mail, clock: Clock, random: Random) -> Result<Option<Self>, MailError> {
         let Some(smtp_url) = &settings.smtp_url else { return Ok(None) };
-        let url = Url::parse(&smtp_url.0).map_err(|_| MailError("mail.smtp_url: is no URL".to_owned()))?;
+        let url = Url::parse(&smtp_url.0).map_err(|_| MailError("mail.smtp_url: is not a URL".to_owned()))?;
         let host = url.host_str().ok_or_else(|| MailError("mail.smtp_url: names no host".to_owned()))?;
         let tls = || TlsParameters::new(host.trim_matches(['[', ']']).to_owned()).map_err(failed);
         let (port, tls) = match url.scheme() {
@@ -60,7 +60,7 @@ impl Mailer {
             builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(password)));
         }
         let from = settings.from.as_deref().unwrap_or_default();
-        let from = from.parse().map_err(|_| MailError("mail.from: is no e-mail address".to_owned()))?;
+        let from = from.parse().map_err(|_| MailError("mail.from: is not an e-mail address".to_owned()))?;
         Ok(Some(Self { transport: builder.build(), from, clock, random }))
     }
 

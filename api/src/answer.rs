@@ -318,7 +318,7 @@ impl ApiResponse for Csv {
             ("X-Rows-Matched", "Rows that `metricFilters` leaves, on all pages", count()),
             ("X-Rows-Known", "Rows that were read for the table, in both windows", count()),
             ("X-Total-Rows-Capped", "True if the rows were cut at the fetch ceiling", flag()),
-            ("X-Has-More", "True if rows that match follow those of the file", flag()),
+            ("X-Has-More", "True if more rows match than the file holds", flag()),
         ];
         let rows = rows.map(|(name, description, schema)| {
             header(name, false, &format!("{description}; absent if that is not known in advance."), schema)

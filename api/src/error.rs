@@ -57,7 +57,7 @@ macro_rules! codes {
                 match self { $(Self::$name => $text),* }
             }
 
-            /// When the code is sent.
+            /// The cases in which the code is sent.
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$name => $meaning.trim_ascii()),* }
@@ -169,7 +169,7 @@ codes! {
         "Send the request again after `Retry-After` seconds.";
     /// A fault of the server.
     Internal INTERNAL_SERVER_ERROR "internal_error" "An unexpected error occurred."
-        "Try again, each time after a longer pause. Give the correlation id to whoever runs the service.";
+        "Try again, each time after a longer pause. Give the correlation id to the operator of the service.";
     /// The search engine did not answer in time.
     SearchEngineUnavailable SERVICE_UNAVAILABLE "search_engine_unavailable" "An unexpected error occurred."
         "Try again after `Retry-After` seconds.";

@@ -37,7 +37,7 @@ struct Strict<'p> {
 }
 
 impl Strict<'_> {
-    /// Reads what stands at the path and `segment` below it.
+    /// Reads the value at the path and `segment` below it.
     fn below<T, E>(
         &mut self,
         segment: fmt::Arguments<'_>,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_by_its_place() {
+    fn invalid_json_is_refused_with_its_position() {
         for (text, said) in [
             ("{", ": ends too early at line 1, column 1"),
             ("{\"a\":\n nope}", ": is not JSON at line 2, column 3"),
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everything_else_is_read_as_it_is_written(value in values()) {
+        fn every_other_value_is_read_unchanged(value in values()) {
             let text = value.to_string();
             prop_assert_eq!(parse(text.as_bytes()), Ok(serde_json::from_str(&text).unwrap()));
         }

@@ -86,8 +86,8 @@ pub struct Operation {
     pub feature: Option<Feature>,
     /// On reads: kind of the answer's tag.
     pub etag: EtagKind,
-    /// On reads: true if the answer may cost the caller money at a provider. Such a read answers no `HEAD`, and with the session
-    /// cookie none that another site brought about.
+    /// On reads: true if the answer may cost the caller money at a provider. Such a read refuses `HEAD`, and
+    /// cross-site requests with the session cookie.
     pub is_paid: bool,
     /// Its end, if another operation replaces it.
     pub deprecated: Option<Deprecated>,

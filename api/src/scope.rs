@@ -4,7 +4,7 @@ use poem::Error;
 
 use crate::error::{ApiError, Code};
 
-/// What a client may do with an access token, beside learning who its person is.
+/// A permission of an access token, beside learning who its person is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// Read search data and records.
@@ -29,7 +29,7 @@ impl Scope {
         }
     }
 
-    /// What a token with this scope can do.
+    /// The actions that the scope permits.
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -107,7 +107,7 @@ impl Scopes {
     }
 }
 
-/// What the caller of a request may do, as request data.
+/// The permissions of a request's caller, as request data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Granted {
     /// The scopes that the token was issued for.

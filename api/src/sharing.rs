@@ -92,7 +92,7 @@ pub struct ShareLink {
     /// Public page of the link, for people: totals and a chart; only for callers who may manage links.
     #[oai(validator(max_length = 2048))]
     pub url: Option<String>,
-    /// Public URL of the link for programs, that of `getSharedPerformance`; only for callers who may manage links.
+    /// Public URL of the link for programs, the URL of `getSharedPerformance`; only for callers who may manage links.
     #[oai(validator(max_length = 2048))]
     pub api_url: Option<String>,
     /// Name of the user who made it, or else that user's verified e-mail address; absent if the user is unknown or has left.

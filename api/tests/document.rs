@@ -101,7 +101,7 @@ fn every_word_of_an_enumeration_has_a_name_that_a_generated_client_can_use() {
 }
 
 #[test]
-fn every_query_parameter_says_what_it_is_shows_an_example_and_tells_what_happens_without_it() {
+fn every_query_parameter_has_a_description_an_example_and_a_default() {
     let document = document(&Locations::relative());
     let operations =
         document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());

@@ -210,7 +210,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn whatever_is_encoded_is_read_back(value in "\\PC{1,40}") {
+    fn every_encoded_text_is_read_back(value in "\\PC{1,40}") {
         let encoded = value.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat();
         let pairs = QueryPairs::of(&format!("keyword={encoded}")).unwrap();
         let read = api::classifications::BrandedKeywordParams::read(&pairs).unwrap();

@@ -22,7 +22,7 @@ async fn answer(method: Method, path: &str, body: Option<&str>) -> (u16, String)
 }
 
 #[tokio::test]
-async fn a_path_id_that_is_no_uuid_is_not_found() {
+async fn a_path_id_other_than_a_uuid_is_not_found() {
     let good = Some(r#"{"name":"Shops"}"#);
     for id in ["x", "%20", "01937f5e", "null"] {
         let (status, body) = answer(Method::PUT, &format!("/api/tags/{id}"), good).await;

@@ -1,4 +1,4 @@
-//! Speed and size of the service; each figure stands beside a baseline that the same run measures.
+//! Speed and size of the service; each figure is beside a baseline that the same run measures.
 //!
 //! Three processes take part: the service, the baseline, and this one, which generates the load. `cargo bench --bench
 //! service` measures everything; `-- warm`, `-- cold`, `-- memory`, `-- start`, `-- engine`, `-- writes` select parts.

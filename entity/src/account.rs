@@ -28,7 +28,7 @@ pub struct Model {
     pub upstream_issuer: Option<String>,
     /// The person's identifier at that issuer; unique there.
     pub upstream_subject: Option<String>,
-    /// True if an operator added the account or made a link for it. Others may come in only while the settings or an invitation allow
+    /// True if an operator added the account or made a link for it. Others may sign in only while the settings or an invitation allow
     /// their address.
     pub added_by_operator: bool,
     /// The address by which an operator added the account, folded for comparison. Another provider may have changed `email` since.

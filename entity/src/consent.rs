@@ -20,7 +20,7 @@ pub struct Model {
     pub scope: String,
     /// True if the tokens are for the REST API, false if they are for the tool endpoint only.
     pub opens_api: bool,
-    /// How much of it the person lets the client do: `read`, `records` or `everything`. All rows of a person and client agree.
+    /// The person's choice: `read`, `records` or `everything`. All rows of a person and client agree.
     pub allows: String,
     /// Time of the first consent.
     pub created_at: DateTimeUtc,

@@ -1,4 +1,4 @@
-//! What all refresh tokens of a grant have in common, so that spent ones are known without a row of their own.
+//! Adds the family that all refresh tokens of a grant share, so that spent ones are known without a row of their own.
 
 use sea_orm_migration::prelude::*;
 

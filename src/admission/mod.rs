@@ -84,7 +84,7 @@ pub struct Admitted {
     pub member: Arc<Member>,
     /// The credential that the caller presented.
     pub credential: Credential,
-    /// What the credential allows.
+    /// The scopes of the credential.
     pub granted: Granted,
     /// The moment at which the records that admission depends on were read, if commits can be observed.
     pub as_of: Option<AsOf>,
@@ -110,7 +110,7 @@ pub enum AdmissionError {
     /// A write with the session cookie does not come from the service's own pages: 403.
     #[error("writes with the session cookie must come from the service's own origin")]
     ForeignOrigin,
-    /// Another site brought about a read with the session cookie that is paid for: 403.
+    /// A cross-site read with the session cookie that is paid for: 403.
     #[error("reads that are paid for with the session cookie must come from the service's own origin")]
     ForeignLink,
     /// The issuer's keys cannot be read: 503, with `Retry-After`.
@@ -128,7 +128,7 @@ impl Admitted {
         matches!(self.credential, Credential::Session { .. })
     }
 
-    /// Refuses a read that is paid for if another site brought it about in the caller's browser.
+    /// Refuses a cross-site read that is paid for.
     ///
     /// # Errors
     /// [`AdmissionError::ForeignLink`].
@@ -174,7 +174,7 @@ impl Admissions {
         }))
     }
 
-    /// The use of what is remembered of callers and share links together.
+    /// The use of both caches, callers and share links.
     #[must_use]
     pub fn remembered(&self) -> RememberedUse {
         let (callers, links) = (self.0.callers.usage(), self.0.links.usage());

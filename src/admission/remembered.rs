@@ -24,7 +24,7 @@ pub(super) struct Remembered<K, V> {
     reads: AtomicU64,
 }
 
-/// The use of what is remembered.
+/// The use of the caches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RememberedUse {
     /// The number of values in memory, valid or not.

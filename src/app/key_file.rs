@@ -1,7 +1,7 @@
 //! The key that seals stored secrets: the configured one, or one in a file that only its owner can read.
 //!
-//! While the key is being replaced, the file holds two lines: the new key, then the previous one. Whoever seals holds a lock
-//! on the file, and whoever replaces the key holds it alone.
+//! While the key is being replaced, the file holds two lines: the new key, then the previous one. Sealing takes a shared
+//! lock on the file, replacing the key an exclusive one.
 
 use std::{
     fs::{self, File, TryLockError},

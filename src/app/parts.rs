@@ -68,7 +68,7 @@ pub fn demo_people(config: &Config, address: SocketAddr, base_url: &str) -> Resu
     let is_exposed = |url: &str| !Url::parse(url).is_ok_and(|url| is_loopback(&url));
     match addresses.into_iter().find(|(_, url)| is_exposed(url)) {
         Some((setting, url)) if config.identity.demo_sign_in == Some(true) => Err(Error::invalid(format!(
-            "{setting}: {url} is no loopback address, and with identity.demo_sign_in the embedded issuer signs demo people in without a \
+            "{setting}: {url} is not a loopback address, and with identity.demo_sign_in the embedded issuer signs demo people in without a \
              password. Remove identity.demo_sign_in, set identity.issuer to an issuer of your own, or use a loopback address such as \
              127.0.0.1"
         ))),

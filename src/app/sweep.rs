@@ -40,7 +40,7 @@ impl Sweeper {
             if let Some(provider) = &sweeper.provider
                 && let Err(error) = provider.sign_out_the_unwelcome().await
             {
-                tracing::warn!(%error, "those who may not come in any more could not be signed out");
+                tracing::warn!(%error, "people who may no longer sign in could not be signed out");
             }
             loop {
                 tokio::time::sleep(EVERY).await;

@@ -90,7 +90,7 @@ pub async fn login(
 
 /// The URL of the metadata by RFC 8414: the well-known path goes between the host and the path of the issuer.
 fn metadata_address(issuer: &str) -> Result<String, LoginError> {
-    let mut url = Url::parse(issuer).map_err(|_| LoginError::Failed(format!("{issuer} is no address")))?;
+    let mut url = Url::parse(issuer).map_err(|_| LoginError::Failed(format!("{issuer} is not a URL")))?;
     let path = format!("/.well-known/oauth-authorization-server{}", url.path().trim_end_matches('/'));
     url.set_path(&path);
     Ok(url.into())
@@ -100,7 +100,7 @@ fn metadata_address(issuer: &str) -> Result<String, LoginError> {
 fn code(answer: &reqwest::Response, state: &str, issuer: &str) -> Result<String, LoginError> {
     let location = answer.headers().get("location").and_then(|value| value.to_str().ok());
     let location = location.filter(|location| location.starts_with(REDIRECT_URI)).ok_or(LoginError::NeedsBrowser)?;
-    let url = Url::parse(location).map_err(|_| LoginError::Failed("the redirect is no address".to_owned()))?;
+    let url = Url::parse(location).map_err(|_| LoginError::Failed("the redirect is not a URL".to_owned()))?;
     let find = |name: &str| url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     if find("state").as_deref() != Some(state) || find("iss").is_some_and(|iss| iss != issuer) {
         return Err(LoginError::Failed("the redirect does not answer this request".to_owned()));

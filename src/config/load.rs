@@ -253,12 +253,12 @@ mod tests {
             (
                 "[rate_limit]\ntrusted_proxies = [\"10.0.0.0/33\"]",
                 &[],
-                &["`rate_limit.trusted_proxies`", "10.0.0.0/33 is no address or network", "192.168.0.0/16"],
+                &["`rate_limit.trusted_proxies`", "10.0.0.0/33 is not an address or network", "192.168.0.0/16"],
             ),
             (
                 "",
                 &[("SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "10.0.0.1, proxy")],
-                &["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "`rate_limit.trusted_proxies`", "proxy is no address"],
+                &["SIGHTLINE_RATE_LIMIT__TRUSTED_PROXIES", "`rate_limit.trusted_proxies`", "proxy is not an address"],
             ),
             (
                 "[rate_limit]\nclient_address_header = \"X Real IP\"",

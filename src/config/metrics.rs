@@ -8,6 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Metrics {
-    /// The address that serves them. Whoever reaches it can read them. Without it they are not served.
+    /// The address that serves them. Everybody who reaches it can read them. Without it they are not served.
     pub listen: Option<SocketAddr>,
 }

@@ -75,7 +75,7 @@ impl FromStr for Price {
         };
         price().ok_or_else(|| {
             format!(
-                "{text:?} is no price; allowed is AMOUNT CURRENCY INTERVAL, such as \"2900 EUR month\": the amount in the currency's \
+                "{text:?} is not a price; allowed is AMOUNT CURRENCY INTERVAL, such as \"2900 EUR month\": the amount in the currency's \
                  minor unit up to {MAX_AMOUNT}, the code of ISO 4217, and month or year"
             )
         })
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_is_read_as_it_is_written_and_shown_in_the_major_unit() {
+    fn a_price_is_read_in_minor_units_and_shown_in_the_major_unit() {
         for (text, major) in [
             ("2900 EUR month", "29.00"),
             ("29005 USD year", "290.05"),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_refused_with_an_example() {
+    fn an_invalid_price_is_refused_with_an_example() {
         for text in [
             "",
             "2900",

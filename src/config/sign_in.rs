@@ -17,9 +17,9 @@ pub struct SignIn {
     pub client_id: Option<String>,
     /// The client's secret.
     pub client_secret: Option<Secret>,
-    /// Domains whose verified addresses may come in. Subdomains are other domains.
+    /// Domains whose verified addresses may sign in. Subdomains are other domains.
     pub allowed_domains: Vec<String>,
-    /// Verified addresses that may come in.
+    /// Verified addresses that may sign in.
     pub allowed_emails: Vec<String>,
     /// True if the provider verifies every address, although it does not say so.
     pub emails_are_verified: bool,
@@ -55,7 +55,7 @@ impl SignIn {
         allow(
             self.allowed_domains.iter().all(|domain| is_domain(domain)),
             "identity.sign_in.allowed_domains",
-            "domains such as example.org, each as it stands after the @, without wildcards",
+            "domains such as example.org, the part after the @, without wildcards",
         )?;
         allow(
             self.allowed_emails.iter().all(|email| email.is_ascii() && email.parse::<Address>().is_ok()),

@@ -92,7 +92,7 @@ pub struct KnownSite {
     pub topic: String,
 }
 
-/// Returns the demo people in the order of [`PEOPLE`], creating missing ones. Whoever has deleted their data is not created.
+/// Returns the demo people in the order of [`PEOPLE`], creating missing ones. People who deleted their data are not created.
 pub async fn people(
     db: &DatabaseConnection,
     departures: &Departures,

@@ -57,7 +57,7 @@ impl IdentityProvider {
         let bound = grant.client_id == client_id
             && code.redirect_uri == redirect_uri
             && same(&pkce_challenge(verifier), &code.challenge);
-        // Whoever signed out, or lost their sessions with their password, gives nothing any more.
+        // The person signed out, or lost their sessions with their password.
         if !self.is_running(grant.issuer_session_id).await? {
             grants::end(&self.db, &grant, self.clock.now()).await?;
             return Err(unusable());

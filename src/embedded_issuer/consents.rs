@@ -1,5 +1,5 @@
 //! Remembered consents: a person is asked once per client and address, and again when the client asks for more or leads elsewhere.
-//! How much of it the client may do is one choice for all its addresses.
+//! The extent of the consent is one choice for all addresses of the client.
 
 use api::scope::Scopes;
 use entity::consent::{ActiveModel, Column, Entity, Model};
@@ -16,9 +16,9 @@ use super::{
 };
 use crate::{identity::allowance::Allowance, web::page::permissions::choices};
 
-/// What a person is asked about a client. The answer counts for all that the client was ever allowed, so the question covers that, too.
+/// The question to a person about a client. The answer counts for all that the client was ever allowed, so the question covers that, too.
 pub(super) struct Question {
-    /// What the client may do in the API, if the person allows everything.
+    /// The scopes of the client in the API, if the person allows everything.
     pub rights: Scopes,
     /// True if it gets tokens for the REST API, false if it gets those for the tool endpoint only.
     pub opens_api: bool,

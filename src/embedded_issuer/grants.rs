@@ -20,7 +20,7 @@ pub use crate::identity::grants::{counts, end, end_all, find, of_client, of_subj
 /// Authorizations of one person in an hour, in all browsers and for all clients.
 const MAX_PER_HOUR: u32 = 120;
 
-/// What an authorization rests on.
+/// The reason why a client is authorized.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Basis {
     /// The person allows it now, and this much.

@@ -54,7 +54,7 @@ impl From<account::Model> for Person {
 
 impl IdentityProvider {
     /// Returns the person with this subject. A demo person is unknown where demo people are not present, and so is the holder of an
-    /// account who may not come in any more.
+    /// account who may no longer sign in.
     pub(super) async fn person(&self, subject: &str) -> Result<Option<Person>, DbErr> {
         if let Some(person) = demo::by_subject(subject) {
             return Ok(self.settings.demo_people.then(|| person.into()));

@@ -38,7 +38,7 @@ impl IdentityProvider {
         if now >= row.expires_at {
             return Err(unusable());
         }
-        // Before anything else is judged: whoever has a copy learns nothing by asking for what is refused.
+        // Before anything else is judged, so that the holder of a copy learns nothing from refusals.
         if row.spent_at.is_some() {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());

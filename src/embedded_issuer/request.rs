@@ -132,7 +132,7 @@ pub(super) fn judge(
     }
     let prompts: Vec<_> = words(parameters.get("prompt").unwrap_or_default());
     if prompts.len() > 1 && prompts.iter().any(|prompt| prompt == "none") {
-        return Err(Refusal("invalid_request", "prompt=none stands alone."));
+        return Err(Refusal("invalid_request", "prompt=none must be the only prompt."));
     }
     Ok(AuthorizationRequest {
         challenge: challenge(parameters)?,

@@ -26,7 +26,7 @@ pub(super) fn has(scope: &str, one: &str) -> bool {
     scope.split(' ').any(|named| named == one)
 }
 
-/// What a client may do in the API that asked for `scope`: everything, if it names none of the API's scopes.
+/// The API's scopes in `scope`, or all of them if it names none.
 pub(super) fn rights(scope: &str) -> Scopes {
     Scopes::asked(scope.split(' '))
 }

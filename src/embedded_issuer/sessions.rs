@@ -135,8 +135,8 @@ impl IdentityProvider {
         Ok(Begun { value })
     }
 
-    /// Moves the browser of `session`, with its session at the service, to a session with a new id and cookie value. Whatever else
-    /// belongs to the old id can then be ended. Returns the new id and value.
+    /// Moves the browser of `session`, with its session at the service, to a session with a new id and cookie value. Everything else
+    /// of the old id can then be ended. Returns the new id and value.
     pub(super) async fn move_session(
         &self,
         db: &impl ConnectionTrait,

@@ -49,7 +49,7 @@ type Incoming = BoxBody<Bytes, std::io::Error>;
 /// this looks only at what is in memory. A token that has been revoked since may use a known caller's memory, and nothing else.
 pub type IsKnown = Box<dyn Fn(&HeaderMap) -> bool + Send + Sync>;
 
-/// What bodies may take.
+/// The memory and the places for request bodies.
 pub struct Bodies {
     /// Steps of memory.
     all: Arc<Semaphore>,

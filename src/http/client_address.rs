@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_the_last_hop_that_is_no_proxy() {
+    fn the_client_is_the_last_untrusted_hop() {
         let cases: [(&[&str], &str); 12] = [
             (&["192.0.2.1"], "192.0.2.1"),
             (&["203.0.113.7, 192.0.2.1"], "192.0.2.1"),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_no_proxy_is_not_asked() {
+    fn headers_of_untrusted_peers_are_ignored() {
         for header in ["x-forwarded-for", "forwarded", "x-real-ip"] {
             assert_eq!(client(header, "192.0.2.9", &["192.0.2.1"]), "192.0.2.9");
         }

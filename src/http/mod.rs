@@ -1,6 +1,6 @@
 //! The HTTP layers around the operations: one stack of functions.
 //!
-//! A layer refuses with an error, and only [`errors`] writes error bodies. Only [`version`] stands around it and answers itself,
+//! A layer refuses with an error, and only [`errors`] writes error bodies. Only [`version`] is outside it and answers itself,
 //! because it brings error bodies into the terms of older versions. Layers pass data inwards as request data ([`operation`],
 //! [`request_id`], [`CountedAs`](rate_limit::CountedAs), the caller and the access). They pass data outwards as error data
 //! ([`Challenge`](authenticate::Challenge), the state of a rate limit) and as headers.

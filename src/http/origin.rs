@@ -1,7 +1,7 @@
 //! Refuses requests to the tool endpoint that a page of another site sent, or that were sent to a foreign host name.
 //!
 //! An attacker's page can make its own name resolve to this machine (DNS rebinding), and the protocol requires servers to refuse such
-//! requests. Assistants are no pages and send no `Origin`.
+//! requests. Assistants are not pages and send no `Origin`.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl OwnOrigins {
 fn refusal(name: &str, root: &Url) -> poem::Error {
     let origin = root.origin().ascii_serialization();
     let hint = format!(
-        "{name}: must be that of {origin}. Assistants send no Origin; whoever runs the service sets mcp.url to the address in use, and \
+        "{name}: must be {origin}. Assistants send no Origin; the operator of the service sets mcp.url to the address in use, and \
          lists the origins of other pages in cors.origins."
     );
     ApiError::new(Code::Forbidden).hint(hint).into()

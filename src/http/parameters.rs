@@ -1,4 +1,4 @@
-//! Judges the names of query parameters, for every operation and from its declaration. This layer stands behind the checks of rights, so
+//! Judges the names of query parameters, for every operation and from its declaration. This layer is behind the checks of rights, so
 //! that a refusal never reveals what exists.
 
 use std::sync::Arc;

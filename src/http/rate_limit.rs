@@ -246,7 +246,7 @@ mod tests {
 
     /// Pages and documents are counted by address. Only a refusal tells so, because shared caches keep the others.
     #[tokio::test]
-    async fn every_path_is_counted_but_those_of_probes_and_keys() {
+    async fn every_path_is_counted_except_probes_and_keys() {
         let (clock, _) = Clock::manual(noon());
         let client = client(Some(Arc::new(RateLimits::new(clock))), 0);
         let status = async |path: &str| client.get(path).send().await.0;

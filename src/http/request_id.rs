@@ -1,6 +1,6 @@
 //! Gives each request an id. It is in the response, in the log lines and, on 5xx, in the body.
 //!
-//! Each request is a line of the log, but for those whose number nothing else bounds: a sum a minute tells how many they were.
+//! Each request is a line of the log, except requests that nothing else bounds: one line a minute tells their number.
 
 use std::sync::Arc;
 

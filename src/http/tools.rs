@@ -40,7 +40,7 @@ pub async fn without_cookies<E: Endpoint>(next: Arc<E>, mut request: Request) ->
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// The layer that tells people who open the endpoint at `address` in a browser what to do with it. They have no token, so it stands before
+/// The layer that tells people who open the endpoint at `address` in a browser what to do with it. They have no token, so it is before
 /// authentication.
 ///
 /// # Errors

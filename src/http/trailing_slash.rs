@@ -31,7 +31,7 @@ pub async fn lead<E: Endpoint>(pages: Methods, next: Arc<E>, request: Request) -
 fn page(uri: &Uri, pages: &[(&str, &str)]) -> Option<String> {
     let is_own = uri.path().starts_with('/') && !uri.path().starts_with("//") && !uri.path().contains('\\');
     let path = uri.path().strip_suffix('/').filter(|path| !path.is_empty())?;
-    // The first pattern is that of the path, as it is for `Allow`; those that stand for any come later.
+    // The first match is the path's own pattern, as for `Allow`; patterns for any path come later.
     let found = || pages.iter().find(|(known, _)| is_at(known, path));
     let has_page = || found().is_some_and(|(_, methods)| methods.contains("GET"));
     let is_program = PROGRAMS.iter().any(|start| is_below(start, path));

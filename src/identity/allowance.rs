@@ -1,4 +1,4 @@
-//! How much a person allows an application, whatever it asks for. The choice is kept with the consent.
+//! The extent to which a person allows an application. The choice is kept with the consent.
 
 use api::scope::{Scope, Scopes};
 

@@ -114,7 +114,7 @@ pub fn is_of_another_origin(headers: &HeaderMap, origin: &str) -> bool {
     headers.contains_key(header::ORIGIN) && !is_same_origin(headers, origin)
 }
 
-/// Returns whether a browser says that another site brought the request about: by a link, a form or something embedded.
+/// Returns whether a browser says that the request is from another site: by a link, a form or something embedded.
 #[must_use]
 pub fn is_from_elsewhere(headers: &HeaderMap) -> bool {
     headers.get_all("sec-fetch-site").iter().any(|site| ["cross-site", "same-site"].iter().any(|other| site == other))

@@ -79,7 +79,7 @@ impl Departures {
         format!("{:x}", mac.finalize().into_bytes())
     }
 
-    /// Stores that a person leaves, whose trial has been whatever became of it.
+    /// Stores that a person leaves, and that their trial is used up.
     pub async fn note(
         &self,
         tx: &DatabaseTransaction,

@@ -25,7 +25,7 @@ pub const EMBEDDED: &str = "embedded";
 
 /// The error for an issuer URL that may not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is no usable issuer: https is required (http only on loopback), without user, query and fragment")]
+#[error("{0} is not a usable issuer: https is required (http only on loopback), without user, query and fragment")]
 pub struct UnusableIssuer(String);
 
 /// A client of one `OpenID` Connect issuer.
@@ -49,7 +49,7 @@ impl Issuer {
         Ok(Self { people: url.clone(), url, http, document: Reading::new(clock) })
     }
 
-    /// Stores the people of this issuer under the same name at whatever URL it is. For the embedded issuer, whose URL is the
+    /// Stores the people of this issuer under the same name at every URL. For the embedded issuer, whose URL is the
     /// service's own and may change.
     #[must_use]
     pub fn embedded(self) -> Self {

@@ -25,8 +25,8 @@ pub async fn with_hash(db: &impl ConnectionTrait, hash: &str) -> Result<Option<I
     Entity::find().filter(Column::Hash.eq(hash)).one(db).await
 }
 
-/// Ends a session, the sessions of the service that began with it, and what the documentation's page may do by it. Other clients
-/// keep the access that they were given.
+/// Ends a session, the sessions of the service that began with it, and the grant of the documentation's page. Other clients keep
+/// their access.
 ///
 /// The session goes first: a code that is redeemed afterwards is refused.
 pub async fn end(db: &impl ConnectionTrait, id: Uuid, now: DateTime<Utc>) -> Result<(), DbErr> {

@@ -86,7 +86,7 @@ pub struct AccessToken {
     pub client_id: String,
     /// Scopes, as the token names them.
     pub scopes: Vec<String>,
-    /// What they allow in the API.
+    /// The scopes of the token.
     pub rights: Scopes,
     /// `iat`, in whole seconds.
     pub issued_at: DateTime<Utc>,

@@ -84,7 +84,7 @@ struct Body {
     scp: Option<Words>,
     email: Option<String>,
     email_verified: Option<bool>,
-    /// Of any type, since nobody is refused for their name.
+    /// A value of any type, since nobody is refused for their name.
     name: Option<serde_json::Value>,
     sightline_grant: Option<Uuid>,
     /// The grant type, as some issuers state it: text, or a list.
@@ -191,7 +191,7 @@ impl Verifier {
         let not_before = body.nbf.map(instant).transpose()?;
         let auth_time = body.auth_time.map(instant).transpose()?;
         if !is_of_a_person(&body) {
-            return Err(TokenError::Invalid("stands for a client, not for a person"));
+            return Err(TokenError::Invalid("belongs to a client, not to a person"));
         }
         if [&body.sub, &body.jti, &body.client_id].iter().any(|id| id.is_empty() || id.len() > MAX_ID_CHARS) {
             return Err(TokenError::Invalid("an identifier is empty or too long"));
@@ -285,7 +285,7 @@ fn header_of(token: &str) -> Result<Header, TokenError> {
     if signature.is_empty() {
         return Err(TokenError::Invalid("no signature"));
     }
-    let decoded = URL_SAFE_NO_PAD.decode(header).map_err(|_| TokenError::Invalid("header is no base64url"))?;
+    let decoded = URL_SAFE_NO_PAD.decode(header).map_err(|_| TokenError::Invalid("header is not base64url"))?;
     let header: Header = serde_json::from_slice(&decoded).map_err(|_| TokenError::Invalid("header"))?;
     let hostile = [&header.crit, &header.b64, &header.jwk, &header.jku, &header.x5u, &header.zip, &header.enc];
     if hostile.iter().any(|member| member.is_some()) {

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn series_are_shown_to_those_who_ask() {
+    fn series_are_shown_on_request() {
         let answer = json!({ "data": { "visibility": { "index": 31.896, "series": [{ "index": 30.1 }] } } });
         let insights = |has_series| {
             success(tool("get_query_insights"), answer.clone(), Size { rows: 10, is_asked: false, has_series }, None)

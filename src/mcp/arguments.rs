@@ -61,7 +61,7 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
         let whose = if declared.kind.is_empty() { "this tool".to_owned() } else { format!("kind={}", declared.kind) };
-        return Err(ApiError::invalid(name, &format!("is no argument of {whose}; it takes {}", listed(&names))));
+        return Err(ApiError::invalid(name, &format!("is not an argument of {whose}; it takes {}", listed(&names))));
     }
     let named = Named { by_calendar: by_calendar(offer), ..Named::default() };
     // A body without members is one, too: the operation says which it lacks.
@@ -330,7 +330,11 @@ mod tests {
             ("get_countries", json!({}), "property: is required; list_properties gives ids, domains and site URLs"),
             ("get_countries", json!({ "property": " " }), "property: is required"),
             ("get_countries", json!({ "property": ["a"] }), "property: must be one value"),
-            ("get_countries", json!({ "property": "a", "site": 1 }), "site: is no argument of this tool; it takes "),
+            (
+                "get_countries",
+                json!({ "property": "a", "site": 1 }),
+                "site: is not an argument of this tool; it takes ",
+            ),
             ("get_countries", json!({ "property": "a", "limit": 501 }), "limit: must be a whole number from 1 to 500"),
             ("get_countries", json!({ "property": "a", "limit": 0 }), "limit: must be a whole number from 1 to 500"),
             ("get_countries", json!({ "property": "a", "limit": "+5" }), "limit: must be a whole number from 1 to 500"),
@@ -338,7 +342,7 @@ mod tests {
             (
                 "explain_click_change",
                 json!({ "property": "a", "explain": false }),
-                "explain: is no argument of this tool",
+                "explain: is not an argument of this tool",
             ),
             (
                 "explain_click_change",
@@ -360,7 +364,11 @@ mod tests {
                 json!({ "property": "a", "compareTo": "2025" }),
                 "compareTo: must be one of previous_period, previous_period_same_weekdays",
             ),
-            ("get_performance", json!({ "property": "a", "compareTo": "previous_year" }), "compareTo: is no argument"),
+            (
+                "get_performance",
+                json!({ "property": "a", "compareTo": "previous_year" }),
+                "compareTo: is not an argument",
+            ),
             ("get_performance", json!({ "property": "a", "filters": "x".repeat(65_000) }), "filters: is too long"),
             (
                 "list_records",
@@ -372,12 +380,12 @@ mod tests {
             (
                 "list_records",
                 json!({ "kind": "segments", "property": "a", "period": "last_week" }),
-                "period: is no argument of kind=segments; it takes property, limit",
+                "period: is not an argument of kind=segments; it takes property, limit",
             ),
             (
                 "list_records",
                 json!({ "kind": "tags", "property": "a" }),
-                "property: is no argument of kind=tags; it takes limit",
+                "property: is not an argument of kind=tags; it takes limit",
             ),
         ] {
             let refusal = call(tool, &arguments).unwrap_err();

@@ -105,7 +105,7 @@ async fn read(mut response: Response) -> Result<Answer, ApiError> {
 fn refusal_of(body: Value, retry_after: Option<u64>) -> ApiError {
     let Ok(body) = ErrorBody::parse_from_json(Some(body)) else { return ApiError::new(Code::Internal) };
     let code = Code::ALL.iter().find(|code| Some(code.as_str()) == body.code.as_deref());
-    // The argument is named in the way of `period`, the parameter in that of `compareStart`.
+    // The argument is called like `period`, the parameter like `compareStart`.
     let as_argument =
         |hint: String| hint.strip_prefix("compare: ").map_or(hint.clone(), |rest| format!("compareTo: {rest}"));
     ApiError {

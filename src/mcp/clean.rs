@@ -76,7 +76,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_clean_text_stays_as_it_is(text in any::<String>()) {
+        fn a_clean_text_stays_the_same(text in any::<String>()) {
             let once = clean_text(&text);
             prop_assert!(once.chars().count() <= LONGEST);
             prop_assert_eq!(clean_text(&once), once);

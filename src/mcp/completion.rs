@@ -28,7 +28,7 @@ pub async fn complete(
     };
     match exists {
         None => return Err(invalid("ref: names no prompt and no resource template; see prompts/list")),
-        Some(false) => return Err(invalid(&format!("argument.name: {argument} is no argument of it"))),
+        Some(false) => return Err(invalid(&format!("argument.name: {argument} is not one of its arguments"))),
         Some(true) => {}
     }
     let names = match argument {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comparisons_are_those_of_the_operations() {
+    fn comparisons_equal_the_comparisons_of_the_operations() {
         let names = [
             "previous_period",
             "previous_period_same_weekdays",

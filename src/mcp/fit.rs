@@ -162,7 +162,7 @@ impl Cutter<'_> {
 }
 
 impl Removed {
-    /// Makes a coverage that of the rows that are left.
+    /// Reduces a coverage to the rows that are left.
     fn narrow(&self, coverage: &mut Map<String, Value>) {
         if self.rows == 0 {
             return;

@@ -46,7 +46,7 @@ use crate::{config::Config, services::analyses::search_data::SearchData};
 
 pub use self::dates::dated;
 
-/// Makes the endpoint. `operations` stand behind the layers of their own, and `document` is the published document.
+/// Makes the endpoint. `operations` have their own layers, and `document` is the published document.
 #[must_use]
 pub fn endpoint(
     document: &Value,

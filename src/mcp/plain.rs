@@ -2,7 +2,7 @@
 //!
 //! The SDK starts three tasks and several channels for each message, which cost a third of a warm REST request. Where the headers and the
 //! metadata of a call are as its revision demands, only the result is left to send. The transport then asks the tool itself, and hands
-//! the call over to the SDK when there is progress to report. Whatever looks otherwise is the SDK's to answer or to refuse.
+//! the call over to the SDK when there is progress to report. Everything else is left to the SDK.
 
 use api::json;
 use poem::http::HeaderMap;

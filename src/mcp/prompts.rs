@@ -69,8 +69,8 @@ Find out why the property {property} gets fewer clicks in {period} than in {comp
 days differ, ask again for windows of as many final days.
 2. Read the split: a loss of demand means fewer searches or fewer shown results; of position, lower rankings; of the rest, snippets or the mix of \
 queries. Look at which lists (brand, queries, pages, countries, devices) hold the loss in few rows.
-3. explain_click_change with compareTo=previous_year: a loss that is there, too, is no season.
-4. compare_periods with filters on the page, country or device that stands out: is the loss there alone?
+3. explain_click_change with compareTo=previous_year: a loss that is there, too, is not seasonal.
+4. compare_periods with filters on the page, country or device that changed most: is the loss there alone?
 5. list_records with kind=annotations, property={property}, includeSystem=true: releases, campaigns and counting anomalies in the windows.
 6. If losses share a query, find_cannibalization with property={property}, period={period}: do pages take clicks from each other?
 
@@ -89,7 +89,7 @@ Review the queries of the property {property} for which several pages compete in
 1. find_cannibalization with property={property}, period={period}, limit=10.
 2. For each query, get_performance with property={property}, period={period}, scope=series and a filter on the query for the pages that share it: do \
 they take turns (competition), or appear together (two results, which can be right)?
-3. Judge each query: leave it, link to the owner, merge pages, or change the aim of a page. Pages with different intents are no fault.
+3. Judge each query: leave it, link to the owner, merge pages, or change the aim of a page. Pages with different intents are not a fault.
 
 Then write a table: query, pages with their shares, judgement, reason, next step. Order it by impressions at stake. Say which pages you could not \
 judge from search data alone.",
@@ -117,7 +117,7 @@ pub fn filled(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, Err
     let job = JOBS.iter().find(|job| job.name == name);
     let job = job.ok_or_else(|| invalid(format!("name: no prompt is called {name}; see prompts/list")))?;
     if let Some(unknown) = arguments.keys().find(|name| takes(job.name, name) != Some(true)) {
-        return Err(invalid(format!("arguments.{unknown}: is no argument of this prompt; see prompts/list")));
+        return Err(invalid(format!("arguments.{unknown}: is not an argument of this prompt; see prompts/list")));
     }
     let property = text(arguments, "property")?;
     let property =
@@ -226,7 +226,7 @@ mod tests {
                 json!({ "property": "a", "compareTo": "soon" }),
                 "arguments.compareTo: must be one of previous_period",
             ),
-            ("monthly_report", json!({ "property": "a", "days": "7" }), "arguments.days: is no argument"),
+            ("monthly_report", json!({ "property": "a", "days": "7" }), "arguments.days: is not an argument"),
             (
                 "cannibalization_review",
                 json!({ "property": "a", "compareTo": "previous_year" }),

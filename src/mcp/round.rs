@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_that_of_the_figures_beside_it() {
+    fn a_change_equals_the_difference_of_the_rounded_figures() {
         let row = json!({
             "ctr": 0.086_149, "position": 11.484, "previous": { "ctr": 0.084_951, "position": 11.455 },
             "change": { "ctr": { "absolute": 0.001_198 }, "position": { "absolute": 0.029 } },

@@ -63,7 +63,7 @@ const KEPT: [&str; 10] = [
 pub struct Arguments {
     /// The schema of each.
     pub schemas: Object,
-    /// The names of those that every call needs.
+    /// The names of required arguments.
     pub required: Vec<String>,
 }
 

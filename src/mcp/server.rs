@@ -173,7 +173,11 @@ impl ServerHandler for Server {
         if METHODS.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(format!("params: do not fit {}", request.method), None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{}: is no method here", request.method), None))
+        Err(ErrorData::new(
+            ErrorCode::METHOD_NOT_FOUND,
+            format!("{}: is not a method of this endpoint", request.method),
+            None,
+        ))
     }
 
     async fn call_tool(
@@ -242,7 +246,7 @@ impl Server {
         }
     }
 
-    /// Returns the result of a call that was answered. That of an analysis depends on the answer alone, so it is kept.
+    /// Returns the result of a call that was answered. The result of an analysis depends on the answer alone, so it is kept.
     async fn success(&self, offer: &Offer, asked: Asked, outer: &Parts) -> Written {
         let answers = &self.0.properties.search.answers;
         let key = asked.key(offer);
@@ -262,7 +266,7 @@ impl Server {
         Ok(result)
     }
 
-    /// Returns the state of a refusal. Where the caller sees nothing, it is that of the person.
+    /// Returns the state of a refusal. If the caller sees no property, it is the person's state.
     async fn state_of_refusal(
         &self,
         offer: &Offer,
@@ -275,7 +279,7 @@ impl Server {
         Ok(State::of_refusal(refusal))
     }
 
-    /// Returns the state of an answer. Where nothing is there to see, it is that of the person.
+    /// Returns the state of an answer. If the caller sees no property, it is the person's state.
     async fn state_of_answer(&self, offer: &Offer, answer: &Value, outer: &Parts) -> Result<Option<State>, ApiError> {
         let properties = &self.0.properties;
         if offer.operation.is_property_scoped() {

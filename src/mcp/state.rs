@@ -39,7 +39,7 @@ impl State {
         Self::must_reconnect(unread["hint"].as_str())
     }
 
-    /// Returns the state of a refusal, or `None` if it is no matter of a search account.
+    /// Returns the state of a refusal, or `None` if it does not concern a search account.
     #[must_use]
     pub fn of_refusal(refusal: &ApiError) -> Option<Self> {
         let is_disconnected = refusal.code == Code::SearchAccountDisconnected;
@@ -52,22 +52,22 @@ impl State {
         let growing = meta["days"]["current"]["notFinal"].as_array().map_or(0, Vec::len);
         let compares = meta["days"].get("previous").is_some();
         let (name, advice) = match status {
-            "analysed" if growing == 0 => ("analysed", "the numbers stand".to_owned()),
+            "analysed" if growing == 0 => ("analysed", "numbers are final".to_owned()),
             "analysed" if compares => (
                 "analysed",
                 format!(
-                    "the numbers stand, and end by {last_final}: {growing} later days of the window are not final, and a comparison counts \
-                     final days only. With dataState=all they stand in the series"
+                    "numbers are final and end by {last_final}: {growing} later days of the window are not final, and a comparison counts \
+                     final days only. With dataState=all they are in the series"
                 ),
             ),
             "analysed" if counts_all => (
                 "analysed",
-                format!("the numbers stand up to {last_final}; {growing} later days count, too, and still grow"),
+                format!("numbers are final up to {last_final}; {growing} later days count, too, and still grow"),
             ),
             "analysed" => (
                 "analysed",
                 format!(
-                    "the numbers stand, and end on {last_final}: {growing} later days of the window are not final and do not count. \
+                    "numbers are final and end on {last_final}: {growing} later days of the window are not final and do not count. \
                      dataState=all counts them"
                 ),
             ),
@@ -123,9 +123,9 @@ mod tests {
             { "access": "ok" }, { "access": "search_account_disconnected", "hint": "Reconnect." },
         ] });
         for (answer, name, advice) in [
-            (analysis("analysed"), "analysed", "stand"),
+            (analysis("analysed"), "analysed", "numbers are final"),
             (of_days("analysed", "final"), "analysed", "end on 2026-11-18: 2 later days of the window are not final"),
-            (of_days("analysed", "all"), "analysed", "stand up to 2026-11-18; 2 later days count, too"),
+            (of_days("analysed", "all"), "analysed", "final up to 2026-11-18; 2 later days count, too"),
             (
                 of_comparison("analysed"),
                 "analysed",

@@ -1,7 +1,7 @@
 //! The HTTP side of the protocol: one message in each `POST`, answered as JSON or as a stream of events.
 //!
-//! The SDK knows both generations of the protocol. What it answers in plain text, it is told here in advance: bodies that are no
-//! message, media types, methods. Requests are stateless, so any replica can answer any of them.
+//! The SDK knows both generations of the protocol. It answers some errors in plain text, so they are refused here first: bodies that
+//! are not a message, media types, methods. Requests are stateless, so any replica can answer any of them.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC: the parameters of a known method have another shape.
 const INVALID_PARAMS: i32 = -32602;
-/// JSON-RPC: the JSON is no message, or one that is not taken here.
+/// JSON-RPC: the JSON is not a message, or not one that is taken here.
 const INVALID_REQUEST: i32 = -32600;
 
 type Service = StreamableHttpService<Server, NeverSessionManager>;

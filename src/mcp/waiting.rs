@@ -33,7 +33,7 @@ impl Begun {
         Self(Arc::new(Mutex::new(Some(call))))
     }
 
-    /// Returns the call that `outer` brought about, once.
+    /// Returns the call of the request `outer`, once.
     pub fn of(outer: &Parts) -> Option<BoxFuture<'static, Written>> {
         outer.extensions.get::<Self>()?.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -80,7 +80,7 @@ async fn reported<T>(context: &RequestContext<RoleServer>, outer: &Parts, answer
         }
         let report = ProgressNotificationParam::new(token.clone(), f64::from(seconds))
             .with_message(format!("Reading search data for {seconds} s"));
-        // A report that cannot be delivered is no reason to give up the answer: if the client has left, the call ends by itself.
+        // A report that cannot be delivered does not end the call: if the client has left, the call ends by itself.
         let _ = context.peer.notify_progress(report).await;
     }
 }

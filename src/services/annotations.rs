@@ -35,7 +35,7 @@ const EARLIEST: NaiveDate = const { day(2000, 1, 1) };
 /// The maximum number of days that an annotation can lie ahead.
 const AHEAD: Days = Days::new(3 * 366);
 
-/// Returns the annotations of a property, newest first. With a window, returns those that overlap it.
+/// Returns the annotations of a property, newest first. With a window, returns annotations that overlap it.
 pub async fn list(
     db: &impl ConnectionTrait,
     system: &SystemAnnotations,

@@ -51,7 +51,7 @@ impl Event {
         Self::new(user_id, user_id, action)
     }
 
-    /// An event on a property. It stands in the trail of the property's owner.
+    /// An event on a property. It is in the trail of the property's owner.
     #[must_use]
     pub fn on(access: &PropertyAccess, action: AuditAction) -> Self {
         let property = access.property();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_is_read_by_its_owner_by_who_acted_and_by_whom_it_concerns() {
+    async fn an_event_is_visible_to_owner_actor_and_subject() {
         let world = World::new().await;
         let member = world.add_person("member", true).await;
         let event =

@@ -59,7 +59,7 @@ impl IfMatch {
         if self.0.is_empty() || self.0.iter().any(named) {
             Ok(())
         } else if self.0.iter().any(|list| !list.contains('"')) {
-            Err(Error::invalid("If-Match: must be a tag with its quotes, as the ETag header has it, or *"))
+            Err(Error::invalid("If-Match: must be the value of an ETag header with its quotes, or *"))
         } else {
             Err(Error::PreconditionFailed)
         }

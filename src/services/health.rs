@@ -17,7 +17,7 @@ use crate::{
 /// The time limit for a dependency to answer the check.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The longest wait of those who only ask whether the process runs. Supervisors often wait for one second.
+/// The longest wait of a liveness probe. Supervisors often wait for one second.
 const LIVE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The maximum age of a complete check.

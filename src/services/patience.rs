@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn answers_stand_in_order_and_those_that_do_not_come_are_left_out() {
+    async fn answers_keep_their_order_and_late_ones_are_left_out() {
         let (say, later) = oneshot::channel::<u32>();
         let (said, heard) = oneshot::channel::<u32>();
         let goes_on = async move {

@@ -48,7 +48,7 @@ pub fn token_hash(token: &str) -> Vec<u8> {
 }
 
 impl Links<'_> {
-    /// Returns the active links of a property, newest first. Includes their tokens only for those who may manage links.
+    /// Returns the active links of a property, newest first. Includes their tokens only for people who may manage links.
     pub async fn list(
         &self,
         db: &impl ConnectionTrait,
@@ -60,7 +60,7 @@ impl Links<'_> {
         Ok(rows.iter().rev().map(|row| self.to_api(row, access, &authors)).collect())
     }
 
-    /// Returns an active link of a property, with its token only for those who may manage links.
+    /// Returns an active link of a property, with its token only for people who may manage links.
     pub async fn one(
         &self,
         db: &impl ConnectionTrait,
@@ -103,7 +103,7 @@ impl Links<'_> {
         Ok(self.to_api(&row, &change.by, &authors))
     }
 
-    /// Converts the row to that of the API. Omits a token that the current key cannot open: the link can still be revoked.
+    /// Converts the row to an API link. Omits a token that the current key cannot open: the link can still be revoked.
     fn to_api(&self, row: &share_link::Model, access: &PropertyAccess, authors: &Authors) -> ShareLink {
         let manages = access.role() >= Role::Admin;
         let token = self.secrets.open_former(&row.sealed_token, &context(&row.id), TABLE).ok().filter(|_| manages);
@@ -149,7 +149,7 @@ pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, 
     resealing::reseal(tx, secrets, place, context).await
 }
 
-/// What a sealed token is bound to.
+/// The row that a sealed token is bound to.
 fn context(id: &Uuid) -> String {
     format!("{TABLE}/{id}")
 }

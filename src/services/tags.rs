@@ -80,7 +80,7 @@ pub async fn update(change: &MemberChange, id: Uuid, input: TagUpdate) -> Result
     let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
     change.check(&state(row.id, &row.name, row.created_at, row.updated_at))?;
     if input.name.is_none() && input.order.is_none() {
-        return Err(Error::invalid("body: says nothing to change; send name, order or both"));
+        return Err(Error::invalid("body: changes nothing; send name, order or both"));
     }
     let same_key = input.name.as_deref().map(|name| Column::NameKey.eq(entity::key(name)));
     let others = Entity::of_user(user_id).filter(Column::Id.ne(id));
@@ -191,7 +191,9 @@ async fn check_not_full(tx: &DatabaseTransaction, tag_ids: &[Uuid]) -> Result<()
         let carried = property_tag::Entity::find().select_only().column(TagId).filter(TagId.is_in(tag_ids.to_vec()));
         let full = carried.group_by(TagId).having(PropertyId.count().gt(MAX_PROPERTIES));
         if let Some(tag) = full.into_tuple::<Uuid>().one(tx).await? {
-            return Err(Error::invalid(format!("tagIds: {tag} is on {MAX_PROPERTIES} properties, the most there are")));
+            return Err(Error::invalid(format!(
+                "tagIds: {tag} is already on {MAX_PROPERTIES} properties, the maximum"
+            )));
         }
     }
     Ok(())

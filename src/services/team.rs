@@ -68,7 +68,7 @@ fn theirs(user: &user::Model, now: DateTime<Utc>) -> Condition {
     }
 }
 
-/// Converts grants to those of the API for the person who received them.
+/// Converts grants to API grants, for the person who received them.
 async fn as_received(db: &impl ConnectionTrait, rows: Vec<team_grant::Model>) -> Result<Vec<TeamGrant>, Error> {
     let owners =
         user::Entity::find().filter(user::Column::Id.is_in(rows.iter().map(|row| row.owner_id))).all(db).await?;
@@ -140,9 +140,9 @@ pub async fn update(change: &MemberChange, config: &Config, id: Uuid, input: Gra
         (named, all) => Some(Coverage::of(named, all)?),
     };
     if input.role.is_none() && coverage.is_none() {
-        return Err(Error::invalid("body: says nothing to change; send role, propertyIds or allProperties: true"));
+        return Err(Error::invalid("body: changes nothing; send role, propertyIds or allProperties: true"));
     }
-    // Its time tells the states of a grant apart, so a change is later than the one before even if the clock is not.
+    // `updated_at` is the version of a grant, so it always increases, even within a millisecond.
     let later = Ord::max(change.now, row.updated_at + TimeDelta::milliseconds(1));
     let mut row = row.into_active_model();
     if let Some(role) = input.role {
@@ -293,7 +293,7 @@ pub async fn check_own(
     {
         return Err(Error::RoleTooLow { needed: Role::Owner, at: Some(format!("propertyIds[{index}]")) });
     }
-    Error::check_named("propertyIds", named, &own, "your own properties")
+    Error::check_named("propertyIds", named, &own, "your properties")
 }
 
 /// Fails if the owner's plan does not include a team.
@@ -301,7 +301,7 @@ fn require_team(config: &Config, owner: &user::Model, now: DateTime<Utc>) -> Res
     Entitlement::of(config, owner, now).require(Feature::Team, || Responsible::Caller)
 }
 
-/// Converts a grant to that of the API for its owner.
+/// Converts a grant to an API grant, for its owner.
 async fn as_made(db: &impl ConnectionTrait, row: team_grant::Model) -> Result<TeamGrant, Error> {
     let mut named = named_in(db, std::slice::from_ref(&row)).await?;
     Ok(to_api(row, &mut named))

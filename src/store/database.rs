@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_transaction_that_nobody_waits_for_any_more_takes_no_later_write_with_it() {
+    async fn an_abandoned_transaction_does_not_contain_later_writes() {
         // `SQLite` begins transactions in the process, so there is no reply to hold back.
         let Some(fresh) = crate::store::postgres::fresh().await else { return };
         let relay = Relay::default();

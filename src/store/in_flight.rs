@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_no_bound() {
+    fn zero_switches_the_bound_off() {
         let in_flight = InFlight::new(0);
         let places: Vec<_> = (0..1_000).map(|_| in_flight.enter("a")).collect();
         assert!(places.iter().all(Option::is_some));

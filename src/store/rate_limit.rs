@@ -127,7 +127,7 @@ impl RateLimits {
         standing(rate, now, full_at, None)
     }
 
-    /// The number of callers without their full burst. Those who regained it since the last sweep are counted, too.
+    /// The number of callers without their full burst. Callers who regained it since the last sweep are counted, too.
     #[must_use]
     pub fn callers(&self) -> usize {
         self.lock().full_at.len()
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_whose_burst_is_full_again_are_forgotten() {
+    fn callers_with_a_full_burst_are_forgotten() {
         let (limits, hand) = limits();
         let rate = Rate::new(60, 1);
         for caller in 0..SWEEP_EVERY - 1 {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_whose_rate_has_changed_has_the_new_one() {
+    fn a_changed_rate_applies_to_known_callers() {
         let (limits, _hand) = limits();
         for _ in 0..10 {
             let _ = limits.count("a", Rate::new(1, 10));
@@ -284,7 +284,7 @@ mod tests {
 
     /// A flood of addresses with one request each does not reset the counter of another caller.
     #[test]
-    fn when_there_are_too_many_callers_those_who_spent_least_are_forgotten() {
+    fn beyond_the_maximum_callers_with_fewest_requests_are_forgotten() {
         let mut counters = Counters::default();
         let spent = ("spent".to_owned(), 60 * SECOND);
         counters.full_at = (1..=50).map(|n: i64| (n.to_string(), n)).chain([spent]).collect();

@@ -1,7 +1,7 @@
 //! Makes what was deleted from a `SQLite` file unreadable in the file.
 //!
 //! `SQLite` writes zeros over deleted rows (`secure_delete`). Two copies of them may be left: in the write-ahead log until it is emptied, and
-//! where rows once stood that `SQLite` has moved to another page since, until the file is rewritten. `user_version` in the file's header says
+//! where rows once were that `SQLite` has moved to another page since, until the file is rewritten. `user_version` in the file's header says
 //! whether it is to be rewritten, and outlives the process. `PostgreSQL` reuses the space of deleted rows by itself.
 
 use std::time::Duration;

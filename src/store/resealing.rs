@@ -21,7 +21,7 @@ pub struct Place<E: EntityTrait> {
     pub id: E::Column,
     /// The sealed column. It may be null.
     pub sealed: E::Column,
-    /// What older versions bound all values of the column to.
+    /// The context to which older versions bound all values of the column.
     pub former: Option<&'static str>,
 }
 

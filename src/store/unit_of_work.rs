@@ -23,7 +23,7 @@ pub struct UnitOfWork {
 }
 
 impl UnitOfWork {
-    /// Creates the unit of work without beginning a transaction. `admitted` is the moment of what is known of the caller.
+    /// Creates the unit of work without beginning a transaction. `admitted` is the moment at which the caller's records were read.
     #[must_use]
     pub fn new(store: &Opened, admitted: Option<AsOf>) -> Self {
         let Opened { writer, statements, bounds, .. } = store.clone();

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn content_is_packed_once_whoever_asks_first_and_leaves() {
+    async fn content_is_compressed_once_even_if_the_first_client_leaves() {
         let document = Arc::new(Document::new("text/plain", "words ".repeat(10_000).into(), Vec::new()));
         for coding in [Coding::Gzip, Coding::Brotli] {
             let first = tokio::spawn(document.clone().packed(coding));

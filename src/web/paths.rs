@@ -10,7 +10,7 @@ pub const TOOLS: &str = "/mcp";
 /// Paths with their methods, for `Allow`.
 pub type Methods = Arc<[(&'static str, &'static str)]>;
 
-/// Returns whether `path` is one of `pattern`, in which a segment that starts with a colon stands for any one, and one
+/// Returns whether `path` is one of `pattern`, in which a segment that starts with a colon matches any one, and one
 /// that starts with an asterisk for all that follow.
 #[must_use]
 pub fn is_at(pattern: &str, path: &str) -> bool {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_segment_stands_for_any_one() {
+    fn a_named_segment_matches_any_segment() {
         let pattern = "/account/sessions/:id/end";
         assert!(is_at(pattern, "/account/sessions/x/end") && is_at("/docs", "/docs") && is_at("/", "/"));
         for other in ["/account/sessions//end", "/account/sessions/x", "/account/sessions/x/y/end", "/account", ""] {

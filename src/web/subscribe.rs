@@ -47,7 +47,7 @@ enum Way {
     Checkout(Url, String),
     /// The visitor asks at this address, with their reference.
     Contact(String, Option<String>),
-    /// The visitor asks whoever runs the service.
+    /// The visitor asks the operator.
     Unknown,
 }
 
@@ -187,7 +187,7 @@ fn advice(way: &Way) -> Markup {
                     @if let Some(reference) = reference { " Name your reference: " code { (reference) } }
                 }
             },
-            Way::Unknown => p { "Plans are set by whoever runs this service. Ask them for the one you need." },
+            Way::Unknown => p { "Plans are set by the operator of this service. Ask them for the one you need." },
         }
     }
 }

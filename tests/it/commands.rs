@@ -273,7 +273,7 @@ fn plans_are_set_and_shown_without_a_server() {
 
 /// A second process on the same file is refused. A command's change is visible soon.
 #[tokio::test]
-async fn a_file_is_served_by_one_process_which_sees_what_commands_commit() {
+async fn one_process_serves_a_file_and_sees_commits_of_commands() {
     let folder = TempDir::new().unwrap();
     let server = Running::start(sightline(folder.path(), &["serve"], &[ANY_PORT]));
     let second = run(folder.path(), &["serve"], &[ANY_PORT]);

@@ -132,7 +132,7 @@ async fn an_http2_stream_that_is_not_read_is_cut_and_the_others_go_on() {
 
 /// A short answer goes to the connection's buffer whole, and its connection is idle then.
 #[tokio::test]
-async fn a_long_answer_that_is_not_read_takes_a_place_whatever_its_path_and_coding() {
+async fn an_unread_long_answer_takes_a_place_on_every_path_and_coding() {
     let app = TestApp::start(|config| config.rate_limit.max_in_flight = 2).await;
     for (path, coding) in
         [("/docs/swagger-ui.js", "gzip"), ("/openapi.json", "br"), ("/docs/swagger-ui.css", "identity")]

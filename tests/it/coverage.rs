@@ -253,7 +253,7 @@ async fn the_router_and_the_document_are_the_same_table() {
 }
 
 #[tokio::test]
-async fn other_paths_below_the_api_are_404_for_those_who_are_signed_in() {
+async fn other_paths_below_the_api_are_404_for_signed_in_people() {
     let owner = shared().actor("owner").await;
     let id = owner.property("northmoor").await;
     let paths = [

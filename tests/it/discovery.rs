@@ -3,7 +3,7 @@
 use crate::support::{app::shared, contract::DOCUMENT};
 
 #[tokio::test]
-async fn the_index_lists_what_it_can_and_says_where_the_rest_stands() {
+async fn the_index_names_operations_and_the_document() {
     let owner = shared().actor("owner").await;
     let index = owner.get("/api").await.expect(200).json["data"].clone();
     let base = &shared().service.base_url;

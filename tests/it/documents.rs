@@ -178,7 +178,7 @@ async fn the_page_and_everything_it_asks_for_is_there() {
     assert!(script.header("content-type").starts_with("text/javascript"));
 }
 
-/// Whoever can have a person, or a cache, send such headers cannot have the service lead anywhere else.
+/// An attacker who makes a browser or a cache send such headers cannot redirect people elsewhere.
 #[tokio::test]
 async fn no_header_of_a_request_changes_where_links_lead() {
     let app = TestApp::start(|config| {

@@ -62,7 +62,7 @@ fn filled(method: &Method) -> Vec<Filled> {
 }
 
 #[tokio::test]
-async fn every_read_that_needs_no_other_id_is_answered_as_it_is_filled_in() {
+async fn every_read_without_another_id_is_answered_with_its_example() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;
@@ -76,7 +76,7 @@ async fn every_read_that_needs_no_other_id_is_answered_as_it_is_filled_in() {
 }
 
 #[tokio::test]
-async fn every_record_is_created_as_it_is_filled_in_and_again_with_another_name() {
+async fn every_record_is_created_from_its_example_and_again_with_another_name() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;

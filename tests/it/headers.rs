@@ -166,7 +166,7 @@ async fn coded(owner: &Actor, path: &str, accept: &str) -> reqwest::Response {
 }
 
 #[tokio::test]
-async fn answers_are_compressed_for_those_who_ask() {
+async fn answers_are_compressed_on_request() {
     let owner = shared().actor("owner").await;
     let path = paths(&owner).await[0].0.clone();
     let plain = owner.get(&path).await.expect(200);
@@ -195,7 +195,7 @@ async fn answers_are_compressed_for_those_who_ask() {
     assert_eq!(refused.status(), 404);
 }
 
-/// A proxy that lets `GET` through and refuses `DELETE` decides by what stands in the first line, and so does the service.
+/// A proxy that lets `GET` through and refuses `DELETE` decides by the first line, and so does the service.
 #[tokio::test]
 async fn the_first_line_alone_says_what_is_asked() {
     let app = TestApp::start(|_| {}).await;

@@ -116,7 +116,7 @@ fn echoes(operation: &Documented) -> bool {
 }
 
 #[tokio::test]
-async fn parameters_of_the_conventions_are_listed_where_they_mean_nothing_or_refused_where_nothing_can_be_listed() {
+async fn conventional_parameters_without_effect_are_listed_or_refused() {
     let owner = shared().actor("owner").await;
     let property = owner.property("tinyfern").await;
     owner.made(&format!("/api/properties/{property}/share-links"), &json!({ "name": "Conventions" })).await;

@@ -206,7 +206,7 @@ async fn the_tracked_selection_is_replaced_as_a_whole() {
 }
 
 #[tokio::test]
-async fn of_two_who_change_the_same_selection_the_second_is_told() {
+async fn the_second_of_two_changes_to_a_selection_gets_412() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let tracked = ids(&list(&owner).await);
@@ -329,7 +329,7 @@ async fn the_list_says_how_fresh_it_is() {
 const SOON: Duration = Duration::from_secs(15);
 
 #[tokio::test]
-async fn the_list_and_the_health_of_accounts_do_not_wait_for_a_search_engine_that_is_away() {
+async fn lists_do_not_wait_for_an_unavailable_search_engine() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let well = list(&owner).await;

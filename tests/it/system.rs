@@ -22,7 +22,7 @@ async fn health(actor: &Actor, status: u16) -> Value {
 }
 
 #[tokio::test]
-async fn health_says_which_part_is_away() {
+async fn health_names_the_unavailable_dependency() {
     let mut app = TestApp::start(|_| {}).await;
     let anonymous = app.anonymous();
     let started = time(&dependency(&health(&anonymous, 200).await, "search_engine")["since"]);

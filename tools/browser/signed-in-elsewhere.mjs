@@ -56,7 +56,7 @@ export default async function (browser, step) {
       const eve = await browser.person('eve');
       await eve.goto(`${url}/account`);
       await eve.getByRole('link', { name: 'eve' }).click();
-      await eve.getByRole('heading', { name: 'You cannot come in with this account' }).waitFor();
+      await eve.getByRole('heading', { name: 'You cannot sign in with this account' }).waitFor();
       await eve.getByText(PEOPLE.eve.email).waitFor();
       await inspect(eve, 'elsewhere-unverified');
     });

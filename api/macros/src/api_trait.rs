@@ -128,21 +128,21 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
         return Err(Error::new_spanned(&method.sig, "an operation needs #[get(\"/…\")], post, put or delete"));
     }
     if (found.verb == "get") == found.idempotency.is_some() {
-        return Err(Error::new_spanned(&method.sig, "#[idempotency(…)] stands on every operation but get"));
+        return Err(Error::new_spanned(&method.sig, "#[idempotency(…)] is needed on every operation but get"));
     }
     if (found.access == "SessionOrOauth") != found.scope.is_some() {
-        return Err(Error::new_spanned(&method.sig, "#[scope(…)] stands on every operation that takes a token"));
+        return Err(Error::new_spanned(&method.sig, "#[scope(…)] is needed on every operation that takes a token"));
     }
     if found.path.contains("{id}") && !found.path.starts_with("/api/properties/{id}") && found.id.is_none() {
-        return Err(Error::new_spanned(&method.sig, "#[id(…)] says what record `{id}` names where it is no property"));
+        return Err(Error::new_spanned(&method.sig, "#[id(…)] names the record of `{id}` where it is not a property"));
     }
     if found.verb != "get" && found.paid {
-        return Err(Error::new_spanned(&method.sig, "#[paid] stands on get only"));
+        return Err(Error::new_spanned(&method.sig, "#[paid] is for get only"));
     }
     if found.verb != "get"
         && let Some(etag) = &found.etag
     {
-        return Err(Error::new_spanned(etag, "#[etag(…)] stands on get only"));
+        return Err(Error::new_spanned(etag, "#[etag(…)] is for get only"));
     }
     Ok(found)
 }

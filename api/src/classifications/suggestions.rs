@@ -100,7 +100,7 @@ pub enum SuggestionReason {
     LandsOnHomePage,
 }
 
-/// The evidence of a term. The metrics are those of the queries that contain it.
+/// The evidence of a term. The metrics cover the queries that contain it.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct BrandEvidence {

@@ -46,7 +46,7 @@ pub struct ProviderConnection {
     /// Advice, if the caller must act.
     #[oai(validator(max_length = 500))]
     pub hint: Option<String>,
-    /// Remaining balance: that of the last test, less what was spent here since. Absent if the provider reports none.
+    /// Remaining balance: the balance of the last test, less the charges here since. Absent if the provider reports none.
     pub balance: Option<ProviderBalance>,
     /// Time of the last test of the credentials, or of the last question that showed their state.
     pub checked_at: Option<Timestamp>,

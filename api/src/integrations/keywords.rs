@@ -181,7 +181,7 @@ pub struct KeywordResearch {
     pub rows: Vec<KeywordRow>,
 }
 
-/// The scale of a provider's difficulties. The providers compute them differently, so only those of one provider can be compared.
+/// The scale of a provider's difficulties. The providers compute them differently, so only difficulties of one provider can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
 pub enum DifficultyScale {
     /// 0, easy, to 100, hard.

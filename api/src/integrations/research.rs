@@ -17,7 +17,7 @@ pub struct ProviderMeta {
     /// Absent if the provider did not say. A request that fails
     /// has no cost here although parts of it may have been charged; `balance` counts them.
     pub cost: Option<ProviderCost>,
-    /// Remaining balance: that of the last test, less what was spent here since. Absent if the provider reports none.
+    /// Remaining balance: the balance of the last test, less the charges here since. Absent if the provider reports none.
     pub balance: Option<ProviderBalance>,
 }
 

@@ -88,7 +88,7 @@ pub struct TableCoverage {
     /// True if rows that match follow those shown: a larger offset or limit shows them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
-    /// False if rows that could not be read might stand before or among those shown: the list was cut, which the search engine
+    /// False if rows that could not be read might be before or among the rows shown: the list was cut, which the search engine
     /// does by clicks, and `sort` or `metricFilters` ask for another order. Absent without these two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_exact: Option<bool>,

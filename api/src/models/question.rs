@@ -33,7 +33,7 @@ pub struct WindowParams {
     #[param(example = "2026-11-18", resolved)]
     pub end_date: Option<NaiveDate>,
     /// `final` counts final days only. `all` also counts the days that are not final yet: their numbers grow, series mark them
-    /// with `notFinal`, and they are at most 15 minutes old. With a comparison they stand in the series only.
+    /// with `notFinal`, and they are at most 15 minutes old. With a comparison they are in the series only.
     #[param(default = "final", example = "all")]
     pub data_state: DataState,
 }

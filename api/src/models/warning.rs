@@ -33,7 +33,7 @@ pub struct Warning {
 pub enum WarningCode {
     /// A window has days on which the search engine counted wrongly or differently.
     DataIncident,
-    /// The windows have different numbers of days, so their counts are not comparable as they stand.
+    /// The windows have different numbers of days, so their counts are not directly comparable.
     UnequalWindows,
     /// A window has days that are not final, so both windows count fewer days than were asked for.
     WindowsShortened,

@@ -35,9 +35,9 @@ pub trait ParamValue: Sized {
 /// The place of a parameter in `meta.question`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InQuestion {
-    /// It always stands there, as given, as its default or as resolved.
+    /// It is always there, as given, as its default or as resolved.
     Always,
-    /// It stands there if it was given.
+    /// It is there if it was given.
     IfGiven,
     /// It stands for other parameters, which are there instead.
     Never,
@@ -71,7 +71,7 @@ pub trait QueryParams: Sized {
     fn read(query: &QueryPairs) -> Result<Self, ApiError>;
     /// Lists the parameters.
     fn document(out: &mut Vec<ParameterDoc>);
-    /// Lists the values that stand in `meta.question`.
+    /// Lists the values in `meta.question`.
     fn echo(&self, out: &mut Vec<(&'static str, Value)>);
 }
 

@@ -168,7 +168,7 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// Every comparison. One that begins with another stands before it.
+    /// Every comparison. One that begins with another comes before it.
     const ALL: [Self; 5] = [Self::AtLeast, Self::AtMost, Self::Above, Self::Below, Self::Equal];
 
     fn sign(self) -> &'static str {

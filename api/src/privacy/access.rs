@@ -95,7 +95,7 @@ pub struct Consent {
     /// Scopes that the user has allowed.
     #[oai(validator(max_length = 255))]
     pub scopes: Vec<String>,
-    /// How much of it the application may do: `read`, `records` or `everything`.
+    /// The person's choice: `read`, `records` or `everything`.
     #[oai(validator(max_length = 16))]
     pub allows: String,
     /// Time of the first consent.

@@ -92,7 +92,7 @@ pub struct Before<'r> {
 }
 
 impl<'r> Before<'r> {
-    /// Adds to each query of `now` how it stood in the comparison window. Returns the number of candidates there that satisfy the
+    /// Adds to each query of `now` its state in the comparison window. Returns the number of candidates there that satisfy the
     /// conditions of `page`.
     pub fn compare(&self, now: &mut [CannibalizedQuery], thresholds: &CannibalizationThresholds, page: &Page) -> usize {
         let states: Vec<_> = {
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_all_pages_and_only_those_that_qualify_are_listed() {
+    fn shares_count_all_pages_and_only_qualifying_pages_are_listed() {
         let pages = [("/a", page(0.0, 60.0, 2.0)), ("/b", page(0.0, 35.0, 7.5)), ("/c", page(0.0, 5.0, 30.0))];
         let query = &found(&pages).queries.rows[0];
         assert_eq!((query.pages_known, query.pages.len(), query.page_impressions), (3, 2, 100));

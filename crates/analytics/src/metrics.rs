@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_average_that_was_rounded_upstream_is_left_as_it_is() {
+    fn an_average_that_was_rounded_upstream_is_kept() {
         let rounded = Metrics::of_row(1.0, 3.0, Some(10.1));
         assert!(!rounded.are_whole());
         assert_eq!(rounded.position(), Some(10.1 * 3.0 / 3.0));

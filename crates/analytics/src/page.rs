@@ -112,7 +112,7 @@ pub struct Shown {
     pub matched: Option<usize>,
     /// True if more of these rows follow.
     pub more: Option<bool>,
-    /// True if the order is that of all rows. `None` if no order was asked for.
+    /// True if no row is missing from the order. `None` if no order was asked for.
     pub exact: Option<bool>,
 }
 

@@ -22,9 +22,9 @@ use super::{
 /// The listings that a table is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Sides<'r> {
-    /// That of the window.
+    /// The row of the window.
     pub current: Listing<'r>,
-    /// That of the comparison window.
+    /// The row of the comparison window.
     pub previous: Option<Listing<'r>>,
 }
 

@@ -94,7 +94,7 @@ impl<'de> Deserialize<'de> for TrustedProxies {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Self::parse(Vec::<String>::deserialize(from)?).map_err(|text| {
             de::Error::custom(format!(
-                "{text} is no address or network; expected a list such as [\"10.0.0.1\", \"192.168.0.0/16\", \"fd00::/8\"]"
+                "{text} is not an address or network; expected a list such as [\"10.0.0.1\", \"192.168.0.0/16\", \"fd00::/8\"]"
             ))
         })
     }

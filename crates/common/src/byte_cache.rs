@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_holds_whatever_comes() {
+    fn the_budget_holds_for_any_readings() {
         let cache = ByteCache::new(10_000);
         for n in 0..100_usize {
             cache.put(format!("{n}"), n, n * 200, noon() + TimeDelta::hours(1));

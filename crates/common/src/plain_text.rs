@@ -9,16 +9,16 @@ use regex_syntax::{
 
 /// The longest name, in characters.
 pub const LONGEST_NAME: usize = 100;
-/// What [`plain_name`] allows.
+/// The rule of [`plain_name`], for hints.
 pub const PLAIN_NAME: &str = "must be 1 to 100 characters that can be seen; invisible ones and those that turn the direction of text are refused";
 
-/// What nobody sees, in the syntax of regular expressions: characters that are ignored where they cannot be drawn, marks of format and
-/// direction, controls, and the blank Braille pattern. Marks that stand before numbers are drawn.
+/// Invisible characters, in the syntax of regular expressions: characters that are ignored where they cannot be drawn, marks of format and
+/// direction, controls, and the blank Braille pattern. Marks before numbers are drawn.
 const UNSEEN: &str =
     r"[[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Zl}\p{Zp}\x{2800}]--\p{Prepended_Concatenation_Mark}]";
-/// What a joiner can stand between: letters, marks, digits and emoji beyond ASCII.
+/// The neighbours of a joiner: letters, marks, digits and emoji beyond ASCII.
 const JOINED: &str = r"[[\p{L}\p{M}\p{N}\p{Emoji}]--[\p{Default_Ignorable_Code_Point}\x00-\x7F]]";
-/// What a variation selector shows in colour.
+/// The characters that a variation selector shows in colour.
 const EMOJI: &str = r"\p{Emoji}";
 
 const NON_JOINER: char = '\u{200c}';

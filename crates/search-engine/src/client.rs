@@ -336,7 +336,7 @@ impl SearchEngine {
             account: account.clone(),
             held,
         };
-        // Whoever asked may leave meanwhile. A refresh token that the answer replaces has to be stored nevertheless.
+        // The caller may leave meanwhile, but a replaced refresh token has to be stored.
         let refreshed = tokio::spawn(refresh.run()).await;
         refreshed.unwrap_or_else(|error| Err(SearchEngineError::unavailable(format!("a refresh died: {error}"))))
     }

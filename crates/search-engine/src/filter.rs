@@ -148,7 +148,7 @@ pub fn check(condition: &FilterCondition) -> Result<(), String> {
             let named = |name: &str| name.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
             if let Some(name) = unknown(&named) {
                 return Err(format!(
-                    "{name:?} is no search appearance; names are letters and underscores, such as VIDEO"
+                    "{name:?} is not a search appearance; names are letters and underscores, such as VIDEO"
                 ));
             }
         }

@@ -177,7 +177,11 @@ impl Subset {
         }
         self.counts.push(largest_count(&repetition.op.kind));
         let together = self.counts.iter().fold(1_u32, |product, count| product.saturating_mul(*count));
-        if together <= MAX_REPEAT { Ok(()) } else { Err(format!("counts may not pass {MAX_REPEAT} together")) }
+        if together <= MAX_REPEAT {
+            Ok(())
+        } else {
+            Err(format!("the counts of nested repetitions must multiply to at most {MAX_REPEAT}"))
+        }
     }
 }
 
@@ -220,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_side_understands_is_refused() {
+    fn syntax_of_only_one_engine_is_refused() {
         for expression in [
             "(",
             "a(?=b)",

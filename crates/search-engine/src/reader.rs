@@ -57,7 +57,7 @@ impl Drop for Running {
 /// The number of times that the readings of each account were dropped.
 type Drops = Arc<Mutex<HashMap<Uuid, u64>>>;
 
-/// Requests in flight, by lane and key. Those who wait own them.
+/// Requests in flight, by lane and key. The waiting callers own them.
 type Flights = HashMap<(Lane, String), (Flight, Weak<Running>)>;
 type InFlight = Mutex<Flights>;
 

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_comes_is_read_or_unknown() {
+    fn any_value_is_read_or_unknown() {
         let counts = [
             (json!(1300), Some(1300)),
             (json!(1300.0), Some(1300)),

@@ -25,8 +25,8 @@ impl Target {
         Some(Self { host: host.trim_end_matches('.').to_owned(), subdomains })
     }
 
-    /// The name without `www.`, as provider A wants it. A domain is asked about as it is, and so is a host of which a public suffix
-    /// such as `com` or `co.uk` would remain.
+    /// The name without `www.`, as provider A wants it. Keeps domains, and hosts that would shrink to a public suffix such as
+    /// `com` or `co.uk`.
     #[must_use]
     pub fn without_www(&self) -> &str {
         let rest = self.host.strip_prefix("www.").filter(|rest| !self.subdomains && may_be_registered(rest));

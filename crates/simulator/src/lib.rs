@@ -1,5 +1,5 @@
 //! The simulated search engine: an HTTP server, wire-compatible with the Google Search Console API and its OAuth endpoints.
-//! Beside it stand two simulated SEO providers. Its data is a pure function of a seed.
+//! Beside it are two simulated SEO providers. Its data is a pure function of a seed.
 //!
 //! The service can be run, tested and demonstrated with it, without a real account. `world` generates the data, `search`
 //! answers queries about it, `oauth` signs people in, `http` serves them, and `state` holds what they share.

@@ -91,7 +91,9 @@ pub enum ErrorBodies {
 
 /// The error for an unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is none of snake_case_metadata, zero_filled_dates, reject_old_start, object_errors, array_errors, none")]
+#[error(
+    "`{0}` is not one of snake_case_metadata, zero_filled_dates, reject_old_start, object_errors, array_errors, none"
+)]
 pub struct UnknownConflict(String);
 
 impl FromStr for Conflicts {

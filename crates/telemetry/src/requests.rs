@@ -9,7 +9,7 @@ use prometheus_client::{
 };
 use tokio::time::Instant;
 
-/// The name of requests that are no operation of the API: pages, sign-in, unknown paths.
+/// The name of requests that are not an operation of the API: pages, sign-in, unknown paths.
 pub const OTHER: &str = "other";
 
 /// The upper bounds of the buckets of latencies, in seconds.

@@ -1,4 +1,4 @@
-//! Requests without a line of their own in the log: a line a minute tells how many there were. So whoever sends many requests does
+//! Requests without a line of their own in the log: a line a minute tells how many there were. So a client with many requests does
 //! not write as many lines.
 
 use std::{

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_who_try_an_account_never_lock_a_browser_of_its_holder_out() {
+    fn guesses_of_strangers_never_lock_out_the_holders_browser() {
         let attempts = Attempts::new(Clock::manual(DateTime::UNIX_EPOCH).0);
         let mut refused = 0;
         for number in 0..200 {

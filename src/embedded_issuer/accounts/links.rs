@@ -41,7 +41,7 @@ pub fn letter_of_operator(base_url: &str, token: &str, is_new: bool) -> Letter {
         text: format!(
             "The operator of {base_url} {done}\n\n\
              Set your password here within 24 hours:\n\n{url}\n\n\
-             The link works once. Whoever has it can set your password, so do not pass it on.\n"
+             The link works once. Anybody who has it can set your password, so do not pass it on.\n"
         ),
     }
 }

@@ -124,8 +124,8 @@ impl Operator {
         Ok(Invitation { account, token, is_new: false })
     }
 
-    /// Deletes an account, ends everything that the person has running, and ends the team grants that the person made. The account may
-    /// be named by the address by which it was added, if that has no account any more: another provider may have changed it.
+    /// Deletes an account, ends everything that the person has running, and ends the team grants that the person made. Also finds
+    /// the account by its original address, because another provider may have changed it.
     ///
     /// # Errors
     /// [`Error::InvalidRequest`] if the address has no account, or several were added by it.
@@ -159,7 +159,7 @@ impl Operator {
     async fn known(&self, email: &str) -> Result<Model, Error> {
         let found = with_email(&self.db, email).await?;
         found.ok_or_else(|| {
-            Error::invalid(format!("email: {email:?} has no account; `sightline user list` prints those that exist"))
+            Error::invalid(format!("email: {email:?} has no account; `sightline user list` prints all accounts"))
         })
     }
 }
@@ -171,7 +171,7 @@ pub(in crate::embedded_issuer) fn checked_address(text: &str) -> Result<String, 
     if is_address && !text.contains(|c: char| c.is_whitespace() || c == '"') {
         Ok(text.to_owned())
     } else {
-        Err(Error::invalid(format!("email: {text:?} is no e-mail address; write one such as ann@example.org")))
+        Err(Error::invalid(format!("email: {text:?} is not an e-mail address; write one such as ann@example.org")))
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_address_or_name_is_refused_by_name() {
+    async fn an_invalid_address_or_name_is_refused_by_name() {
         let operator = operator().await;
         for bad in ["", "ann", "ann@", "@corp.test", "a nn@corp.test", "ann@corp.test\nbcc: x@y.test", "änn@corp.test"]
         {

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_has_the_password_that_stands_for_a_missing_one() {
+    async fn no_password_matches_the_stand_in_for_a_missing_one() {
         for password in ["", "a long enough secret"] {
             assert_eq!(verify(password, None).await.unwrap(), Verified { matches: false, is_outdated: false });
         }

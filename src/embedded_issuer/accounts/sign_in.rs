@@ -26,8 +26,8 @@ pub(in crate::embedded_issuer) enum Rejected {
     /// There is no such account, or the password is wrong.
     #[error("the address or the password is wrong")]
     Wrong,
-    /// The password is right, and the person may not come in any more.
-    #[error("the person may not come in any more")]
+    /// The password is right, but the person may no longer sign in.
+    #[error("the person may no longer sign in")]
     Unwelcome,
     /// Too many attempts: seconds to wait.
     #[error("too many attempts")]

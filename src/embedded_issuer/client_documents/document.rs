@@ -18,10 +18,14 @@ pub(super) fn read(id: &str, bytes: &[u8]) -> Result<Client, Unreadable> {
         return Err(Unreadable("The client_id in the application's metadata document is not its address."));
     }
     if members.keys().any(|name| name.starts_with("client_secret")) {
-        return Err(Unreadable("The application's metadata document holds a client secret, which is no secret there."));
+        return Err(Unreadable(
+            "The application's metadata document holds a client secret, which everybody can read there.",
+        ));
     }
     if members.get("jwks").is_some_and(holds_private_key) {
-        return Err(Unreadable("The application's metadata document holds a private key, which is no secret there."));
+        return Err(Unreadable(
+            "The application's metadata document holds a private key, which everybody can read there.",
+        ));
     }
     let metadata: Metadata = serde_json::from_value(document)
         .map_err(|_| Unreadable("A member of the application's metadata document has the wrong type."))?;

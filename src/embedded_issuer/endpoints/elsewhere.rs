@@ -130,7 +130,7 @@ impl IdentityProvider {
         })
     }
 
-    /// The page for somebody who did not come in: why, what to do, and how to try again.
+    /// The page for somebody who could not sign in: the reason, the way out, and how to try again.
     fn explain(&self, upstream: &Upstream, asked: &Asked, request: &Request, trouble: &Trouble) -> Response {
         if let Trouble::Internal(_) = trouble {
             tracing::error!(error = %quoted(trouble), "sign-in by the other provider failed");

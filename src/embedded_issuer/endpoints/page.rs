@@ -29,7 +29,7 @@ impl Problem {
         match rejected {
             Rejected::Wrong => Ok(Self::with_input(wrong)),
             Rejected::Unwelcome => {
-                Ok(Self::with_input("You may not come in here any more. Ask the operator of this service."))
+                Ok(Self::with_input("You may no longer sign in here. Ask the operator of this service."))
             }
             Rejected::TooMany(seconds) => Ok(Self::too_many(
                 seconds,
@@ -72,7 +72,7 @@ pub(super) fn error(reason: &str) -> Response {
     Page::new("You cannot sign in from here").status(StatusCode::BAD_REQUEST).render(&html! { p { (reason) } })
 }
 
-/// The page for a form that is no form, or too large.
+/// The page for a body that is not a form, or is too large.
 pub(super) fn unreadable_form() -> Response {
     let page = Page::new("The form cannot be read").status(StatusCode::BAD_REQUEST);
     page.render(&html! { p role="alert" { "Go back and send it again." } })

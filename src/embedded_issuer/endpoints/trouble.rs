@@ -20,7 +20,7 @@ pub(super) enum Trouble {
     /// The provider did not ask the person again.
     #[error("the provider did not ask for a new sign-in, or does not say when it last did")]
     NotAskedAgain,
-    /// The person may not come in.
+    /// The person may not sign in.
     #[error(transparent)]
     Turned(#[from] Turned),
     /// Something failed here.
@@ -46,7 +46,7 @@ pub(super) fn heading(trouble: &Trouble) -> (StatusCode, &'static str) {
             (StatusCode::SERVICE_UNAVAILABLE, "Sign-in is not available at the moment")
         }
         Trouble::Invalid(_) | Trouble::NotAskedAgain => (StatusCode::BAD_GATEWAY, "The sign-in failed"),
-        Trouble::Turned(_) => (StatusCode::FORBIDDEN, "You cannot come in with this account"),
+        Trouble::Turned(_) => (StatusCode::FORBIDDEN, "You cannot sign in with this account"),
     }
 }
 

@@ -321,7 +321,7 @@ async fn each_cookie_opens_its_own_place_alone() {
 }
 
 #[tokio::test]
-async fn tokens_of_an_account_say_who_it_is_and_since_when() {
+async fn tokens_of_an_account_state_its_person_and_sign_in_time() {
     let issuer = TestIssuer::without_demo_people().await;
     let subject = issuer.account(ANN).await;
     let (browser, client) = (Browser::new(&issuer), issuer.client().await);

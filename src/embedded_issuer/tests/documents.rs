@@ -162,7 +162,7 @@ async fn people_are_asked_again_after_an_operator_removed_the_client_of_a_docume
 }
 
 #[tokio::test]
-async fn an_answer_that_is_no_document_is_refused_and_not_kept() {
+async fn an_answer_other_than_a_document_is_refused_and_not_cached() {
     let (issuer, publisher) = (TestIssuer::start().await, Publisher::start().await);
     let id = publisher.id();
     let typed = |value: &'static str| move |answer: &mut Answer| answer.headers[0].1 = value.to_owned();
@@ -233,7 +233,7 @@ async fn a_document_is_kept_as_its_headers_say() {
 }
 
 #[tokio::test]
-async fn many_who_ask_for_one_document_make_one_fetch() {
+async fn concurrent_requests_for_a_document_make_one_fetch() {
     let publisher = Publisher::start().await;
     let (documents, _) = documents(&publisher.base, SystemNames);
     publisher.says(|answer| answer.delay = Duration::from_millis(200));
@@ -293,7 +293,7 @@ async fn a_server_that_does_not_end_its_answer_is_given_up() {
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
 }
 
-/// Names that lead to the given addresses, whatever they are.
+/// Names that lead to any given addresses.
 struct Leading(Vec<SocketAddr>);
 
 impl Resolve for Leading {

@@ -67,7 +67,7 @@ async fn tokens_expire_and_a_refresh_token_renews_them_once() {
 }
 
 #[tokio::test]
-async fn a_spent_refresh_token_ends_the_grant_whatever_it_asks_for() {
+async fn a_spent_refresh_token_ends_the_grant_for_any_request() {
     let issuer = TestIssuer::start().await;
     for (name, value) in [("scope", "openid admin"), ("resource", "https://elsewhere.example"), ("scope", "email")] {
         let (client, tokens) = issuer.tokens().await;

@@ -127,7 +127,7 @@ async fn mailed_links_are_limited_by_account_and_by_address() {
 }
 
 #[tokio::test]
-async fn mail_goes_to_the_account_alone_whatever_is_typed() {
+async fn mail_goes_to_the_address_of_the_account_only() {
     let (issuer, mut messages) = with_mail().await;
     issuer.account(ANN).await;
     let browser = Browser::new(&issuer);

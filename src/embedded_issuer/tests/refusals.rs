@@ -15,7 +15,7 @@ use crate::embedded_issuer::{
 const WEB: &str = "https://evil.example/landing";
 const APP: &str = "com.example.app:/cb";
 
-/// Requests that cannot be granted whoever is there, each with the error.
+/// Requests that are refused to everybody, each with the error.
 const BAD: [(&[(&str, &str)], &str); 3] = [
     (&[("scope", "everything")], "invalid_scope"),
     (&[("response_type", "token")], "unsupported_response_type"),
@@ -65,7 +65,7 @@ async fn nobody_is_sent_to_the_address_of_a_client_that_anyone_could_have_made()
 }
 
 #[tokio::test]
-async fn whoever_has_allowed_an_address_is_sent_there_without_a_page_if_the_client_asks_for_none() {
+async fn prompt_none_redirects_to_an_address_that_the_person_has_allowed() {
     let issuer = TestIssuer::without_demo_people().await;
     issuer.account(ANN).await;
     let client = issuer.client_at(&[WEB, APP]).await;
@@ -108,7 +108,7 @@ async fn clients_of_operators_and_of_the_service_get_their_errors_at_once() {
 }
 
 #[tokio::test]
-async fn the_sign_in_page_shows_where_a_client_leads_and_who_chose_its_name() {
+async fn the_sign_in_page_shows_the_clients_address_and_the_origin_of_its_name() {
     let issuer = TestIssuer::without_demo_people().await;
     let client = issuer.client_at(&[WEB]).await;
     let page = Browser::new(&issuer).get(&authorize_path(&client, &[("redirect_uri", WEB)])).await;

@@ -1,4 +1,4 @@
-//! Somebody comes back from the provider: which account is theirs, and whether they may come in.
+//! Somebody comes back from the provider: which account is theirs, and if they may sign in.
 
 use chrono::{DateTime, Utc};
 use entity::account::{ActiveModel, Column, Entity, Model};
@@ -33,7 +33,7 @@ pub(in crate::embedded_issuer) struct Arrival {
     pub proven_at: DateTime<Utc>,
 }
 
-/// The reason why somebody may not come in.
+/// The reason why somebody may not sign in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::embedded_issuer) enum Turned {
     /// The provider vouches for no address. The address that it states is for the person to see, and for nothing else.
@@ -43,12 +43,12 @@ pub(in crate::embedded_issuer) enum Turned {
     #[error("nobody has invited the address")]
     NotInvited(String),
     /// The address is that of another person's account.
-    #[error("the address is that of another account")]
+    #[error("the address belongs to another account")]
     Taken(String),
 }
 
 impl IdentityProvider {
-    /// Begins a session of the person, if they may come in.
+    /// Begins a session of the person, if they may sign in.
     pub(in crate::embedded_issuer) async fn arrive(
         &self,
         upstream: &Upstream,
@@ -113,8 +113,8 @@ impl IdentityProvider {
         Ok(Err(turned))
     }
 
-    /// Ties a person without a known identifier to an account. Only an address that the provider vouches for leads to an account. Whoever used the account
-    /// before with a link or a password may have been somebody else, so both end, with everything that they opened.
+    /// Ties a person without a known identifier to an account. Only a verified address leads to an account. Its link
+    /// or password may belong to somebody else, so both end, with all sessions and grants.
     async fn newcomer(
         &self,
         tx: &impl ConnectionTrait,
@@ -173,8 +173,8 @@ impl IdentityProvider {
         Ok(Entity::insert(row).exec(tx).await?.last_insert_id)
     }
 
-    /// Stores what the provider now says. Without an address that it vouches for, the stored one stays, and nobody vouches for it any
-    /// more: team grants to it do not apply.
+    /// Stores the provider's latest statement. If the provider verifies no address, keeps the stored one as unverified: team grants to
+    /// it do not apply.
     async fn store_statement(
         &self,
         tx: &impl ConnectionTrait,

@@ -1,4 +1,4 @@
-//! Sign-in by another `OpenID` provider. The provider says who somebody is. This issuer decides who may come in, and issues the
+//! Sign-in by another `OpenID` provider. The provider says who somebody is. This issuer decides who may sign in, and issues the
 //! tokens.
 
 pub(super) mod arrival;

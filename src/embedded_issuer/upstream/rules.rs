@@ -1,4 +1,4 @@
-//! The addresses that may come in.
+//! The addresses that may sign in.
 
 use crate::{embedded_issuer::accounts::operator::checked_address, identity::relying_party::StatedAddress};
 

@@ -1,4 +1,4 @@
-//! Finds people who may not come in any more. Each sign-in, each code and each refresh asks.
+//! Finds people who may no longer sign in. Each sign-in, each code and each refresh asks.
 
 use entity::{account, issuer_session, oauth_grant};
 use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, PaginatorTrait, QueryFilter};
@@ -12,8 +12,7 @@ use crate::{
 };
 
 impl IdentityProvider {
-    /// Returns whether the holder of `account` may come in: an operator added them, or their address, as it was last vouched for,
-    /// is still allowed.
+    /// Returns whether the holder of `account` may sign in: an operator added them, or their last verified address is still allowed.
     pub(in crate::embedded_issuer) async fn is_welcome(
         &self,
         db: &impl ConnectionTrait,
@@ -25,8 +24,8 @@ impl IdentityProvider {
         Ok(account.email_verified_at.is_some() && self.opens_to(db, &account.email).await?)
     }
 
-    /// Returns whether an address that is vouched for may come in: the settings name it, or somebody who is let in by more than an
-    /// invitation has given it a role on properties.
+    /// Returns whether a verified address may sign in: the settings name it, or it has a role on properties, given by somebody who may
+    /// sign in without an invitation.
     pub(super) async fn opens_to(&self, db: &impl ConnectionTrait, address: &str) -> Result<bool, DbErr> {
         if self.lists(address) {
             return Ok(true);
@@ -47,7 +46,7 @@ impl IdentityProvider {
         self.upstream.as_ref().is_some_and(|upstream| upstream.rules.list(address))
     }
 
-    /// Ends everything that those have running who may not come in any more.
+    /// Ends the sessions and grants of people who may no longer sign in.
     ///
     /// # Errors
     /// The database does not respond.
@@ -61,7 +60,7 @@ impl IdentityProvider {
             let tx = database::begin(&self.db).await?;
             end_everything(&tx, &subject, None, self.clock.now()).await?;
             tx.commit().await?;
-            tracing::info!("somebody may not come in any more, and was signed out");
+            tracing::info!("a person who may no longer sign in was signed out");
         }
         Ok(())
     }

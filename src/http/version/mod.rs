@@ -24,7 +24,7 @@ use super::{errors, operation, request_id};
 /// The header that names a version, in requests and responses.
 pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
 
-/// The version layer. A request that pins no version passes after one look at its headers. The layer stands around
+/// The version layer. A request that pins no version passes after one look at its headers. The layer is around
 /// [`errors`], so that refusals are in the terms of the client's version, too.
 ///
 /// # Errors

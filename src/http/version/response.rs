@@ -15,7 +15,7 @@ use crate::error::Error;
 const SMALL: usize = 16 * 1024;
 
 /// Rewrites an answer of `operation` for the client's version. Only JSON that is whole is rewritten: the registry refuses a change
-/// of streamed answers, and CSV is no JSON. Status and other headers stay as they are.
+/// of streamed answers, and CSV is not JSON. Status and other headers stay as they are.
 pub(super) async fn rewritten(pin: &Pin, operation: &Operation, response: Response) -> Result<Response> {
     let versions = &pin.served.versions;
     // A stored answer has the shape of the version that was the newest when it was stored.

@@ -29,7 +29,7 @@ impl Verdict {
     /// Reads the answer of the introspection endpoint of `issuer` about `token`.
     ///
     /// # Errors
-    /// The answer is no statement about a token. The text quotes nothing of it, because it may describe a person.
+    /// The answer is not a statement about a token. The text quotes nothing of it, because it may describe a person.
     pub fn read(answer: Value, issuer: &str, token: &AccessToken) -> Result<Self, &'static str> {
         match answer.get("active") {
             Some(Value::Bool(true)) => {}
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_no_statement() {
+    fn other_answers_are_not_a_statement() {
         for answer in [
             json!(null),
             json!("active"),

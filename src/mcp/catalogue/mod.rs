@@ -21,7 +21,7 @@ pub struct Declaration {
     pub operation: &'static str,
     /// The query parameters that are arguments, too, besides those of dates and rows.
     pub parameters: &'static [&'static str],
-    /// Defaults that differ from those of the operation. A parameter that is no argument always has its default.
+    /// Defaults that differ from those of the operation. A parameter that is not an argument always has its default.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Its dates.
     pub dates: Dates,
@@ -29,7 +29,7 @@ pub struct Declaration {
     pub rows: Rows,
     /// The argument without which the answer comes without its series. `None` if they always come.
     pub series_by: Option<&'static str>,
-    /// The figure by which its rows stand, as a JSON pointer into a row, largest first. `None` leaves them in the operation's order.
+    /// The figure by which its rows are sorted, as a JSON pointer into a row, largest first. `None` leaves them in the operation's order.
     pub largest_by: Option<&'static str>,
     /// Its effect.
     pub effect: Effect,
@@ -141,7 +141,7 @@ pub fn operation_called(id: &str) -> Option<&'static Operation> {
     operation::all().iter().find(|operation| operation.id == id)
 }
 
-/// Every tool, in the order of the list. The kinds of a tool stand together.
+/// Every tool, in the order of the list. The kinds of a tool are together.
 #[must_use]
 pub fn all() -> Vec<&'static Declaration> {
     records::FIRST.iter().chain(analyses::TOOLS).chain(records::TOOLS).chain(providers::TOOLS).collect()

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_metric_stands_with_its_change() {
+    fn a_metric_is_printed_with_its_change() {
         let change = json!({ "clicks": { "absolute": 97, "percent": 1.4 }, "ctr": { "absolute": -0.0078 }, "position": { "absolute": 0 } });
         let rows = [
             json!({

@@ -43,7 +43,7 @@ pub struct Facts {
     pub user: Arc<user::Model>,
     /// The revocations that apply to the token.
     pub revoked: Revoked,
-    /// How much the person allows the token's client, if the embedded issuer remembers a consent.
+    /// The person's choice for the token's client, if the embedded issuer remembers a consent.
     pub allows: Option<Allowance>,
     /// The end of the session.
     pub session_ends_at: Option<DateTime<Utc>>,

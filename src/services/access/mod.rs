@@ -269,7 +269,7 @@ pub fn parse_id(text: &str) -> Option<Uuid> {
     Some(text).filter(|text| text.len() == HYPHENATED).and_then(|text| Uuid::try_parse(text).ok())
 }
 
-/// Converts a granted role to that of the API.
+/// Converts a granted role to an API role.
 pub(super) fn role_of(granted: team_grant::Role) -> Role {
     match granted {
         team_grant::Role::Viewer => Role::Viewer,

@@ -178,9 +178,9 @@ impl Asked {
 
 /// The totals that shares of clicks are of.
 struct Wholes {
-    /// Those of the property.
+    /// The property's totals.
     property: Arc<Reading>,
-    /// Those of the question without its conditions on queries.
+    /// The totals without the question's conditions on queries.
     slice: Arc<Reading>,
 }
 

@@ -8,9 +8,9 @@ use crate::error::Error;
 /// One value for each window of a question.
 #[derive(Debug, Clone, Default)]
 pub struct PerWindow<T> {
-    /// That of the window.
+    /// The window's value.
     pub current: T,
-    /// That of the comparison window's compared days.
+    /// The value of the comparison window's compared days.
     pub previous: Option<T>,
 }
 

@@ -278,7 +278,7 @@ pub async fn planned(predicate: Predicate) -> Result<Plan, Error> {
     Ok(beside(move || plan(&predicate)).await??)
 }
 
-/// Converts the freshness of the data to that of the API.
+/// Converts the freshness of the data to the API's type.
 #[must_use]
 pub fn freshness(found: &LastFinal) -> Freshness {
     Freshness {

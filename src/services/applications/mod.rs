@@ -25,7 +25,7 @@ use crate::{
 pub enum TokenIssuer {
     /// The embedded one. Access ends with the grants that it rests on.
     Embedded,
-    /// Another's. The service cannot end access there, so it refuses the client here.
+    /// An external issuer. The service cannot end access there, so it refuses the client here.
     External,
 }
 
@@ -42,9 +42,9 @@ pub struct Application {
     pub redirect_uris: Vec<String>,
     /// The scopes that it has.
     pub scopes: Vec<String>,
-    /// What they allow in the API.
+    /// The scopes that it asked for.
     pub asked: Scopes,
-    /// How much of that the person allows it. `None` if they have not been asked here.
+    /// The person's choice. `None` if they have not been asked here.
     pub allowance: Option<Allowance>,
     /// True if its tokens open the REST API, false if they open the tool endpoint only.
     pub opens_api: bool,
@@ -88,7 +88,7 @@ impl Application {
         self.asked = self.asked.or(Scopes::asked(scopes.split_ascii_whitespace()));
     }
 
-    /// What it may do now.
+    /// Its scopes, as far as the person allows them now.
     #[must_use]
     pub fn rights(&self) -> Scopes {
         self.asked.and(self.allowance.map_or(Scopes::EVERY, Allowance::scopes))
@@ -99,8 +99,8 @@ impl Application {
     }
 }
 
-/// Returns the clients that may act for a person, the one used last first. Those of another's issuer are known by their use, and
-/// those that the person refuses are among them. `api` is the audience of the REST API.
+/// Returns the clients that may act for a person, the one used last first. Clients of an external issuer are
+/// known only by their use; refused ones are included. `api` is the audience of the REST API.
 pub async fn list(
     db: &impl ConnectionTrait,
     user: &user::Model,

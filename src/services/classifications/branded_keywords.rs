@@ -40,7 +40,7 @@ struct Words(Vec<String>);
 /// The keywords of a property with more of them.
 struct Extended {
     before: Vec<branded_keyword::Model>,
-    /// Those that do not exist yet.
+    /// The keywords that do not exist yet.
     fresh: Vec<String>,
     /// Matches the queries that any of them makes branded.
     expression: String,
@@ -63,7 +63,7 @@ impl Words {
         let all: Vec<&str> = before.iter().map(|row| &row.keyword).chain(&fresh).map(String::as_str).collect();
         if all.len() > MAX_KEYWORDS {
             return Err(Error::invalid(format!(
-                "keywords: these would make {}, and at most {MAX_KEYWORDS} are kept",
+                "keywords: there would be {}, and at most {MAX_KEYWORDS} are kept",
                 all.len()
             )));
         }

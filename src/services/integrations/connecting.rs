@@ -42,7 +42,7 @@ impl Integrations {
         Ok(view::connection(provider, row.as_ref()))
     }
 
-    /// Tests credentials at the provider's free endpoint. Those that the provider does not know are counted, so that nobody tries
+    /// Tests credentials at the provider's free endpoint. Unknown credentials are counted, so that nobody tries
     /// passwords of others from this service's address.
     ///
     /// # Errors

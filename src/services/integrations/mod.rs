@@ -1,6 +1,6 @@
 //! SEO providers: the credentials that people store for themselves, and the questions that are asked with them.
 //!
-//! A question is always asked with the caller's own credentials, never with those of the property's owner.
+//! A question is always asked with the caller's own credentials, never with the owner's.
 
 mod backlinks;
 mod connecting;
@@ -54,7 +54,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// The charge for this request: that of the questions that were asked for it. `None` if the provider did not say.
+    /// The charge for this request: the sum over its questions. `None` if the provider did not say.
     fn cost(&self) -> Option<Amount> {
         let fresh = self.given.iter().filter(|given| given.is_fresh);
         fresh.map(|given| given.reading.cost).try_fold(Amount::ZERO, |sum, cost| Some(sum.plus(cost?)))

@@ -139,7 +139,7 @@ fn keywords(answers: &Answers) -> impl Iterator<Item = &Keyword> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reachable {
     rows: u64,
-    /// Those that were read.
+    /// The rows that were read.
     read: u64,
     /// True if the provider knows more than can be had.
     capped: bool,

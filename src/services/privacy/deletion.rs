@@ -87,7 +87,7 @@ impl Privacy {
         Ok(own.into_iter().map(|account| account.id).collect())
     }
 
-    /// Tells those who gave the person a role that the grant has ended.
+    /// Tells people who gave the person a role that the grant has ended.
     async fn end_received_grants(
         &self,
         tx: &DatabaseTransaction,

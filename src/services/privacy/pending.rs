@@ -87,7 +87,7 @@ pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, 
     resealing::reseal(tx, secrets, place, context).await
 }
 
-/// What a sealed grant is bound to. It names nobody.
+/// The row that a sealed grant is bound to. It names nobody.
 fn context(id: &Uuid) -> String {
     format!("{TABLE}/{id}")
 }

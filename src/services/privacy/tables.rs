@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_are_those_of_the_export() {
+    fn sections_equal_the_sections_of_the_export() {
         let document = api::document::document(&api::document::Locations::relative());
         let sections = &document["components"]["schemas"]["PersonalData"]["properties"];
         for table in TABLES {

@@ -94,7 +94,7 @@ fn order(listed: &Listed) -> (bool, &str, &str, Uuid) {
     (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
 }
 
-/// Converts a person's own property to that of the API.
+/// Converts a person's own property to an API property.
 pub(in crate::services) fn owned(property: property::Model) -> OwnedProperty {
     OwnedProperty {
         id: property.id,
@@ -106,7 +106,7 @@ pub(in crate::services) fn owned(property: property::Model) -> OwnedProperty {
     }
 }
 
-/// Converts a permission to that of the API.
+/// Converts a permission to an API permission.
 pub(in crate::services) fn permission(level: &str) -> SitePermission {
     match level {
         "siteOwner" => SitePermission::Owner,

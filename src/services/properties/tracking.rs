@@ -35,7 +35,7 @@ impl Tracking {
         self.properties.iter().filter(|property| property.tracked).count()
     }
 
-    /// Converts the selection to that of the API.
+    /// Converts the selection to an API selection.
     #[must_use]
     pub fn to_api(self) -> properties::Tracking {
         properties::Tracking {
@@ -83,7 +83,7 @@ pub(crate) async fn replace_among(
     change.check(&before)?;
     let is_meant = |id: &Uuid| among.is_none_or(|among| among.contains(id));
     let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).filter(is_meant).collect();
-    Error::check_named("propertyIds", wanted, &own, "your own properties")?;
+    Error::check_named("propertyIds", wanted, &own, "your properties")?;
     let others = before.properties.iter().filter(|property| property.tracked && !is_meant(&property.id));
     let wanted: HashSet<Uuid> = wanted.iter().copied().chain(others.map(|property| property.id)).collect();
     if let Some(allowed) = before.quota.filter(|quota| wanted.len() as u64 > u64::from(*quota)) {

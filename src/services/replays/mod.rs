@@ -280,7 +280,7 @@ pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, 
     resealing::reseal(tx, secrets, place, context).await
 }
 
-/// What a sealed body is bound to.
+/// The row that a sealed body is bound to.
 fn context(id: &Uuid) -> String {
     format!("{TABLE}/{id}")
 }

@@ -59,7 +59,7 @@ impl SystemAnnotations {
         incidents.filter(|annotation| windows.iter().any(|window| touches(annotation, *window)))
     }
 
-    /// Returns those that overlap `current` or `previous`, as events.
+    /// Returns the annotations that overlap `current` or `previous`, as events.
     #[must_use]
     pub fn overlapping(&self, current: Window, previous: Option<Window>) -> Vec<ExplainedEvent> {
         self.0.iter().filter_map(|annotation| event(annotation, current, previous)).collect()

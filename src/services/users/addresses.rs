@@ -60,7 +60,7 @@ mod tests {
 
     /// Covers rows older than the column `email_stated_at`, and rows written at the same time.
     #[tokio::test]
-    async fn an_address_goes_to_whom_it_was_stated_of_last() {
+    async fn an_address_belongs_to_the_person_of_the_latest_token() {
         let world = World::new().await;
         let stated = |minutes: Option<i64>, subject: &str| user::Model {
             subject: subject.into(),

@@ -88,7 +88,7 @@ impl StoredUsers {
     async fn sign_in(&self, claims: &Claims, now: DateTime<Utc>) -> Result<Option<user::Model>, Error> {
         let db = &self.db;
         let known = find(db, claims).await?;
-        // Read after the person: whoever is gone by then has a departure that is visible by now.
+        // Read after the person: the departure of a person who is gone by then is visible by now.
         let left_at = self.departures.left_at(db, &claims.issuer, &claims.subject).await?;
         if left_at.is_some_and(|left_at| departures::is_from_before(claims, left_at)) {
             return Ok(None);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_comes_back_within_a_year_gets_no_new_trial() {
+    async fn a_person_back_within_a_year_gets_no_new_trial() {
         for (days, plan, state) in [(364, Plan::None, PlanState::Active), (365, Plan::Pro, PlanState::Trialing)] {
             let users = users(&for_a_test().await);
             let tx = begin(&users.db).await.unwrap();

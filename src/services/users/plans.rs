@@ -105,7 +105,7 @@ pub fn terms(config: &Config, plan: Plan) -> Option<&PlanTerms> {
     catalogue(config).into_iter().find(|(named, _)| *named == plan).map(|(_, terms)| terms)
 }
 
-/// Returns the sustained requests per minute and the burst of a plan, or those of everyone without a plan.
+/// Returns the sustained requests per minute and the burst of a plan, or the default without a plan.
 #[must_use]
 pub fn rate(config: &Config, terms: Option<&PlanTerms>) -> (u32, u32) {
     let base = &config.rate_limit;
@@ -128,7 +128,7 @@ pub fn features(terms: &PlanTerms) -> PlanFeatures {
     }
 }
 
-/// Returns those of `features` that work.
+/// Returns the working ones of `features`.
 #[must_use]
 pub fn built(features: PlanFeatures) -> PlanFeatures {
     let works = |feature| BUILT.contains(&feature);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_claims_an_address_without_the_issuers_word_is_not_meant() {
+    async fn an_unverified_address_does_not_identify_a_person() {
         let world = World::new().await;
         world.add_person("newbie", false).await;
         let refused = show(&world.db, "newbie@demo.test").await.unwrap_err();

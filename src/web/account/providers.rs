@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::{Account, Visitor};
 use crate::{error::Error, services::integrations, web::page::words::time};
 
-/// One line for each provider. Nothing is shown to those who have connected none.
+/// One line for each provider. People without a connected provider see nothing.
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {
     let connections = integrations::connections(&account.reader, visitor.member.user.id).await?;
     Ok(html! {

@@ -111,7 +111,7 @@ pub(super) async fn sign_out(Data(account): Data<&Account>, request: &Request) -
     leave(account, request).await
 }
 
-/// Ends what the cookies of the browser hold, takes them from it, and says that it is signed out.
+/// Ends the browser's sessions, clears its cookies and shows that it is signed out.
 async fn leave(account: &Account, request: &Request) -> Response {
     if let Err(error) = account.sessions.sign_out(request.headers(), &account.base_url).await {
         return failed(&error.into());

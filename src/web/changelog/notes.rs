@@ -50,7 +50,7 @@ fn blocks(text: &str) -> Vec<Block> {
     found
 }
 
-/// Renders code in backticks, and between it what stands in asterisks.
+/// Renders code in backticks, and emphasis in asterisks between it.
 pub(in crate::web) fn inline(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {

@@ -57,7 +57,7 @@ pub fn mount(paths: Paths, document: &Value, token_url: &str) -> Option<Paths> {
 mod tests {
     use super::*;
 
-    /// The service serves these files, and their licences ask for what stands beside them.
+    /// The service serves these files, and their licences ask for the notices beside them.
     #[test]
     fn swagger_ui_is_whole_and_of_one_release() {
         let (version, digest) = include_str!("swagger-ui/VERSION").trim().split_once(' ').unwrap();

@@ -5,12 +5,12 @@ use maud::{Markup, html};
 
 use crate::identity::allowance::Allowance;
 
-/// What the tokens of an application are good for.
+/// The permissions of an application's tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct Permissions<'a> {
     /// The scopes that it asked for.
     pub scopes: &'a [String],
-    /// What it may do of that.
+    /// The scopes that the person allows.
     pub rights: Scopes,
     /// True if the tokens open the REST API, false if they open the tool endpoint only.
     pub opens_api: bool,
@@ -61,7 +61,7 @@ impl Permissions<'_> {
             (true, true) => "Know your name and e-mail address",
             (true, false) => "Know your name",
             (false, true) => "Know your e-mail address",
-            (false, false) => "Know you by a number; your name stands at records that you wrote",
+            (false, false) => "Know you by a number; your name is on records that you wrote",
         }
     }
 
@@ -95,7 +95,7 @@ pub fn choices(rights: Scopes) -> Vec<Allowance> {
 /// The field of a form with these choices, of which `chosen` is ticked.
 #[must_use]
 pub fn choice_field(choices: &[Allowance], chosen: Allowance) -> Markup {
-    // Where the choice is not offered, the next narrower one is ticked.
+    // If the choice is not offered, the next narrower one is ticked.
     let chosen = choices.iter().rev().find(|choice| **choice <= chosen).or(choices.first());
     html! {
         fieldset {

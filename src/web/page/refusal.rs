@@ -13,7 +13,7 @@ pub fn page(refusal: &ApiError) -> Response {
     let mut response = Page::new(title).status(refusal.code.status()).render(&html! {
         p role="alert" { (advice) }
         @if let Some(id) = &refusal.correlation_id {
-            p { "If it happens again, tell whoever runs this service the number of your request: " code { (id) } }
+            p { "If it happens again, tell the operator of this service the number of your request: " code { (id) } }
         }
         p { a href="/" { "Go to the start page" } }
     });

@@ -95,7 +95,7 @@ struct Window {
     end_date: NaiveDate,
 }
 
-/// The page over the operations, which stand behind their layers and answer errors as responses.
+/// The page over the operations, which have their layers and answer errors as responses.
 #[must_use]
 pub fn page(operations: BoxEndpoint<'static>) -> impl Endpoint {
     get(show).data(Operations(Arc::new(operations)))
@@ -113,7 +113,7 @@ async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<
         Ok((status, kept, _)) => with(kept, refused(status)),
         Err(error) => broken(&error),
     };
-    // A link is for those who were given it.
+    // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     Ok(response)
 }
@@ -222,7 +222,7 @@ fn refused(status: StatusCode) -> Response {
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (
             "This link opens nothing",
-            "It is unknown, has expired or was revoked, or the site is no longer shared. Ask whoever gave it to you for another one.",
+            "It is unknown, has expired or was revoked, or the site is no longer shared. Ask the person who gave it to you for a new one.",
         ),
         StatusCode::TOO_MANY_REQUESTS => {
             ("Too many requests", "Too many pages were opened from here or by this link. Try again in a moment.")

@@ -22,7 +22,7 @@ const BROTLI: [u8; 14] = [0xcf, 0xcd, 0xff, 0x7f, 0x00, 0x24, 0x00, 0xe2, 0xb1, 
 /// Concurrent requests of attacks that repeat requests.
 const AT_ONCE: usize = 16;
 
-/// What honest people do while the service is attacked.
+/// The requests of honest people while the service is attacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Honest {
     /// They read, on connections that they have.
@@ -84,7 +84,7 @@ impl Attack {
         }
     }
 
-    /// What honest people do meanwhile.
+    /// The requests of honest people meanwhile.
     pub fn honest(self) -> Honest {
         match self {
             Self::BodiesOfNoBytes | Self::SlowBodiesBehindAProxy => Honest::Writes,

@@ -75,7 +75,7 @@ async fn refresh(base: &str, client: &str, tokens: &Value) -> u16 {
 }
 
 #[tokio::test]
-async fn a_person_sees_which_applications_act_for_them_and_how() {
+async fn a_person_sees_the_applications_that_act_for_them() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let browser = Browser::signed_in(&app, "owner").await;

@@ -35,7 +35,7 @@ async fn a_person_sees_who_is_signed_in_and_how() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_signed_in_is_led_to_sign_in_and_back() {
+async fn an_anonymous_visitor_is_led_to_sign_in_and_back() {
     let app = TestApp::start(|_| {}).await;
     let nobody = Browser::signed_in(&app, "owner").await.signed_out();
     nobody.get("/account").await.leads_to("/auth/login?return_to=/account");

@@ -21,7 +21,7 @@ async fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[tokio::test]
-async fn a_person_sees_their_own_sessions_and_which_is_here() {
+async fn a_person_sees_their_sessions_and_the_current_one() {
     let app = TestApp::start(|_| {}).await;
     let first = Browser::signed_in(&app, "owner").await;
     app.hand.advance(TimeDelta::minutes(5));

@@ -43,7 +43,7 @@ fn check_marks(series: &Value) {
 }
 
 #[tokio::test]
-async fn fresh_days_are_those_of_the_engine_and_marked() {
+async fn fresh_days_equal_the_engines_and_are_marked() {
     for (who, site) in SITES {
         let asker = Asker::of(shared(), who, site).await;
         let json = asker.fresh("performance", &[("scope", "all"), ("queryLimit", "5000"), ("pageLimit", "5000")]).await;

@@ -207,7 +207,7 @@ async fn queries_count_once_in_each_period() {
 }
 
 #[tokio::test]
-async fn hours_are_those_of_the_engine() {
+async fn hours_equal_the_engines() {
     let window = ("2026-11-16", "2026-11-21");
     for (who, url) in SITES {
         let asker = Asker::of(shared(), who, url).await;
@@ -241,7 +241,7 @@ async fn hours_are_those_of_the_engine() {
 }
 
 #[tokio::test]
-async fn hours_without_dates_are_those_of_the_last_two_days() {
+async fn hours_without_dates_cover_the_last_two_days() {
     let asker = Asker::small().await;
     let of = |what: &str| format!("/api/properties/{}/{what}", asker.property);
     let answers = [

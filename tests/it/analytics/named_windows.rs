@@ -41,7 +41,7 @@ fn paths(property: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_named_comparison_is_that_of_its_dates() {
+async fn a_named_comparison_equals_the_comparison_with_its_dates() {
     for (who, site) in PLACES {
         let asker = Asker::of(shared(), who, site).await;
         let paths = paths(&asker.property);
@@ -103,7 +103,7 @@ async fn a_comparison_does_not_reach_beyond_the_history_and_has_one_form() {
 }
 
 #[tokio::test]
-async fn whole_months_quarters_and_years_are_compared_with_those_before() {
+async fn whole_months_quarters_and_years_are_compared_with_the_ones_before() {
     let asker = Asker::small().await;
     let compare = [("compare", "previous_calendar_period")];
     for (window, before) in [
@@ -129,7 +129,7 @@ async fn whole_months_quarters_and_years_are_compared_with_those_before() {
 }
 
 #[tokio::test]
-async fn the_callers_today_is_taken_as_that_of_the_search_engine() {
+async fn the_callers_today_is_taken_as_the_search_engines_today() {
     let asker = Asker::small().await;
     let taken = asker.window("2026-11-16", "2026-11-22", &[]).await;
     let plain = asker.window("2026-11-16", "2026-11-21", &[]).await;

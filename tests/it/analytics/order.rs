@@ -30,7 +30,7 @@ const SORTS: [&str; 9] = [
 
 type Pairs = &'static [(&'static str, &'static str)];
 
-/// The lists of an operation: its parameters, and where each list and its keys stand in the answer.
+/// The lists of an operation: its parameters, and the place of each list and its keys in the answer.
 const LISTS: [(&str, Pairs, Pairs); 5] = [
     (
         "performance",

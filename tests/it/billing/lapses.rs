@@ -133,7 +133,7 @@ async fn a_trial_of_a_plan_ends() {
 
 /// At a service with another issuer, everybody is new.
 #[tokio::test]
-async fn whoever_is_new_tries_the_plan_pro_for_two_weeks() {
+async fn a_new_person_has_a_trial_of_pro_for_two_weeks() {
     let issuer = TestApp::start(|_| {}).await;
     let app = with_issuer(&issuer).await;
     let at = async |days: TimeDelta| {

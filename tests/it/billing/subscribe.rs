@@ -138,7 +138,7 @@ async fn the_page_is_there_where_browsers_cannot_sign_in() {
 }
 
 #[tokio::test]
-async fn a_failing_database_gives_a_page_to_those_who_are_signed_in() {
+async fn a_failing_database_gives_a_page_to_signed_in_people() {
     let app = TestApp::start(|_| {}).await;
     let browser = Browser::signed_in(&app, "owner").await;
     app.service.close_database().await;

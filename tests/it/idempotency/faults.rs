@@ -28,7 +28,7 @@ async fn a_fault_is_not_kept_and_tells_nothing_of_the_inside() {
 }
 
 #[tokio::test]
-async fn the_token_of_a_share_link_does_not_stand_in_the_store_as_it_is() {
+async fn the_token_of_a_share_link_is_stored_encrypted() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let path = format!("/api/properties/{}/share-links", owner.property("northmoor").await);
@@ -41,7 +41,7 @@ async fn the_token_of_a_share_link_does_not_stand_in_the_store_as_it_is() {
     assert_replay(&keyed(&owner, &path, "link", &json!({ "name": "Board" })).await, &made, "the link");
 }
 
-/// Whoever can write the database cannot have one request answered with what another was answered.
+/// Nobody who can write the database can swap the answers of two requests.
 #[tokio::test]
 async fn stored_answers_that_are_swapped_open_nothing() {
     let app = TestApp::start(|_| {}).await;

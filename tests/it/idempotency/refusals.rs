@@ -92,7 +92,7 @@ async fn a_plan_is_judged_before_the_key() {
 }
 
 #[tokio::test]
-async fn whoever_lost_access_does_not_see_the_answer_again() {
+async fn a_replay_needs_access() {
     let app = TestApp::start(|_| {}).await;
     let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
     let path = format!("/api/properties/{}/annotations", editor.property("northmoor").await);

@@ -112,7 +112,7 @@ async fn a_slow_provider_holds_nobody_up_and_its_answer_is_kept() {
 }
 
 #[tokio::test]
-async fn a_provider_that_is_down_is_no_ones_trouble_but_its_own() {
+async fn an_unavailable_provider_affects_only_itself() {
     let app = TestApp::start(|config| {
         config.seo.provider_a.url = Some("http://127.0.0.1:1".to_owned());
         config.seo.patience.backoff = Duration::ZERO;

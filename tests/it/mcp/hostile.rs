@@ -79,7 +79,7 @@ async fn a_hostile_note_comes_out_as_data() {
     assert_eq!(texts.iter().filter(|text| **text == shown).count(), 1, "{texts:?}");
 }
 
-/// The owner of a property chooses their name, and whoever they give access to reads it in hints.
+/// The owner of a property chooses their name, and their members read it in hints.
 #[tokio::test]
 async fn a_name_speaks_to_nobodys_model() {
     let app = TestApp::start(|_| {}).await;

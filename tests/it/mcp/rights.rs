@@ -137,7 +137,7 @@ async fn wrong_arguments_tell_how_to_mend_the_call() {
         (
             "get_performance",
             json!({ "property": "northmoor.example", "keyword": "x" }),
-            "keyword: is no argument of this tool",
+            "keyword: is not an argument of this tool",
         ),
         (
             "get_performance",

@@ -128,7 +128,7 @@ async fn coverage_tells_of_the_rows_that_are_left() {
 }
 
 #[tokio::test]
-async fn daily_rows_come_only_to_those_who_ask() {
+async fn daily_rows_are_sent_on_request_only() {
     let assistant = Assistant::of(shared(), &shared().actor("owner").await);
     let insights = async |more: Value| {
         let mut arguments = json!({ "property": LARGEST });

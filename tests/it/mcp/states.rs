@@ -134,7 +134,7 @@ async fn a_person_who_tracks_nothing_is_told_to_choose() {
 }
 
 #[tokio::test]
-async fn an_account_whose_access_has_ended_must_be_reconnected() {
+async fn an_account_without_access_must_be_reconnected() {
     let app = TestApp::start(|_| {}).await;
     app.simulator().controls().set_faults(vec!["invalid_grant:1".parse().unwrap()]);
     app.hand.advance(chrono::TimeDelta::hours(7));

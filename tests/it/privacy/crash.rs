@@ -149,7 +149,7 @@ async fn a_deletion_is_wholly_done_or_not_at_all_in_the_long_form() {
 }
 
 #[tokio::test]
-async fn a_person_who_left_is_not_seeded_again() {
+async fn a_departed_demo_person_is_not_created_again() {
     let service = Service::new().await;
     let server = service.start();
     let viewer = Actor::signed_in(&server.url, "viewer").await;

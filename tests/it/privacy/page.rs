@@ -33,7 +33,7 @@ async fn a_person_deletes_their_data_on_the_account_page_after_confirming() {
 }
 
 #[tokio::test]
-async fn a_person_reads_who_did_what() {
+async fn a_person_reads_the_audit_trail() {
     let app = TestApp::start(|_| {}).await;
     let viewer = Browser::signed_in(&app, "lapsed").await;
     let page = viewer.get("/account/activity").await.expect(200);

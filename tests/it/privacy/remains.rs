@@ -10,7 +10,7 @@ use serde_json::json;
 use super::delete;
 use crate::support::{actor::Actor, app::TestApp, signed_in::Browser};
 
-/// Stands in everything that a person writes.
+/// The mark in everything that a person writes.
 const MARK: &str = "Quagga-7316";
 
 async fn own_property(actor: &Actor) -> String {
@@ -66,7 +66,7 @@ async fn what_a_person_wrote_is_in_no_file_after_they_have_left() {
     }
     let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
     planted(&app, &owner, &stranger).await;
-    // What a record said before it was changed, and one that was deleted by itself.
+    // The text of a record before its change, and a record that was deleted by itself.
     let tag = owner.made("/api/tags", &json!({ "name": format!("{MARK} gone") })).await;
     owner.put(&format!("/api/tags/{tag}"), &json!({ "name": format!("{MARK} renamed") })).await.expect(200);
     owner.send(Method::DELETE, &format!("/api/tags/{tag}"), None, &[]).await.expect(204);

@@ -21,7 +21,7 @@ async fn fail(app: &TestApp) -> Vec<Answer> {
 }
 
 #[tokio::test]
-async fn whoever_presents_a_token_is_told_that_it_has_expired_whatever_others_of_the_address_do() {
+async fn an_expired_token_gets_401_beyond_the_addresss_limit_of_failures() {
     let app = limited(5).await;
     let owner = app.actor("owner").await;
     app.hand.advance(TimeDelta::days(2));
@@ -65,7 +65,7 @@ async fn an_issuer_that_is_away_makes_no_failed_sign_ins() {
 
 /// The search engine refuses the site to the account. The link itself is valid.
 #[tokio::test]
-async fn what_is_not_found_behind_a_good_link_is_no_guess() {
+async fn a_404_behind_a_valid_link_is_not_a_failed_sign_in() {
     let app = limited(1_000).await;
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;
@@ -86,7 +86,7 @@ async fn health_is_not_counted() {
 }
 
 #[tokio::test]
-async fn many_who_ask_for_health_at_once_make_one_look() {
+async fn concurrent_health_requests_share_one_check() {
     let app = TestApp::start(|_| {}).await;
     let looks = || app.simulator().controls().requests(Endpoint::Sites);
     let (before, anonymous) = (looks(), app.anonymous());

@@ -6,7 +6,7 @@ use super::{get_from, limit, link, standing};
 use crate::support::app::TestApp;
 
 #[tokio::test]
-async fn a_link_has_the_limit_of_its_owner_whoever_reads_it() {
+async fn all_readers_of_a_link_share_the_limit_of_its_owner() {
     let app = TestApp::start(|config| {
         limit(config, 2);
         config.plans.pro.burst = Some(8);

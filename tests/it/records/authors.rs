@@ -52,7 +52,7 @@ impl Shared {
 }
 
 #[tokio::test]
-async fn everyone_who_sees_a_record_sees_who_made_it() {
+async fn every_reader_of_a_record_sees_its_author() {
     let shared = Shared::new().await;
     for (author, name) in [(&shared.owner, "Demo Owner"), (&shared.editor, "Demo Editor")] {
         for (list, body) in shared.kinds(name) {
@@ -67,7 +67,7 @@ async fn everyone_who_sees_a_record_sees_who_made_it() {
 }
 
 #[tokio::test]
-async fn whoever_changes_a_record_does_not_become_its_author() {
+async fn a_change_keeps_the_author_of_a_record() {
     let shared = Shared::new().await;
     for (list, body) in shared.kinds("Made by the editor") {
         let id = shared.editor.made(&list, &body).await;
@@ -89,7 +89,7 @@ async fn an_author_without_a_name_is_known_by_a_verified_address_or_not_at_all()
 }
 
 #[tokio::test]
-async fn an_author_whose_grant_has_ended_keeps_the_name_and_one_who_has_left_loses_it() {
+async fn an_author_keeps_the_name_without_a_grant_and_loses_it_by_leaving() {
     let shared = Shared::new().await;
     let mut made = Vec::new();
     for (list, body) in shared.kinds("Made by the editor") {

@@ -276,7 +276,7 @@ async fn branded_keywords_are_added_in_batches_and_removed_singly() {
 }
 
 #[tokio::test]
-async fn annotations_of_a_window_are_those_that_touch_it() {
+async fn annotations_of_a_window_overlap_it() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let path = format!("/api/properties/{}/annotations", owner.property("northmoor").await);

@@ -59,7 +59,7 @@ async fn a_member_sees_what_was_granted_and_may_leave() {
 }
 
 #[tokio::test]
-async fn a_received_grant_names_nobody_who_is_not_vouched_for_and_nothing_that_is_not_tracked() {
+async fn a_received_grant_names_verified_people_and_tracked_properties_only() {
     let app = TestApp::start(|_| {}).await;
     let (owner, stranger) = (app.actor("owner").await, app.actor("stranger").await);
     let (shown, hidden) = (owner.property("northmoor").await, untracked(&owner).await);

@@ -53,7 +53,7 @@ async fn null_for_an_optional_field_means_that_it_is_absent() {
 }
 
 #[tokio::test]
-async fn null_removes_an_optional_field_from_a_record_and_never_stands_for_a_required_one() {
+async fn null_removes_an_optional_field_and_is_refused_for_a_required_one() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let list = format!("/api/properties/{}/annotations", owner.property("northmoor").await);

@@ -71,7 +71,7 @@ async fn a_record_has_a_strong_tag_that_every_change_ends_and_that_lets_changes_
 
 /// A tag's `etag` is of its name, so that it can be renamed while other tags move. Its answer shows its position, too.
 #[tokio::test]
-async fn an_answer_that_shows_more_than_the_state_of_its_record_has_a_new_tag_when_that_changes() {
+async fn the_tag_of_an_answer_covers_values_beside_the_records_state() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let first = owner.post("/api/tags", &json!({ "name": "First" })).await.expect(201).header("location").to_owned();
@@ -108,7 +108,7 @@ async fn a_record_of_another_person_or_property_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_share_link_shows_its_token_to_those_who_manage_links_only() {
+async fn a_single_share_link_shows_its_token_to_managers_only() {
     let app = TestApp::start(|_| {}).await;
     let (owner, viewer) = (app.actor("owner").await, app.actor("viewer").await);
     let list = format!("/api/properties/{}/share-links", viewer.property("").await);

@@ -61,7 +61,7 @@ async fn ask_in_bodies(stranger: &Actor, own: &str, [theirs, tag]: [&str; 2]) {
     }
     let selection = json!({ "propertyIds": [own, theirs] });
     let refused = stranger.put("/api/properties/tracking", &selection).await.expect(404);
-    assert_eq!(refused.hint(), "propertyIds[1]: is none of your own properties");
+    assert_eq!(refused.hint(), "propertyIds[1]: is not one of your properties");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ async fn a_tag_keeps_what_a_change_does_not_name() {
     assert_eq!(names().await, "a b z");
     for nothing in [json!({}), json!({ "name": null }), json!({ "name": null, "order": null })] {
         let answer = owner.put(&path, &nothing).await.expect(400);
-        assert_eq!(answer.hint(), "body: says nothing to change; send name, order or both", "{nothing}");
+        assert_eq!(answer.hint(), "body: changes nothing; send name, order or both", "{nothing}");
     }
     assert!(owner.put(&path, &json!({ "name": "A" })).await.expect(400).hint().starts_with("name"));
     assert_eq!(names().await, "a b z");
@@ -100,7 +100,7 @@ async fn a_grant_keeps_what_a_change_does_not_name() {
     let mut expected = team.properties.clone();
     expected.sort();
     assert_eq!(team.seen().await, (expected, vec!["viewer".to_owned()]));
-    // What the grant no longer covers is not found, as if it had never been granted.
+    // A property that the grant no longer covers is not found, as if it had never been granted.
     let other = column(&team.owner.listed("/api/properties").await, "id");
     let other = other.iter().find(|id| !team.properties.contains(id)).unwrap();
     team.member.get(&format!("/api/properties/{other}/segments")).await.expect(404);

@@ -106,7 +106,7 @@ async fn a_topic_cluster_would_match_its_queries() {
 }
 
 #[tokio::test]
-async fn branded_keywords_would_match_together_with_those_that_are_there() {
+async fn a_preview_of_branded_keywords_includes_the_existing_ones() {
     let Asker { actor, property } = Asker::small().await;
     let answer = actor.post(&preview(&property, "branded-keywords"), &json!({ "keywords": ["Workshop"] })).await;
     let words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "workshop");

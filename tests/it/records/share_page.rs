@@ -103,7 +103,7 @@ async fn the_page_names_nobody_runs_no_script_and_is_kept_nowhere() {
 }
 
 #[tokio::test]
-async fn a_link_that_opens_nothing_has_one_page_whatever_the_reason() {
+async fn every_invalid_link_has_the_same_page() {
     let shown = Shown::new(|_| {}).await;
     let unknown = shown.app.anonymous().get(&format!("/share/{}", "A".repeat(43))).await.expect(404);
     assert!(text(&unknown).contains("This link opens nothing"));

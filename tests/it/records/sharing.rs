@@ -49,7 +49,7 @@ impl Dashboard {
 }
 
 #[tokio::test]
-async fn only_those_who_manage_links_see_their_tokens() {
+async fn only_managers_of_links_see_their_tokens() {
     let board = Dashboard::new().await;
     let token = board.token();
     assert!(token.len() == 43 && token.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b)), "{token}");
@@ -187,7 +187,7 @@ async fn a_link_that_opens_nothing_never_says_why() {
 
 /// The key that encrypts tokens was lost or changed.
 #[tokio::test]
-async fn a_link_whose_token_cannot_be_shown_again_can_still_be_revoked() {
+async fn a_link_with_an_unreadable_token_can_be_revoked() {
     let board = Dashboard::new().await;
     let everything =
         share_link::Entity::update_many().col_expr(share_link::Column::SealedToken, Expr::value(vec![7_u8; 90]));
@@ -199,7 +199,7 @@ async fn a_link_whose_token_cannot_be_shown_again_can_still_be_revoked() {
     board.open(board.token()).await.expect(404);
 }
 
-/// Whoever can write the database cannot have a manager show, or send, the link of another property.
+/// Nobody who can write the database can make a manager show, or send, the link of another property.
 #[tokio::test]
 async fn the_sealed_tokens_of_two_links_that_are_swapped_open_nothing() {
     let board = Dashboard::new().await;

@@ -31,7 +31,7 @@ impl Asker {
 }
 
 #[tokio::test]
-async fn the_name_of_a_site_is_suggested_as_people_write_it_with_what_the_queries_say_of_it() {
+async fn the_name_of_a_site_is_suggested_in_spellings_of_its_queries() {
     let app = TestApp::start(|_| {}).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
     let kept = asker.suggestions().await;
@@ -73,7 +73,7 @@ async fn the_name_of_a_site_is_suggested_as_people_write_it_with_what_the_querie
 }
 
 #[tokio::test]
-async fn a_spelling_that_no_keyword_finds_is_suggested_beside_those_that_are_there() {
+async fn a_spelling_that_no_keyword_matches_is_suggested() {
     let app = TestApp::start(|_| {}).await;
     let asker = Asker::of(&app, "owner", PAPER).await;
     asker.without_keyword("harbour post").await;

@@ -62,7 +62,7 @@ async fn apply(owner: &Actor, model: &mut Vec<String>, step: Step, turn: usize) 
 }
 
 #[tokio::test]
-async fn whatever_moves_the_others_make_room_and_close_up() {
+async fn positions_have_no_gaps_after_any_change() {
     let app = TestApp::start(|_| {}).await;
     let (owner, other) = (app.actor("owner").await, app.actor("stranger").await);
     for name in ["a", "b", "c"] {

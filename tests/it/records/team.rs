@@ -102,7 +102,7 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     owner.get(&segments(&theirs)).await.expect(404);
 }
 
-/// A full-width letter and a Kelvin sign: different mailboxes, whoever has them.
+/// A full-width letter and a Kelvin sign: different mailboxes.
 #[tokio::test]
 async fn a_grant_to_an_address_that_only_looks_the_same_reaches_nobody() {
     let app = TestApp::start(|_| {}).await;
@@ -181,7 +181,7 @@ async fn what_cannot_be_granted_is_refused_clearly() {
 
 /// Only the owner of a property grants it. No plan changes that, so none is offered.
 #[tokio::test]
-async fn whoever_may_not_grant_a_property_is_refused_alike_with_and_without_a_plan() {
+async fn granting_without_the_right_is_refused_alike_under_every_plan() {
     let app = TestApp::start(|_| {}).await;
     let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
     let property = owner.property("northmoor").await;
@@ -197,7 +197,7 @@ async fn whoever_may_not_grant_a_property_is_refused_alike_with_and_without_a_pl
         assert_eq!(refused.hint(), "propertyIds[0]: this needs the role owner on the property.", "{plan:?}");
         for stray in [hidden.as_str(), NOBODYS] {
             let refused = editor.post("/api/team", &invitation(&[stray, &property])).await.expect(404);
-            assert_eq!(refused.hint(), "propertyIds[0]: is none of your own properties", "{plan:?}");
+            assert_eq!(refused.hint(), "propertyIds[0]: is not one of your properties", "{plan:?}");
         }
         let role = json!({ "role": "admin", "propertyIds": [property] });
         for path in [theirs.as_str(), "/api/team/x", &format!("/api/team/{NOBODYS}")] {

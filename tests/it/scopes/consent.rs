@@ -59,7 +59,7 @@ async fn a_refresh_never_widens_what_was_granted() {
 }
 
 #[tokio::test]
-async fn a_person_who_was_asked_for_less_is_asked_again_for_everything() {
+async fn a_consent_to_less_does_not_cover_everything() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let (application, browser) = (Application::register(base).await, Browser::new(base));

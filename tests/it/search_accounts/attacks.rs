@@ -118,7 +118,7 @@ async fn accounts_of_other_people_are_not_there() {
 }
 
 #[tokio::test]
-async fn the_way_back_leads_to_this_service_whatever_the_request_names() {
+async fn the_way_back_always_leads_to_this_service() {
     let engine = Engine::start().await;
     let app = engine.app().await;
     let viewer = browser(&app, "viewer").await;

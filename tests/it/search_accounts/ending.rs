@@ -71,7 +71,7 @@ async fn a_grant_that_another_person_uses_too_is_not_revoked() {
 }
 
 #[tokio::test]
-async fn access_that_was_removed_at_the_search_engine_ends_and_counts_as_disconnected_there() {
+async fn removed_access_at_the_search_engine_counts_as_disconnected() {
     let app = TestApp::start(impatient).await;
     let browser = browser(&app, "stranger").await;
     let page = browser.get("/account").await;

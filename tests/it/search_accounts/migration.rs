@@ -95,7 +95,7 @@ async fn records(db: &DatabaseConnection, property: u128) {
 }
 
 #[tokio::test]
-async fn properties_of_one_site_become_the_one_that_is_tracked_and_their_records_are_kept() {
+async fn properties_of_one_site_merge_into_the_tracked_one() {
     let (folder, fresh) = (TempDir::new().unwrap(), postgres::fresh().await);
     let file = format!("sqlite://{}/a.sqlite?mode=rwc", folder.path().display());
     let db = Database::connect(fresh.as_ref().map_or(file, |fresh| fresh.url.clone())).await.unwrap();

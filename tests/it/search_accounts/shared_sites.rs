@@ -46,7 +46,7 @@ async fn a_site_that_two_accounts_can_read_is_read_by_the_one_that_owns_it() {
 
 /// The ticks of one account's page leave the properties of other accounts alone.
 #[tokio::test]
-async fn choosing_properties_of_one_account_leaves_those_of_others_tracked() {
+async fn choosing_properties_of_one_account_keeps_other_accounts_tracked() {
     let app = TestApp::start(|config| config.plans.pro.tracked_properties = 5).await;
     let (browser, owner) = (browser(&app, "owner").await, app.actor("owner").await);
     let tracked = owner.listed("/api/properties").await.len();

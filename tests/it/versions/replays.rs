@@ -1,4 +1,4 @@
-//! Replays in the shape of whoever asks.
+//! Replays in the version of the client that asks.
 
 use serde_json::json;
 use sightline::config::Releases;

@@ -3,7 +3,7 @@
 //!
 //! Responses of built operations are real answers over the simulated search engine; long lists are shortened.
 //! `question` holds the parameters of a request, if they differ from the defaults. Operations that are not built have
-//! invented responses with consistent sums. Requests can be sent as they stand. The first example of each schema
+//! invented responses with consistent sums. Requests can be sent unchanged. The first example of each schema
 //! becomes the schema's own example, if it is small.
 
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::each_operation;
 
-/// Maximum size of a schema's own example, in bytes. A larger one stands only at its operation, to keep the document small.
+/// Maximum size of a schema's own example, in bytes. A larger one is only at its operation, to keep the document small.
 const MOST_BYTES: usize = 1000;
 
 const FILES: &[&str] = &[

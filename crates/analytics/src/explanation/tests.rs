@@ -116,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn the_split_is_that_of_the_formulas() {
+fn the_split_equals_the_formulas() {
     let published = |position: u32| Curve::published().at(f64::from(position));
     let cases = [
         ("twice the impressions at the same CTR", (10, 90, 3), (20, 180, 3), (10.0, 0.0, 0.0)),

@@ -1,8 +1,8 @@
 //! Looks for few signed requests that add up to the cells of a space.
 //!
 //! A request is a product: it selects some classes on each axis. The search takes one axis after the other. On one
-//! axis it groups the classes whose cells on the other axes are equal, and adds the groups up along a tree: a group adds the
-//! difference to its parent, everywhere in its subtree. Groups beside each other are a partition, a group with all others below
+//! axis it groups the classes whose cells on the other axes are equal, and adds the groups up along a tree: each node
+//! adds (its value − its parent's) to its whole subtree. Groups beside each other are a partition, a group with all others below
 //! it is a complement, and groups below each other are nested. Search appearances overlap, so on their axis there is one way only,
 //! inclusion and exclusion.
 

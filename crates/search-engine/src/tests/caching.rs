@@ -68,7 +68,7 @@ async fn until_asked(bench: &Bench, count: usize) {
 }
 
 #[tokio::test]
-async fn a_reading_goes_on_when_the_first_who_asked_leaves() {
+async fn a_reading_continues_when_its_first_caller_leaves() {
     let bench = Bench::new().await;
     let turn = Arc::new(tokio::sync::Semaphore::new(0));
     bench.upstream.reply([Reply::Held(turn.clone())]);

@@ -81,7 +81,7 @@ async fn a_replaced_grant_is_handed_on_and_its_token_serves_both() {
 }
 
 #[tokio::test]
-async fn a_replaced_grant_is_handed_on_even_when_whoever_asked_has_left() {
+async fn a_replaced_grant_is_stored_after_its_caller_left() {
     let bench = Bench::new().await;
     let replaced = json!({ "access_token": "first", "expires_in": 3600, "refresh_token": "next" });
     bench.upstream.with(|script| script.tokens.push_back((200, replaced)));

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_cannot_be_read_is_no_answer() {
+    fn an_unreadable_body_is_not_an_answer() {
         let cases = [
             (200, Value::Null),
             (200, json!(["Error", "x"])),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_charge_stands_in_the_headers() {
+    fn the_charge_is_read_from_the_headers() {
         let charged =
             |headers: &[_]| read(Price::Money, &reply(200, headers, json!({ "keywords": null }))).ok().unwrap().cost;
         let (total, actual) = (("x-api-units-cost-total", "50"), ("x-api-units-cost-total-actual", "0"));

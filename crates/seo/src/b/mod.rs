@@ -85,7 +85,7 @@ impl Provider for ProviderB {
         true
     }
 
-    /// They stand in the URL.
+    /// They are in the URL.
     fn max_keywords(&self) -> usize {
         100
     }

@@ -135,7 +135,7 @@ async fn every_mistake_in_a_field_is_named() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_list_of_one_task_are_refused() {
+async fn bodies_other_than_a_list_of_one_task_are_refused() {
     let server = fixed().await;
     let url = server.url(&format!("/provider-a/{}", ProviderA::KeywordOverview.path()));
     let send = async |body: &str| {

@@ -1,4 +1,4 @@
-//! Tests of invitations: who may invite, and for how long somebody may come in by one.
+//! Tests of invitations: who may invite, and how long an invitation lets somebody sign in.
 
 use entity::{property, search_account, team_grant};
 use sea_orm::{
@@ -136,7 +136,7 @@ async fn guests_cannot_keep_each_other_in() {
 }
 
 #[tokio::test]
-async fn an_invitation_ends_with_the_account_of_whoever_made_it() {
+async fn an_invitation_ends_with_the_account_of_its_author() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(Rules::default()).await;
     issuer.invite(BOB).await;

@@ -21,7 +21,7 @@ use crate::embedded_issuer::{IdentityProvider, upstream::rules::Rules};
 const BOB: &str = "bob@corp.test";
 
 #[tokio::test]
-async fn only_those_who_are_added_invited_or_listed_come_in() {
+async fn only_added_invited_or_listed_people_sign_in() {
     let unverified = json!({ "email": BOB, "email_verified": false });
     let unsaid = json!({ "email": BOB });
     let bob = verified("7", "Bob@Corp.test");
@@ -77,7 +77,7 @@ async fn only_those_who_are_added_invited_or_listed_come_in() {
 }
 
 #[tokio::test]
-async fn somebody_who_comes_back_is_known_by_the_providers_identifier() {
+async fn a_returning_person_is_known_by_the_providers_identifier() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(Rules::default()).await;
     let added = issuer.operator().add(BOB, None).await.unwrap().account;
@@ -99,7 +99,7 @@ async fn somebody_who_comes_back_is_known_by_the_providers_identifier() {
         let known = issuer.accounts().await.remove(0);
         assert_eq!((known.id, known.email.as_str(), known.name.as_deref()), (added.id, email, Some(shown)));
     }
-    // An operator added this person, so they come in. Nobody vouches for the address any more.
+    // An operator added this person, so they may sign in. The address is no longer verified.
     let said = json!({ "email": "x@new.test", "email_verified": false });
     assert_eq!(elsewhere.sign_in(&Browser::new(&issuer), &client, said).await.status, 303);
     let known = issuer.accounts().await.remove(0);
@@ -147,7 +147,7 @@ async fn refresh(issuer: &TestIssuer, base: &str, client: &str, token: &str) -> 
 }
 
 #[tokio::test]
-async fn a_refresh_asks_again_who_may_come_in() {
+async fn a_refresh_checks_again_who_may_sign_in() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(listing(&["corp.test"], &[])).await;
     let (browser, client) = (Browser::new(&issuer), issuer.client().await);
@@ -170,7 +170,7 @@ async fn a_refresh_asks_again_who_may_come_in() {
 }
 
 #[tokio::test]
-async fn whoever_was_invited_comes_in_while_the_invitation_stands() {
+async fn an_invited_person_signs_in_while_the_invitation_exists() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(Rules::default()).await;
     issuer.invite(BOB).await;
@@ -195,7 +195,7 @@ async fn a_removed_account_ends_the_refresh() {
 }
 
 #[tokio::test]
-async fn an_account_is_removed_by_the_address_by_which_it_was_added() {
+async fn an_account_is_removed_by_its_original_address() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(Rules::default()).await;
     issuer.operator().add(BOB, None).await.unwrap();
@@ -261,7 +261,7 @@ async fn the_provider_is_asked_at_once_or_beside_what_else_there_is() {
 }
 
 #[tokio::test]
-async fn what_was_opened_by_a_link_or_a_password_ends_when_the_holder_first_comes_from_the_provider() {
+async fn the_first_sign_in_by_a_provider_ends_access_by_link_and_password() {
     let elsewhere = Elsewhere::start().await;
     let issuer = elsewhere.issuer(Rules::default()).await;
     // Somebody else had the link that the operator made for Ann, and set a password.
@@ -287,7 +287,7 @@ async fn what_was_opened_by_a_link_or_a_password_ends_when_the_holder_first_come
 }
 
 #[tokio::test]
-async fn a_forgotten_password_gives_none_to_somebody_who_signs_in_elsewhere() {
+async fn a_password_reset_gives_no_password_to_an_account_of_another_provider() {
     let elsewhere = Elsewhere::start().await;
     let change = |provider: IdentityProvider| {
         let upstream = elsewhere.upstream(&provider, Rules::default());

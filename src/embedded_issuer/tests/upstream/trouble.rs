@@ -218,7 +218,7 @@ async fn the_way_back_leads_to_the_request_that_was_left_and_nowhere_else() {
     let answered = elsewhere.answer(leaving.header("location"), verified("7", BOB));
     let arrived = browser.get(&format!("{answered}&return_to=https://evil.test&redirect_uri=https://evil.test")).await;
     assert!(arrived.header("location").starts_with("/oauth/authorize?"), "{}", arrived.header("location"));
-    // A cookie that this service did not seal is no attempt.
+    // A cookie that this service did not seal is not an attempt.
     let state = parameters(leaving.header("location"))["state"].clone();
     for forged in ["", "junk", &"A".repeat(400)] {
         browser.jar.borrow_mut().insert("sightline_elsewhere".into(), forged.into());

@@ -52,7 +52,7 @@ impl Readings {
 /// The plans of the readings.
 pub struct Plans {
     own: Plan,
-    /// That of the question without its conditions on queries.
+    /// The plan without the question's conditions on queries.
     slice: Plan,
     brand: Option<[Plan; 2]>,
     curve: Option<Plan>,

@@ -89,7 +89,7 @@ async fn a_limit_cuts_the_current_and_the_lost_rows() {
 }
 
 #[tokio::test]
-async fn countries_of_a_slice_are_those_of_its_cells() {
+async fn countries_of_a_slice_equal_its_cells() {
     let people = People::new().await;
     let whole = || Case::web(SMALL, WEEK).against(("2026-09-21", "2026-10-04"));
     let mut cases: Vec<Case> =
@@ -114,7 +114,7 @@ async fn countries_of_a_slice_are_those_of_its_cells() {
 }
 
 #[tokio::test]
-async fn countries_of_other_search_types_are_those_of_their_cells() {
+async fn countries_of_other_search_types_equal_their_cells() {
     let people = People::new().await;
     let days = ("2026-10-20", "2026-10-21");
     let types = [SearchType::Image, SearchType::Video, SearchType::Discover, SearchType::GoogleNews];

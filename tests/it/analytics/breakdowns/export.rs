@@ -155,7 +155,7 @@ async fn compared_rows_have_both_windows_and_say_where_they_are() {
 }
 
 #[tokio::test]
-async fn a_file_of_a_slice_or_another_search_type_is_that_of_its_cells() {
+async fn a_file_of_a_slice_or_another_search_type_equals_its_cells() {
     let people = People::new().await;
     let whole = || Case::web(SMALL, WEEK);
     let mut cases: Vec<Case> =

@@ -88,7 +88,7 @@ async fn the_cap_of_50_000_rows_is_one_of_a_day_and_not_of_the_window() {
 }
 
 #[tokio::test]
-async fn rows_of_a_slice_are_those_of_its_cells() {
+async fn rows_of_a_slice_equal_its_cells() {
     let people = People::new().await;
     let whole = || Case::web(SMALL, WEEK);
     let mut cases: Vec<Case> =
@@ -107,7 +107,7 @@ async fn rows_of_a_slice_are_those_of_its_cells() {
 }
 
 #[tokio::test]
-async fn the_rows_are_those_that_the_query_count_counts() {
+async fn the_rows_add_up_to_the_query_count() {
     let people = People::new().await;
     let case = Case::web(SMALL, WEEK);
     let sheet = case.has_true_query_rows(&people).await;

@@ -94,7 +94,7 @@ async fn the_first_rows_of_a_table_have_their_days() {
 }
 
 #[tokio::test]
-async fn the_table_is_that_of_queries_unless_another_is_asked_for() {
+async fn the_default_table_is_queries() {
     let (people, case) = (People::new().await, Case::web(SMALL, DAY));
     let said = case.ask(&people, "table-sparklines", &[]).await.expect(200).json;
     let named = case.ask(&people, "table-sparklines", &[("table", "queries"), ("limit", "25")]).await.expect(200).json;
@@ -162,7 +162,7 @@ async fn days_of_another_window_stand_beside_them() {
 }
 
 #[tokio::test]
-async fn days_of_a_slice_are_those_of_its_cells() {
+async fn days_of_a_slice_equal_its_cells() {
     let people = People::new().await;
     let whole = || Case::web(SMALL, WEEK);
     let mut cases: Vec<Case> =
@@ -186,7 +186,7 @@ async fn days_of_a_slice_are_those_of_its_cells() {
 }
 
 #[tokio::test]
-async fn days_of_other_search_types_are_those_of_their_cells() {
+async fn days_of_other_search_types_equal_their_cells() {
     let people = People::new().await;
     let days = ("2026-10-20", "2026-10-21");
     let kinds: [(SearchType, &[&str]); 3] = [

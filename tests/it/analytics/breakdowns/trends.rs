@@ -152,7 +152,7 @@ async fn other_is_there_as_soon_as_one_window_has_another_country() {
 }
 
 #[tokio::test]
-async fn trends_of_a_slice_are_those_of_its_cells() {
+async fn trends_of_a_slice_equal_its_cells() {
     let people = People::new().await;
     let whole = || Case::web(SMALL, WEEK).against(("2026-09-28", "2026-10-03"));
     let mut cases: Vec<Case> =
@@ -173,7 +173,7 @@ async fn trends_of_a_slice_are_those_of_its_cells() {
 }
 
 #[tokio::test]
-async fn trends_of_other_search_types_are_those_of_their_cells() {
+async fn trends_of_other_search_types_equal_their_cells() {
     let people = People::new().await;
     let days = ("2026-10-20", "2026-10-21");
     for kind in [SearchType::Image, SearchType::Discover, SearchType::GoogleNews] {

@@ -104,7 +104,7 @@ async fn a_classification_and_filters_both_hold() {
 }
 
 #[tokio::test]
-async fn a_share_of_the_property_is_not_that_of_the_slice() {
+async fn shares_of_the_property_and_of_the_slice_differ() {
     let asker = Asker::small().await;
     let filters = r#"[{"dimension":"device","operator":"equals","value":"mobile"},
         {"dimension":"country","operator":"equals","value":"AUS","logic":"or"}]"#;
@@ -120,7 +120,7 @@ async fn a_share_of_the_property_is_not_that_of_the_slice() {
 }
 
 #[tokio::test]
-async fn a_classification_that_is_not_there_is_not_found_and_one_that_means_nothing_is_refused() {
+async fn an_unknown_classification_is_404_and_a_meaningless_one_400() {
     let (app, asker) = (shared(), Asker::small().await);
     let paper = Asker::paper().await;
     let foreign = classification::Entity::of_property(paper.property.parse().unwrap(), Kind::Segment)

@@ -120,7 +120,7 @@ fn check(case: &Case, json: &Value, seen: &Cell<Split>) {
 }
 
 #[tokio::test]
-async fn the_split_is_that_of_the_cells_in_every_window() {
+async fn the_split_equals_the_cells_in_every_window() {
     let seen = Cell::default();
     each(OPERATION, &windows(), |case, json| check(case, json, &seen)).await;
     let split = seen.get();
@@ -128,7 +128,7 @@ async fn the_split_is_that_of_the_cells_in_every_window() {
 }
 
 #[tokio::test]
-async fn the_split_is_that_of_the_cells_in_every_slice() {
+async fn the_split_equals_the_cells_in_every_slice() {
     let seen = Cell::default();
     each(OPERATION, &slices(), |case, json| check(case, json, &seen)).await;
     let split = seen.get();

@@ -158,7 +158,7 @@ fn check_thresholds(case: &Case, meta: &Value) {
     assert_eq!(thresholds["brandedExcluded"], case.leaves_brand_out());
 }
 
-/// Checks how the listed queries stood in the comparison window, and returns the number of those that were candidates.
+/// Checks the listed queries in the comparison window, and returns the number of candidates.
 fn check_before(case: &Case, data: &Value) -> usize {
     let queries = data["queries"].as_array().unwrap();
     let Some((rows, pages)) = case.compared_days().map(|[_, window]| known(case, window)) else {
@@ -224,7 +224,7 @@ pub fn check_case(case: &Case, json: &Value) {
 }
 
 #[tokio::test]
-async fn candidates_are_those_of_the_cells_in_every_window() {
+async fn candidates_equal_the_cells_in_every_window() {
     let found = std::cell::Cell::new(0);
     let were = std::cell::Cell::new(0);
     each(OPERATION, &windows(), |case, json| {
@@ -237,7 +237,7 @@ async fn candidates_are_those_of_the_cells_in_every_window() {
 }
 
 #[tokio::test]
-async fn candidates_are_those_of_the_cells_in_every_slice() {
+async fn candidates_equal_the_cells_in_every_slice() {
     let found = std::cell::Cell::new(0);
     let mut cases = slices();
     // Few queries of one day reach the default thresholds.
@@ -255,7 +255,7 @@ async fn candidates_are_those_of_the_cells_in_every_slice() {
 }
 
 #[tokio::test]
-async fn thresholds_decide_who_is_a_candidate() {
+async fn thresholds_decide_which_queries_are_candidates() {
     let low = |case: Case| case.with("minQueryImpressions", "1").with("minPageImpressions", "1");
     let cases = [
         low(Case::of(GARDEN, WEEK)),

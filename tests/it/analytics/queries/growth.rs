@@ -161,7 +161,7 @@ pub fn check_case(case: &Case, json: &Value) {
 }
 
 #[tokio::test]
-async fn opportunities_are_those_of_the_cells_in_every_window() {
+async fn opportunities_equal_the_cells_in_every_window() {
     let seen = Cell::new(Seen::default());
     let cases = windows();
     each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
@@ -171,7 +171,7 @@ async fn opportunities_are_those_of_the_cells_in_every_window() {
 }
 
 #[tokio::test]
-async fn opportunities_are_those_of_the_cells_in_every_slice() {
+async fn opportunities_equal_the_cells_in_every_slice() {
     let seen = Cell::new(Seen::default());
     let cases: Vec<Case> = slices().into_iter().map(|case| case.with("minImpressions", "5")).collect();
     each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
@@ -205,7 +205,7 @@ async fn thresholds_decide_what_is_an_opportunity() {
 }
 
 #[tokio::test]
-async fn the_curve_is_the_propertys_whatever_queries_are_asked_for() {
+async fn the_curve_ignores_conditions_on_queries() {
     let curves = std::cell::RefCell::new(Vec::new());
     let cases = [
         Case::of(SOFTWARE, WEEK),

@@ -176,14 +176,14 @@ pub fn check_case(case: &Case, json: &Value) {
 }
 
 #[tokio::test]
-async fn insights_are_those_of_the_cells_in_every_window() {
+async fn insights_equal_the_cells_in_every_window() {
     let seen = Seen::default();
     each(OPERATION, &windows(), |case, json| check(case, json, &seen)).await;
     assert!(seen.get().iter().all(|rows| *rows > 10), "{:?}", seen.get());
 }
 
 #[tokio::test]
-async fn insights_are_those_of_the_cells_in_every_slice() {
+async fn insights_equal_the_cells_in_every_slice() {
     let seen = Seen::default();
     let cases: Vec<Case> = slices().into_iter().map(|case| case.with("minImpressions", "2")).collect();
     each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
@@ -191,7 +191,7 @@ async fn insights_are_those_of_the_cells_in_every_slice() {
 }
 
 #[tokio::test]
-async fn thresholds_decide_who_is_a_mover() {
+async fn thresholds_decide_which_queries_are_movers() {
     let cases = [
         Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "500"),
         Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "4"),

@@ -5,7 +5,7 @@ use futures_util::poll;
 use super::*;
 
 #[test]
-fn whoever_leaves_the_line_lets_the_next_one_pass() {
+fn leaving_the_queue_lets_the_next_request_pass() {
     let mut sim = Sim::new();
     assert_eq!(sim.burst(&own(), 16), 16);
     let gone = sim.ask(&own(), Question::unique(), 1)[0];
@@ -60,7 +60,7 @@ fn pacer(pace: Pace) -> impl Fn(Asker) -> std::pin::Pin<Box<dyn Future<Output = 
 }
 
 #[tokio::test]
-async fn a_permit_that_is_dropped_makes_room_and_so_does_one_that_nobody_waits_for() {
+async fn dropped_and_abandoned_permits_make_room() {
     let start = pacer(Pace { max_in_flight: 1, bucket: 1_000, refill_per_second: 1_000 });
     let asker = Asker::new(Lane::Own);
     let first = start(asker).await;
@@ -79,7 +79,7 @@ async fn a_permit_that_is_dropped_makes_room_and_so_does_one_that_nobody_waits_f
 }
 
 #[tokio::test]
-async fn whoever_waits_for_time_to_pass_is_woken() {
+async fn a_request_that_waits_for_time_is_woken() {
     let start = pacer(Pace { max_in_flight: 1_000, bucket: 1, refill_per_second: 1_000 });
     let requests = (0..50).map(|_| start(Asker::new(Lane::Own)));
     assert_eq!(futures_util::future::join_all(requests).await.len(), 50);

@@ -73,7 +73,7 @@ fn the_speed_grows_again_a_minute_after_it_was_halved() {
 }
 
 #[test]
-fn a_site_and_an_account_are_both_held_to_the_pace_and_lose_no_room_to_each_other() {
+fn a_request_needs_room_of_its_site_and_its_account() {
     let mut sim = Sim::unbounded();
     let (other_site, other_account) = (way(1, "b", Lane::Own), way(2, "b", Lane::Own));
     assert_eq!(sim.burst(&own(), 20), 20);

@@ -39,7 +39,7 @@ fn inside<'a>(task: &Task<'_>, profile: &'a Profile, target: &Target) -> Result<
     Ok(links)
 }
 
-/// Those in the state that the task asks for: live, unless it says otherwise.
+/// The links in the state that the task asks for, live by default.
 fn in_state<'a>(task: &Task<'_>, links: &[&'a Link]) -> Vec<&'a Link> {
     let wanted = |link: &&&Link| match task.text("backlinks_status_type") {
         "all" => true,

@@ -1,4 +1,4 @@
-//! Counts of links, as they stand in provider A's summaries, domains, anchors and months.
+//! Counts of links, as in provider A's summaries, domains, anchors and months.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(super) fn target_rank(task: &Task<'_>, profile: &Profile, links: &[&Link], d
     rank(task, Profile::strength(profile.domains(live)))
 }
 
-/// The part of a page where a link stands.
+/// The part of a page that holds a link.
 pub(super) fn location(link: &Link) -> &'static str {
     const PARTS: [&str; 5] = ["article", "section", "footer", "nav", ""];
     PARTS[index(unit(child(link.key, 40)), PARTS.len())]

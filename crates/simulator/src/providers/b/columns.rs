@@ -3,9 +3,9 @@
 /// A list's columns.
 #[derive(Debug)]
 pub(super) struct Columns {
-    /// Those that can be selected, with their units.
+    /// Columns that can be selected, with their units.
     pub selectable: &'static [(&'static str, u64)],
-    /// Those that can only be filtered by.
+    /// Columns that can only be filtered by.
     pub filterable: &'static [&'static str],
     /// Selectable ones that cannot be sorted by.
     pub unsorted: &'static [&'static str],

@@ -29,7 +29,7 @@ impl Filter {
     /// Parses a filter.
     ///
     /// # Errors
-    /// Why it is not one.
+    /// The text is not a filter.
     pub fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         Self::read(&value)

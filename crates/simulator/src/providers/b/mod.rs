@@ -1,5 +1,5 @@
 //! Simulated provider B, wire-compatible with Ahrefs v3. Requests are GETs, answers have one key and no envelope. The
-//! cost of an answer stands in its headers.
+//! cost of an answer is in its headers.
 
 mod columns;
 mod filter;

@@ -51,7 +51,7 @@ impl Table {
         let rule = |text: &str| {
             let (name, direction) = text.split_once(':').unwrap_or((text, "asc"));
             let sorted = all.contains(&name) && !unsorted.contains(&name) && ["asc", "desc"].contains(&direction);
-            let refusal = || Refusal::bad(format!("bad order_by: '{text}' is no column to order by"));
+            let refusal = || Refusal::bad(format!("bad order_by: '{text}' is not a column to order by"));
             sorted.then(|| (name.to_owned(), direction == "desc")).ok_or_else(refusal)
         };
         params.list("order_by").into_iter().map(rule).collect()

@@ -106,7 +106,7 @@ fn explained(case: Case) -> Case {
 }
 
 #[tokio::test]
-async fn every_partition_is_that_of_the_cells_and_adds_up_in_every_window() {
+async fn every_partition_equals_the_cells_and_adds_up_in_every_window() {
     let seen = Seen::default();
     let cases = windows().into_iter().filter(|case| case.compare.is_some()).map(explained);
     let more = [Case::of(SOFTWARE, WEEK).compared(MONTH).with("explainLimit", "3")].map(explained);
@@ -115,7 +115,7 @@ async fn every_partition_is_that_of_the_cells_and_adds_up_in_every_window() {
 }
 
 #[tokio::test]
-async fn every_partition_is_that_of_the_cells_and_adds_up_in_every_slice() {
+async fn every_partition_equals_the_cells_and_adds_up_in_every_slice() {
     let seen = Seen::default();
     let cases: Vec<Case> = slices().into_iter().filter(|case| case.compare.is_some()).map(explained).collect();
     each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
