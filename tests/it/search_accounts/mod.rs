@@ -4,7 +4,6 @@ mod attacks;
 mod connecting;
 mod ending;
 pub mod exchanges;
-mod migration;
 mod shared_sites;
 mod states;
 
