@@ -388,6 +388,16 @@ impl From<Died> for Error {
     }
 }
 
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Database(error) => error.into(),
+            store::Error::Refused(hint) => Self::InvalidRequest { hint },
+            store::Error::Broken(why) => Self::Internal(why),
+        }
+    }
+}
+
 impl From<DbErr> for Error {
     fn from(error: DbErr) -> Self {
         match error {

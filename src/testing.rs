@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use api::models::Role;
-use chrono::{DateTime, Utc};
 use common::random::Random;
 use entity::{property, property_account, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
+use store::{database::Opened, unit_of_work::UnitOfWork};
+use test_data::{noon, person};
 use uuid::Uuid;
 
 use crate::{
@@ -21,36 +22,7 @@ use crate::{
         change::{Author, Change, IfMatch},
         users::{self, Member},
     },
-    store::{
-        database::{Opened, opened_for_a_test},
-        unit_of_work::UnitOfWork,
-    },
 };
-
-pub fn noon() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_790_000_000, 0).unwrap()
-}
-
-pub fn person(name: &str) -> user::Model {
-    user::Model {
-        id: Uuid::nil(),
-        issuer: "https://issuer.test".into(),
-        subject: format!("demo-{name}"),
-        email: Some(format!("{name}@demo.test")),
-        email_key: Some(format!("{name}@demo.test")),
-        email_verified: true,
-        email_stated_at: Some(noon()),
-        name: None,
-        name_stated_at: None,
-        plan: user::Plan::Pro,
-        plan_state: user::PlanState::Active,
-        period_starts_at: None,
-        period_ends_at: None,
-        trial_ends_at: None,
-        created_at: noon(),
-        updated_at: noon(),
-    }
-}
 
 /// Makes a change and commits it, unless it fails.
 pub async fn change<By: Author, T>(
@@ -77,7 +49,7 @@ pub struct World {
 
 impl World {
     pub async fn new() -> Self {
-        let store = opened_for_a_test().await;
+        let store = test_data::store().await;
         let db = store.writer.clone();
         let mut world = Self { store, db, random: Random::seeded(1), owner: Uuid::nil(), stranger: Uuid::nil() };
         world.owner = world.add_person("owner", true).await;

@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{clock::Clock, random::Random};
 use entity::{annotation, property, replay};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait as _};
-use sightline::store::database;
+use store::database;
 use uuid::Uuid;
 
 use crate::{

@@ -15,25 +15,26 @@ use api::{
 use chrono::{DateTime, Utc};
 use common::{clock::Clock, digest::sha256_hex};
 use http::{HeaderMap, Method};
+use identity::{
+    AccessToken, Credential, IssuerUnavailable, Users,
+    allowance::Allowance,
+    credentials::{
+        self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_of_another_origin,
+        is_same_origin,
+    },
+    departures::{self, Departures},
+    revocation,
+    token::{TokenError, Verifier},
+};
 use sea_orm::{DatabaseConnection, DbErr};
 use sha2::{Digest as _, Sha256};
+use store::{commits::AsOf, database::Opened};
 use uuid::Uuid;
 
 use self::remembered::{Current, Remembered};
 use crate::{
     config::Config,
     error::Error,
-    identity::{
-        AccessToken, Credential, IssuerUnavailable, Users,
-        allowance::Allowance,
-        credentials::{
-            self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_of_another_origin,
-            is_same_origin,
-        },
-        departures::{self, Departures},
-        revocation,
-        token::{TokenError, Verifier},
-    },
     services::{
         access::{
             PropertyAccess, SharedProperty,
@@ -42,7 +43,6 @@ use crate::{
         applications::uses::{SurfaceKind, Uses},
         users::Member,
     },
-    store::{commits::AsOf, database::Opened},
 };
 
 pub use self::remembered::RememberedUse;

@@ -10,8 +10,7 @@ use std::{
 
 use cached::{Cached as _, stores::LruCache};
 use sea_orm::DbErr;
-
-use crate::store::commits::{AsOf, Commits, Moment};
+use store::commits::{AsOf, Commits, Moment};
 
 /// The maximum number of entries, of about 2 kB each. The least recently used is evicted first.
 const MAX_ENTRIES: usize = 4_096;
@@ -101,9 +100,9 @@ mod tests {
     use std::cell::Cell;
 
     use sea_orm::ConnectionTrait as _;
+    use store::database::open;
 
     use super::*;
-    use crate::store::database::open;
 
     #[tokio::test]
     async fn a_value_is_read_once_until_a_commit() {

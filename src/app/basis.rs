@@ -4,34 +4,31 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use common::{clock::Clock, random::Random, secrets::Secrets};
+use identity::{
+    Users,
+    departures::Departures,
+    introspection::Introspection,
+    jwks::Jwks,
+    relying_party::RelyingParty,
+    session::Sessions,
+    token::{MAX_AGE, Verifier},
+};
+use issuer::{
+    IdentityProvider, KEY_MAX_AGE, Settings as IssuerSettings,
+    client_documents::{ClientDocuments, reach::SystemNames},
+    mail::Mailer,
+    upstream::Upstream,
+};
+use pages::{page::Navigation, paths};
 use sea_orm::DatabaseConnection;
+use store::rate_limit::RateLimits;
 
 use super::http_settings;
 use crate::{
-    config::{Config, Registration},
-    embedded_issuer::{
-        IdentityProvider, KEY_MAX_AGE, Settings as IssuerSettings,
-        client_documents::{ClientDocuments, reach::SystemNames},
-        upstream::Upstream,
-    },
+    config::{Config, Mail, Registration},
     error::Error,
-    identity::{
-        Users,
-        departures::Departures,
-        introspection::Introspection,
-        jwks::Jwks,
-        relying_party::RelyingParty,
-        session::Sessions,
-        token::{MAX_AGE, Verifier},
-    },
-    mail::Mailer,
     services::users::StoredUsers,
-    store::rate_limit::RateLimits,
-    web::{
-        page::Navigation,
-        paths,
-        sign_in::{self, BrowserSignIn},
-    },
+    web::sign_in::{self, BrowserSignIn},
 };
 
 /// Everything that most parts are made from.
@@ -63,8 +60,7 @@ impl Basis<'_> {
         upstream: Option<Upstream>,
     ) -> Result<Option<IdentityProvider>, Error> {
         let Self { config, base_url, writer, secrets, clock, random } = self;
-        let mailer = Mailer::new(&config.mail, (*clock).clone(), (*random).clone());
-        let mailer = mailer.map_err(|error| Error::invalid(error.to_string()))?;
+        let mailer = mailer(&config.mail, clock, random)?;
         if !config.embeds_issuer() {
             return Ok(None);
         }
@@ -143,4 +139,15 @@ pub fn mcp_audience(config: &Config, base_url: &str) -> String {
 /// The audience that the API requires of access tokens.
 pub fn audience(config: &Config, base_url: &str) -> String {
     config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
+}
+
+/// The client of the configured mail server, if there is one.
+///
+/// # Errors
+/// [`Error::InvalidRequest`] names the setting that cannot be used.
+pub fn mailer(settings: &Mail, clock: &Clock, random: &Random) -> Result<Option<Mailer>, Error> {
+    let Some(smtp_url) = &settings.smtp_url else { return Ok(None) };
+    let from = settings.from.as_deref().unwrap_or_default();
+    let mailer = Mailer::new(&smtp_url.0, from, clock.clone(), random.clone());
+    mailer.map(Some).map_err(|error| Error::invalid(error.to_string()))
 }

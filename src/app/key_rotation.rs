@@ -6,7 +6,10 @@
 use std::{fs::File, path::PathBuf};
 
 use common::{private_files, random::Random, secrets::Secrets};
+use identity::departures;
+use issuer::keys;
 use sea_orm::{DatabaseConnection, DatabaseTransaction};
+use store::database;
 
 use super::{
     key_file::{self, KeyFile, Keys},
@@ -14,11 +17,8 @@ use super::{
 };
 use crate::{
     config::Config,
-    embedded_issuer::keys,
     error::Error,
-    identity::departures,
     services::{integrations, privacy::pending, replays, search_accounts, sharing},
-    store::database,
 };
 
 /// The result of a rotation.
@@ -129,14 +129,14 @@ mod tests {
     use std::fs;
 
     use entity::{pending_revocation, search_account, signing_key};
+    use issuer::keys::rotation::{Former, rotate};
     use sea_orm::{ActiveValue::Set, EntityTrait as _};
+    use test_data::noon;
 
     use super::*;
     use crate::{
         config::Secret,
-        embedded_issuer::keys::rotation::{Former, rotate},
         services::search_accounts::{Connection, connect, refresh_token},
-        testing::noon,
     };
 
     /// A data folder with a sealed refresh token and a sealed signing key.

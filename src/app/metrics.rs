@@ -16,17 +16,11 @@ use prometheus_client::{
     registry::Registry,
 };
 use sea_orm::{DatabaseConnection, DbBackend};
+use store::{database::Opened, rate_limit::RateLimits};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::{GRACE, Parts};
-use crate::{
-    admission::Admissions,
-    config::Config,
-    error::Error,
-    handlers::App,
-    server,
-    store::{database::Opened, rate_limit::RateLimits},
-};
+use crate::{admission::Admissions, config::Config, error::Error, handlers::App, server};
 
 /// The path of the metrics.
 const PATH: &str = "/metrics";

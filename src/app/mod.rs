@@ -15,6 +15,7 @@ use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
 use simulator::Simulator;
+use store::database::{self, Opened, Statements};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
@@ -23,10 +24,10 @@ use crate::{
     error::Error,
     server,
     services::users,
-    store::database::{self, Opened, Statements},
 };
 
 pub use self::{
+    basis::mailer,
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
     parts::{open_database, simulator_settings},
@@ -192,11 +193,11 @@ struct Parts {
     app: Arc<crate::handlers::App>,
     store: Opened,
     admissions: crate::admission::Admissions,
-    sessions: crate::identity::session::Sessions,
-    provider: Option<crate::embedded_issuer::IdentityProvider>,
+    sessions: identity::session::Sessions,
+    provider: Option<issuer::IdentityProvider>,
     sign_in: Option<crate::web::sign_in::BrowserSignIn>,
     /// Counters of requests. `None` if requests are not counted.
-    limits: Option<Arc<crate::store::rate_limit::RateLimits>>,
+    limits: Option<Arc<store::rate_limit::RateLimits>>,
     /// Metrics of requests. `None` if they are not served.
     requests: Option<Arc<telemetry::requests::RequestMeter>>,
 }

@@ -10,8 +10,17 @@ use common::{
     secrets::Secrets,
     urls::{is_loopback, is_secure, without_credentials},
 };
+use identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions};
+use issuer::{
+    clients,
+    upstream::{self, Upstream, rules::Rules},
+};
 use search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings};
 use simulator::Simulator;
+use store::{
+    database::{self, Opened},
+    rate_limit::RateLimits,
+};
 use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
@@ -19,13 +28,8 @@ use super::{Parts, basis::Basis, http_client, key_file, providers};
 use crate::{
     admission::Admissions,
     config::Config,
-    embedded_issuer::{
-        clients,
-        upstream::{self, Upstream, rules::Rules},
-    },
     error::Error,
     handlers::{App, discovery::Index},
-    identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
     server,
     services::{
         analyses::{
@@ -36,10 +40,6 @@ use crate::{
         health::HealthCheck,
         privacy::Privacy,
         system_annotations::SystemAnnotations,
-    },
-    store::{
-        database::{self, Opened},
-        rate_limit::RateLimits,
     },
     web::account,
 };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use seo::{Desk, Provider, ProviderA, ProviderB, Wire};
+use store::rate_limit::RateLimits;
 use telemetry::providers::ProviderMeters;
 
 use crate::{
@@ -12,7 +13,6 @@ use crate::{
         analyses::search_data::SearchData,
         integrations::{Books, Integrations},
     },
-    store::rate_limit::RateLimits,
 };
 
 /// The divisor of the cache's budget for answers of providers.

@@ -8,8 +8,13 @@ use api::{
     scope::Scope,
     versions::Versions,
 };
+use pages::{
+    page,
+    paths::{Methods, Paths, TOOLS},
+};
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
+use store::{in_flight::InFlight, rate_limit::Rate};
 use url::Url;
 
 use super::{
@@ -27,14 +32,11 @@ use crate::{
     },
     mcp,
     services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
-    store::{in_flight::InFlight, rate_limit::Rate},
     web::{
         account::{Account, search::SearchPages},
         changelog::Changelog,
         documentation,
         home::Home,
-        page,
-        paths::{Methods, Paths, TOOLS},
         share,
         subscribe::Subscribe,
         well_known::{self, ResourceMetadata},

@@ -2,16 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
+use identity::{departures, revocation, session::Sessions};
+use issuer::IdentityProvider;
 use sea_orm::DatabaseConnection;
+use store::remains;
 use tokio::task::JoinHandle;
 
 use super::{Parts, basis::max_token_age};
 use crate::{
-    embedded_issuer::IdentityProvider,
     handlers::App,
-    identity::{departures, revocation, session::Sessions},
     services::{applications::uses, audit, privacy::pending, replays},
-    store::remains,
 };
 
 /// The time between two sweeps.

@@ -2,18 +2,14 @@
 
 use clap::Subcommand;
 use common::{clock::Clock, random::Random};
+use issuer::{
+    client_metadata::{Checked, Metadata},
+    registry::{self, Listed, Origin},
+};
 use serde_json::json;
 
 use super::check_embedded;
-use crate::{
-    app,
-    config::Config,
-    embedded_issuer::{
-        client_metadata::{Checked, Metadata},
-        registry::{self, Listed, Origin},
-    },
-    error::Error,
-};
+use crate::{app, config::Config, error::Error};
 
 /// Client commands for operators.
 #[derive(Debug, Subcommand)]

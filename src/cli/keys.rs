@@ -2,17 +2,13 @@
 
 use clap::Subcommand;
 use common::{clock::Clock, random::Random};
+use issuer::keys::{
+    KeysError,
+    rotation::{Former, rotate},
+};
 
 use super::check_embedded;
-use crate::{
-    app,
-    config::Config,
-    embedded_issuer::keys::{
-        KeysError,
-        rotation::{Former, rotate},
-    },
-    error::Error,
-};
+use crate::{app, config::Config, error::Error};
 
 /// Signing-key commands for operators.
 #[derive(Debug, Subcommand)]

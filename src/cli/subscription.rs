@@ -164,10 +164,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = folder.path().join("data").to_string_lossy().into_owned();
         let config = Config { data_dir, ..Config::default() };
-        let (clock, _) = Clock::manual(crate::testing::noon());
+        let (clock, _) = Clock::manual(test_data::noon());
         let db = app::open_database(&config).await.unwrap().writer;
         let random = common::random::Random::seeded(1);
-        let departures = crate::identity::departures::Departures::new([1; 32]);
+        let departures = identity::departures::Departures::new([1; 32]);
         crate::demo::world::people(&db, &departures, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };
         let said = subscription(&show, &config, &clock).await.unwrap();

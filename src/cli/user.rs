@@ -6,17 +6,15 @@ use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use common::{clock::Clock, random::Random};
 use entity::account;
-
-use crate::{
-    app,
-    config::Config,
-    embedded_issuer::accounts::{
+use issuer::{
+    accounts::{
         links,
         operator::{Invitation, Operator},
     },
-    error::Error,
     mail::Mailer,
 };
+
+use crate::{app, config::Config, error::Error, services::team};
 
 /// Account commands for operators.
 #[derive(Debug, Subcommand)]
@@ -69,8 +67,7 @@ impl Said {
 /// Described for the operator.
 pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Random) -> Result<Said, Error> {
     let base_url = base_url(config)?;
-    let mailer = Mailer::new(&config.mail, clock.clone(), random.clone());
-    let mailer = mailer.map_err(|error| Error::invalid(error.to_string()))?;
+    let mailer = app::mailer(&config.mail, clock, random)?;
     if let User::Remove { email, yes: false } = command {
         return Err(Error::invalid(format!(
             "--yes: confirm that {email} is to be removed. The account, its sessions, its grants and the team grants that the person \
@@ -91,7 +88,9 @@ pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Rando
         }
         User::List => Ok(Said { result: table(&operator.list().await?), note: None }),
         User::Remove { email, .. } => {
-            let email = operator.remove(email).await?.email;
+            let now = clock.now();
+            let email = operator.remove(email, async |tx, subject| team::end_made_by(tx, subject, now).await);
+            let email = email.await?.email;
             let note = "The team grants that the person made have ended. Their other records stay: properties, annotations, share \
                         links. A new account with this address is another person.";
             Ok(Said { result: format!("removed {email}"), note: Some(note.to_owned()) })
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
 
     fn account(email: &str, name: Option<&str>, password: Option<&str>) -> account::Model {
-        let noon = crate::testing::noon();
+        let noon = test_data::noon();
         account::Model {
             id: uuid::Uuid::nil(),
             email: email.into(),

@@ -5,6 +5,7 @@ mod consent;
 pub mod world;
 
 use entity::user;
+use identity::issuer::EMBEDDED;
 use sea_orm::DatabaseConnection;
 use simulator::World;
 
@@ -12,7 +13,6 @@ use self::world::KnownSite;
 use crate::{
     error::{Error, Responsible},
     handlers::App,
-    identity::issuer::EMBEDDED,
     services::{properties::sync::Site, search_accounts},
 };
 

@@ -9,20 +9,20 @@ use entity::{
     property, search_account, team_grant, team_grant_property,
     user::{self, Plan},
 };
+use identity::{Claims, Email, departures::Departures};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, DatabaseConnection, DatabaseTransaction, EntityTrait, QueryFilter,
 };
 use serde_json::json;
+use store::database;
 use uuid::Uuid;
 
 use crate::{
     error::Error,
-    identity::{Claims, Email, departures::Departures},
     services::{
         properties::sync::{self, Site},
         users,
     },
-    store::database,
 };
 
 /// A demo person.
@@ -238,6 +238,7 @@ mod tests {
 
     use api::models::Role;
     use common::secrets::Secrets;
+    use test_data::noon;
 
     use super::*;
     use crate::{
@@ -247,8 +248,7 @@ mod tests {
             search_accounts,
             users::Member,
         },
-        store::database::opened_for_a_test,
-        testing::{change, noon},
+        testing::change,
     };
 
     async fn start(db: &DatabaseConnection, known: &[KnownSite]) -> (Vec<user::Model>, bool) {
@@ -274,7 +274,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_start_makes_the_demo_world_and_the_second_leaves_it_alone() {
-        let (store, config) = (opened_for_a_test().await, Config::default());
+        let (store, config) = (test_data::store().await, Config::default());
         let db = store.writer.clone();
         let known: Vec<KnownSite> = (0..4)
             .map(|number| KnownSite {

@@ -5,9 +5,10 @@ use api::{
     billing::{BillingApi, BillingSummary, Plan},
     security::Caller,
 };
+use store::rate_limit::Standing;
 
 use super::{App, Established as _};
-use crate::{services::billing, store::rate_limit::Standing};
+use crate::services::billing;
 
 impl BillingApi for App {
     async fn list_billing_plans(&self) -> Answered<Answer<Vec<Plan>>> {

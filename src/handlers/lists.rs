@@ -9,13 +9,14 @@ use api::{
 use bytes::Bytes;
 use common::{compute::beside, digest::opaque_tag};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
+use store::places::Places;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
 };
 use uuid::Uuid;
 
-use crate::{error::Error, store::places::Places};
+use crate::error::Error;
 
 /// Limits the lists whose rows are in memory at once.
 static READING: Semaphore = Semaphore::const_new(8);

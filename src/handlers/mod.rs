@@ -25,12 +25,13 @@ use api::{
     security::Caller,
 };
 use common::{clock::Clock, digest::opaque_tag, random::Random};
+use identity::issuer::Issuer;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
+use store::unit_of_work::UnitOfWork;
 
 use crate::{
     config::Config,
-    identity::issuer::Issuer,
     services::{
         access::PropertyAccess,
         analyses::{rendered::RenderedAnswer, search_data::SearchData},
@@ -40,7 +41,6 @@ use crate::{
         privacy::Privacy,
         users::Member,
     },
-    store::unit_of_work::UnitOfWork,
 };
 
 /// The state that operations share.

@@ -12,6 +12,7 @@ use api::{
 use common::{clock::Clock, digest::sha256_hex};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
+use store::rate_limit::RateLimits;
 
 use super::{failures::Failures, methods, operation};
 use crate::{
@@ -19,7 +20,6 @@ use crate::{
     config::Config,
     error,
     services::{access::SharedProperty, team, users::Member},
-    store::rate_limit::RateLimits,
 };
 
 /// Everything that the layer needs.

@@ -10,19 +10,20 @@ use api::{
     operation::Access,
     scope::AskFor,
 };
+use common::addresses::ClientAddress;
 use common::digest::sha256_hex;
+use identity::credentials::{challenge, presents_token};
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
+use store::rate_limit::Rate;
 
-use super::{client_address, failures::Failures, operation, rate_limit::CountedAs};
+use super::{failures::Failures, operation, rate_limit::CountedAs};
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
     config::Config,
-    identity::credentials::{challenge, presents_token},
     services::access::parse_id,
-    store::rate_limit::Rate,
     web::account,
 };
 
@@ -132,7 +133,7 @@ impl Authenticate {
         let path = request.uri().path();
         let token = operation::of(request).and_then(|operation| operation.value("token", path)).unwrap_or_default();
         let under_way = format!("share/{}", sha256_hex(token));
-        let key = format!("{under_way}/{}", client_address::of(request));
+        let key = format!("{under_way}/{}", ClientAddress::of(request));
         let base = &self.config.rate_limit;
         request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way });
     }

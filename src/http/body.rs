@@ -10,19 +10,20 @@ use std::sync::Arc;
 
 use api::error::{ApiError, Code};
 use bytes::Bytes;
+use common::addresses::ClientAddress;
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{
     Body, Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderMap, Method, header},
 };
+use store::places::Places;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
 };
 
-use super::client_address;
-use crate::{server::Deadlines, store::places::Places};
+use crate::server::Deadlines;
 
 /// The maximum size of a body, in bytes.
 pub const LIMIT: usize = 1024 * 1024;
@@ -118,7 +119,7 @@ impl Bodies {
         if body.is_end_stream() {
             return Ok((Vec::new(), Kept(Arc::default())));
         }
-        let network = client_address::of(request).network();
+        let network = ClientAddress::of(request).network();
         let place = self.waiting.of(network.clone()).try_acquire_owned();
         let Ok(_place) = place else { return Err(too_many_bodies()) };
         let read = match compressed(request.headers()) {
@@ -243,7 +244,7 @@ mod tests {
     }
 
     fn network() -> String {
-        client_address::of(&Request::default()).network()
+        ClientAddress::of(&Request::default()).network()
     }
 
     /// A body of these bytes that never ends.

@@ -38,15 +38,6 @@ pub async fn name_client<E: Endpoint>(
     next.call(request).await.map(IntoResponse::into_response)
 }
 
-/// Returns the client's address. Without the layer it is the peer of the connection.
-#[must_use]
-pub fn of(request: &Request) -> ClientAddress {
-    request.data::<ClientAddress>().cloned().unwrap_or_else(|| match &request.remote_addr().0 {
-        Addr::SocketAddr(peer) => ClientAddress::new(peer.ip()),
-        other => ClientAddress::other(other),
-    })
-}
-
 impl NameClient {
     /// Returns the client's address. Ignores an unreadable header.
     fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {

@@ -6,13 +6,13 @@
 
 use std::sync::Arc;
 
+use pages::paths::TOOLS;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
 
 use super::origin::OwnOrigins;
-use crate::web::paths::TOOLS;
 
 const ANY: HeaderValue = HeaderValue::from_static("*");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, DELETE, OPTIONS");

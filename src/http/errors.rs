@@ -5,22 +5,20 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use api::error::{ApiError, Code};
 use futures_util::FutureExt;
+use pages::{
+    page::{self, refusal},
+    paths::{Methods, TOOLS, is_below},
+};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{StatusCode, header},
 };
+use store::rate_limit::Standing;
 
 use super::{
     authenticate::Challenge,
     error_map, methods, rate_limit,
     request_id::{self, RequestId},
-};
-use crate::{
-    store::rate_limit::Standing,
-    web::{
-        page::{self, refusal},
-        paths::{Methods, TOOLS, is_below},
-    },
 };
 
 /// The settings of the layer.
@@ -178,7 +176,7 @@ mod tests {
     }
 
     fn client() -> TestClient<impl Endpoint> {
-        let (clock, _) = Clock::manual(crate::testing::noon());
+        let (clock, _) = Clock::manual(test_data::noon());
         let routes = Route::new()
             .at("/panics", get(panics))
             .at("/faults", get(faults))

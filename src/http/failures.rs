@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
+use common::addresses::ClientAddress;
 use poem::{Error, Request};
-
-use super::client_address;
-use crate::store::rate_limit::{Rate, RateLimits, Standing};
+use store::rate_limit::{Rate, RateLimits, Standing};
 
 /// The number of failures per minute and address that are answered.
 const FAILURES: u32 = 300;
@@ -32,7 +31,7 @@ impl Failures {
 
     fn count(&self, request: &Request) -> Option<Standing> {
         let limits = self.0.as_ref()?;
-        Some(limits.count(&format!("failed/{}", client_address::of(request)), Rate::new(FAILURES, FAILURES)))
+        Some(limits.count(&format!("failed/{}", ClientAddress::of(request)), Rate::new(FAILURES, FAILURES)))
     }
 }
 

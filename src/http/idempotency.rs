@@ -16,6 +16,8 @@ use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
 };
+use sea_orm::DbErr;
+use store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork};
 
 use super::{REPLAYED, errors, operation, request_id, version};
 use crate::{
@@ -27,7 +29,6 @@ use crate::{
         replays::{self, BodyHashes, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
         users::Member,
     },
-    store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork},
 };
 
 const KEY: &str = "idempotency-key";
@@ -143,11 +144,11 @@ impl Writes {
         let unit = into_unique(unit)?;
         match answer {
             Ok(response) if response.status().is_success() => {
-                unit.commit().await.map_err(ApiError::from)?;
+                unit.commit().await.map_err(failed)?;
                 Ok(response)
             }
             unwritten => {
-                unit.roll_back().await.map_err(ApiError::from)?;
+                unit.roll_back().await.map_err(failed)?;
                 unwritten
             }
         }
@@ -175,7 +176,7 @@ impl Writes {
         match next.call(request).await.map(IntoResponse::into_response) {
             // The plan has run out meanwhile. Refusals because of the plan are not stored.
             Err(error) if error.status() == StatusCode::PAYMENT_REQUIRED => {
-                into_unique(unit)?.roll_back().await.map_err(ApiError::from)?;
+                into_unique(unit)?.roll_back().await.map_err(failed)?;
                 Err(error)
             }
             Err(error) => self.settle(into_unique(unit)?, errors::response_of(error, id.as_ref()), scope, hashes).await,
@@ -198,7 +199,7 @@ impl Writes {
                 Start::Known(known) => answer_to(known),
             };
         // Rolls back before answering. A dropped transaction would hold the key for other processes until its connection is reused.
-        unit.roll_back().await?;
+        unit.roll_back().await.map_err(failed)?;
         Ok(Err(answer))
     }
 
@@ -206,13 +207,13 @@ impl Writes {
     async fn settle(&self, unit: UnitOfWork, response: Response, scope: Scope, hashes: BodyHashes) -> Result<Response> {
         let status = response.status();
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            unit.roll_back().await.map_err(ApiError::from)?;
+            unit.roll_back().await.map_err(failed)?;
             return Ok(replayed(response, false));
         }
         let unit = if status.is_success() {
             unit
         } else {
-            unit.roll_back().await.map_err(ApiError::from)?;
+            unit.roll_back().await.map_err(failed)?;
             // The key was free for a moment, so another process may have used it.
             match self.start(&scope, &hashes, None).await? {
                 Ok(unit) => unit,
@@ -226,10 +227,10 @@ impl Writes {
         let outcome = outcome.map_err(ApiError::from)?;
         if outcome == Outcome::KeyTaken {
             // The same request, whose client had disconnected, was being committed while the key was looked up.
-            unit.roll_back().await.map_err(ApiError::from)?;
+            unit.roll_back().await.map_err(failed)?;
             return Err(in_progress().into());
         }
-        unit.commit().await.map_err(ApiError::from)?;
+        unit.commit().await.map_err(failed)?;
         let response = replayed(response, false);
         Ok(if outcome == Outcome::NoRoom { unstored(response) } else { response })
     }
@@ -288,18 +289,19 @@ fn response_of(stored: Stored) -> Response {
     response
 }
 
+fn failed(error: DbErr) -> ApiError {
+    Error::from(error).into()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use poem::{EndpointExt as _, endpoint::make_sync, test::TestClient};
+    use test_data::noon;
 
     use super::*;
-    use crate::{
-        config::Config,
-        services::users,
-        testing::{World, noon},
-    };
+    use crate::{config::Config, services::users, testing::World};
 
     /// Sends one key twice. Returns how often an operation with a response of `bytes` ran, and the storage header of the last
     /// response.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use api::operation;
+use pages::paths::is_at;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     error::MethodNotAllowedError,
@@ -10,7 +11,6 @@ use poem::{
 };
 
 use super::operation as asked;
-use crate::web::paths::is_at;
 
 /// The layer that answers `OPTIONS`, and refuses `HEAD` where a read is paid for. It runs before authentication.
 ///

@@ -33,6 +33,7 @@ pub mod version;
 use std::sync::Arc;
 
 use common::{clock::Clock, random::Random, urls::is_https};
+use pages::paths::TOOLS;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 use telemetry::requests::RequestMeter;
 
@@ -41,10 +42,7 @@ use self::{
     cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, request_id::Identify,
     tools::Tools, version::Served,
 };
-use crate::{
-    server::Deadlines,
-    web::{paths::TOOLS, share},
-};
+use crate::{server::Deadlines, web::share};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";

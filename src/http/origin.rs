@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use api::error::{ApiError, Code};
 use common::urls::is_loopback;
+use pages::own_host;
 use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 use url::Url;
-
-use crate::web::own_host;
 
 /// The pages that may call the tool endpoint: the service's own, on loopback every one there, and those that the operator lists.
 #[derive(Debug, Clone)]

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
+use common::addresses::ClientAddress;
+use pages::paths::TOOLS;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
 };
 use serde_json::json;
-
-use super::{client_address, until_read::until_read};
-use crate::{
-    store::{
-        in_flight::InFlight,
-        rate_limit::{Rate, RateLimits, Standing},
-    },
-    web::paths::TOOLS,
+use store::{
+    in_flight::InFlight,
+    rate_limit::{Rate, RateLimits, Standing},
 };
+
+use super::until_read::until_read;
 
 /// The number of requests that one address may send to the embedded issuer in a minute, in one burst or not. Many people may share
 /// an address. Each needs a few requests to sign in and one an hour to stay signed in.
@@ -116,7 +115,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
 /// # Errors
 /// The errors of the inner layers.
 pub async fn tell_uncounted<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, request: Request) -> Result<Response> {
-    let (by_address, address) = (settings.by_address(&request), client_address::of(&request));
+    let (by_address, address) = (settings.by_address(&request), ClientAddress::of(&request));
     let mut response = next.call(request).await?.into_response();
     if let (Some(limits), Some(ByAddress { kind, rate: Some(rate), is_told: true })) = (&settings.limits, by_address)
         && !response.headers().contains_key(LIMIT)
@@ -133,7 +132,7 @@ impl RateLimit {
             return Some(Limited { key, rate: Some(rate), under_way, is_told: true });
         }
         let limit = self.by_address(request).filter(|_| *request.method() != Method::OPTIONS)?;
-        let address = client_address::of(request);
+        let address = ClientAddress::of(request);
         Some(Limited {
             key: format!("{}/{address}", limit.kind),
             rate: limit.rate,
@@ -194,12 +193,10 @@ mod tests {
     use http_body::Body as _;
     use http_body_util::combinators::BoxBody;
     use poem::{Body, EndpointExt, endpoint::make_sync, test::TestClient};
+    use test_data::noon;
 
     use super::*;
-    use crate::{
-        http::errors::{Errors, errors},
-        testing::noon,
-    };
+    use crate::http::errors::{Errors, errors};
 
     fn answer(path: &str) -> Result<Response> {
         match path {

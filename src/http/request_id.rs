@@ -4,19 +4,18 @@
 
 use std::sync::Arc;
 
+use common::addresses::ClientAddress;
 use common::{clock::Clock, random::Random};
+use pages::{fixed::Fixed, paths::TOOLS};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderName, Method, StatusCode},
 };
+use store::rate_limit::{Rate, RateLimits};
 use telemetry::sums::{Sums, Unlogged};
 use tracing::Instrument;
 
-use super::{client_address, operation};
-use crate::{
-    store::rate_limit::{Rate, RateLimits},
-    web::{fixed::Fixed, paths::TOOLS},
-};
+use super::operation;
 
 /// The number of lines a minute about the requests of one network. Signing keys, health, preflights and expired tokens are answered
 /// however often they come.
@@ -72,7 +71,7 @@ pub fn of(request: &Request) -> Option<&RequestId> {
 pub async fn request_id<E: Endpoint>(settings: Arc<Identify>, next: Arc<E>, mut request: Request) -> Result<Response> {
     let start = settings.clock.now();
     let id = given(&request).unwrap_or_else(|| settings.random.id(start).to_string().into());
-    let network = client_address::of(&request).network();
+    let network = ClientAddress::of(&request).network();
     let (method, path) = (loggable_method(&request), loggable_path(&request));
     let span = tracing::info_span!("request", correlation_id = %id, %method, path);
     request.set_data(RequestId(id));
@@ -124,8 +123,9 @@ fn loggable_path(request: &Request) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use test_data::noon;
+
     use super::*;
-    use crate::testing::noon;
 
     #[test]
     fn lines_are_bounded_and_faults_always_have_one() {

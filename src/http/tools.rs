@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use pages::page;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     endpoint::BoxEndpoint,
@@ -12,7 +13,7 @@ use poem::{
 };
 
 use super::{authenticate::Authenticate, origin::OwnOrigins};
-use crate::web::{page, tools};
+use crate::web::tools;
 
 /// Makes the endpoint from the operations behind their layers.
 pub type Build = Box<dyn FnOnce(BoxEndpoint<'static>) -> BoxEndpoint<'static>>;

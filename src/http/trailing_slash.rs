@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use pages::paths::{Methods, is_at, is_below};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode, Uri, header},
 };
-
-use crate::web::paths::{Methods, is_at, is_below};
 
 /// Paths for programs, which get the address right or are told that it is wrong.
 const PROGRAMS: [&str; 4] = ["/api", "/mcp", "/oauth", "/.well-known"];

@@ -168,12 +168,11 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, D
 
 #[cfg(test)]
 mod tests {
+    use store::database;
+    use test_data::noon;
+
     use super::*;
-    use crate::{
-        services::users,
-        store::database,
-        testing::{World, noon},
-    };
+    use crate::{services::users, testing::World};
 
     async fn noted(world: &World, event: Event, at: DateTime<Utc>) {
         let tx = database::begin(&world.db).await.unwrap();

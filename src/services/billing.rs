@@ -7,6 +7,7 @@ use api::billing::{
 use chrono::{DateTime, Utc};
 use entity::user;
 use sea_orm::{ConnectionTrait, Statement};
+use store::rate_limit::Standing;
 
 use super::{
     sharing::MAX_LINKS,
@@ -16,7 +17,6 @@ use super::{
 use crate::{
     config::{self, Config, PlanTerms},
     error::Error,
-    store::rate_limit::Standing,
 };
 
 /// Counts what a person has, in one statement. A link to a property that is not tracked opens nothing.

@@ -14,6 +14,10 @@ use sea_orm::{
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use store::{
+    bounds::{Bounds, Records, Taken},
+    unit_of_work::UnitOfWork,
+};
 use uuid::Uuid;
 
 use super::{
@@ -21,13 +25,7 @@ use super::{
     audit::Event,
     users::{self, Member},
 };
-use crate::{
-    error::Error,
-    store::{
-        bounds::{Bounds, Records, Taken},
-        unit_of_work::UnitOfWork,
-    },
-};
+use crate::error::Error;
 
 /// The maximum total size of the texts or conditions of one kind of record, per property or person: 4 MiB.
 const MAX_TOTAL_BYTES: u64 = 4 * 1024 * 1024;

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use api::system::{DependencyHealth, DependencyName, DependencyStatus, Health, HealthStatus};
 use chrono::{DateTime, TimeDelta, Utc};
+use identity::issuer::Issuer;
 use sea_orm::DatabaseConnection;
 use tokio::time::{Duration, Instant, timeout};
 
 use crate::{
     config::{Config, REDIS_UNUSED},
     error::Error,
-    identity::issuer::Issuer,
     services::analyses::search_data::SearchData,
 };
 

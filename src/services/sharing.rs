@@ -11,10 +11,11 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use common::secrets::Secrets;
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, EntityTrait as _,
-    IntoActiveModel, QueryFilter as _,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbErr,
+    EntityTrait as _, IntoActiveModel, QueryFilter as _,
 };
 use sha2::{Digest as _, Sha256};
+use store::resealing::{self, Place};
 use uuid::Uuid;
 
 use super::{
@@ -22,10 +23,7 @@ use super::{
     audit::Event,
     change::{Limit, Others, PropertyChange, etag, trimmed},
 };
-use crate::{
-    error::Error,
-    store::resealing::{self, Place},
-};
+use crate::error::Error;
 
 /// The maximum number of active links of a property.
 pub(super) const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
@@ -146,7 +144,7 @@ fn named(access: &PropertyAccess, action: AuditAction, link: &share_link::Model)
 /// Seals every token again that is not under the current secrets key, or not bound to its row. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken, former: Some(TABLE) };
-    resealing::reseal(tx, secrets, place, context).await
+    Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
 /// The row that a sealed token is bound to.
@@ -160,7 +158,7 @@ pub async fn revoke_made_under(
     grant_id: Uuid,
     kept: &[Uuid],
     now: DateTime<Utc>,
-) -> Result<(), Error> {
+) -> Result<(), DbErr> {
     Entity::update_many()
         .set(share_link::ActiveModel { revoked_at: Set(Some(now)), ..Default::default() })
         .filter(Column::GrantId.eq(grant_id))

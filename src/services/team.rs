@@ -16,7 +16,7 @@ use entity::{
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DatabaseConnection,
     DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _,
-    QueryTrait as _, Statement, Value, sea_query::LockType,
+    QueryTrait as _, sea_query::LockType,
 };
 use uuid::Uuid;
 
@@ -217,7 +217,7 @@ pub async fn remove(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let event = noted(change, AuditAction::GrantRemoved, &row);
     row.delete(change.tx()).await?;
     change.note(event).await?;
-    sharing::revoke_made_under(change.tx(), id, &[], change.now).await
+    Ok(sharing::revoke_made_under(change.tx(), id, &[], change.now).await?)
 }
 
 /// An event about a grant, in the trail of the owner who made it.
@@ -230,20 +230,8 @@ fn noted(change: &MemberChange, action: AuditAction, grant: &team_grant::Model) 
     Event::new(grant.owner_id, change.by.user.id, action).whom(&grant.email).role(role)
 }
 
-/// The subjects of the people who gave an address a role on a property that is tracked.
-const INVITING: &str = "SELECT DISTINCT o.subject AS subject FROM team_grant g JOIN users o ON o.id = g.owner_id \
-     WHERE g.email_key = $1 AND o.issuer = $2 AND EXISTS (SELECT 1 FROM property p WHERE p.user_id = g.owner_id AND p.tracked \
-     AND (g.all_properties OR EXISTS (SELECT 1 FROM team_grant_property c WHERE c.grant_id = g.id AND c.property_id = p.id)))";
-
-/// Returns the subjects of the people of an issuer, by its name in their records, who gave an address a role on a property that is tracked.
-pub async fn inviting(db: &impl ConnectionTrait, issuer: &str, email_key: &str) -> Result<Vec<String>, DbErr> {
-    let values: [Value; 2] = [email_key.into(), issuer.into()];
-    let ask = Statement::from_sql_and_values(db.get_database_backend(), INVITING, values);
-    db.query_all_raw(ask).await?.iter().map(|row| row.try_get("", "subject")).collect()
-}
-
 /// Ends every grant that a person made, known by their subject alone, and revokes the share links made under them.
-pub async fn end_made_by(tx: &DatabaseTransaction, subject: &str, now: DateTime<Utc>) -> Result<(), Error> {
+pub async fn end_made_by(tx: &DatabaseTransaction, subject: &str, now: DateTime<Utc>) -> Result<(), DbErr> {
     let owners = user::Entity::find().select_only().column(user::Column::Id).filter(user::Column::Subject.eq(subject));
     let made = Entity::find().filter(Column::OwnerId.in_subquery(owners.into_query()));
     // As in `remove`: a share link in the making holds a lock on its grant.

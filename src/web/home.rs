@@ -1,16 +1,14 @@
 //! `GET /`: people go to their account page, programs to the documentation.
 
+use identity::Credential;
+use pages::{page, paths::Paths};
 use poem::{EndpointExt as _, Request, Response, get, handler, http::header, web::Data};
 
 use super::{
     account::{self, redirect},
-    documentation, page,
-    paths::Paths,
+    documentation,
 };
-use crate::{
-    admission::{AdmissionError, Admissions},
-    identity::Credential,
-};
+use crate::admission::{AdmissionError, Admissions};
 
 /// The root of the service.
 #[derive(Clone)]

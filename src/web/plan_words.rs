@@ -2,8 +2,8 @@
 
 use api::billing::{BillingInterval, PlanFeatures, Price, SubscriptionStatus};
 use maud::{Markup, html};
+use pages::page::words::time;
 
-use super::page::words::time;
 use crate::{
     config::{Config, in_major_unit},
     services::users::{Member, plans},

@@ -5,8 +5,21 @@ use std::sync::Arc;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{clock::Clock, random::Random, secrets::Secrets};
+use identity::{
+    Users,
+    credentials::{SESSION_COOKIE, cookies, host_cookie, is_same_origin},
+    relying_party::{Attempt, RelyingParty, SignInError, Wishes},
+    session::{LIFETIME, Sessions},
+};
 use maud::html;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
+use pages::{
+    attempts::{self, SpentAttempts},
+    cookie,
+    own_host::on_own_host,
+    page::Page,
+    paths::Paths,
+};
 use poem::{
     EndpointExt, IntoResponse, Request, Response, RouteMethod, get, handler,
     http::{StatusCode, header},
@@ -17,20 +30,7 @@ use sea_orm::SqlErr;
 use serde::{Deserialize, Serialize};
 use telemetry::quoted;
 
-use super::{
-    account,
-    attempts::{self, SpentAttempts},
-    cookie,
-    own_host::on_own_host,
-    page::Page,
-    paths::Paths,
-};
-use crate::identity::{
-    Users,
-    credentials::{SESSION_COOKIE, cookies, host_cookie, is_same_origin},
-    relying_party::{Attempt, RelyingParty, SignInError, Wishes},
-    session::{LIFETIME, Sessions},
-};
+use super::account;
 
 /// The path that the issuer sends browsers back to.
 pub const CALLBACK: &str = "/auth/callback";

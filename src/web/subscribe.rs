@@ -5,21 +5,23 @@
 use std::sync::Arc;
 
 use api::billing::{Plan, PlanFeatures, SubscriptionStatus};
+use identity::Credential;
 use maud::{Markup, html};
+use pages::{
+    own_host::on_own_host,
+    page::{Navigation, Page},
+    paths::Paths,
+};
 use poem::{EndpointExt as _, Request, Response, get, handler, web::Data};
 use url::Url;
 
 use super::{
     account::{redirect, unavailable},
-    own_host::on_own_host,
-    page::{Navigation, Page},
-    paths::Paths,
     plan_words::{features, price, state},
 };
 use crate::{
     admission::{AdmissionError, Admissions},
     config::Config,
-    identity::Credential,
     services::{billing, users::Member},
 };
 

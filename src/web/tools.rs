@@ -1,12 +1,13 @@
 //! `GET /mcp` in a browser: what to do with the address of the tool endpoint.
 
 use maud::html;
+use pages::page::Page;
 use poem::{
     Response,
     http::{StatusCode, header},
 };
 
-use super::{documentation, page::Page};
+use super::documentation;
 
 /// Returns the page that explains the tool endpoint at `address`. Its status is what the protocol demands for `GET`.
 #[must_use]

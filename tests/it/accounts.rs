@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use chrono::TimeDelta;
 use common::{digest::pkce_challenge, random::Random};
 use entity::account;
+use issuer::accounts::{links, operator::Operator};
 use poem::http::Method;
 use sea_orm::EntityTrait as _;
 use serde_json::{Value, json};
-use sightline::{
-    app::http_client,
-    embedded_issuer::accounts::{links, operator::Operator},
-};
+use sightline::app::http_client;
 
 use crate::{
     privacy::Named,

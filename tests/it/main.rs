@@ -17,6 +17,7 @@ mod credentials;
 mod databases;
 mod discovery;
 mod documents;
+mod embedded_issuer;
 mod examples;
 mod faults;
 mod first_request;

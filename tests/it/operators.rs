@@ -19,7 +19,6 @@ use crate::{
     support::{
         actor::{Actor, Answer},
         app::{TestApp, lasting_address, settings, start_of_test},
-        postgres,
     },
 };
 
@@ -37,7 +36,7 @@ async fn keyed(actor: &Actor, path: &str, body: &Value) -> Answer {
 
 #[tokio::test]
 async fn everything_that_is_sealed_outlives_a_new_key() {
-    let (folder, database) = (TempDir::new().unwrap(), postgres::fresh().await);
+    let (folder, database) = (TempDir::new().unwrap(), test_data::postgres::fresh().await);
     let mut config = settings();
     config.data_dir = folder.path().join("data").display().to_string();
     config.database.url = database.as_ref().map(|fresh| fresh.url.clone());

@@ -4,13 +4,12 @@ use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, Utc};
 use entity::{property, search_account, share_link, team_grant, user};
+use identity::allowance::Allowance;
 use sea_orm::{
     ConnectionTrait, DbErr, EntityTrait, FromQueryResult as _, IdenStatic as _, Iterable as _, QueryResult, Statement,
     Value,
 };
 use uuid::Uuid;
-
-use crate::identity::allowance::Allowance;
 
 /// A caller, by the identifier that the request presents.
 #[derive(Debug, Clone, Copy)]

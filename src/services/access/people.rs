@@ -78,9 +78,9 @@ pub fn verified_email_key(user: &user::Model, now: DateTime<Utc>) -> Option<&str
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
+    use test_data::{noon, person};
 
     use super::*;
-    use crate::testing::{noon, person};
 
     #[test]
     fn an_address_counts_for_a_week_after_it_was_stated() {

@@ -2,6 +2,8 @@ use api::team::GrantUpdate;
 use common::random::Random;
 use entity::user::Plan;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
+use store::{database, unit_of_work::UnitOfWork};
+use test_data::noon;
 
 use super::*;
 use crate::{
@@ -9,8 +11,7 @@ use crate::{
         change::{Change, IfMatch, MemberChange},
         team,
     },
-    store::{database, unit_of_work::UnitOfWork},
-    testing::{World, noon},
+    testing::World,
 };
 
 async fn ask(world: &World, user: Uuid, property: &str, needed: Role) -> Result<Role, Error> {

@@ -5,10 +5,11 @@
 
 use std::{sync::Arc, time::Duration};
 
+use store::places::Places;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use crate::{error::Error, store::places::Places};
+use crate::error::Error;
 
 /// The maximum number of weeks in memory at once, besides the cache.
 const MAX_WEEKS: usize = 16;

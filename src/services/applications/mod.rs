@@ -11,14 +11,12 @@ use api::{privacy::AuditAction, scope::Scopes};
 use chrono::{DateTime, Utc};
 use common::random::Random;
 use entity::{client_refusal, client_use, consent, oauth_client, user};
+use identity::{allowance::Allowance, clients, grants, local::local_subject};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter};
+use store::database;
 
 use super::{audit::Event, users};
-use crate::{
-    error::Error,
-    identity::{allowance::Allowance, clients, grants, local::local_subject},
-    store::database,
-};
+use crate::error::Error;
 
 /// The issuer of the tokens that clients present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -180,8 +180,10 @@ pub async fn sweep(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<u64,
 
 #[cfg(test)]
 mod tests {
+    use test_data::noon;
+
     use super::*;
-    use crate::testing::{World, noon};
+    use crate::testing::World;
 
     /// Waits until `user` has this number of recorded clients.
     async fn recorded(world: &World, user: Uuid, clients: usize) -> Vec<entity::client_use::Model> {

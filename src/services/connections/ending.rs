@@ -2,13 +2,13 @@
 
 use entity::{property_account, search_account};
 use secrecy::SecretString;
+use store::database;
 use uuid::Uuid;
 
 use super::SearchConnections;
 use crate::{
     error::Error,
     services::search_accounts::{self, disconnection},
-    store::database,
 };
 
 /// The fate of the access at the search engine, after the account was disconnected here.

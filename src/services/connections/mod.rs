@@ -8,8 +8,9 @@ mod view;
 use std::sync::Arc;
 
 use common::random::Random;
+use store::database::Opened;
 
-use crate::{config::Config, services::analyses::search_data::SearchData, store::database::Opened};
+use crate::{config::Config, services::analyses::search_data::SearchData};
 
 pub use consent::{Answered, Attempt, NotConnected};
 pub use ending::Ended;

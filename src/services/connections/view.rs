@@ -8,6 +8,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{property_account, search_account};
 use search_engine::Trouble;
+use store::unit_of_work::UnitOfWork;
 use uuid::Uuid;
 
 use super::{Progress, SearchConnections};
@@ -19,7 +20,6 @@ use crate::{
         search_accounts,
         users::Member,
     },
-    store::unit_of_work::UnitOfWork,
 };
 
 /// The time for which a first sync may run in another process.
@@ -135,7 +135,7 @@ impl SearchConnections {
         let replaced = tracking::replace_among(&change, &self.config, Some(&among), wanted).await;
         drop(change);
         match replaced {
-            Ok(_) => unit.commit().await,
+            Ok(_) => Ok(unit.commit().await?),
             Err(error) => {
                 unit.roll_back().await?;
                 Err(error)

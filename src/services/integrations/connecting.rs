@@ -1,5 +1,6 @@
 //! Connects, tests and disconnects. Providers are asked before a transaction begins, so that no write waits for them.
 
+use ::store::rate_limit::Rate;
 use api::{
     integrations::{Provider, ProviderConnection},
     privacy::AuditAction,
@@ -15,7 +16,6 @@ use super::{
 use crate::{
     error::Error,
     services::{audit::Event, change::MemberChange, users::Member},
-    store::rate_limit::Rate,
 };
 
 /// The credentials that a provider does not know and that are tried for one person in an hour, at all providers together.

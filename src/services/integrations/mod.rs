@@ -12,6 +12,7 @@ mod view;
 
 use std::sync::Arc;
 
+use ::store::rate_limit::RateLimits;
 use api::integrations::{Provider, ProviderCost, ProviderMeta};
 use chrono::{DateTime, Utc};
 use futures_util::future::try_join_all;
@@ -19,7 +20,7 @@ use seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError};
 use telemetry::providers::ProviderMeters;
 
 use super::{analyses::search_data::SearchData, users::Member};
-use crate::{error::Error, store::rate_limit::RateLimits};
+use crate::error::Error;
 
 pub use self::{connecting::Checked, ledger::Books, store::reseal, view::connections};
 

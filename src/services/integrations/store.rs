@@ -11,13 +11,10 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait as _},
 };
 use seo::{Amount, Credentials, Holder, Standing};
+use store::resealing::{self, Place};
 use uuid::Uuid;
 
-use crate::{
-    error::Error,
-    services::change::MemberChange,
-    store::resealing::{self, Place},
-};
+use crate::{error::Error, services::change::MemberChange};
 
 /// Returns a person's connections, provider A's first.
 pub(super) async fn of_user(db: &impl ConnectionTrait, user_id: Uuid) -> Result<Vec<Model>, Error> {
@@ -139,7 +136,7 @@ pub(super) async fn note(
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use provider_connection::{Column, Entity};
     let place = Place::<Entity> { name: "provider_connection", id: Column::Id, sealed: Column::Sealed, former: None };
-    resealing::reseal(tx, secrets, place, context).await
+    Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
 fn context(id: &Uuid) -> String {

@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
+use ::store::database;
 use api::integrations::Provider;
 use chrono::DateTime;
 use common::{random::Random, secrets::Secrets};
 use seo::{Found, Ledger as _, Reading, Refusal, Summary};
+use test_data::noon;
 
 use super::*;
-use crate::{
-    config::Config,
-    services::change::MemberChange,
-    store::database,
-    testing::{World, noon},
-};
+use crate::{config::Config, services::change::MemberChange, testing::World};
 
 #[test]
 fn a_request_costs_what_was_asked_for_it_and_nothing_for_what_was_known() {

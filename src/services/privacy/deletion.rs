@@ -6,6 +6,7 @@ use sea_orm::{
     ColumnTrait as _, ConnectionTrait as _, DatabaseTransaction, DbBackend, EntityTrait as _, QueryFilter as _,
     QueryOrder as _, QuerySelect as _, sea_query::LockType,
 };
+use store::{database, remains};
 use uuid::Uuid;
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
 use crate::{
     error::{Disconnection, Error},
     services::{audit::Event, search_accounts, users},
-    store::{database, remains},
 };
 
 /// The cached data of a person who is gone.

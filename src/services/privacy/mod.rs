@@ -11,14 +11,12 @@ use bytes::Bytes;
 use common::random::Random;
 use entity::user;
 use futures_util::stream::BoxStream;
+use identity::{departures::Departures, token::Verifier};
 use sea_orm::{DbErr, RuntimeErr};
+use store::remains;
 
 use super::{analyses::search_data::SearchData, integrations::Integrations, users::Member};
-use crate::{
-    error::Error,
-    identity::{departures::Departures, token::Verifier},
-    store::remains,
-};
+use crate::error::Error;
 
 /// The number of times that a deletion is tried which the database ended in favour of another transaction.
 const ATTEMPTS: u32 = 5;

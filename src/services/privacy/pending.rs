@@ -9,12 +9,10 @@ use sea_orm::{
 };
 use search_engine::{Oauth, SearchEngineError};
 use secrecy::SecretString;
+use store::resealing::{self, Place};
 use uuid::Uuid;
 
-use crate::{
-    error::Error,
-    store::resealing::{self, Place},
-};
+use crate::error::Error;
 
 /// The table. Older versions bound sealed grants to it alone.
 const TABLE: &str = "pending_revocation";
@@ -84,7 +82,7 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, D
 /// Seals every grant again that is not under the current secrets key, or not bound to its row. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed, former: Some(TABLE) };
-    resealing::reseal(tx, secrets, place, context).await
+    Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
 /// The row that a sealed grant is bound to. It names nobody.
@@ -96,16 +94,14 @@ fn context(id: &Uuid) -> String {
 mod tests {
     use common::random::Random;
     use secrecy::ExposeSecret as _;
+    use store::database::begin;
+    use test_data::{database, noon};
 
     use super::*;
-    use crate::{
-        store::database::{begin, for_a_test},
-        testing::noon,
-    };
 
     #[tokio::test]
     async fn a_grant_is_given_up_after_thirty_days_and_outlives_a_new_secrets_key() {
-        let (db, random) = (for_a_test().await, Random::seeded(1));
+        let (db, random) = (database().await, Random::seeded(1));
         let tx = begin(&db).await.unwrap();
         let old = Secrets::new([7; 32], random.clone());
         add(&tx, &old, random.id(noon()), "granted", noon()).await.unwrap();

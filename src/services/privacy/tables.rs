@@ -3,10 +3,9 @@
 
 use chrono::{DateTime, Utc};
 use entity::{account, user};
+use identity::{issuer::EMBEDDED, revocation};
 use sea_orm::{DbBackend, Statement, Value};
 use uuid::Uuid;
-
-use crate::identity::{issuer::EMBEDDED, revocation};
 
 /// A table.
 #[derive(Debug, Clone, Copy)]
@@ -223,12 +222,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use sea_orm::ConnectionTrait as _;
+    use test_data::{database, noon, person};
 
     use super::*;
-    use crate::{
-        store::database::for_a_test,
-        testing::{noon, person},
-    };
 
     const SQLITE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     const POSTGRES: &str =
@@ -236,7 +232,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_table_of_the_database_is_listed_once() {
-        let db = for_a_test().await;
+        let db = database().await;
         let backend = db.get_database_backend();
         let sql = if backend == DbBackend::Sqlite { SQLITE } else { POSTGRES };
         let rows = db.query_all_raw(Statement::from_string(backend, sql)).await.unwrap();
@@ -260,7 +256,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_condition_and_assignment_is_valid() {
-        let db = for_a_test().await;
+        let db = database().await;
         let person = Person::new(&person("ann"), noon());
         for table in TABLES {
             if let Rows::Deleted { of, .. } = table.rows {

@@ -19,7 +19,6 @@ use sea_orm::{
 };
 use uuid::Uuid;
 
-pub use super::access::display_name;
 use super::{
     access::{
         facts::{COVERED, columns, grant_of},
@@ -32,6 +31,8 @@ use crate::{
     config::Config,
     error::{Error, Lack, Responsible},
 };
+
+pub use super::access::display_name;
 
 /// A tracked property in a person's list.
 #[derive(Debug, Clone, PartialEq)]
@@ -219,8 +220,10 @@ fn tracked_longer(found: &[Found]) -> HashMap<Uuid, u64> {
 mod tests {
     use std::sync::Arc;
 
+    use test_data::noon;
+
     use super::*;
-    use crate::testing::{World, noon};
+    use crate::testing::World;
 
     #[tokio::test]
     async fn lists_what_is_tracked_and_visible_in_a_total_order() {

@@ -110,8 +110,10 @@ fn bare(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use test_data::noon;
+
     use super::*;
-    use crate::testing::{World, noon};
+    use crate::testing::World;
 
     #[test]
     fn the_best_fit_is_found() {

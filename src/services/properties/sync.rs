@@ -14,6 +14,7 @@ use sea_orm::{
     QuerySelect, sea_query::LockType,
 };
 use search_engine::SiteUrl;
+use store::database;
 use uuid::Uuid;
 
 use super::owned;
@@ -24,7 +25,6 @@ use crate::{
         search_accounts::{self, sites::choose},
         users::{self, Member},
     },
-    store::database,
 };
 
 /// A site in the search engine's list.
@@ -230,8 +230,10 @@ async fn list(
 
 #[cfg(test)]
 mod tests {
+    use test_data::noon;
+
     use super::*;
-    use crate::testing::{World, noon};
+    use crate::testing::World;
 
     type Listed<'a> = &'a [(&'a str, &'a str)];
 

@@ -16,16 +16,14 @@ use sea_orm::{
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
+use store::{
+    bounds::{Records, Taken},
+    resealing::{self, Place},
+    unit_of_work::UnitOfWork,
+};
 use uuid::Uuid;
 
-use crate::{
-    error::Error,
-    store::{
-        bounds::{Records, Taken},
-        resealing::{self, Place},
-        unit_of_work::UnitOfWork,
-    },
-};
+use crate::error::Error;
 
 pub use self::{
     body_hash::BodyHashes,
@@ -277,7 +275,7 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
 /// Seals every response again that is not under the current secrets key, or not bound to its row. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     let place = Place::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body, former: Some(TABLE) };
-    resealing::reseal(tx, secrets, place, context).await
+    Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
 /// The row that a sealed body is bound to.
@@ -294,9 +292,10 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, s
 #[cfg(test)]
 mod tests {
     use common::random::Random;
+    use test_data::noon;
 
     use super::*;
-    use crate::testing::{World, noon};
+    use crate::testing::World;
 
     #[tokio::test]
     async fn an_answer_that_is_stored_is_not_replaced() {

@@ -10,16 +10,14 @@ use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
     EntityTrait, IntoActiveModel, QueryFilter, sea_query::OnConflict,
 };
+use store::{
+    database,
+    resealing::{self, Place},
+};
 use uuid::Uuid;
 
 use super::{audit::Event, users};
-use crate::{
-    error::{Disconnection, Error},
-    store::{
-        database,
-        resealing::{self, Place},
-    },
-};
+use crate::error::{Disconnection, Error};
 
 /// The result of connecting a search account.
 #[derive(Clone)]
@@ -205,7 +203,7 @@ fn still(account: &search_account::Model) -> sea_orm::Condition {
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use search_account::{Column, Entity};
     let place = Place::<Entity> { name: "search_account", id: Column::Id, sealed: Column::RefreshToken, former: None };
-    resealing::reseal(tx, secrets, place, context).await
+    Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
 fn context(account_id: &Uuid) -> String {
@@ -215,9 +213,10 @@ fn context(account_id: &Uuid) -> String {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
+    use test_data::noon;
 
     use super::*;
-    use crate::testing::{World, noon};
+    use crate::testing::World;
 
     #[tokio::test]
     async fn a_grant_is_sealed_refused_and_renewed() {

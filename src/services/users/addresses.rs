@@ -50,13 +50,11 @@ async fn withdraw(db: &DatabaseConnection, former: &user::Model, now: DateTime<U
 
 #[cfg(test)]
 mod tests {
+    use test_data::{noon, person};
     use uuid::Uuid;
 
     use super::*;
-    use crate::{
-        services::users,
-        testing::{World, noon, person},
-    };
+    use crate::{services::users, testing::World};
 
     /// Covers rows older than the column `email_stated_at`, and rows written at the same time.
     #[tokio::test]

@@ -11,6 +11,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{clock::Clock, random::Random};
 use entity::user::{self, Plan, PlanState};
+use identity::{
+    Claims, Users,
+    departures::{self, Departures},
+    issuer::EMBEDDED,
+};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnAcquireErr, ConnectionTrait, DatabaseConnection,
     DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, QueryFilter as _, QuerySelect as _, QueryTrait as _,
@@ -19,15 +24,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use self::plans::Entitlement;
-use crate::{
-    config::Config,
-    error::Error,
-    identity::{
-        Claims, Users,
-        departures::{self, Departures},
-        issuer::EMBEDDED,
-    },
-};
+use crate::{config::Config, error::Error};
 
 /// The minimum interval between writes of a statement that repeats the known one. Requests are more frequent than that.
 const RESTATED_EVERY: TimeDelta = TimeDelta::hours(1);
@@ -239,12 +236,11 @@ fn is_restated(known: Option<DateTime<Utc>>, issued_at: DateTime<Utc>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use identity::Email;
+    use store::database::begin;
+    use test_data::{database, noon};
+
     use super::*;
-    use crate::identity::Email;
-    use crate::{
-        store::database::{begin, for_a_test},
-        testing::noon,
-    };
 
     fn ann(email: Option<(&str, bool)>, name: Option<&str>, issued_at: DateTime<Utc>) -> Claims {
         Claims {
@@ -268,7 +264,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_new_person_gets_a_trial_and_keeps_what_later_tokens_leave_out() {
-        let (users, now) = (users(&for_a_test().await), noon());
+        let (users, now) = (users(&database().await), noon());
         let said = ann(Some(("Ann@Test.Example", true)), Some("Ann"), now);
         let first = sign_in(&users, &said, now).await;
         assert_eq!((first.plan, first.plan_state), (Plan::Pro, PlanState::Trialing));
@@ -288,7 +284,7 @@ mod tests {
     #[tokio::test]
     async fn a_person_back_within_a_year_gets_no_new_trial() {
         for (days, plan, state) in [(364, Plan::None, PlanState::Active), (365, Plan::Pro, PlanState::Trialing)] {
-            let users = users(&for_a_test().await);
+            let users = users(&database().await);
             let tx = begin(&users.db).await.unwrap();
             users.departures.note(&tx, "https://issuer.test", "ann", noon()).await.unwrap();
             tx.commit().await.unwrap();
@@ -302,7 +298,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_same_subject_of_two_issuers_is_two_people() {
-        let users = users(&for_a_test().await);
+        let users = users(&database().await);
         let one = sign_in(&users, &ann(None, None, noon()), noon()).await;
         let other = Claims { issuer: "https://other.test".into(), ..ann(None, None, noon()) };
         assert_ne!(sign_in(&users, &other, noon()).await.id, one.id);
@@ -310,7 +306,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_says_nothing_new_is_written_once_an_hour() {
-        let (users, now) = (users(&for_a_test().await), noon());
+        let (users, now) = (users(&database().await), noon());
         let seen = async |minutes: i64| {
             let at = now + TimeDelta::minutes(minutes);
             let said = ann(Some(("ann@test.example", true)), Some("Ann"), at);
@@ -324,7 +320,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_is_taken_from_the_later_token() {
-        let (users, now) = (users(&for_a_test().await), noon());
+        let (users, now) = (users(&database().await), noon());
         let named = async |name: &str, minutes: i64| {
             let said = ann(None, Some(name), now + TimeDelta::minutes(minutes));
             sign_in(&users, &said, now).await.name.unwrap()

@@ -6,12 +6,12 @@ use api::{
 };
 use chrono::{DateTime, Utc};
 use entity::user::{self, Plan};
+use store::rate_limit::Rate;
 
 use super::state::Subscription;
 use crate::{
     config::{Config, PlanTerms},
     error::{Error, Lack, Responsible},
-    store::rate_limit::Rate,
 };
 
 /// The features that work. Plans may include others, which are neither shown nor sold until they are added here.
@@ -144,9 +144,9 @@ pub fn built(features: PlanFeatures) -> PlanFeatures {
 mod tests {
     use chrono::TimeDelta;
     use entity::user::PlanState;
+    use test_data::{noon, person};
 
     use super::*;
-    use crate::testing::{noon, person};
 
     #[test]
     fn the_plan_in_effect() {

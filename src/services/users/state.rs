@@ -49,8 +49,9 @@ impl Subscription {
 
 #[cfg(test)]
 mod tests {
+    use test_data::{noon, person};
+
     use super::*;
-    use crate::testing::{noon, person};
 
     /// A state, its end in days from now, and what is in force in each of some days.
     type Case = (PlanState, Option<i64>, &'static [(i64, Status, Option<i64>)]);

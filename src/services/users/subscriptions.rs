@@ -112,8 +112,10 @@ pub async fn show(db: &impl ConnectionTrait, who: &str) -> Result<user::Model, E
 
 #[cfg(test)]
 mod tests {
+    use test_data::{noon, person};
+
     use super::*;
-    use crate::testing::{World, noon, person};
+    use crate::testing::World;
 
     #[tokio::test]
     async fn a_person_is_found_by_id_email_or_subject() {

@@ -1,17 +1,17 @@
 //! Connected applications: what may act for the person, and an end to it.
 
+use identity::allowance::Allowance;
 use maud::{Markup, html};
+use pages::page::{
+    permissions::{Permissions, choice_field, choices},
+    words::{place, time},
+};
 use poem::{Body, Request, Response, handler, web::Data};
 
 use super::{Account, Visitor, failed, field, fields, not_found, notice::after, redirect};
 use crate::{
     error::Error,
-    identity::allowance::Allowance,
     services::applications::{self, Application, TokenIssuer},
-    web::page::{
-        permissions::{Permissions, choice_field, choices},
-        words::{place, time},
-    },
 };
 
 /// The list of applications.

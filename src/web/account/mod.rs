@@ -15,28 +15,28 @@ mod user_agent;
 use std::sync::Arc;
 
 use common::{clock::Clock, digest::sha256_hex, random::Random};
+use identity::{
+    Credential,
+    credentials::{cookies, host_cookie},
+    issuer_session,
+    local::local_subject,
+    session::{Holder, Sessions},
+};
 use maud::html;
+use pages::{
+    own_host::on_own_host,
+    page::{Navigation, Page},
+    paths::Paths,
+};
 use poem::{
     Body, EndpointExt as _, IntoResponse as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post,
 };
 use sea_orm::DatabaseConnection;
 
-use super::{
-    own_host::on_own_host,
-    page::{Navigation, Page},
-    paths::Paths,
-};
 use crate::{
     admission::{AdmissionError, Admissions},
     config::Config,
     error::Error,
-    identity::{
-        Credential,
-        credentials::{cookies, host_cookie},
-        issuer_session,
-        local::local_subject,
-        session::{Holder, Sessions},
-    },
     services::{applications::TokenIssuer, privacy::Privacy, users::Member},
 };
 

@@ -1,13 +1,11 @@
 //! The section on the person and the way they sign in.
 
+use identity::local::{LocalAccount, local_account};
 use maud::{Markup, html};
+use pages::page::words::place;
 
 use super::{Account, Visitor};
-use crate::{
-    error::Error,
-    identity::local::{LocalAccount, local_account},
-    web::page::words::place,
-};
+use crate::error::Error;
 
 /// The person, as the issuer states it.
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {

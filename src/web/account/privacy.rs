@@ -2,13 +2,11 @@
 
 use api::privacy::{AuditAction, AuditActor, AuditEvent};
 use maud::{Markup, html};
+use pages::page::{Page, words::time};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 
 use super::{Account, PATH, failed, field, refused, sessions};
-use crate::{
-    services::{access, audit},
-    web::page::{Page, words::time},
-};
+use crate::services::{access, audit};
 
 /// The audit trail.
 pub(super) const ACTIVITY: &str = "/account/activity";

@@ -2,9 +2,10 @@
 
 use api::integrations::{Provider, ProviderConnection};
 use maud::{Markup, html};
+use pages::page::words::time;
 
 use super::{Account, Visitor};
-use crate::{error::Error, services::integrations, web::page::words::time};
+use crate::{error::Error, services::integrations};
 
 /// One line for each provider. People without a connected provider see nothing.
 pub(super) async fn section(account: &Account, visitor: &Visitor) -> Result<Markup, Error> {

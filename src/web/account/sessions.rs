@@ -1,27 +1,24 @@
 //! The browsers that are signed in, and signing out.
 
+use identity::{
+    credentials::is_same_origin,
+    session::{self, SignedInBrowser},
+};
 use maud::{Markup, html};
+use pages::{
+    cookie,
+    page::{
+        Page,
+        words::{place, time},
+    },
+};
 use poem::{
     Request, Response, handler,
     web::{Data, Path},
 };
 
 use super::{Account, PATH, Visitor, failed, foreign_origin, not_found, notice::after, redirect, user_agent};
-use crate::{
-    error::Error,
-    identity::{
-        credentials::is_same_origin,
-        session::{self, SignedInBrowser},
-    },
-    services::access::parse_id,
-    web::{
-        cookie,
-        page::{
-            Page,
-            words::{place, time},
-        },
-    },
-};
+use crate::{error::Error, services::access::parse_id};
 
 /// The page after signing out.
 const SIGNED_OUT: &str = "/account/signed-out";

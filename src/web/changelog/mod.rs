@@ -10,8 +10,7 @@ use api::{
     versions::{Change, End, NOTICE_DAYS, Version, Versions},
 };
 use maud::{Markup, html};
-
-use super::{page::Page, paths::Paths};
+use pages::{page::Page, paths::Paths};
 
 /// The path of the page. A version's section is the fragment of its date.
 pub const PATH: &str = "/changelog";

@@ -2,8 +2,9 @@
 
 use api::{document::ERRORS_PATH, error::Code};
 use maud::{Markup, html};
+use pages::{page::Page, paths::Paths};
 
-use crate::web::{changelog::notes::inline, page::Page, paths::Paths};
+use crate::web::changelog::notes::inline;
 
 /// Adds the page. The section of a code is the fragment of its name.
 #[must_use]

@@ -4,15 +4,14 @@
 
 pub mod errors;
 
-use poem::{EndpointExt, http::header};
-use serde_json::Value;
-use url::Url;
-
-use super::{
+use identity::clients::DOCS;
+use pages::{
     fixed::{fixed, with_headers},
     paths::Paths,
 };
-use crate::identity::clients::DOCS;
+use poem::{EndpointExt, http::header};
+use serde_json::Value;
+use url::Url;
 
 /// The path of the page.
 pub const PATH: &str = "/docs";

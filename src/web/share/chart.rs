@@ -1,9 +1,9 @@
 //! The chart of clicks: a line in SVG, which needs no script.
 
 use maud::{Markup, html};
+use pages::page::words::grouped;
 
 use super::{Day, day};
-use crate::web::page::words::grouped;
 
 /// The size of the plane that the line is drawn in.
 const WIDTH: f64 = 720.0;

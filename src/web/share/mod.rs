@@ -10,6 +10,10 @@ use std::sync::Arc;
 use api::{error::ApiError, params::decoded};
 use chrono::{DateTime, NaiveDate, Utc};
 use maud::{Markup, html};
+use pages::page::{
+    Page,
+    words::{decimal, grouped, time},
+};
 use poem::{
     Endpoint, EndpointExt as _, Request, Response, Result,
     endpoint::BoxEndpoint,
@@ -19,10 +23,6 @@ use poem::{
 };
 use serde::Deserialize;
 
-use super::page::{
-    Page,
-    words::{decimal, grouped, time},
-};
 use crate::error::Error;
 
 /// The path of the page.

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     commands::{Running, sightline},
-    support::{actor::Actor, postgres},
+    support::actor::Actor,
 };
 
 /// The number of kills in every test run.
@@ -131,7 +131,7 @@ async fn records(owner: &Actor, clients: &[Client]) -> HashMap<String, usize> {
 }
 
 async fn survive(kills: usize) {
-    let (folder, database) = (TempDir::new().unwrap(), postgres::fresh().await);
+    let (folder, database) = (TempDir::new().unwrap(), test_data::postgres::fresh().await);
     let database = database.as_ref().map(|fresh| fresh.url.as_str());
     let mut server = start(folder.path(), database, None);
     let url = server.url.clone();

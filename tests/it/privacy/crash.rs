@@ -7,15 +7,12 @@ use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, Statement};
 use serde_json::json;
 use sightline::services::privacy::tables::{Person, Rows, TABLES};
 use tempfile::TempDir;
+use test_data::postgres::Fresh;
 
 use super::{Named, delete};
 use crate::{
     commands::{Running, sightline},
-    support::{
-        actor::Actor,
-        app::start_of_test,
-        postgres::{self, Fresh},
-    },
+    support::{actor::Actor, app::start_of_test},
 };
 
 /// The people who leave in every test run, each once.
@@ -35,7 +32,7 @@ struct Service {
 
 impl Service {
     async fn new() -> Self {
-        Self { folder: TempDir::new().unwrap(), database: postgres::fresh().await }
+        Self { folder: TempDir::new().unwrap(), database: test_data::postgres::fresh().await }
     }
 
     fn start(&self) -> Running {

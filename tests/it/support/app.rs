@@ -21,11 +21,9 @@ use sightline::{
     config::{Bytes, Config, Seconds},
 };
 use tempfile::TempDir;
+use test_data::postgres::Fresh;
 
-use super::{
-    actor::Actor,
-    postgres::{self, Fresh},
-};
+use super::actor::Actor;
 
 /// The time at which every test app starts: noon of 21 November 2026 in UTC, early morning in the search engine's time zone.
 pub fn start_of_test() -> DateTime<Utc> {
@@ -80,7 +78,7 @@ impl TestApp {
     /// Starts a service with [`settings`] modified by `change`, on its own database: `SQLite` in its data folder, or a
     /// database on the server of [`postgres`].
     pub async fn start(change: impl FnOnce(&mut Config)) -> Self {
-        let (data, database) = (TempDir::new().unwrap(), postgres::fresh().await);
+        let (data, database) = (TempDir::new().unwrap(), test_data::postgres::fresh().await);
         let mut config = settings();
         config.data_dir = data.path().display().to_string();
         config.database.url = database.as_ref().map(|fresh| fresh.url.clone());

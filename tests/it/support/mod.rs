@@ -10,6 +10,5 @@ pub mod contract;
 pub mod engine;
 pub mod issuer;
 pub mod oracle;
-pub mod postgres;
 pub mod relay;
 pub mod signed_in;

@@ -18,6 +18,7 @@ use bytes::Bytes;
 use entity::user;
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use sea_orm::DatabaseConnection;
+use store::places::Places;
 use tokio::{
     sync::mpsc::{self, Sender},
     time::{Duration, timeout},
@@ -31,7 +32,6 @@ use crate::{
         access::{Authors, verified_email_key},
         users::Member,
     },
-    store::places::Places,
 };
 
 /// A person has one export at a time.

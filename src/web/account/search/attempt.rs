@@ -6,6 +6,8 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{digest::same, random::Random, secrets::Secrets, urls::is_https};
+use identity::credentials::{cookies, host_cookie};
+use pages::attempts::{LIFETIME, SpentAttempts};
 use poem::{
     Request, Response,
     http::{HeaderValue, header::SET_COOKIE},
@@ -13,14 +15,7 @@ use poem::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{
-    identity::credentials::{cookies, host_cookie},
-    services::connections::Attempt,
-    web::{
-        account::Visitor,
-        attempts::{LIFETIME, SpentAttempts},
-    },
-};
+use crate::{services::connections::Attempt, web::account::Visitor};
 
 const COOKIE: &str = "sightline_connect";
 

@@ -8,6 +8,7 @@ mod words;
 
 use common::{random::Random, secrets::Secrets};
 use maud::{Markup, html};
+use pages::{own_host::on_own_host, paths::Paths};
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
 
 use self::attempt::Attempts;
@@ -18,7 +19,6 @@ use crate::{
         access::parse_id,
         connections::{AccountView, CALLBACK, SearchConnections},
     },
-    web::{own_host::on_own_host, paths::Paths},
 };
 
 /// The maximum size of a form: the ticks of some thousand properties.

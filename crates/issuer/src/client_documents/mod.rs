@@ -1,0 +1,192 @@
+//! Clients that their own metadata document describes: the client id is the https address of the document (Client ID
+//! Metadata Documents, draft-ietf-oauth-client-id-metadata-document).
+//!
+//! Anyone can make the service fetch an address by naming it. So fetches are bounded in target, time, size and number.
+//! Failures and invalid documents are not remembered, so that a client whose document was mended works at once.
+
+mod document;
+mod fetch;
+mod freshness;
+mod identifier;
+pub mod reach;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use common::{addresses::ClientAddress, clock::Clock};
+use futures_util::{
+    FutureExt as _,
+    future::{BoxFuture, Shared},
+};
+use reqwest::dns::Resolve;
+use store::rate_limit::{Rate, RateLimits};
+use tokio::sync::Semaphore;
+
+use self::{identifier::Identifier, reach::Reach};
+use super::clients::Client;
+
+/// Documents that one network may have fetched in a row, and per minute after that. Kept documents are not counted.
+const BURST: u32 = 20;
+const PER_MINUTE: u32 = 10;
+/// Fetches under way at once.
+const MAX_FETCHES: usize = 32;
+/// Fetches of one network under way at once, so that slow servers of one person do not keep others waiting.
+const MAX_FETCHES_PER_NETWORK: usize = 4;
+/// Time to wait until a fetch may begin.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum number of kept documents.
+const MAX_KEPT: usize = 1_000;
+const BUSY: Unreadable = Unreadable("Too many applications are looked up at the moment. Try again in a minute.");
+
+/// The reason why a client id is not one of a document's client: a sentence for the error page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unreadable(pub &'static str);
+
+type Outcome = Shared<BoxFuture<'static, Result<Client, Unreadable>>>;
+
+/// The documents of clients, fetched when needed and kept for a time.
+#[derive(Clone)]
+pub struct ClientDocuments(Arc<Documents>);
+
+struct Documents {
+    http: reqwest::Client,
+    reach: Reach,
+    clock: Clock,
+    limits: RateLimits,
+    fetches: Semaphore,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    kept: HashMap<String, (DateTime<Utc>, Client)>,
+    under_way: HashMap<String, Outcome>,
+    /// Fetches under way, by the network that they are counted against.
+    by_network: HashMap<String, usize>,
+}
+
+impl ClientDocuments {
+    /// Documents for a service at `base_url`. `builder` has the service's settings of outgoing requests, `names` resolves
+    /// names.
+    ///
+    /// # Errors
+    /// The HTTP client cannot be built.
+    pub fn new(
+        builder: reqwest::ClientBuilder,
+        names: Arc<dyn Resolve>,
+        base_url: &str,
+        clock: Clock,
+    ) -> Result<Self, reqwest::Error> {
+        let reach = Reach::of(base_url);
+        Ok(Self(Arc::new(Documents {
+            http: fetch::client(builder, names, reach)?,
+            reach,
+            limits: RateLimits::new(clock.clone()),
+            clock,
+            fetches: Semaphore::new(MAX_FETCHES),
+            state: Mutex::default(),
+        })))
+    }
+
+    /// Returns the client that the document at `id` describes. A fetch counts against the network of the address `from`. All who ask
+    /// for the same document share one fetch.
+    pub async fn client(&self, id: &str, from: Option<&ClientAddress>) -> Result<Client, Unreadable> {
+        let identifier = Identifier::parse(id, self.0.reach)?;
+        let outcome = {
+            let mut state = self.0.state();
+            if let Some((_, client)) = state.kept.get(id).filter(|(until, _)| self.0.clock.now() < *until) {
+                return Ok(client.clone());
+            }
+            let under_way = state.under_way.get(id).filter(|outcome| outcome.peek().is_none());
+            if let Some(outcome) = under_way {
+                outcome.clone()
+            } else {
+                let network = from.map_or_else(|| "unknown".to_owned(), ClientAddress::network);
+                self.count(&mut state, &network)?;
+                let outcome = self.begin(identifier, network);
+                state.under_way.insert(id.to_owned(), outcome.clone());
+                outcome
+            }
+        };
+        outcome.await
+    }
+
+    /// Counts a fetch that begins.
+    fn count(&self, state: &mut State, network: &str) -> Result<(), Unreadable> {
+        let under_way = state.by_network.get(network).copied().unwrap_or_default();
+        if under_way >= MAX_FETCHES_PER_NETWORK {
+            return Err(BUSY);
+        }
+        let standing = self.0.limits.count(network, Rate::new(PER_MINUTE, BURST));
+        if standing.retry_after.is_some() {
+            return Err(BUSY);
+        }
+        state.by_network.insert(network.to_owned(), under_way + 1);
+        Ok(())
+    }
+
+    /// Starts a fetch in its own task, so that a browser that disconnects does not end it for others.
+    fn begin(&self, id: Identifier, network: String) -> Outcome {
+        let documents = self.0.clone();
+        let task = tokio::spawn(async move {
+            let read = documents.read(&id).await;
+            let mut state = documents.state();
+            state.has_ended(&network);
+            state.under_way.remove(id.url().as_str());
+            read.map(|(until, client)| {
+                state.make_room(documents.clock.now());
+                state.kept.insert(client.id.clone(), (until, client.clone()));
+                client
+            })
+        });
+        async move { task.await.unwrap_or(Err(BUSY)) }.boxed().shared()
+    }
+}
+
+impl Documents {
+    async fn read(&self, id: &Identifier) -> Result<(DateTime<Utc>, Client), Unreadable> {
+        let permit = tokio::time::timeout(PATIENCE, self.fetches.acquire()).await;
+        let Ok(Ok(_permit)) = permit else { return Err(BUSY) };
+        let (headers, bytes) = fetch::fetch(&self.http, id).await?;
+        let client = document::read(id.url().as_str(), &bytes)?;
+        let now = self.clock.now();
+        Ok((now + freshness::of(&headers, now), client))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Counts a fetch of a network that has ended.
+    fn has_ended(&mut self, network: &str) {
+        if let Some(under_way) = self.by_network.get_mut(network) {
+            *under_way -= 1;
+        }
+        self.by_network.retain(|_, under_way| *under_way > 0);
+    }
+
+    /// Drops expired documents, and the one that expires next if there are still too many.
+    fn make_room(&mut self, now: DateTime<Utc>) {
+        if self.kept.len() < MAX_KEPT {
+            return;
+        }
+        self.kept.retain(|_, (until, _)| now < *until);
+        if self.kept.len() >= MAX_KEPT
+            && let Some(next) = self.kept.iter().min_by_key(|(_, (until, _))| *until).map(|(id, _)| id.clone())
+        {
+            self.kept.remove(&next);
+        }
+    }
+}
+
+impl std::fmt::Debug for ClientDocuments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ClientDocuments")
+    }
+}

@@ -1,0 +1,104 @@
+//! Clients: three built-in ones, stored ones, and those that their metadata document describes. All are public (no secret).
+
+use common::addresses::ClientAddress;
+use entity::oauth_client;
+use identity::clients::own_name;
+use sea_orm::{DbErr, EntityTrait};
+
+use super::{IdentityProvider, redirect_uri};
+
+pub use identity::clients::{CLI, DOCS, WEB};
+
+/// The ids of the built-in clients.
+pub const BUILT_IN: [&str; 3] = [DOCS, CLI, WEB];
+
+/// Returns whether the client is part of the service, so that its name can be trusted.
+#[must_use]
+pub fn is_built_in(id: &str) -> bool {
+    [DOCS, CLI, WEB].contains(&id)
+}
+
+/// A client as seen by authorization requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Client id.
+    pub id: String,
+    /// Name for the consent page.
+    pub name: Option<String>,
+    /// Registered redirect URIs.
+    pub redirect_uris: Vec<String>,
+    /// True if it may receive refresh tokens.
+    pub refreshes: bool,
+    /// True if it is built in, or an operator added it. Anyone can make any other client, with any address.
+    pub trusted: bool,
+}
+
+impl Client {
+    /// Returns whether `requested` is one of its redirect URIs.
+    #[must_use]
+    pub fn redirects_to(&self, requested: &str) -> bool {
+        self.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, requested))
+    }
+
+    /// The host that vouches for the client, with its port if it has one of its own. `None` for a client without a metadata
+    /// document, for which nobody vouches. People must see it: unlike the name, it cannot be chosen freely.
+    #[must_use]
+    pub fn host(&self) -> Option<&str> {
+        host_of(&self.id)
+    }
+}
+
+/// The host in a client id that is the address of a metadata document (see [`Client::host`]).
+#[must_use]
+pub fn host_of(client_id: &str) -> Option<&str> {
+    // The address is known to be in its canonical form: no user, and a path.
+    let rest = client_id.strip_prefix("https://").or_else(|| client_id.strip_prefix("http://"))?;
+    rest.split('/').next().filter(|host| !host.is_empty())
+}
+
+/// The redirect URIs of a stored client.
+pub(super) fn redirect_uris_of(row: &oauth_client::Model) -> Vec<String> {
+    serde_json::from_str(&row.redirect_uris).unwrap_or_default()
+}
+
+impl IdentityProvider {
+    /// Returns the client that asks for authorization, or a sentence for the error page. Its metadata document is fetched if
+    /// its id is the address of one. `from` is the address of the person's browser, which the fetch is counted against.
+    pub(super) async fn asking_client(
+        &self,
+        id: &str,
+        from: Option<&ClientAddress>,
+    ) -> Result<Result<Client, &'static str>, DbErr> {
+        if let Some(documents) = self.documents.as_ref().filter(|_| host_of(id).is_some()) {
+            return Ok(documents.client(id, from).await.map_err(|unreadable| unreadable.0));
+        }
+        Ok(self.client(id).await?.ok_or("The application that sent you here is not known. Remove this service from the application, and add it again."))
+    }
+
+    /// Returns the client with this id, if it is built in or stored. Nothing is fetched.
+    pub(super) async fn client(&self, id: &str) -> Result<Option<Client>, DbErr> {
+        if let Some(client) = self.built_in_client(id) {
+            return Ok(Some(client));
+        }
+        let row = oauth_client::Entity::find_by_id(id).one(&self.db).await?;
+        Ok(row.map(|row| Client {
+            redirect_uris: redirect_uris_of(&row),
+            id: row.id,
+            name: row.name,
+            refreshes: row.refreshes,
+            trusted: row.added_by_operator,
+        }))
+    }
+
+    fn built_in_client(&self, id: &str) -> Option<Client> {
+        let base = self.issuer();
+        let (redirect_uri, refreshes) = match id {
+            DOCS => (format!("{base}/docs/oauth2-redirect.html"), false),
+            CLI => ("http://127.0.0.1/callback".to_owned(), true),
+            WEB => (format!("{base}/auth/callback"), false),
+            _ => return None,
+        };
+        let (name, redirect_uris) = (own_name(id).map(str::to_owned), vec![redirect_uri]);
+        Some(Client { id: id.to_owned(), name, redirect_uris, refreshes, trusted: true })
+    }
+}

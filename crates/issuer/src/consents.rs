@@ -1,0 +1,134 @@
+//! Remembered consents: a person is asked once per client and address, and again when the client asks for more or leads elsewhere.
+//! The extent of the consent is one choice for all addresses of the client.
+
+use api::scope::Scopes;
+use entity::consent::{ActiveModel, Column, Entity, Model};
+use identity::allowance::Allowance;
+use pages::page::permissions::choices;
+use sea_orm::{
+    ActiveValue::Set,
+    ColumnTrait, ConnectionTrait, DatabaseTransaction, DbErr, EntityTrait, QueryFilter, QuerySelect as _,
+    sea_query::{LockType, OnConflict},
+};
+
+use super::{
+    IdentityProvider,
+    request::{AuthorizationRequest, ReturnAddress},
+    scope,
+};
+
+/// The question to a person about a client. The answer counts for all that the client was ever allowed, so the question covers that, too.
+pub(super) struct Question {
+    /// The scopes of the client in the API, if the person allows everything.
+    pub rights: Scopes,
+    /// True if it gets tokens for the REST API, false if it gets those for the tool endpoint only.
+    pub opens_api: bool,
+    /// The choices that make a difference.
+    pub choices: Vec<Allowance>,
+    /// The choice that the person made before.
+    pub before: Option<Allowance>,
+}
+
+impl Question {
+    /// Returns the answer in the field of a form. Without one, an earlier choice stays. `None` if it is none of the choices.
+    pub(super) fn answer(&self, field: Option<&str>) -> Option<Allowance> {
+        let Some(text) = field.filter(|_| !self.choices.is_empty()) else {
+            return Some(self.before.unwrap_or(Allowance::Everything));
+        };
+        Allowance::parse(text).filter(|choice| self.choices.contains(choice))
+    }
+}
+
+impl IdentityProvider {
+    /// Returns what the person is asked about the client that asks for this.
+    pub(super) async fn question(
+        &self,
+        subject: &str,
+        client_id: &str,
+        asked: &AuthorizationRequest,
+    ) -> Result<Question, DbErr> {
+        let known = given(&self.db, subject, client_id).await?;
+        let before = known.iter().flat_map(|known| known.scope.split(' '));
+        let rights = Scopes::named(before).or(scope::rights(&asked.scope));
+        Ok(Question {
+            rights,
+            opens_api: self.opens_api(asked) || known.iter().any(|known| known.opens_api),
+            choices: choices(rights),
+            before: narrowest(&known),
+        })
+    }
+
+    /// Returns what the person has allowed the client before, at this address.
+    pub(super) async fn consent(&self, subject: &str, to: &ReturnAddress) -> Result<Option<Model>, DbErr> {
+        at(subject, to).one(&self.db).await
+    }
+
+    /// Returns how much the person allows the client, if they have been asked at any address.
+    pub(super) async fn allowance(&self, subject: &str, client_id: &str) -> Result<Option<Allowance>, DbErr> {
+        Ok(narrowest(&given(&self.db, subject, client_id).await?))
+    }
+
+    /// Returns whether the person has allowed the client this before, at this address. In a transaction, the consent stays until its end.
+    pub(super) async fn is_remembered(
+        &self,
+        db: &impl ConnectionTrait,
+        subject: &str,
+        to: &ReturnAddress,
+        asked: &AuthorizationRequest,
+    ) -> Result<bool, DbErr> {
+        let known = at(subject, to).lock(LockType::KeyShare).one(db).await?;
+        let covers =
+            |known: Model| scope::includes(&known.scope, &asked.scope) && (known.opens_api || !self.opens_api(asked));
+        Ok(known.is_some_and(covers))
+    }
+
+    /// Remembers that the person allowed the client this at this address, beside what was allowed before, and how much of it the client may
+    /// do.
+    pub(super) async fn remember_consent(
+        &self,
+        tx: &DatabaseTransaction,
+        subject: &str,
+        to: &ReturnAddress,
+        asked: &AuthorizationRequest,
+        allowance: Allowance,
+    ) -> Result<(), DbErr> {
+        let before = at(subject, to).one(tx).await?;
+        let opens_api = self.opens_api(asked) || before.as_ref().is_some_and(|before| before.opens_api);
+        let before = before.map(|before| before.scope).unwrap_or_default();
+        let rights = Scopes::named(before.split(' ')).or(scope::rights(&asked.scope));
+        let now = self.clock.now();
+        let row = ActiveModel {
+            subject: Set(subject.to_owned()),
+            client_id: Set(to.client.id.clone()),
+            address: Set(to.place()),
+            scope: Set(scope::with_rights(&format!("{before} {}", asked.scope), rights)),
+            opens_api: Set(opens_api),
+            allows: Set(allowance.as_str().to_owned()),
+            created_at: Set(now),
+            updated_at: Set(now),
+        };
+        let again = OnConflict::columns([Column::Subject, Column::ClientId, Column::Address])
+            .update_columns([Column::Scope, Column::OpensApi, Column::UpdatedAt])
+            .to_owned();
+        Entity::insert(row).on_conflict(again).exec_without_returning(tx).await?;
+        Entity::allow(subject, &to.client.id, allowance.as_str()).exec(tx).await.map(|_| ())
+    }
+
+    fn opens_api(&self, asked: &AuthorizationRequest) -> bool {
+        asked.resources.is_empty() || self.settings.audiences.first().is_some_and(|api| asked.resources.contains(api))
+    }
+}
+
+/// The consent of a person to a client at an address.
+fn at(subject: &str, to: &ReturnAddress) -> sea_orm::Select<Entity> {
+    Entity::find_by_id((subject.to_owned(), to.client.id.clone(), to.place()))
+}
+
+/// The consents of a person to a client at all its addresses.
+async fn given(db: &impl ConnectionTrait, subject: &str, client_id: &str) -> Result<Vec<Model>, DbErr> {
+    Entity::of_subject(subject).filter(Column::ClientId.eq(client_id)).all(db).await
+}
+
+fn narrowest(known: &[Model]) -> Option<Allowance> {
+    known.iter().map(|known| Allowance::stored(&known.allows)).min()
+}

@@ -1,0 +1,171 @@
+//! The authorization endpoint. It decides what comes next: sign-in, consent, or the answer to the client. GET shows the page, POST
+//! receives its form.
+
+use common::addresses::ClientAddress;
+use poem::{Body, Request, Response, handler, http::HeaderMap, web::Data};
+
+use super::{
+    asked::Asked,
+    consent,
+    page::{self, redirect},
+    sign_in,
+};
+use crate::{
+    IdentityProvider, clients, demo,
+    grants::Basis,
+    parameters::{Parameters, TOO_MANY},
+    people::Person,
+    request::{self, Refusal},
+    response::OAuthError,
+    sessions::SignedIn,
+};
+
+/// Checks an authorization request and shows the next page, or answers the client.
+#[handler]
+pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
+    let asked = match provider.asked(request).await? {
+        Ok(asked) => asked,
+        Err(answer) => return Ok(answer),
+    };
+    if let Some(person) = person_without_page(provider, &asked, request.headers()) {
+        return provider.authorize(&asked, request.headers(), &person, None, Basis::Unasked).await;
+    }
+    provider.go_on(&asked, request).await
+}
+
+/// Receives the form of a page.
+#[handler]
+pub(super) async fn decide(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
+    let Ok(form) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
+    if !provider.is_own_form(request, &form) {
+        return Ok(page::expired("Go back to the application and sign in again."));
+    }
+    let asked = match provider.asked(request).await? {
+        Ok(asked) => asked,
+        Err(answer) => return Ok(answer),
+    };
+    if let Some(name) = form.get("person") {
+        return provider.choose(&asked, request, name).await;
+    }
+    match form.get("decision") {
+        Some("elsewhere") => provider.leave(&asked, request).await,
+        Some("enter") => sign_in::enter(provider, &asked, request, &form).await,
+        Some("switch") => Ok(redirect(&asked.with_other_account())),
+        Some("allow") => provider.allow(&asked, request, &form).await,
+        _ => provider.decline(&asked, request).await,
+    }
+}
+
+impl IdentityProvider {
+    /// Reads an authorization request, or returns the answer to one that cannot be granted.
+    async fn asked(&self, request: &Request) -> Result<Result<Asked, Response>, OAuthError> {
+        self.asked_in(request.uri().query().unwrap_or_default(), request).await
+    }
+
+    /// Reads the authorization request in a query. `sent` is what the person's browser has sent.
+    pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> Result<Result<Asked, Response>, OAuthError> {
+        let Ok(parameters) = Parameters::parse(query.as_bytes()) else { return Ok(Err(page::error(TOO_MANY))) };
+        let address = match self.return_address(&parameters, sent.data::<ClientAddress>()).await? {
+            Ok(address) => address,
+            Err(reason) => return Ok(Err(page::error(reason))),
+        };
+        match request::judge(&parameters, &address.client, &self.settings) {
+            Ok(judged) => Ok(Ok(Asked { address, request: judged, query: query.to_owned() })),
+            Err(refusal) => {
+                let silent = parameters.get("prompt") == Some("none");
+                Ok(Err(self.refuse(&address, sent.headers(), silent, &refusal).await?))
+            }
+        }
+    }
+
+    /// Tells the client that the person did not agree.
+    async fn decline(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
+        let refusal = Refusal("access_denied", "The person did not agree.");
+        self.refuse(&asked.address, request.headers(), asked.has_prompt("none"), &refusal).await
+    }
+
+    /// Shows the next page, or answers the client if there is nothing left to ask.
+    async fn go_on(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
+        let silent = asked.has_prompt("none");
+        let Some(signed_in) = self.accepted(asked, request).await? else {
+            if silent {
+                let refusal = Refusal("login_required", "Nobody is signed in here.");
+                return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
+            }
+            return sign_in::page(self, asked, request, None).await;
+        };
+        let (subject, client) = (&signed_in.person.subject, &asked.address.client);
+        // The service itself needs no consent.
+        let basis = if client.id == clients::WEB { Basis::Unasked } else { Basis::Remembered };
+        let is_settled = match basis {
+            Basis::Unasked => true,
+            _ if asked.has_prompt("consent") => false,
+            _ => self.is_remembered(&self.db, subject, &asked.address, &asked.request).await?,
+        };
+        if is_settled {
+            return self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await;
+        }
+        if silent {
+            let refusal = Refusal("consent_required", "The person has not allowed this yet.");
+            return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
+        }
+        consent::page(self, asked, request, &signed_in).await
+    }
+
+    /// Returns who is signed in, if the request does not ask for a sign-in.
+    async fn accepted(&self, asked: &Asked, request: &Request) -> Result<Option<SignedIn>, OAuthError> {
+        let signed_in = self.signed_in(request.headers()).await?;
+        Ok(signed_in.filter(|signed_in| asked.accepts(signed_in, self.clock.now())))
+    }
+
+    /// Signs a demo person in.
+    async fn choose(&self, asked: &Asked, request: &Request, name: &str) -> Result<Response, OAuthError> {
+        match demo::by_name(name).filter(|_| self.settings.demo_people) {
+            Some(person) => sign_in::choose(self, asked, request, person).await,
+            None => self.decline(asked, request).await,
+        }
+    }
+
+    /// Remembers the consent and answers the client. The consent counts for the session that the page named: another one may have
+    /// begun in another tab.
+    async fn allow(&self, asked: &Asked, request: &Request, form: &Parameters) -> Result<Response, OAuthError> {
+        let signed_in = self.accepted(asked, request).await?;
+        let named = |signed_in: &SignedIn| form.get("session") == Some(signed_in.session.id.to_string().as_str());
+        let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
+        let question = self.question(&signed_in.person.subject, &asked.address.client.id, &asked.request).await?;
+        let Some(allowance) = question.answer(form.get("allowance")) else { return Ok(redirect(&asked.action())) };
+        let basis = Basis::Allowed(allowance);
+        self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await
+    }
+
+    /// Records the grant and sends the browser back with a code. A browser may ask again and again without a page, so a person has a limit.
+    async fn authorize(
+        &self,
+        asked: &Asked,
+        headers: &HeaderMap,
+        person: &Person,
+        signed_in: Option<&SignedIn>,
+        basis: Basis,
+    ) -> Result<Response, OAuthError> {
+        if !self.counts_authorization(&person.subject) {
+            let refusal = Refusal("temporarily_unavailable", "Too many sign-ins in an hour; try again later.");
+            return self.refuse(&asked.address, headers, asked.has_prompt("none"), &refusal).await;
+        }
+        let session = signed_in.map(|signed_in| &signed_in.session);
+        let code = self.grant(&asked.address, &asked.request, &person.subject, session, basis).await?;
+        Ok(match code {
+            Some(code) => redirect(&asked.address.with(&[("code", &code)])),
+            None => redirect(&asked.action()),
+        })
+    }
+}
+
+fn person_without_page(provider: &IdentityProvider, asked: &Asked, headers: &HeaderMap) -> Option<Person> {
+    let person = demo::by_name(asked.request.login_hint.as_deref()?)?;
+    let may = demo::may_skip_page(&provider.settings, &asked.address.redirect_uri, headers);
+    (!asked.has_prompt("login") && may).then(|| person.into())
+}

@@ -1,0 +1,51 @@
+//! The token that binds a form to the browser it was shown in. A cookie and a hidden field carry it.
+
+use chrono::TimeDelta;
+use common::digest::same;
+use identity::credentials::{cookies, host_cookie};
+use maud::{Markup, html};
+use pages::page::Page;
+use poem::{Request, Response, http::HeaderMap};
+
+use crate::{IdentityProvider, parameters::Parameters, response::set_cookie};
+
+/// The name on plain http. On https the prefix `__Host-` keeps sibling hosts from setting it.
+const COOKIE: &str = "sightline_sign_in";
+const LIFETIME: TimeDelta = TimeDelta::hours(1);
+
+/// The token of the forms on one page.
+pub(super) struct FormToken(String);
+
+impl FormToken {
+    /// The hidden field of a form.
+    pub fn field(&self) -> Markup {
+        html! { input type="hidden" name="csrf" value=(self.0); }
+    }
+}
+
+impl IdentityProvider {
+    /// The browser's token, or a new one. It stays the same while the browser has pages open.
+    pub(super) fn form_token(&self, headers: &HeaderMap) -> FormToken {
+        FormToken(self.shown(headers).unwrap_or_else(|| self.random.token()))
+    }
+
+    /// Renders a page whose forms hold `token`.
+    pub(super) fn render(&self, page: &Page, token: &FormToken, body: &Markup) -> Response {
+        let mut response = page.render(body);
+        set_cookie(&mut response, self.issuer(), &host_cookie(COOKIE, self.issuer()), &token.0, LIFETIME);
+        response
+    }
+
+    /// Returns whether the form was sent from a page that this browser was shown.
+    pub(super) fn is_own_form(&self, request: &Request, form: &Parameters) -> bool {
+        let foreign = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
+        let expected = self.shown(request.headers()).unwrap_or_default();
+        !foreign && !expected.is_empty() && same(&expected, form.get("csrf").unwrap_or_default())
+    }
+
+    fn shown(&self, headers: &HeaderMap) -> Option<String> {
+        let name = host_cookie(COOKIE, self.issuer());
+        let is_token = |token: &&str| token.len() == 43 && token.bytes().all(|byte| byte.is_ascii_graphic());
+        cookies(headers, &name).next().filter(is_token).map(str::to_owned)
+    }
+}

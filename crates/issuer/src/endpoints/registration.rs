@@ -1,0 +1,106 @@
+//! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited: per address, per network, and in total.
+
+use chrono::TimeDelta;
+use common::addresses::ClientAddress;
+use entity::oauth_client::{Column, Entity};
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
+use serde_json::json;
+use store::rate_limit::{Rate, RateLimits};
+
+use crate::{
+    IdentityProvider,
+    client_metadata::{BadMetadata, Checked, Metadata, bad},
+    registry::{self, Origin},
+    response::{OAuthError, private_json},
+};
+
+const MAX_BODY_BYTES: usize = 16 * 1024;
+/// Registrations that one address may make in an hour.
+const MAX_PER_HOUR_AND_ADDRESS: u32 = 20;
+/// Registrations that one network ([`ClientAddress::network`]) may make in an hour.
+const MAX_PER_HOUR_AND_NETWORK: u32 = 40;
+/// Registrations in an hour in total, before each network has only [`MAX_BEYOND`] more. A day of it is less than half of [`MAX_CLIENTS`],
+/// so that the sweep keeps up with a flood.
+const MAX_PER_HOUR: u64 = 1_000;
+/// Registrations that one network may make in an hour although there were too many, so that no flood shuts out other networks.
+const MAX_BEYOND: u32 = 1;
+/// Maximum number of stored clients.
+pub const MAX_CLIENTS: u64 = 50_000;
+/// Seconds to wait before retrying at the limit.
+const NO_ROOM_RETRY: u64 = 60;
+
+/// Registers a public client.
+#[handler]
+pub(super) async fn register(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
+    let bytes = body.into_bytes_limit(MAX_BODY_BYTES).await.map_err(|_| bad("The document is too large."))?;
+    let metadata: Metadata =
+        serde_json::from_slice(&bytes).map_err(|_| bad("Send a JSON object of client metadata."))?;
+    let client = metadata.check()?;
+    let address = request.data();
+    provider.count_registration(address)?;
+    let (id, issued_at) = provider.add_client(&client, address).await?;
+    let mut answer = json!({
+        "client_id": id,
+        "client_id_issued_at": issued_at,
+        "redirect_uris": client.redirect_uris,
+        "token_endpoint_auth_method": "none",
+        "grant_types": client.grant_types,
+        "response_types": ["code"],
+        "application_type": client.application_type,
+    });
+    if let Some(name) = client.name {
+        answer["client_name"] = name.into();
+    }
+    Ok(private_json(StatusCode::CREATED, &answer))
+}
+
+impl IdentityProvider {
+    /// Counts a registration against the client's address and network.
+    fn count_registration(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
+        let Some((limits, address)) = self.limits.as_ref().zip(address) else { return Ok(()) };
+        let counted = [
+            (format!("register/{address}"), MAX_PER_HOUR_AND_ADDRESS),
+            (format!("register/network/{}", address.network()), MAX_PER_HOUR_AND_NETWORK),
+        ];
+        counted.iter().try_for_each(|(key, most)| allowed(limits, key, *most))
+    }
+
+    /// Counts a registration although there were too many in the hour.
+    fn count_beyond(&self, address: Option<&ClientAddress>) -> Result<(), OAuthError> {
+        let counted = self.limits.as_ref().zip(address);
+        let (limits, address) = counted.ok_or(OAuthError::TooMany(NO_ROOM_RETRY))?;
+        allowed(limits, &format!("register/beyond/{}", address.network()), MAX_BEYOND)
+    }
+
+    /// Stores a new client and returns its id and the time in Unix seconds.
+    async fn add_client(&self, client: &Checked, address: Option<&ClientAddress>) -> Result<(String, i64), OAuthError> {
+        let now = self.clock.now();
+        let registered = Entity::find().filter(Column::AddedByOperator.eq(false));
+        if registered.clone().count(&self.db).await? >= MAX_CLIENTS {
+            return Err(OAuthError::TooMany(NO_ROOM_RETRY));
+        }
+        let recent = registered.filter(Column::CreatedAt.gt(now - TimeDelta::hours(1))).count(&self.db).await?;
+        if recent >= MAX_PER_HOUR {
+            self.count_beyond(address)?;
+        }
+        let id = registry::insert(&self.db, client, Origin::Registration, &self.random, now).await?;
+        Ok((id, now.timestamp()))
+    }
+}
+
+/// Counts one request of `key`, of which an hour allows `most`.
+fn allowed(limits: &RateLimits, key: &str, most: u32) -> Result<(), OAuthError> {
+    let standing = limits.count(key, Rate::per_hour(most));
+    standing.retry_after.map_or(Ok(()), |seconds| Err(OAuthError::TooMany(seconds)))
+}
+
+impl From<BadMetadata> for OAuthError {
+    fn from(BadMetadata { code, description }: BadMetadata) -> Self {
+        Self::Refused { code, description }
+    }
+}

@@ -1,0 +1,109 @@
+//! The page that a one-time link leads to. Showing it uses nothing up; setting a password does.
+
+use entity::account;
+use maud::html;
+use pages::page::Page;
+use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
+use store::database;
+
+use super::{
+    change_password::{new_password, new_password_fields},
+    page::{self, Problem, notice, titled},
+    sign_in::FORGOTTEN,
+};
+use crate::{
+    IdentityProvider,
+    accounts::{
+        devices, links,
+        password::{self, PasswordError},
+        sign_in::Rejected,
+    },
+    parameters::Parameters,
+    response::{OAuthError, set_cookie},
+};
+
+/// Shows the form.
+#[handler]
+pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
+    let Ok(query) = Parameters::of_query(request) else { return Ok(gone()) };
+    let token = query.get("token").unwrap_or_default();
+    Ok(match links::account_of(&provider.db, token, provider.clock.now()).await? {
+        Some(account) => form(provider, request, token, &account, None),
+        None => gone(),
+    })
+}
+
+/// Sets the password.
+#[handler]
+pub(super) async fn set(
+    Data(provider): Data<&IdentityProvider>,
+    request: &Request,
+    body: Body,
+) -> Result<Response, OAuthError> {
+    let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
+    if !provider.is_own_form(request, &sent) {
+        return Ok(page::expired("Follow the link again."));
+    }
+    let token = sent.get("token").unwrap_or_default();
+    let Some(account) = links::account_of(&provider.db, token, provider.clock.now()).await? else {
+        return Ok(gone());
+    };
+    let again = |problem| form(provider, request, token, &account, Some(problem));
+    let new = match new_password(&sent, &account.email) {
+        Ok(new) => new,
+        Err(problem) => return Ok(again(problem)),
+    };
+    let hash = match password::hash(new, provider.random.bytes()).await {
+        Ok(hash) => hash,
+        Err(PasswordError::Busy) => return Ok(again(Problem::of(Rejected::Busy, "")?)),
+        Err(PasswordError::Failed(reason)) => return Err(OAuthError::Internal(reason)),
+    };
+    let transaction = database::begin(&provider.db).await?;
+    let Some(account) = links::spend(&transaction, token, hash, provider.clock.now()).await? else {
+        return Ok(gone());
+    };
+    transaction.commit().await?;
+    let mut response = Page::new("Your password has been set").render(&html! {
+        p role="status" { "Sign in as " strong { (account.email) } " with your new password." }
+        p { a.button href="/auth/login?return_to=/account" { "Sign in" } }
+    });
+    let device = provider.device_knowing(request.headers(), &account);
+    set_cookie(&mut response, provider.issuer(), &provider.device_cookie(), &device, devices::LIFETIME);
+    Ok(response)
+}
+
+fn form(
+    provider: &IdentityProvider,
+    request: &Request,
+    link: &str,
+    account: &account::Model,
+    problem: Option<Problem>,
+) -> Response {
+    let (email, had_one) = (&account.email, account.password_hash.is_some());
+    let token = provider.form_token(request.headers());
+    let body = html! {
+        p { "For the account " strong { (email) } "." }
+        (notice(problem.as_ref()))
+        form method="post" action=(links::PATH) {
+            (token.field())
+            input type="hidden" name="token" value=(link);
+            input type="email" name="email" value=(email) autocomplete="username" readonly hidden;
+            (new_password_fields())
+            div.actions { button { "Set the password" } }
+        }
+        @if had_one { p { "Every browser will be signed out, and every application will lose its access." } }
+    };
+    let mut response = provider.render(&titled("Set your password", problem.as_ref()), &token, &body);
+    if let Some(problem) = problem {
+        problem.tell(&mut response);
+    }
+    response
+}
+
+/// The same page for a link that is unknown, used or expired.
+fn gone() -> Response {
+    Page::new("This link cannot be used").status(StatusCode::GONE).render(&html! {
+        p { "It has been used, has expired, or was replaced by a newer one." }
+        p { a href=(FORGOTTEN) { "Get a new link" } }
+    })
+}

@@ -1,0 +1,155 @@
+//! The sign-in page: another provider, e-mail address and password, and the demo people where they are present.
+
+use common::addresses::ClientAddress;
+use maud::{Markup, html};
+use poem::{Request, Response};
+
+use super::{
+    asked::Asked,
+    consent,
+    page::{Problem, notice, redirect, titled},
+};
+use crate::{
+    IdentityProvider,
+    accounts::{self, devices, sign_in::Entered},
+    clients,
+    demo::{self, PEOPLE},
+    parameters::Parameters,
+    response::{OAuthError, set_cookie},
+    sessions,
+};
+
+/// The path of the page for a forgotten password.
+pub(super) const FORGOTTEN: &str = "/account/password/forgotten";
+
+const WRONG: &str = "The e-mail address or the password is wrong.";
+
+/// A form that was sent and is shown again.
+pub(super) struct Again<'a> {
+    pub problem: Problem,
+    pub email: &'a str,
+}
+
+/// Shows the page.
+pub(super) async fn page(
+    provider: &IdentityProvider,
+    asked: &Asked,
+    request: &Request,
+    again: Option<Again<'_>>,
+) -> Result<Response, OAuthError> {
+    let (upstream, demo_people) = (provider.upstream.as_ref(), provider.settings.demo_people);
+    let has_accounts = match upstream {
+        Some(_) => accounts::any_password(&provider.db).await?,
+        None => accounts::any(&provider.db).await?,
+    };
+    if upstream.is_some() && again.is_none() && !has_accounts && !demo_people {
+        return provider.leave(asked, request).await;
+    }
+    let token = provider.form_token(request.headers());
+    let email = again.as_ref().map(|again| again.email).or(asked.request.login_hint.as_deref()).unwrap_or_default();
+    let problem = again.as_ref().map(|again| &again.problem);
+    let action = asked.action();
+    let client = &asked.address.client;
+    let body = html! {
+        @if client.id != clients::WEB {
+            p { "Sign in to continue to " strong { (client.name.as_deref().unwrap_or(&client.id)) } "." }
+        }
+        @if !clients::is_built_in(&client.id) {
+            dl { (consent::whereabouts(&asked.address)) }
+        }
+        @if !client.trusted {
+            p.quiet-text { "The application chose its name itself. Sign in only if you started this and know the address." }
+        }
+        (notice(problem))
+        @if let Some(upstream) = upstream {
+            form method="post" action=(action) {
+                (token.field())
+                button.wide name="decision" value="elsewhere" { "Continue with " (upstream.host()) }
+            }
+            @if has_accounts { h2 { "Sign in with a password" } }
+        }
+        @if has_accounts || (!demo_people && upstream.is_none()) { (password_form(&action, &token.field(), email)) }
+        @if !has_accounts && !demo_people && upstream.is_none() {
+            p.notice { "There are no accounts yet. The operator adds one with " code { "sightline user add EMAIL" } "." }
+        }
+        @if demo_people {
+            @if has_accounts || upstream.is_some() { h2 { "Demo people" } }
+            p { "Choose a demo person to sign in without a password. They exist on this machine only." }
+            form method="post" action=(action) {
+                (token.field())
+                @for person in PEOPLE {
+                    button.wide.secondary name="person" value=(person.name) {
+                        (person.display_name) br; small { (person.email) }
+                    }
+                }
+            }
+        }
+        form method="post" action=(action) {
+            (token.field())
+            button.quiet name="decision" value="cancel" { "Cancel" }
+        }
+    };
+    let mut response = provider.render(&titled("Sign in to Sightline", problem), &token, &body);
+    if let Some(problem) = problem {
+        problem.tell(&mut response);
+    }
+    Ok(response)
+}
+
+fn password_form(action: &str, token: &Markup, email: &str) -> Markup {
+    html! {
+        form method="post" action=(action) {
+            (token)
+            label for="email" { "E-mail address" }
+            input #email type="email" name="email" value=(email) autocomplete="username" required;
+            label for="password" { "Password" }
+            input #password type="password" name="password" autocomplete="current-password" required;
+            div.actions {
+                button name="decision" value="enter" { "Sign in" }
+                a href=(FORGOTTEN) { "Forgotten your password?" }
+            }
+        }
+    }
+}
+
+/// Signs in with the password in the form.
+pub(super) async fn enter(
+    provider: &IdentityProvider,
+    asked: &Asked,
+    request: &Request,
+    form: &Parameters,
+) -> Result<Response, OAuthError> {
+    let (email, password) = (form.get("email").unwrap_or_default(), form.get("password").unwrap_or_default());
+    let address = ClientAddress::of(request);
+    match provider.enter(request.headers(), &address, email, password).await {
+        Ok(entered) => {
+            let mut response = redirect(&asked.after_sign_in());
+            set_cookies(provider, &mut response, &entered);
+            Ok(response)
+        }
+        Err(rejected) => {
+            let again = Again { problem: Problem::of(rejected, WRONG)?, email };
+            page(provider, asked, request, Some(again)).await
+        }
+    }
+}
+
+/// Signs a demo person in.
+pub(super) async fn choose(
+    provider: &IdentityProvider,
+    asked: &Asked,
+    request: &Request,
+    person: &demo::Person,
+) -> Result<Response, OAuthError> {
+    let begun = provider.begin_demo_session(request.headers(), person.subject).await?;
+    let mut response = redirect(&asked.after_sign_in());
+    set_cookie(&mut response, provider.issuer(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
+    Ok(response)
+}
+
+/// Gives the browser its session, and the cookie by which it is known from now on.
+pub(super) fn set_cookies(provider: &IdentityProvider, response: &mut Response, entered: &Entered) {
+    let issuer = provider.issuer();
+    set_cookie(response, issuer, &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
+    set_cookie(response, issuer, &provider.device_cookie(), &entered.device, devices::LIFETIME);
+}

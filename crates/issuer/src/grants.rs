@@ -1,0 +1,86 @@
+//! Records the access that a person gives to a client. Grants end in [`identity::grants`].
+
+use entity::{
+    account, issuer_session,
+    oauth_grant::{ActiveModel, Entity},
+};
+use identity::allowance::Allowance;
+use sea_orm::{ActiveValue::Set, DatabaseTransaction, EntityTrait, QuerySelect as _, sea_query::LockType};
+use store::{database, rate_limit::Rate};
+use uuid::Uuid;
+
+use super::{
+    IdentityProvider, issue,
+    request::{AuthorizationRequest, ReturnAddress},
+    response::{OAuthError, refused},
+};
+
+pub use identity::grants::{counts, end, end_all, find, of_client, of_subject};
+
+/// Authorizations of one person in an hour, in all browsers and for all clients.
+const MAX_PER_HOUR: u32 = 120;
+
+/// The reason why a client is authorized.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Basis {
+    /// The person allows it now, and this much.
+    Allowed(Allowance),
+    /// The person has allowed it before.
+    Remembered,
+    /// Nobody is asked: the service itself signs somebody in, or a demo person signs in without a page.
+    Unasked,
+}
+
+impl IdentityProvider {
+    /// Records that `subject`, in the session given, gave the client of `address` the access in `asked`, and returns the
+    /// authorization code. `None` if the person has meanwhile withdrawn the consent that it rests on. Consent and grant are stored
+    /// together, so that no grant is without the choice that bounds it.
+    pub(super) async fn grant(
+        &self,
+        address: &ReturnAddress,
+        asked: &AuthorizationRequest,
+        subject: &str,
+        session: Option<&issuer_session::Model>,
+        basis: Basis,
+    ) -> Result<Option<String>, OAuthError> {
+        let now = self.clock.now();
+        let grant = ActiveModel {
+            id: Set(self.random.id(now)),
+            client_id: Set(address.client.id.clone()),
+            subject: Set(subject.to_owned()),
+            scope: Set(asked.scope.clone()),
+            resources: Set(serde_json::to_string(&asked.resources).unwrap_or_default()),
+            issuer_session_id: Set(session.map(|session| session.id)),
+            auth_time: Set(session.map(|session| session.auth_time)),
+            created_at: Set(now),
+            expires_at: Set(now + issue::ACCESS_TOKEN_LIFETIME),
+            refresh_family: Set(None),
+            ended_at: Set(None),
+        };
+        let tx = database::begin(&self.db).await?;
+        self.hold(&tx, subject).await?;
+        match basis {
+            Basis::Allowed(allowance) => self.remember_consent(&tx, subject, address, asked, allowance).await?,
+            Basis::Remembered if !self.is_remembered(&tx, subject, address, asked).await? => return Ok(None),
+            Basis::Remembered | Basis::Unasked => {}
+        }
+        let id = Entity::insert(grant).exec(&tx).await?.last_insert_id;
+        let code = self.issue_code(&tx, id, &address.redirect_uri, asked).await?;
+        tx.commit().await?;
+        Ok(Some(code))
+    }
+
+    /// Counts an authorization of the person, and returns whether there is room for it. Each leaves rows for a day.
+    pub(super) fn counts_authorization(&self, subject: &str) -> bool {
+        let Some(limits) = &self.limits else { return true };
+        limits.count(&format!("authorized/{subject}"), Rate::per_hour(MAX_PER_HOUR)).retry_after.is_none()
+    }
+
+    /// Locks the account of `subject` until the transaction ends, so that nothing is stored for a person who deletes their data
+    /// meanwhile.
+    pub(super) async fn hold(&self, tx: &DatabaseTransaction, subject: &str) -> Result<(), OAuthError> {
+        let Ok(id) = Uuid::try_parse(subject) else { return Ok(()) };
+        let held = account::Entity::find_by_id(id).lock(LockType::KeyShare).one(tx).await?;
+        held.map(|_| ()).ok_or_else(|| refused("access_denied", "The person is gone."))
+    }
+}

@@ -1,0 +1,326 @@
+//! Opens the database and begins transactions.
+
+use std::{
+    fs::{File, TryLockError},
+    io,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use common::{file_lock, private_files};
+use migration::{Migrator, MigratorTrait as _};
+use sea_orm::{
+    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    SqliteTransactionMode, TransactionOptions, TransactionTrait,
+};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use tokio::task::JoinHandle;
+
+use super::{bounds::Bounds, commits::Commits};
+use crate::Error;
+
+/// Time to wait for a connection, or for another writer.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The advisory lock for processes that migrate one `PostgreSQL` database at the same time.
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(7236514958116274033)";
+
+/// An open database.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// For reading. On `SQLite` it rejects writes.
+    pub reader: DatabaseConnection,
+    /// For writing. `SQLite` allows one writer, and several connections would retry with growing back-off. So there is one
+    /// connection, and writers queue for it.
+    pub writer: DatabaseConnection,
+    /// Detects commits. `None` on `PostgreSQL`, where other processes write.
+    pub commits: Option<Commits>,
+    /// Counts the statements sent.
+    pub statements: Statements,
+    /// Bounds of the records in the database.
+    pub bounds: Bounds,
+}
+
+/// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work.
+#[derive(Debug, Clone, Default)]
+pub struct Statements(Arc<AtomicU64>);
+
+impl Statements {
+    /// The number of statements sent so far.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn watch(&self, mut db: DatabaseConnection) -> DatabaseConnection {
+        let statements = self.clone();
+        db.set_metric_callback(move |_| statements.add());
+        db
+    }
+}
+
+/// Opens `url` for reading, with at most `max_connections` connections, and for writing. An in-memory database has one
+/// connection for both, because a second one would open another database.
+///
+/// # Errors
+/// The database cannot be reached or opened.
+pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
+    let statements = Statements::default();
+    let in_memory = url.contains(":memory:");
+    if !url.starts_with("sqlite:") {
+        let db = statements.watch(connect(url, max_connections, |_| ()).await?);
+        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements, bounds: Bounds::default() });
+    }
+    if !in_memory {
+        keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
+    }
+    let commits = Commits::default();
+    let watched = commits.clone();
+    let writer = connect(url, 1, |options| {
+        options.map_sqlx_sqlite_pool_opts(move |pool| watched.watch(pool));
+    });
+    let writer = statements.watch(writer.await?);
+    let reader =
+        if in_memory { writer.clone() } else { statements.watch(connect(url, max_connections, read_only).await?) };
+    Ok(Opened { reader, writer, commits: Some(commits), statements, bounds: Bounds::of_one_writer() })
+}
+
+/// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only
+/// while a single process serves it. Databases in memory and on `PostgreSQL` need no lock.
+///
+/// # Errors
+/// [`Error::Refused`] if another process serves the file.
+pub fn claim(url: &str) -> Result<Option<File>, Error> {
+    if !url.starts_with("sqlite:") || url.contains(":memory:") {
+        return Ok(None);
+    }
+    let options: SqliteConnectOptions =
+        url.parse().map_err(|error| Error::refused(format!("database.url: {error}")))?;
+    let named = options.get_filename();
+    let unusable = |error| Error::refused(format!("database.url: {} cannot be opened: {error}", named.display()));
+    let path = beside(&resolved(named).map_err(unusable)?, ".lock");
+    let lock = private_files::options().create(true).append(true).open(&path).map_err(unusable)?;
+    private_files::close_to_others(&path);
+    match file_lock::alone(&lock) {
+        Ok(()) => Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => Err(Error::refused(format!(
+            "database.url: another process serves {}, and an SQLite file has one. Stop that process, or use PostgreSQL for several",
+            named.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(unusable(error)),
+    }
+}
+
+/// Returns the one path of a file that may have several names, or that is not there yet.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    if path.exists() {
+        return path.canonicalize();
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
+}
+
+/// Lets nobody but the user of this process read the file, nor those that `SQLite` makes beside it with the rights of the file. What
+/// keeps it from doing so is told when the file is opened.
+fn keep_private(options: &SqliteConnectOptions, url: &str) {
+    let path = options.get_filename();
+    if url.contains("mode=rwc") {
+        // `SQLite` takes an empty file for a new database.
+        let _ = private_files::options().create(true).append(true).open(path);
+    }
+    for name in ["", "-wal", "-shm", "-journal"] {
+        private_files::close_to_others(&beside(path, name));
+    }
+}
+
+/// The file whose name is that of `path` and `ending`.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
+/// Detects commits of other processes to the `SQLite` file at `url`, until the task is aborted.
+///
+/// # Errors
+/// The file cannot be opened.
+pub async fn watch_other_processes(url: &str, commits: Commits) -> Result<JoinHandle<()>, DbErr> {
+    let connection = connect(url, 1, read_only).await?;
+    Ok(tokio::spawn(commits.poll(connection)))
+}
+
+fn read_only(options: &mut ConnectOptions) {
+    options.map_sqlx_sqlite_opts(|sqlite| file(sqlite).pragma("query_only", "true"));
+}
+
+/// Opens a `SQLite` file with foreign keys, a write-ahead log that is synced before a write is acknowledged, zeros over what is deleted
+/// ([`super::remains`]), and a busy timeout.
+fn file(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options
+        .foreign_keys(true)
+        .journal_mode(SqliteJournalMode::Wal)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("secure_delete", "ON")
+        .busy_timeout(PATIENCE)
+}
+
+async fn connect(
+    url: &str,
+    max_connections: u32,
+    change: impl FnOnce(&mut ConnectOptions),
+) -> Result<DatabaseConnection, DbErr> {
+    let mut options = ConnectOptions::new(url);
+    options.sqlx_logging(false).acquire_timeout(PATIENCE).max_connections(max_connections);
+    if url.starts_with("sqlite:") {
+        // A file cannot disconnect. What is known of its commits is known of one connection.
+        options.idle_timeout(None::<Duration>).max_lifetime(None::<Duration>);
+    }
+    if url.starts_with("sqlite:") && !url.contains(":memory:") {
+        // Connections are not tested before use: a test would cost as much as the query.
+        options.test_before_acquire(false).map_sqlx_sqlite_opts(file);
+    }
+    change(&mut options);
+    Database::connect(options).await
+}
+
+/// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
+///
+/// # Errors
+/// [`Error::Refused`] if another version made the database. Any other error if a migration fails.
+pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
+    if db.get_database_backend() != DbBackend::Postgres {
+        refuse_other_versions(db).await?;
+        return Ok(Migrator::up(db, None).await?);
+    }
+    let transaction = db.begin().await?;
+    transaction.execute_unprepared(MIGRATION_LOCK).await?;
+    refuse_other_versions(&transaction).await?;
+    Migrator::up(&transaction, None).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Refuses a database with a migration that this version does not know.
+async fn refuse_other_versions(db: &impl ConnectionTrait) -> Result<(), Error> {
+    let applied = Migrator::get_migration_models(db).await?;
+    let known = Migrator::migrations();
+    match applied.iter().find(|row| known.iter().all(|migration| migration.name() != row.version)) {
+        None => Ok(()),
+        Some(row) => Err(Error::refused(format!(
+            "database.url: an unreleased or a newer version made this database (its migration {} is unknown here); start with a new database, or run that version",
+            row.version
+        ))),
+    }
+}
+
+/// Begins a write transaction. On `SQLite` it takes the write lock at once. Otherwise, of two transactions that both read
+/// before writing, one would fail.
+///
+/// # Errors
+/// The database cannot begin a transaction.
+pub async fn begin(db: &DatabaseConnection) -> Result<DatabaseTransaction, DbErr> {
+    let immediate = (db.get_database_backend() == DbBackend::Sqlite).then_some(SqliteTransactionMode::Immediate);
+    let options = TransactionOptions { sqlite_transaction_mode: immediate, ..Default::default() };
+    if immediate.is_some() {
+        return db.begin_with_options(options).await;
+    }
+    let db = db.clone();
+    // Spawned so that a disconnect cannot cancel it. If it were dropped before `PostgreSQL` replies to `BEGIN`, the
+    // connection would return to the pool inside a transaction that the driver does not know of.
+    let begun = tokio::spawn(async move { db.begin_with_options(options).await });
+    begun.await.map_err(|error| DbErr::Custom(error.to_string()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
+
+    use sea_orm::Statement;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::{TcpListener, TcpStream},
+        sync::Notify,
+    };
+    use url::Url;
+
+    use super::*;
+
+    /// A proxy to `PostgreSQL` that holds back the reply to `BEGIN` until it is released.
+    #[derive(Clone, Default)]
+    struct Relay {
+        begun: Arc<Notify>,
+        holding: Arc<AtomicBool>,
+        go_on: Arc<Notify>,
+    }
+
+    impl Relay {
+        /// Starts the proxy and returns the database URL that leads through it.
+        async fn open(&self, url: &str) -> Url {
+            let (mut near, relay) = (Url::parse(url).unwrap(), self.clone());
+            let far = (near.host_str().unwrap().to_owned(), near.port().unwrap_or(5432));
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+            near.set_host(Some("127.0.0.1")).unwrap();
+            near.set_port(Some(listener.local_addr().unwrap().port())).unwrap();
+            near.set_query(Some("sslmode=disable"));
+            tokio::spawn(async move {
+                while let Ok((client, _)) = listener.accept().await {
+                    tokio::spawn(relay.clone().pass(client, TcpStream::connect(far.clone()).await.unwrap()));
+                }
+            });
+            near
+        }
+
+        async fn pass(self, client: TcpStream, server: TcpStream) {
+            let ((mut asks, mut hears), (mut answers, mut is_asked)) = (client.into_split(), server.into_split());
+            let (mut asked, mut answered) = ([0; 4096], [0; 4096]);
+            let there = async {
+                while let Ok(length @ 1..) = asks.read(&mut asked).await {
+                    if asked[..length].windows(5).any(|word| word == b"BEGIN") {
+                        self.holding.store(true, Ordering::SeqCst);
+                        self.begun.notify_one();
+                    }
+                    is_asked.write_all(&asked[..length]).await.unwrap();
+                }
+            };
+            let back = async {
+                while let Ok(length @ 1..) = answers.read(&mut answered).await {
+                    if self.holding.swap(false, Ordering::SeqCst) {
+                        self.go_on.notified().await;
+                    }
+                    let _ = hears.write_all(&answered[..length]).await;
+                }
+            };
+            tokio::join!(there, back);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_abandoned_transaction_does_not_contain_later_writes() {
+        // `SQLite` begins transactions in the process, so there is no reply to hold back.
+        let Some(fresh) = test_data::postgres::fresh().await else { return };
+        let relay = Relay::default();
+        let db = connect(relay.open(&fresh.url).await.as_str(), 1, |_| ()).await.unwrap();
+        db.execute_unprepared("CREATE TABLE written (number INTEGER)").await.unwrap();
+        tokio::select! {
+            _ = begin(&db) => panic!("it has begun, though the answer is held back"),
+            () = relay.begun.notified() => {}
+        }
+        relay.go_on.notify_one();
+        db.execute_unprepared("INSERT INTO written VALUES (1)").await.unwrap();
+
+        let other = connect(&fresh.url, 1, |_| ()).await.unwrap();
+        let ask = Statement::from_string(DbBackend::Postgres, "SELECT count(*) AS rows FROM written");
+        let rows: i64 = other.query_one_raw(ask).await.unwrap().unwrap().try_get("", "rows").unwrap();
+        assert_eq!(rows, 1);
+    }
+}

@@ -1,0 +1,93 @@
+//! One transaction for all writes of a request.
+
+use std::sync::Arc;
+
+use sea_orm::{DatabaseConnection, DatabaseTransaction, DbBackend, DbErr};
+use tokio::sync::OnceCell;
+
+use super::{
+    bounds::Bounds,
+    commits::AsOf,
+    database::{self, Opened, Statements},
+};
+
+/// A transaction that begins on first use. Dropping it without [`UnitOfWork::commit`] rolls it back.
+#[derive(Debug)]
+pub struct UnitOfWork {
+    db: DatabaseConnection,
+    statements: Statements,
+    bounds: Bounds,
+    admitted: Option<AsOf>,
+    open: OnceCell<Arc<DatabaseTransaction>>,
+}
+
+impl UnitOfWork {
+    /// Creates the unit of work without beginning a transaction. `admitted` is the moment at which the caller's records were read.
+    #[must_use]
+    pub fn new(store: &Opened, admitted: Option<AsOf>) -> Self {
+        let Opened { writer, statements, bounds, .. } = store.clone();
+        Self { db: writer, statements, bounds, admitted, open: OnceCell::new() }
+    }
+
+    /// Bounds of the records in the database.
+    #[must_use]
+    pub fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
+    /// Returns whether what is known of the caller is certain to hold until the transaction, which must have begun, ends.
+    #[must_use]
+    pub fn is_as_admitted(&self) -> bool {
+        self.open.initialized() && self.admitted.as_ref().is_some_and(AsOf::is_now)
+    }
+
+    /// Returns the transaction, which begins on first use. Drop the reference before committing or rolling back.
+    ///
+    /// # Errors
+    /// The database cannot begin a transaction.
+    pub async fn transaction(&self) -> Result<&Arc<DatabaseTransaction>, DbErr> {
+        let begin = async || {
+            self.statements.add();
+            database::begin(&self.db).await.map(Arc::new)
+        };
+        self.open.get_or_try_init(begin).await
+    }
+
+    /// The kind of database.
+    #[must_use]
+    pub fn backend(&self) -> DbBackend {
+        self.db.get_database_backend()
+    }
+
+    /// Commits the transaction, if it has begun.
+    ///
+    /// # Errors
+    /// The database cannot commit.
+    pub async fn commit(self) -> Result<(), DbErr> {
+        if let Some((transaction, statements)) = self.close()? {
+            statements.add();
+            transaction.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Rolls the transaction back, if it has begun.
+    ///
+    /// # Errors
+    /// The database cannot roll back. It will do so when the connection closes.
+    pub async fn roll_back(self) -> Result<(), DbErr> {
+        if let Some((transaction, statements)) = self.close()? {
+            statements.add();
+            transaction.rollback().await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the transaction, if one was begun and nobody shares it any more.
+    fn close(self) -> Result<Option<(DatabaseTransaction, Statements)>, DbErr> {
+        let Some(transaction) = self.open.into_inner() else { return Ok(None) };
+        let transaction = Arc::into_inner(transaction);
+        let transaction = transaction.ok_or_else(|| DbErr::Custom("an operation kept its transaction".to_owned()))?;
+        Ok(Some((transaction, self.statements)))
+    }
+}

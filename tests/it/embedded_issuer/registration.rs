@@ -1,0 +1,198 @@
+//! Tests of dynamic client registration.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use entity::{
+    client_use, consent,
+    oauth_client::{ActiveModel, Entity},
+    oauth_grant, user,
+};
+use issuer::MAX_CLIENTS;
+use sea_orm::{ActiveValue::Set, EntityTrait as _};
+use serde_json::{Value, json};
+
+use super::{
+    Answer, REDIRECT_URI, TestIssuer,
+    browser::{ANN, Browser, PASSWORD},
+    flow::EVERY_RIGHT,
+    start_time, text,
+};
+
+async fn register(issuer: &TestIssuer, metadata: &Value) -> Answer {
+    Answer::of(issuer.http.post(format!("{}/oauth/register", issuer.base)).json(metadata)).await
+}
+
+#[tokio::test]
+async fn a_public_client_is_registered_with_defaults_filled_in() {
+    let issuer = TestIssuer::start().await;
+    let answer = register(&issuer, &json!({ "redirect_uris": [REDIRECT_URI], "unknown": { "a": 1 } })).await;
+    assert_eq!((answer.status, answer.header("cache-control")), (201, "no-store"));
+    let client = answer.json();
+    assert_eq!(client["token_endpoint_auth_method"], "none");
+    assert_eq!(client["grant_types"], json!(["authorization_code"]));
+    assert_eq!(client["response_types"], json!(["code"]));
+    assert_eq!(client["redirect_uris"], json!([REDIRECT_URI]));
+    assert_eq!(client["client_id_issued_at"], super::start_time().timestamp());
+    assert!(client.get("client_secret").is_none() && client.get("unknown").is_none());
+    // Without the refresh_token grant, offline_access is omitted.
+    let id = client["client_id"].as_str().unwrap();
+    let code = issuer.code(id, &[]).await;
+    let tokens = issuer.redeem(id, &code, &[]).await.json();
+    assert_eq!(tokens["scope"], format!("openid profile email {EVERY_RIGHT}"));
+    assert!(tokens.get("refresh_token").is_none());
+}
+
+#[tokio::test]
+async fn bad_metadata_is_refused() {
+    let issuer = TestIssuer::start().await;
+    for uris in [json!(null), json!([]), json!("https://a.example"), json!(["javascript:alert(1)"]), json!([1])] {
+        register(&issuer, &json!({ "redirect_uris": uris })).await.refused("invalid_redirect_uri");
+    }
+    let many: Vec<_> = (0..11).map(|number| format!("https://a.example/{number}")).collect();
+    register(&issuer, &json!({ "redirect_uris": many })).await.refused("invalid_redirect_uri");
+    for (member, value) in [
+        ("grant_types", json!(["implicit"])),
+        ("grant_types", json!([])),
+        ("response_types", json!(["token"])),
+        ("token_endpoint_auth_method", json!("client_secret_basic")),
+        ("client_name", json!("x".repeat(101))),
+        ("client_name", json!(7)),
+        ("client_name", json!("Bank\u{202e}gpj.exe")),
+        ("client_name", json!("a\u{2066}b")),
+        ("client_name", json!("a\u{85}b")),
+        ("client_name", json!("\u{200b}\u{2060}")),
+        ("client_name", json!("Cla\u{200b}ude")),
+        ("client_name", json!("Cl\u{ad}aude")),
+        ("client_name", json!("Claude\u{e0041}")),
+        ("client_name", json!("Claude\u{e0100}")),
+        ("client_name", json!("Claude\u{1d173}")),
+        ("client_name", json!("Claude\u{fff9}")),
+        ("application_type", json!("other")),
+    ] {
+        let mut metadata = json!({ "redirect_uris": [REDIRECT_URI] });
+        metadata[member] = value;
+        register(&issuer, &metadata).await.refused("invalid_client_metadata");
+    }
+    register(&issuer, &json!({ "x": "x".repeat(20_000) })).await.refused("invalid_client_metadata");
+    register(&issuer, &json!([])).await.refused("invalid_client_metadata");
+}
+
+/// Registers clients two days ago to which nobody has signed in.
+async fn flood(issuer: &TestIssuer, clients: u64) {
+    let row = |number: u64| ActiveModel {
+        id: Set(format!("flood-{number}")),
+        name: Set(None),
+        redirect_uris: Set(json!([REDIRECT_URI]).to_string()),
+        refreshes: Set(false),
+        created_at: Set(start_time() - TimeDelta::days(2)),
+        added_by_operator: Set(false),
+    };
+    for start in (0..clients).step_by(1_000) {
+        let rows = (start..clients.min(start + 1_000)).map(row);
+        Entity::insert_many(rows).exec_without_returning(&issuer.db).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn unused_clients_go_early_when_there_are_many() {
+    let issuer = TestIssuer::start().await;
+    let (used, _) = issuer.tokens().await;
+    flood(&issuer, MAX_CLIENTS / 2 - 1).await;
+    assert_eq!(issuer.provider.sweep().await.unwrap(), 0, "half the room is left");
+    let unused = issuer.client().await;
+    assert_eq!(issuer.provider.sweep().await.unwrap(), MAX_CLIENTS / 2 - 1);
+    for kept in [used, unused] {
+        assert!(Entity::find_by_id(kept).one(&issuer.db).await.unwrap().is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_consent_goes_with_its_client_and_not_before() {
+    let issuer = TestIssuer::without_demo_people().await;
+    issuer.account(ANN).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    browser.enter(&client, ANN, PASSWORD).await;
+    browser.allow(&client, &[]).await;
+    let consents = async || consent::Entity::find().all(&issuer.db).await.unwrap().len();
+    issuer.hand.advance(TimeDelta::days(29));
+    issuer.provider.sweep().await.unwrap();
+    assert_eq!(consents().await, 1, "the client is still registered");
+    issuer.hand.advance(TimeDelta::days(2));
+    issuer.provider.sweep().await.unwrap();
+    assert_eq!(consents().await, 0);
+}
+
+/// The id of a client that a document describes.
+fn document(name: &str) -> String {
+    format!("https://app.example/{name}.json")
+}
+
+/// Consents of a person to clients of documents, given at `start` and, `renewed`, a second later. `used` was used once, and `granted` has a
+/// grant for 200 days.
+async fn allow_documents(issuer: &TestIssuer, user: &user::Model, start: DateTime<Utc>) {
+    let (db, later) = (&issuer.db, start + TimeDelta::seconds(1));
+    for (name, at) in [("unused", start), ("used", start), ("granted", start), ("renewed", later)] {
+        let consent = consent::ActiveModel {
+            subject: Set(user.subject.clone()),
+            client_id: Set(document(name)),
+            address: Set(REDIRECT_URI.to_owned()),
+            scope: Set("openid".to_owned()),
+            allows: Set("everything".to_owned()),
+            opens_api: Set(true),
+            created_at: Set(start),
+            updated_at: Set(at),
+        };
+        consent::Entity::insert(consent).exec_without_returning(db).await.unwrap();
+    }
+    let noted = client_use::ActiveModel {
+        user_id: Set(user.id),
+        client_id: Set(document("used")),
+        scopes: Set("openid".to_owned()),
+        first_used_at: Set(start),
+        last_used_at: Set(start),
+        ..Default::default()
+    };
+    client_use::Entity::insert(noted).exec_without_returning(db).await.unwrap();
+    let granted = oauth_grant::ActiveModel {
+        id: Set(issuer.random.id(start)),
+        client_id: Set(document("granted")),
+        subject: Set(user.subject.clone()),
+        scope: Set("openid".to_owned()),
+        resources: Set(String::new()),
+        created_at: Set(start),
+        expires_at: Set(start + TimeDelta::days(200)),
+        ..Default::default()
+    };
+    oauth_grant::Entity::insert(granted).exec_without_returning(db).await.unwrap();
+}
+
+/// The client of a document is never known to be gone, and each path of a host is another one.
+#[tokio::test]
+async fn a_consent_to_the_client_of_a_document_goes_when_it_is_used_no_more() {
+    let issuer = TestIssuer::without_demo_people().await;
+    let subject = issuer.account(ANN).await;
+    let (browser, client) = (Browser::new(&issuer), issuer.client().await);
+    browser.enter(&client, ANN, PASSWORD).await;
+    let code = browser.allow(&client, &[]).await;
+    let tokens = issuer.redeem(&client, &code, &[]).await.json();
+    assert_eq!(issuer.api(text(&tokens, "access_token")).await.status, 200);
+    let user = user::Entity::find().one(&issuer.db).await.unwrap().unwrap();
+    assert_eq!(user.subject, subject);
+    allow_documents(&issuer, &user, issuer.clock.now()).await;
+    let kept = async || {
+        issuer.provider.sweep().await.unwrap();
+        let consents = consent::Entity::find().all(&issuer.db).await.unwrap().into_iter();
+        let mut kept: Vec<_> = consents.map(|row| row.client_id).filter(|id| id.starts_with("https://")).collect();
+        kept.sort();
+        kept
+    };
+    issuer.hand.advance(TimeDelta::days(180));
+    assert_eq!(kept().await, ["granted", "renewed", "unused", "used"].map(document));
+    issuer.hand.advance(TimeDelta::seconds(1));
+    assert_eq!(kept().await, ["granted", "renewed", "used"].map(document));
+    issuer.hand.advance(TimeDelta::seconds(1));
+    assert_eq!(kept().await, ["granted", "used"].map(document));
+    client_use::Entity::delete_many().exec(&issuer.db).await.unwrap();
+    assert_eq!(kept().await, ["granted"].map(document));
+    issuer.hand.advance(TimeDelta::days(30));
+    assert_eq!(kept().await, [] as [String; 0]);
+}
