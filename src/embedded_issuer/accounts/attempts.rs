@@ -1,4 +1,4 @@
-//! Limits on guesses at passwords. They stay on whatever `rate_limit.enabled` says.
+//! Limits on guesses at passwords. They are on even if `rate_limit.enabled` is false.
 //!
 //! A browser that the holder of an account has signed in with before is counted by itself. So strangers who try an account from
 //! many addresses make it wait for other strangers, and never for its holder.

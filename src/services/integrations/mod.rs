@@ -39,7 +39,7 @@ pub struct Integrations {
     pub search: SearchData,
     /// Counts what the desk sends.
     pub meters: ProviderMeters,
-    /// Counts credentials that a provider does not know, by person. It stays on whatever `rate_limit.enabled` says.
+    /// Counts credentials that a provider does not know, by person. It is on even if `rate_limit.enabled` is false.
     pub failures: Arc<RateLimits>,
 }
 
