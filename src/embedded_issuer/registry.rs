@@ -97,7 +97,7 @@ pub async fn remove(db: &DatabaseConnection, id: &str, now: DateTime<Utc>) -> Re
     let forgotten = consent::Entity::forget_client(id).exec(&tx).await?.rows_affected;
     if deleted == 0 && forgotten == 0 && given.is_empty() {
         tx.rollback().await?;
-        return Err(Error::invalid(format!("client: none has the id {id:?}; `sightline client list` shows them")));
+        return Err(Error::invalid(format!("client: no client has the id {id:?}; `sightline client list` prints all")));
     }
     for grant in &given {
         grants::end(&tx, grant, now).await?;

@@ -36,7 +36,7 @@ pub enum SignInError {
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
     /// The person deleted their data after they last proved to the issuer who they are.
-    #[error("the person has left since they last proved who they are")]
+    #[error("the person has left since the last sign-in")]
     Left,
     /// The issuer's response is invalid.
     #[error("{0}")]

@@ -271,7 +271,7 @@ fn page(error: &SignInError, return_to: &str) -> Response {
              once more.",
         ),
         SignInError::Failed(_) => {
-            (StatusCode::BAD_GATEWAY, "The sign-in failed", "The place where you sign in gave an unexpected answer.")
+            (StatusCode::BAD_GATEWAY, "The sign-in failed", "The issuer gave an unexpected answer.")
         }
         SignInError::Database(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, "An unexpected error occurred", "Please try again in a few seconds.")

@@ -37,7 +37,7 @@ pub(in crate::embedded_issuer) struct Arrival {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::embedded_issuer) enum Turned {
     /// The provider vouches for no address. The address that it states is for the person to see, and for nothing else.
-    #[error("the provider vouches for no address")]
+    #[error("the provider has verified no address")]
     NotVouchedFor(Option<String>),
     /// Nobody has invited the address.
     #[error("nobody has invited the address")]
