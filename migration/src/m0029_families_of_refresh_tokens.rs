@@ -13,7 +13,7 @@ impl MigrationTrait for Migration {
         let grants = Table::alter().table("oauth_grant").add_column(string_len_null("refresh_family", 64)).take();
         manager.alter_table(grants).await?;
         unique(manager, "oauth_grant", &["refresh_family"]).await?;
-        // Also those of the migrations since the last time.
+        // Also for the tables of the migrations since the last call.
         order_text_by_bytes(manager).await
     }
 

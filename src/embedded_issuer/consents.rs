@@ -20,7 +20,7 @@ use crate::{identity::allowance::Allowance, web::page::permissions::choices};
 pub(super) struct Question {
     /// The scopes of the client in the API, if the person allows everything.
     pub rights: Scopes,
-    /// True if it gets tokens for the REST API, false if it gets those for the tool endpoint only.
+    /// True if it gets tokens for the REST API, false if for the tool endpoint only.
     pub opens_api: bool,
     /// The choices that make a difference.
     pub choices: Vec<Allowance>,

@@ -81,7 +81,7 @@ pub async fn list(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<Vec<L
     Ok(rows.into_iter().map(listed).collect())
 }
 
-/// Removes a client, ends the grants to it, and forgets that people allowed it. Returns the number of grants. Those to the client
+/// Removes a client, ends the grants to it, and forgets that people allowed it. Returns the number of grants. Grants to the client
 /// of a metadata document end in the same way; the document itself belongs to somebody else, and people are asked again.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub fn rounded(value: Value) -> Value {
     walk(value, None)
 }
 
-/// Rounds `value`. `decimals` holds for all of it, whatever the names of its fields.
+/// Rounds `value`. `decimals` holds for all fields of it.
 fn walk(value: Value, decimals: Option<i32>) -> Value {
     match value {
         Value::Number(number) => Value::Number(round(number, decimals.unwrap_or(COARSE))),

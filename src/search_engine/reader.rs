@@ -35,7 +35,7 @@ const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 /// Days before today that may not be final.
 const UNSETTLED_DAYS: i64 = 3;
 
-/// A request in flight. It ends when nobody waits for it any more.
+/// A request in flight. It ends when nobody waits for it.
 struct Running {
     outcome: Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>,
     task: AbortHandle,
@@ -71,7 +71,7 @@ impl Flight {
     }
 }
 
-/// Removes a reading from those in flight when it ends, successfully or not, even if callers still wait for it. A later question
+/// Removes a reading from the map when it ends, successfully or not, even if callers still wait for it. A later question
 /// must not receive a failed reading. One that ended unfinished may have been replaced already.
 struct Landing {
     key: (Lane, String),

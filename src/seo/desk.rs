@@ -83,7 +83,7 @@ pub struct Desk {
     wait: Duration,
 }
 
-/// Removes a question from those in flight when it ends, whatever its end.
+/// Removes a question from the map when it ends in any way.
 struct Landing {
     key: String,
     in_flight: Arc<Mutex<HashMap<String, Running>>>,
@@ -142,7 +142,7 @@ impl Desk {
     }
 
     /// Returns the answer from the cache, from an identical question in flight, or from the provider. The question runs in a task
-    /// of its own: it may have been charged, so its answer is kept although nobody waits for it any more.
+    /// of its own: it may have been charged, so its answer is kept although nobody waits for it.
     pub async fn ask(
         &self,
         provider: Name,

@@ -112,7 +112,7 @@ fn name(action: AuditAction) -> String {
     name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Returns up to `limit` events before the event `before`, latest first: those of the user's own trail, and those of others' trails
+/// Returns up to `limit` events before the event `before`, latest first: events of the user's own trail, and events of others' trails
 /// that name the user or, if it is given, the address.
 pub async fn about(
     db: &impl ConnectionTrait,

@@ -1,7 +1,7 @@
 //! Changes to the service's own records.
 //!
 //! A [`Change`] carries everything that a write needs beside its input. A [`Member`] authorises changes of the member's own
-//! records, and a [`PropertyAccess`] those of a property's records. The reader of a share link has neither.
+//! records, and a [`PropertyAccess`] changes of a property's records. The reader of a share link has neither.
 
 use std::sync::Arc;
 
@@ -255,7 +255,7 @@ pub struct Others {
 }
 
 impl Others {
-    /// Counts `others` and those with the `same_key`, and sums the bytes of the column `text`.
+    /// Counts `others` and rows with the `same_key`, and sums the bytes of the column `text`.
     pub async fn read<E: EntityTrait>(
         db: &impl ConnectionTrait,
         mut others: Select<E>,

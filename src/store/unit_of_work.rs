@@ -84,7 +84,7 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Returns the transaction, if one was begun and nobody shares it any more.
+    /// Returns the transaction, if one was begun and nobody else holds it.
     fn close(self) -> Result<Option<(DatabaseTransaction, Statements)>, Error> {
         let Some(transaction) = self.open.into_inner() else { return Ok(None) };
         let transaction = Arc::into_inner(transaction);

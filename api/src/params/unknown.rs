@@ -68,7 +68,7 @@ impl Ignored {
     }
 }
 
-/// Judges the names of a query string. Returns those that the operation ignores.
+/// Judges the names of a query string. Returns the names that the operation ignores.
 ///
 /// # Errors
 /// `invalid_request` for a name that is neither a parameter of the operation nor ignored. The hint has the parameter that was meant,

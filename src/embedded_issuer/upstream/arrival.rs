@@ -36,7 +36,7 @@ pub(in crate::embedded_issuer) struct Arrival {
 /// The reason why somebody may not sign in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::embedded_issuer) enum Turned {
-    /// The provider vouches for no address. The address that it states is for the person to see, and for nothing else.
+    /// The provider has verified no address. The stated address is only shown to the person.
     #[error("the provider has verified no address")]
     NotVouchedFor(Option<String>),
     /// Nobody has invited the address.

@@ -143,7 +143,7 @@ impl Pacer {
         if state.alarm.is_some_and(|alarm| alarm <= at) {
             return;
         }
-        // Without a runtime nobody is waiting any more.
+        // Without a runtime nobody is waiting.
         let Ok(runtime) = Handle::try_current() else { return };
         state.alarm = Some(at);
         let pacer = Arc::downgrade(&self.0);

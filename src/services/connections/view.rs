@@ -97,7 +97,7 @@ impl SearchConnections {
         Ok(())
     }
 
-    /// Returns the sites of an account, of which the person chooses those to track. Lost sites are shown only while they are tracked.
+    /// Returns the sites of an account, from which the person chooses the tracked ones. Lost sites are shown only while they are tracked.
     pub async fn choice(&self, member: &Member, id: Uuid) -> Result<Choice, Error> {
         let db = &self.search.db;
         search_accounts::one_of_user(db, member.user.id, id).await?;

@@ -187,7 +187,7 @@ impl Person {
         &self.subject
     }
 
-    /// Fills the names in `sql`, which are those of the fields above, each after a colon.
+    /// Fills the names in `sql`: the fields above, each after a colon.
     #[must_use]
     pub fn fill(&self, backend: DbBackend, sql: &str) -> Statement {
         let (mut text, mut values) = (String::with_capacity(sql.len()), Vec::new());

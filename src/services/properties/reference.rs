@@ -1,4 +1,4 @@
-//! Finds the property that a person names: by id, by site URL, or by domain. Finds those that a person searches for.
+//! Finds the property that a person names: by id, by site URL, or by domain. Searches a person's properties.
 
 use std::collections::HashSet;
 

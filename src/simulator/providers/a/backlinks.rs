@@ -27,7 +27,7 @@ fn profile(task: &Task<'_>) -> Result<(Profile, Target), Failure> {
     Ok((Profile::new(seed, &task.shared.world, &target.domain(), today), target))
 }
 
-/// The links into the target, whatever their state, that pass the task's filters.
+/// The links into the target, in any state, that pass the task's filters.
 fn inside<'a>(task: &Task<'_>, profile: &'a Profile, target: &Target) -> Result<Vec<&'a Link>, Failure> {
     let mut links: Vec<&Link> = profile.links.iter().filter(|link| target.covers(link)).collect();
     if let Some(filters) = task.given("backlinks_filters").and_then(Filters::parse) {
