@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_bound_to_its_table_is_bound_to_its_row_when_it_is_resealed() {
+    fn resealing_binds_a_value_to_its_row() {
         let secrets = Secrets::new([7; 32], Random::seeded(1));
         let sealed = secrets.seal(b"token", "table");
         assert!(secrets.open(&sealed, "table/1").is_err());

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_rotation_that_is_killed_between_two_steps_loses_nothing_and_is_finished_later() {
+    async fn a_killed_rotation_loses_nothing_and_can_be_finished() {
         for steps in 0..=3 {
             let folder = Folder::new(None).await;
             let key = folder.text();

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_ends_trouble_and_a_list_of_sites_does_not_end_a_quota_of_questions() {
+    fn a_success_ends_trouble_of_its_own_kind() {
         let (troubles, account) = (Troubles::default(), Uuid::from_u128(1));
         let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
         let kind = |at| troubles.of(account, at).map(|trouble| trouble.kind);

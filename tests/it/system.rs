@@ -73,7 +73,7 @@ async fn health_says_that_another_issuer_is_away_although_its_metadata_is_known(
 }
 
 #[tokio::test]
-async fn an_engine_that_answers_with_errors_is_degraded_and_a_silent_one_unavailable() {
+async fn an_engine_with_errors_is_degraded_and_a_silent_one_unavailable() {
     let mut app = TestApp::start(|_| {}).await;
     let anonymous = app.anonymous();
     let engine = async |app: &TestApp| {

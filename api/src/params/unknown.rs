@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn conventions_that_mean_nothing_are_ignored_where_the_answer_can_say_so() {
+    fn conventional_parameters_are_ignored_where_the_answer_lists_them() {
         assert_eq!(
             judged("/api/properties/x/countries", "scope=x&queryLimit=1&limit=2"),
             Ok(vec!["queryLimit", "scope"])

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_lacks_is_left_out_where_the_client_can_do_without() {
+    fn optional_unsupported_metadata_is_left_out() {
         let device = "urn:ietf:params:oauth:grant-type:device_code";
         let client = with(&json!({ "grant_types": ["authorization_code", device, "refresh_token"] })).unwrap();
         assert!(client.refreshes);

@@ -294,7 +294,7 @@ mod tests {
 
     /// People who signed in here before another issuer was configured still have an account and sessions.
     #[test]
-    fn what_a_person_has_at_the_embedded_issuer_depends_on_their_issuer_alone() {
+    fn accounts_at_the_embedded_issuer_depend_on_the_persons_issuer() {
         let of = |issuer: &str| {
             let subject = Uuid::from_u128(7).to_string();
             let user = user::Model { issuer: issuer.to_owned(), subject, ..person("ann") };
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_nobody_verified_and_a_foreign_subject_name_nothing() {
+    fn an_unverified_address_and_a_foreign_subject_name_nobody() {
         let user = user::Model { email_verified: false, ..person("ann") };
         let outside = Person::new(&user, noon());
         assert_eq!((outside.email_keys().next(), outside.subject(), outside.account()), (None, "", Uuid::nil()));

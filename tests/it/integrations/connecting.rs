@@ -50,7 +50,7 @@ async fn a_person_connects_tests_and_disconnects_a_provider() {
 }
 
 #[tokio::test]
-async fn credentials_that_do_not_work_are_refused_with_the_reason_and_change_nothing() {
+async fn failing_credentials_are_refused_with_the_reason() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let a = |name: &str, password: &str| json!({ "login": name, "password": password });

@@ -112,7 +112,7 @@ async fn a_person_without_a_search_account_is_told_to_connect_one() {
 }
 
 #[tokio::test]
-async fn a_person_who_sees_a_property_is_not_told_to_connect_for_another_one() {
+async fn a_person_with_a_property_is_not_told_to_connect() {
     let viewer = Assistant::of(shared(), &shared().actor("viewer").await);
     for tool in ANALYSES {
         assert_eq!(state(&viewer, tool, "quietmeadow.example", &json!({})).await, "not_found", "{tool}");

@@ -48,7 +48,7 @@ async fn refreshed_until_refused(base: String, client: String, mut tokens: Value
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn applications_that_renew_their_access_while_a_person_leaves_are_refused_plainly() {
+async fn a_refresh_during_a_deletion_is_refused_plainly() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let client = registered(base, "Probe").await;

@@ -154,7 +154,7 @@ async fn without_a_window_the_last_28_final_days_are_meant() {
 }
 
 #[tokio::test]
-async fn without_branded_keywords_no_query_is_called_branded_or_left_out_as_such() {
+async fn without_branded_keywords_no_query_counts_as_branded() {
     let app = TestApp::start(|_| {}).await;
     let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
     let property: Uuid = asker.property.parse().unwrap();
