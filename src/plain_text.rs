@@ -62,7 +62,7 @@ fn is_emoji(letter: char) -> bool {
     SET.has(letter)
 }
 
-/// Returns the text on one line, without what nobody sees. Joiners stay within words and emoji, because many scripts need them, and so
+/// Returns the text on one line, without invisible characters. Joiners stay within words and emoji, because many scripts need them, and so
 /// does the variation selector of an emoji. Cleaning a clean text changes nothing.
 #[must_use]
 pub fn clean(text: &str) -> String {

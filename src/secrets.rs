@@ -46,7 +46,7 @@ impl Secrets {
         Self { cipher: XChaCha20Poly1305::new(&key.into()), previous: None, digests, random, _in_use: None }
     }
 
-    /// Also decrypts what `key` sealed. Nothing is sealed with it.
+    /// Also decrypts values that `key` sealed. Nothing is sealed with it.
     #[must_use]
     pub fn with_previous(self, key: Option<Key>) -> Self {
         Self { previous: key.map(|key| XChaCha20Poly1305::new(&key.into())), ..self }

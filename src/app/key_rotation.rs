@@ -32,7 +32,7 @@ pub struct Resealed {
     pub key_file: Option<PathBuf>,
 }
 
-/// Replaces the key of stored secrets. With a configured key, seals again what `secrets.previous_key` sealed.
+/// Replaces the key of stored secrets. With a configured key, reseals the values of `secrets.previous_key`.
 ///
 /// # Errors
 /// Another process uses the key or serves the file, or a value cannot be opened. Nothing is changed then.

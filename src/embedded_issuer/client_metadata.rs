@@ -1,4 +1,4 @@
-//! The metadata of a client (RFC 7591), and what it may say. The same rules hold for registrations, for operators and for
+//! The metadata of a client (RFC 7591), and its rules. The same rules hold for registrations, for operators and for
 //! metadata documents.
 
 use serde::Deserialize;

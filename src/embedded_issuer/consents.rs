@@ -39,7 +39,7 @@ impl Question {
 }
 
 impl IdentityProvider {
-    /// Returns what the person is asked about the client that asks for this.
+    /// Returns the question to the person about this client and scope.
     pub(super) async fn question(
         &self,
         subject: &str,
@@ -57,7 +57,7 @@ impl IdentityProvider {
         })
     }
 
-    /// Returns what the person has allowed the client before, at this address.
+    /// Returns the person's earlier consent to the client, at this address.
     pub(super) async fn consent(&self, subject: &str, to: &ReturnAddress) -> Result<Option<Model>, DbErr> {
         at(subject, to).one(&self.db).await
     }

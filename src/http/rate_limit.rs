@@ -49,7 +49,7 @@ struct ByAddress {
     kind: &'static str,
     /// The rate, unless the requests are not counted.
     rate: Option<Rate>,
-    /// True if answers tell what is left. Answers that shared caches keep for others do not.
+    /// True if answers tell the remaining requests. Answers that shared caches keep for others do not.
     is_told: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Rounds the figures of an answer to what a person reads. The answer of the operation keeps them as they were computed.
+//! Rounds the figures of an answer for readers. The answer of the operation keeps them as they were computed.
 
 use serde_json::{Map, Number, Value};
 

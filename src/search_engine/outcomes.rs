@@ -84,12 +84,12 @@ impl Outcomes {
         }
     }
 
-    /// Returns what is known of an account.
+    /// Returns the last outcomes of an account.
     pub fn of(&self, account: Uuid) -> LastOutcomes {
         self.lock().get(&account).copied().unwrap_or_default()
     }
 
-    /// Drops what is known of an account.
+    /// Drops the outcomes of an account.
     pub fn forget(&self, account: Uuid) {
         self.lock().remove(&account);
     }

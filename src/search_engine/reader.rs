@@ -165,7 +165,7 @@ impl Reader {
         &self.engine
     }
 
-    /// Drops all readings of an account, also those in flight when they arrive, and what the client keeps of it.
+    /// Drops all readings of an account, also readings in flight when they arrive, and the client's notes about it.
     pub fn forget_account(&self, account: Uuid) {
         *self.drops.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default() += 1;
         let start = prefix(account);

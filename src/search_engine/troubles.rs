@@ -79,7 +79,7 @@ impl Troubles {
         self.lock().get(&account).copied().filter(|trouble| trouble.until > now)
     }
 
-    /// Drops what is known of an account.
+    /// Drops the trouble of an account.
     pub fn forget(&self, account: Uuid) {
         self.lock().remove(&account);
     }

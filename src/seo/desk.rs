@@ -57,7 +57,7 @@ impl Holder {
     }
 }
 
-/// Keeps account of what was charged and of what a question showed about the credentials.
+/// Keeps account of charges, and of the state of the credentials that a question showed.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Notes the outcome of a question: its charge, or the reason why there is no answer.
@@ -193,7 +193,7 @@ impl Desk {
         task.map(joined).boxed().shared()
     }
 
-    /// Keeps an answer, unless the connection's answers were dropped since there were `drops`, and account of what it cost.
+    /// Keeps an answer, unless the connection's answers were dropped since there were `drops`, and account of its cost.
     async fn settle(
         &self,
         holder: &Holder,

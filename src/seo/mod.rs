@@ -78,7 +78,7 @@ pub struct Standing {
     pub balance: Option<Amount>,
 }
 
-/// An answer and what it cost.
+/// An answer and its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paid {
     /// The answer.

@@ -51,7 +51,7 @@ pub fn etag(row: &impl Serialize) -> String {
 }
 
 impl IfMatch {
-    /// Fails if the header was sent and does not name the current state of `row`. What follows a dot in a tag is not of the state.
+    /// Fails if the header was sent and does not name the current state of `row`. The part after a dot in a tag is not part of the state.
     /// Weak tags never match. A tag without quotes is invalid.
     pub fn check(&self, row: &impl Serialize) -> Result<(), Error> {
         let current = etag(row);
@@ -80,7 +80,7 @@ pub struct Change<By> {
     /// The time of the change.
     pub now: DateTime<Utc>,
     tx: Arc<DatabaseTransaction>,
-    /// True if what admission read of the caller holds until the transaction ends.
+    /// True if the caller's records from admission hold until the transaction ends.
     as_admitted: bool,
     bounds: Bounds,
     if_match: IfMatch,
@@ -129,7 +129,7 @@ impl<By: Author> Change<By> {
         self.random.id(self.now)
     }
 
-    /// Notes in the audit trail what is changed.
+    /// Notes the change in the audit trail.
     ///
     /// # Errors
     /// The database cannot answer.

@@ -59,7 +59,7 @@ impl HealthCheck {
         Ok(self.summary())
     }
 
-    /// Returns what is known within half a second, even if a dependency keeps the check waiting.
+    /// Returns the known status within half a second, even if a dependency keeps the check waiting.
     pub async fn soon(&self) -> Health {
         let _ = timeout(LIVE_TIMEOUT, self.recent()).await;
         self.summary()

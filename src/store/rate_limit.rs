@@ -119,7 +119,7 @@ impl RateLimits {
         }
     }
 
-    /// Returns what `key` has left, and counts nothing.
+    /// Returns the remaining requests of `key`, and counts nothing.
     #[must_use]
     pub fn look(&self, key: &str, rate: Rate) -> Standing {
         let now = self.now();

@@ -36,7 +36,7 @@ impl UnitOfWork {
         &self.bounds
     }
 
-    /// Returns whether what is known of the caller is certain to hold until the transaction, which must have begun, ends.
+    /// Returns whether the caller's records certainly hold until the transaction, which must have begun, ends.
     #[must_use]
     pub fn is_as_admitted(&self) -> bool {
         self.open.initialized() && self.admitted.as_ref().is_some_and(AsOf::is_now)

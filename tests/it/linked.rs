@@ -1,4 +1,4 @@
-//! Tests of what the linker put into the program: of dependencies with known holes, the vulnerable code is not in it.
+//! Tests of the linked program: the vulnerable code of dependencies with known holes is not in it.
 //!
 //! `deny.toml` ignores their advisories for this reason. The program of a test run is linked as a release is: what nobody calls is left out.
 

@@ -1,4 +1,4 @@
-//! Previews: what a classification would match.
+//! Previews: the matches of a classification before it is saved.
 
 use poem_openapi::Object;
 

@@ -1,4 +1,4 @@
-//! The content of a metadata document, and what it may say.
+//! The content of a metadata document, and its rules.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Tests of local accounts: links, passwords, and what ends with them.
+//! Tests of local accounts: links, passwords, and the sessions that end with them.
 
 use chrono::TimeDelta;
 use entity::account;

@@ -82,12 +82,12 @@ impl IdentityProvider {
             Ok(id) => Ok(self.renew(&tx, headers, former, &id.to_string(), arrival.proven_at).await?),
             Err(turned) => Err(turned),
         };
-        // Also when somebody is turned away: what the provider stated last is stored.
+        // The provider's latest statement is stored also when somebody is turned away.
         tx.commit().await?;
         Ok(begun)
     }
 
-    /// Admits a person whose identifier is known, after storing what the provider now says.
+    /// Admits a person whose identifier is known, after storing the provider's statement.
     async fn returning(
         &self,
         tx: &impl ConnectionTrait,

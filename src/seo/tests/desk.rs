@@ -1,4 +1,4 @@
-//! Each question is asked once, and what was paid for is kept.
+//! Each question is asked once, and paid answers are kept.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::*;
 use crate::clock::{Clock, Hand};
 
-/// Records what was noted.
+/// Records the notes.
 #[derive(Default)]
 struct Notes(Mutex<Vec<Result<Option<Amount>, SeoError>>>);
 

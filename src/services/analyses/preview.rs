@@ -10,7 +10,7 @@ use crate::{
     services::access::ReadableProperty,
 };
 
-/// Reads what `expression`, whose conditions are all on pages or all on queries, matches in the last 28 final days.
+/// Reads the matches of `expression` in the last 28 final days. Its conditions are all on pages or all on queries.
 pub async fn preview(
     search: &SearchData,
     access: &ReadableProperty,

@@ -198,7 +198,7 @@ fn known_by_use(recorded: &[client_use::Model], refusals: &[client_refusal::Mode
     found
 }
 
-/// Ends what a client may do for a person. Its next request is refused.
+/// Ends a client's access for a person. Its next request is refused.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the client never acted for the person, and may not.

@@ -95,7 +95,7 @@ pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result
     Ok(shown(before.into_iter().chain(fresh).collect()))
 }
 
-/// Returns what all keywords of the property would match together with these, or fails if [`add`] would refuse them.
+/// Returns the matches of all keywords of the property together with these, or fails if [`add`] would refuse them.
 pub async fn preview(
     db: &impl ConnectionTrait,
     access: &PropertyAccess,

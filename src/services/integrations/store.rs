@@ -111,7 +111,7 @@ pub(super) struct Seen {
     pub spent: Amount,
 }
 
-/// Notes what was seen of the credentials in `row`. Others that replaced them meanwhile are left unchanged.
+/// Notes the state of the credentials in `row`. Others that replaced them meanwhile are left unchanged.
 pub(super) async fn note(
     db: &impl ConnectionTrait,
     row: &Model,

@@ -1,4 +1,4 @@
-//! Tests of what is stored and charged.
+//! Tests of stored answers and charges.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The one list of tables: whose rows they hold, what becomes of them when a person deletes their data, and where the export shows
-//! them. A test holds the list against the database, so that no table is forgotten.
+//! The one list of tables: whose rows they hold, how a deletion treats them, and where the export shows them. A
+//! test holds the list against the database, so that no table is forgotten.
 
 use chrono::{DateTime, Utc};
 use entity::{account, user};
@@ -140,7 +140,7 @@ pub struct Person {
     email_key: Option<String>,
     /// `:address`: the address of the person's account, if it is verified.
     account_key: Option<String>,
-    /// `:revoked`: the key of what was revoked of the person.
+    /// `:revoked`: the key of the person's revocations.
     revoked: String,
     /// `:now`.
     now: DateTime<Utc>,

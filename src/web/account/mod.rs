@@ -201,7 +201,7 @@ fn not_found() -> Response {
     refused(StatusCode::NOT_FOUND, "Not found", "This page does not exist, or its content is gone.")
 }
 
-/// The page for a service that failed. What somebody else has is not found.
+/// The page for a service that failed. Records of others are not found.
 fn failed(error: &Error) -> Response {
     if matches!(error, Error::NotFound) {
         return not_found();

@@ -1,4 +1,4 @@
-//! Tests of the states of an answer: each tool tells those that can reach it apart, and says what the person should do.
+//! Tests of the states of an answer: each tool tells its possible states apart, and says what the person should do.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Tests of what people and their applications begin before a deletion and finish after it.
+//! Tests of requests that begin before a deletion and end after it.
 
 use serde_json::Value;
 use sightline::app::http_client;

@@ -1,4 +1,4 @@
-//! Tests of what remains of a person in the files after a deletion.
+//! Tests of the traces of a person in the files after a deletion.
 
 use std::fs;
 

@@ -212,7 +212,7 @@ pub(super) fn history(task: &Task<'_>) -> Result<Found, Failure> {
     Ok(Found { result: vec![result], rows })
 }
 
-/// The counts on the first day of `month`, and what was found and lost since the month before.
+/// The counts on the first day of `month`, and the links found and lost since the month before.
 fn month_item(task: &Task<'_>, profile: &Profile, all: &[&Link], month: NaiveDate) -> Value {
     let before = month.checked_sub_months(Months::new(1)).unwrap_or(month);
     let live: Vec<&Link> = all.iter().copied().filter(|link| link.lives_on(month)).collect();
