@@ -69,7 +69,8 @@ impl Words {
         }
         let expression = brand::expression(&all).ok_or_else(|| {
             Error::FilterTooComplex(
-                "keywords: their expression is longer than the search engine takes; use fewer or shorter ones".to_owned(),
+                "keywords: their expression is longer than the search engine takes; use fewer or shorter ones"
+                    .to_owned(),
             )
         })?;
         Ok(Extended { before, fresh, expression })
