@@ -315,7 +315,7 @@ mod tests {
             let mut backwards = rows.clone();
             backwards.reverse();
             if sort.is_some() {
-                prop_assert_eq!(keys(&page(sort, filters, 0, 1_000), &backwards), whole, "whatever the order that they came in");
+                prop_assert_eq!(keys(&page(sort, filters, 0, 1_000), &backwards), whole, "in any order of input");
             }
         }
     }

@@ -41,7 +41,7 @@ fn services_know_no_http() {
 
 #[test]
 fn identity_holds_no_endpoint() {
-    assert_free_of("src/identity", &["poem", "handlers::", "web::"], "what answers requests stands in src/web");
+    assert_free_of("src/identity", &["poem", "handlers::", "web::"], "code that answers requests is in src/web");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn tools_call_operations_and_nothing_beside_them() {
     let forbidden = ["handlers::", "store::", "admission::", "search_engine::", "seo::"];
     assert_free_of("src/mcp", &forbidden, "a tool has the rights of the operation that it calls");
     for folder in ["handlers", "http", "web", "services"] {
-        assert_free_of(&format!("src/{folder}"), &["mcp::"], "tools stand on the operations");
+        assert_free_of(&format!("src/{folder}"), &["mcp::"], "tools use the operations");
     }
 }
 

@@ -112,6 +112,6 @@ mod tests {
         for _ in 0..9 {
             assert_eq!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())), Ok(()));
         }
-        assert!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())).is_err(), "a stolen cookie is no key");
+        assert!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())).is_err(), "a stolen cookie is not a key");
     }
 }

@@ -108,7 +108,7 @@ async fn a_person_without_a_search_account_is_told_to_connect_one() {
         assert!(advice(&viewer, tool).await.contains(&page), "{tool}");
     }
     let (code, _) = viewer.refused("get_performance", json!({ "property": NORTHMOOR })).await;
-    assert_eq!(code, "not_found", "the code is that of the operation");
+    assert_eq!(code, "not_found", "the code is the operation's");
 }
 
 #[tokio::test]

@@ -212,7 +212,7 @@ async fn a_grant_that_cannot_be_revoked_waits_until_the_search_engine_answers_ag
     delete(&viewer).await.expect(204);
     app.service.sweep().await;
     assert_eq!(waiting(&app).await, 1, "the search engine is away");
-    assert_eq!(named.places(db).await, Vec::<String>::new(), "what waits names nobody");
+    assert_eq!(named.places(db).await, Vec::<String>::new(), "waiting grants name nobody");
     let asked = engine.seen("/revoke");
     engine.revokes(true);
     app.service.sweep().await;

@@ -61,7 +61,7 @@ async fn a_token_of_another_issuer_that_was_refreshed_brings_nobody_back() {
     for dead in [&old, &acting(here, &refreshed)] {
         dead.get("/api/tags").await.expect(401);
     }
-    assert_eq!(person.places(&app.service.db).await, Vec::<String>::new(), "nobody was brought back");
+    assert_eq!(person.places(&app.service.db).await, Vec::<String>::new(), "nobody came back");
 
     let fresh = acting(here, &connected(there, &client, "owner").await);
     assert!(fresh.listed("/api/tags").await.is_empty());

@@ -30,7 +30,7 @@ async fn a_grant_that_is_given_while_the_person_leaves_is_revoked() {
     delete(&viewer).await.expect(204);
     engine.holds(false);
     coming_back.await.unwrap();
-    assert_eq!(engine.seen("/revoke"), 1, "nobody is left to whom the grant belongs");
+    assert_eq!(engine.seen("/revoke"), 1, "the grant belongs to nobody");
     assert_eq!(named.places(db).await, Vec::<String>::new());
 }
 

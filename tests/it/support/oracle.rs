@@ -264,7 +264,7 @@ pub fn by_appearance(counted: Counted<'_>) -> Vec<String> {
 pub fn said_by(rows: &Value, key: &str) -> BTreeMap<String, Sum> {
     let rows = rows.as_array().unwrap_or_else(|| panic!("no rows in {rows}"));
     let by: BTreeMap<_, _> = rows.iter().map(|row| (row[key].as_str().unwrap().to_owned(), Sum::said(row))).collect();
-    assert_eq!(by.len(), rows.len(), "a key stands twice");
+    assert_eq!(by.len(), rows.len(), "a key is there twice");
     by
 }
 

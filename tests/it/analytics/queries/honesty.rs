@@ -82,7 +82,7 @@ async fn a_query_of_one_window_is_new_or_lost_and_never_a_row_of_zeros() {
                 };
                 assert_eq!(presence, expected, "{row}");
                 assert!(row["impressions"] != 0 && row["previous"]["impressions"] != 0, "{row}");
-                assert!(seen.insert(key, list).is_none(), "{key} stands in two lists");
+                assert!(seen.insert(key, list).is_none(), "{key} is in two lists");
             }
         }
         let only = |rows: &super::case::Rows, other: &super::case::Rows| {
