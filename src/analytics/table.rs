@@ -110,7 +110,7 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// One page in the API's format, with the rows that were read and those shown.
+    /// One page in the API's format, with the rows read and the rows shown.
     #[must_use]
     pub fn table(&self, page: &Page) -> (Vec<TableRow>, Known, Shown) {
         let Paged { places, known, shown } = self.page(page);

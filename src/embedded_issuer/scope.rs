@@ -44,7 +44,7 @@ pub(super) fn includes(known: &str, asked: &str) -> bool {
 }
 
 /// Returns the scope of a token within a grant for `granted`, if the client asks for `asked`. `None` if that is more. A client that
-/// names none of the API's scopes keeps those of the grant.
+/// names none of the API's scopes keeps the grant's.
 pub(super) fn narrowed(granted: &str, asked: &str) -> Option<String> {
     let parsed = parse(asked)?.join(" ");
     if parsed.is_empty() {

@@ -171,7 +171,7 @@ impl Bodies {
         ApiError::invalid("body", &format!("must begin to arrive within {first} seconds, and end within {whole}"))
     }
 
-    /// Takes the permit of one step from the network's and from those of all.
+    /// Takes the permit of one step from the network and from the whole.
     fn step(&self, own: &Arc<Semaphore>, headers: &HeaderMap) -> Result<[OwnedSemaphorePermit; 2], ApiError> {
         let permit = |of: &Arc<Semaphore>| of.clone().try_acquire_owned().map_err(|_| too_many_bodies());
         let own = permit(own)?;

@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::{urls::is_loopback, web::own_host};
 
-/// The pages that may call the tool endpoint: the service's own, on loopback every one there, and those that the operator lists.
+/// The pages that may call the tool endpoint: the service's own, on loopback every one there, and the operator's list.
 #[derive(Debug, Clone)]
 pub struct OwnOrigins {
     /// The root of the tool endpoint.

@@ -110,7 +110,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     }
 }
 
-/// The layer that tells the state of the address's limit on answers that no limit has counted: those to `OPTIONS`, and refusals before
+/// The layer that tells the state of the address's limit on answers that no limit has counted: answers to `OPTIONS`, and refusals before
 /// the caller is known.
 ///
 /// # Errors

@@ -47,7 +47,7 @@ fn walk(value: Value, decimals: Option<i32>) -> Value {
     }
 }
 
-/// Makes the changes of rounded metrics those of the figures that a reader sees: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
+/// Computes the changes of rounded metrics from the rounded figures: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
 fn agree(fields: &mut Map<String, Value>) {
     for (name, decimals) in [("ctr", FINE), ("position", COARSE)] {
         // A headline has its metrics in a field of their own.

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::error::SearchEngineError;
 
-/// At this number of accounts, those without a request for [`FORGOTTEN_AFTER`] are dropped.
+/// At this number of accounts, accounts without a request for [`FORGOTTEN_AFTER`] are dropped.
 const MANY: usize = 10_000;
 
 /// The age of outcomes that may be dropped.

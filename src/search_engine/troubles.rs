@@ -15,7 +15,7 @@ use super::error::SearchEngineError;
 /// Trouble that nobody has met for this long is over.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::hours(1);
 
-/// At this number of entries, those that are over are dropped.
+/// At this number of entries, ended ones are dropped.
 const MANY: usize = 10_000;
 
 /// The reason why the search engine gives no data, although the grant is good.

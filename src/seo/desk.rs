@@ -47,7 +47,7 @@ pub struct Given {
 pub struct Holder {
     /// The stored connection.
     pub connection: Uuid,
-    /// Tells the connection's credentials from those before them.
+    /// Distinguishes the connection's credentials from earlier ones.
     pub version: String,
 }
 
@@ -129,7 +129,7 @@ impl Desk {
         self.cache.usage()
     }
 
-    /// Drops all answers given to a connection, also those under way when they arrive.
+    /// Drops all answers given to a connection, also answers under way when they arrive.
     pub fn forget(&self, connection: Uuid) {
         *lock(&self.drops).entry(connection).or_default() += 1;
         let start = format!("{connection} ");

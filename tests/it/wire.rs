@@ -1,4 +1,4 @@
-//! Tests of requests that no HTTP library sends: those that two servers read differently, and frames that only cost.
+//! Tests of requests that no HTTP library sends: ambiguous ones, and frames that only cost.
 
 use std::time::Duration;
 

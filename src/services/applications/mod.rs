@@ -132,7 +132,7 @@ pub async fn list(
     Ok(applications)
 }
 
-/// The clients with a grant of the person that is in force, and those that get one without a question. The browser sign-in of the service itself is a session and not listed.
+/// The clients with a grant of the person that is in force, and clients that get one without a question. The browser sign-in of the service itself is a session and not listed.
 async fn allowed_here(
     db: &impl ConnectionTrait,
     subject: &str,

@@ -122,7 +122,7 @@ impl SearchConnections {
         Ok(Choice { sites, used, elsewhere, quota })
     }
 
-    /// Tracks exactly the properties `wanted` among those of an account, or changes nothing.
+    /// Tracks exactly the `wanted` ones of an account's properties, or changes nothing.
     ///
     /// # Errors
     /// The errors of [`tracking::replace`].

@@ -20,7 +20,7 @@ pub const STYLESHEET: &str = "/assets/sightline.css";
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The path of the icon, which browsers ask for on every page, also on those of other kinds.
+/// The path of the icon, which browsers ask for on pages of every kind.
 const ICON: &str = "/favicon.ico";
 
 /// Crawlers have no business at pages that change something or need a person. They may open share links, whose pages forbid to list them:

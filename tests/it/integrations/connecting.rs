@@ -179,7 +179,7 @@ async fn credentials_of_others_are_not_tried_through_us() {
         _ => key(actor, &format!("key-{number}")).await,
     };
     for number in 0..5 {
-        // Credentials that work, also those of an account without credit, do not count.
+        // Working credentials do not count, also without credit in the account.
         login(&owner, "good@demo.test").await.expect(200);
         login(&owner, "broke@demo.test").await.expect(409);
         assert_eq!(wrong(&owner, number).await.expect(409).code(), "provider_rejected_credentials");

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// A person with a row in as many tables as possible, on their own properties and on those of `stranger`.
+/// A person with a row in as many tables as possible, on their own properties and on the stranger's.
 pub struct Busy {
     pub owner: Actor,
     pub stranger: Actor,

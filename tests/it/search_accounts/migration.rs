@@ -1,4 +1,4 @@
-//! Test of the migration that makes one property of those that two accounts of a person list.
+//! Test of the migration that merges the properties of one site in two accounts of a person.
 
 use migration::{Migrator, MigratorTrait as _};
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};

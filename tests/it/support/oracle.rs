@@ -27,7 +27,7 @@ pub fn tally(rows: impl IntoIterator<Item = Sum>) -> Tally {
     rows.into_iter().fold((0, 0), |(rows, clicks), row| (rows + 1, clicks + row.clicks))
 }
 
-/// The rows that an answer lists, and the number of those on all pages, unless they belong to rows of another list.
+/// The rows that an answer lists, and the number of rows on all pages, unless they belong to rows of another list.
 pub type Listed = (Tally, Option<usize>);
 
 /// The expected coverage of a list. `property` and `slice` are the clicks that the shares are of.
@@ -111,7 +111,7 @@ pub fn compared_days(window: Window, before: Window, last_final: &str) -> Option
     Some(known.map(|known| (text(known[0]), text(known[days - 1]))))
 }
 
-/// The days of a window that totals and rows count: with a comparison those that are compared. A window that ends before it begins if
+/// The days of a window that totals and rows count: with a comparison the compared ones. A window that ends before it begins if
 /// there are none.
 pub fn counted_days(window: Window, before: Option<Window>, last_final: &str) -> Window {
     const NONE: Window = ("2026-11-22", "2026-11-21");

@@ -127,7 +127,7 @@ fn grouped<'a>(links: &[&'a Link], mode: &str) -> Vec<(&'a Link, usize)> {
     firsts.into_iter().map(|link| (link, sizes[&name(link)])).collect()
 }
 
-/// Groups of links by a name, those with most links first.
+/// Groups of links by a name, most links first.
 fn by_name<'a>(links: &[&'a Link], name: impl Fn(&Link) -> String) -> Vec<(String, Vec<&'a Link>)> {
     let mut groups: BTreeMap<String, Vec<&Link>> = BTreeMap::new();
     for link in links {
@@ -167,7 +167,7 @@ fn list(
     Ok(Found { result: vec![result], rows })
 }
 
-/// Domains that link, those with most links first.
+/// Domains that link, most links first.
 pub(super) fn referring_domains(task: &Task<'_>) -> Result<Found, Failure> {
     let (profile, target) = profile(task)?;
     let links = in_state(task, &inside(task, &profile, &target)?);
@@ -175,7 +175,7 @@ pub(super) fn referring_domains(task: &Task<'_>) -> Result<Found, Failure> {
     list(task, &profile, &groups, ("backlinks_referring_domain", "domain"))
 }
 
-/// Anchor texts, those with most links first.
+/// Anchor texts, most links first.
 pub(super) fn anchors(task: &Task<'_>) -> Result<Found, Failure> {
     let (profile, target) = profile(task)?;
     let links = in_state(task, &inside(task, &profile, &target)?);
