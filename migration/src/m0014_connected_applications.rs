@@ -1,4 +1,4 @@
-//! Adds the clients that act for users, refused clients, and a session's details for the account page.
+//! The clients that act for users, those that users refuse, and what the account page shows of a session.
 
 use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
 

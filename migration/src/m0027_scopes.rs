@@ -1,4 +1,4 @@
-//! Keeps with the consent how much a person allows an application.
+//! How much a person allows an application, kept with the consent.
 //!
 //! Earlier consents were for everything, the REST API included, so they name every scope from now on.
 

@@ -1,4 +1,4 @@
-//! Keeps the people who left after a trial, so that nobody gets another one by leaving.
+//! Who has left after a trial, so that nobody gets another one by leaving.
 
 use sea_orm_migration::prelude::*;
 

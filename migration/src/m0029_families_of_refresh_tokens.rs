@@ -1,4 +1,4 @@
-//! Adds the family that all refresh tokens of a grant share, so that spent ones are known without a row of their own.
+//! What all refresh tokens of a grant have in common, so that spent ones are known without a row of their own.
 
 use sea_orm_migration::prelude::*;
 
@@ -13,7 +13,7 @@ impl MigrationTrait for Migration {
         let grants = Table::alter().table("oauth_grant").add_column(string_len_null("refresh_family", 64)).take();
         manager.alter_table(grants).await?;
         unique(manager, "oauth_grant", &["refresh_family"]).await?;
-        // Also for the tables of the migrations since the last call.
+        // Also those of the migrations since the last time.
         order_text_by_bytes(manager).await
     }
 
