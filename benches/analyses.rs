@@ -5,6 +5,20 @@
 
 use std::{collections::BTreeMap, hint::black_box};
 
+use analytics::{
+    cannibalization::candidates,
+    country_trends::{Countries, trends},
+    ctr_curve::Curve,
+    growth::{best_pages, opportunities},
+    listing::Listing,
+    metrics::Metrics,
+    movers::movers,
+    page::Page,
+    positions::Distribution,
+    query_periods::{Distinct, QueryPeriods},
+    series::{Slot, Span},
+    table::Sides,
+};
 use api::{
     analytics::{CannibalizationThresholds, CurveSource, GrowthThresholds},
     models::{Granularity, Window},
@@ -12,23 +26,7 @@ use api::{
 use chrono::{Days, NaiveDate, TimeDelta};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
-use sightline::{
-    analytics::{
-        cannibalization::candidates,
-        country_trends::{Countries, trends},
-        ctr_curve::Curve,
-        growth::{best_pages, opportunities},
-        listing::Listing,
-        metrics::Metrics,
-        movers::movers,
-        page::Page,
-        positions::Distribution,
-        query_periods::{Distinct, QueryPeriods},
-        series::{Slot, Span},
-        table::Sides,
-    },
-    search_engine::QueryResponse,
-};
+use search_engine::QueryResponse;
 
 /// Number of rows of an analysis at the search engine's ceiling.
 const CEILING: usize = 50_000;

@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta};
+use common::byte_cache::ByteCache;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use sightline::search_engine::ByteCache;
 
 /// Estimated bytes of a value.
 const BYTES: usize = 1_000;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use chrono::NaiveDate;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use sightline::simulator::World;
+use simulator::World;
 
 const SITE: &str = "sc-domain:northmoor.example";
 

@@ -7,13 +7,11 @@ use api::{
     models::Role,
 };
 use chrono::{DateTime, NaiveDate, Utc};
+use common::compute::Died;
 use sea_orm::{DbErr, SqlErr};
+use search_engine::{PlanError, TroubleKind};
+use seo::{Exhausted, Refusal};
 use uuid::Uuid;
-
-use crate::{
-    search_engine::{PlanError, TroubleKind},
-    seo::{Exhausted, Refusal},
-};
 
 /// Seconds to wait before retrying when the service is overloaded.
 const OVERLOADED_RETRY: u64 = 2;
@@ -381,6 +379,12 @@ fn role_name(role: Role) -> &'static str {
 impl From<PlanError> for Error {
     fn from(PlanError::TooComplex(hint): PlanError) -> Self {
         Self::FilterTooComplex(hint)
+    }
+}
+
+impl From<Died> for Error {
+    fn from(error: Died) -> Self {
+        Self::internal(error)
     }
 }
 

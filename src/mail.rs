@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use common::{clock::Clock, random::Random, urls::is_loopback};
 use lettre::{
     Address, AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor,
     message::{Mailbox, header::ContentType},
@@ -13,7 +14,7 @@ use lettre::{
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::{clock::Clock, config, random::Random, urls::is_loopback};
+use crate::config;
 
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 

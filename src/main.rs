@@ -6,8 +6,8 @@ use clap::Parser;
 use sightline::{
     cli::{self, Cli},
     config::Config,
-    telemetry::logs,
 };
+use telemetry::logs;
 
 /// Time until an idle blocking thread ends. The allocator returns a thread's memory when the thread ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::models::Role;
 use chrono::{DateTime, Utc};
+use common::random::Random;
 use entity::{property, property_account, search_account, team_grant, team_grant_property, user};
 use sea_orm::{ActiveModelTrait, ActiveValue::Set, DatabaseConnection, EntityTrait, IntoActiveModel};
 use uuid::Uuid;
@@ -11,7 +12,6 @@ use uuid::Uuid;
 use crate::{
     config::Config,
     error::Error,
-    random::Random,
     services::{
         access::{
             PropertyAccess,

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use common::clock::Clock;
 use serde_json::json;
-use sightline::{clock::Clock, simulator::World};
+use simulator::World;
 
 use crate::{
     figure::{Figure, median, milliseconds},

@@ -3,12 +3,11 @@
 use std::{path::PathBuf, process::Command};
 
 use chrono::{Days, NaiveDate};
+use common::{clock::Clock, random::Random};
 use serde_json::Value;
 use sightline::{
     app,
     cli::login::{EVERYTHING, login},
-    clock::Clock,
-    random::Random,
 };
 use tempfile::TempDir;
 

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{clock::Clock, random::Random};
 use entity::{annotation, property, replay};
 use sea_orm::{ActiveValue::Set, DatabaseConnection, EntityTrait as _};
-use sightline::{clock::Clock, random::Random, store::database};
+use sightline::store::database;
 use uuid::Uuid;
 
 use crate::{

@@ -6,7 +6,7 @@ use sea_orm::entity::prelude::*;
 #[derive(Clone, Debug, PartialEq, Eq, DeriveEntityModel)]
 #[sea_orm(table_name = "signing_key")]
 pub struct Model {
-    /// The key id of its tokens (RFC 7638). The first key of an older database is called `tokens`.
+    /// The key id of its tokens (RFC 7638).
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: String,
     /// The private key (PKCS#8 PEM), encrypted with the service's secrets key.

@@ -1,14 +1,19 @@
-//! Helpers of the migrations: tables whose rows belong to another row, and indices with derived names.
+//! Helpers of the migrations: columns, tables whose rows belong to another row, and indices with derived names.
 
-pub use sea_orm_migration::schema::*;
-use sea_orm_migration::{prelude::*, sea_orm::DbBackend};
+pub use sea_orm_migration::schema::{
+    big_integer_null, blob, blob_null, boolean, date, date_null, integer, string, string_len, string_len_null,
+    string_null, text, text_null, timestamp_with_time_zone as instant, timestamp_with_time_zone_null as instant_null,
+    uuid, uuid_null,
+};
+use sea_orm_migration::{prelude::*, schema::pk_uuid, sea_orm::DbBackend, sea_query::ForeignKeyCreateStatement};
 
 /// Starts a table with a UUID primary key `id`.
 pub fn table(name: &'static str) -> TableCreateStatement {
     Table::create().table(name).col(pk_uuid("id")).take()
 }
 
-/// Creates a table that joins two others. The pair of columns is its primary key. Deleting either side deletes the row.
+/// Starts a table that joins two others, each given by a column and its table. The pair of columns is the primary key. Deleting either
+/// side deletes the row.
 pub fn join_table(
     name: &'static str,
     left: (&'static str, &'static str),
@@ -24,12 +29,8 @@ pub fn join_table(
         .take()
 }
 
-/// Foreign key from `table.column` to `parent`; deleting the parent deletes the row.
-pub fn belongs_to(
-    table: &'static str,
-    column: &'static str,
-    parent: &'static str,
-) -> sea_orm_migration::sea_query::ForeignKeyCreateStatement {
+/// Foreign key from `table.column` to `parent`. Deleting the parent deletes the row.
+pub fn belongs_to(table: &'static str, column: &'static str, parent: &'static str) -> ForeignKeyCreateStatement {
     ForeignKey::create()
         .name(format!("fk_{table}_{column}"))
         .from(table, column)
@@ -38,12 +39,8 @@ pub fn belongs_to(
         .take()
 }
 
-/// Foreign key from `table.column` to `parent`; deleting the parent keeps the row and sets the column to null.
-pub fn refers_to(
-    table: &'static str,
-    column: &'static str,
-    parent: &'static str,
-) -> sea_orm_migration::sea_query::ForeignKeyCreateStatement {
+/// Foreign key from `table.column` to `parent`. Deleting the parent keeps the row and sets the column to null.
+pub fn refers_to(table: &'static str, column: &'static str, parent: &'static str) -> ForeignKeyCreateStatement {
     belongs_to(table, column, parent).on_delete(ForeignKeyAction::SetNull).take()
 }
 
@@ -66,15 +63,10 @@ fn over(prefix: &str, table: &'static str, columns: &[&'static str]) -> IndexCre
     index
 }
 
-/// Drops `tables`, in the order given.
-pub async fn drop_all(manager: &SchemaManager<'_>, tables: &[&'static str]) -> Result<(), DbErr> {
-    for table in tables {
-        manager.drop_table(Table::drop().table(*table).take()).await?;
-    }
-    Ok(())
-}
-
-/// Makes every text column on `PostgreSQL` of any length and ordered by its bytes, as on `SQLite`.
+/// Makes text on `PostgreSQL` behave as on `SQLite`: of any length, and ordered by its bytes. Each migration that adds text ends with it.
+///
+/// The API limits lengths. A folded name may be longer than the name, because folding can turn one character into many. Lists must have
+/// the same order whatever the locale of the server.
 pub async fn order_text_by_bytes(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     if manager.get_database_backend() == DbBackend::Postgres {
         manager.get_connection().execute_unprepared(ORDER_TEXT_BY_BYTES).await?;

@@ -6,8 +6,6 @@
 
 mod remembered;
 
-pub use self::remembered::RememberedUse;
-
 use std::sync::Arc;
 
 use api::{
@@ -15,6 +13,7 @@ use api::{
     scope::{Granted, Scopes},
 };
 use chrono::{DateTime, Utc};
+use common::{clock::Clock, digest::sha256_hex};
 use http::{HeaderMap, Method};
 use sea_orm::{DatabaseConnection, DbErr};
 use sha2::{Digest as _, Sha256};
@@ -22,9 +21,7 @@ use uuid::Uuid;
 
 use self::remembered::{Current, Remembered};
 use crate::{
-    clock::Clock,
     config::Config,
-    digest::sha256_hex,
     error::Error,
     identity::{
         AccessToken, Credential, IssuerUnavailable, Users,
@@ -47,6 +44,8 @@ use crate::{
     },
     store::{commits::AsOf, database::Opened},
 };
+
+pub use self::remembered::RememberedUse;
 
 /// Admits requests to every surface.
 #[derive(Clone)]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use common::{clock::Clock, random::Random, secrets::Secrets};
 use sea_orm::DatabaseConnection;
 
 use super::http_settings;
 use crate::{
-    clock::Clock,
     config::{Config, Registration},
     embedded_issuer::{
         IdentityProvider, KEY_MAX_AGE, Settings as IssuerSettings,
@@ -25,8 +25,6 @@ use crate::{
         token::{MAX_AGE, Verifier},
     },
     mail::Mailer,
-    random::Random,
-    secrets::Secrets,
     services::users::StoredUsers,
     store::rate_limit::RateLimits,
     web::{

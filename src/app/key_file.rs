@@ -9,12 +9,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{
-    config::{Config, Secret},
-    error::Error,
+use common::{
     file_lock, private_files,
     random::Random,
     secrets::{Key, Secrets},
+};
+
+use crate::{
+    config::{Config, Secret},
+    error::Error,
 };
 
 /// The current key, and the one before it if values may still be sealed with it.

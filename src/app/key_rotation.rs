@@ -5,6 +5,7 @@
 
 use std::{fs::File, path::PathBuf};
 
+use common::{private_files, random::Random, secrets::Secrets};
 use sea_orm::{DatabaseConnection, DatabaseTransaction};
 
 use super::{
@@ -16,9 +17,6 @@ use crate::{
     embedded_issuer::keys,
     error::Error,
     identity::departures,
-    private_files,
-    random::Random,
-    secrets::Secrets,
     services::{integrations, privacy::pending, replays, search_accounts, sharing},
     store::database,
 };

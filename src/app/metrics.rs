@@ -2,6 +2,7 @@
 
 use std::{fmt, net::SocketAddr, sync::Arc};
 
+use common::byte_cache::CacheUse;
 use poem::{
     EndpointExt as _, IntoResponse as _, Response, Route,
     endpoint::make_sync,
@@ -19,8 +20,12 @@ use tokio::{net::TcpListener, task::JoinHandle};
 
 use super::{GRACE, Parts};
 use crate::{
-    admission::Admissions, config::Config, error::Error, handlers::App, search_engine::CacheUse, server,
-    store::database::Opened, store::rate_limit::RateLimits,
+    admission::Admissions,
+    config::Config,
+    error::Error,
+    handlers::App,
+    server,
+    store::{database::Opened, rate_limit::RateLimits},
 };
 
 /// The path of the metrics.

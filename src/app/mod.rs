@@ -9,28 +9,27 @@ mod providers;
 mod routes;
 mod sweep;
 
+use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
+
+use common::{clock::Clock, random::Random};
+use sea_orm::DatabaseConnection;
+use search_engine::Reader;
+use simulator::Simulator;
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use crate::{
+    config::{Config, REDIS_UNUSED},
+    demo,
+    error::Error,
+    server,
+    services::users,
+    store::database::{self, Opened, Statements},
+};
+
 pub use self::{
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
     parts::{open_database, simulator_settings},
-};
-
-use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
-
-use sea_orm::DatabaseConnection;
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
-
-use crate::{
-    clock::Clock,
-    config::{Config, REDIS_UNUSED},
-    demo,
-    error::Error,
-    random::Random,
-    search_engine::Reader,
-    server,
-    services::users,
-    simulator::Simulator,
-    store::database::{self, Opened, Statements},
 };
 
 /// Time for open requests to finish when the service stops.
@@ -199,5 +198,5 @@ struct Parts {
     /// Counters of requests. `None` if requests are not counted.
     limits: Option<Arc<crate::store::rate_limit::RateLimits>>,
     /// Metrics of requests. `None` if they are not served.
-    requests: Option<Arc<crate::telemetry::requests::RequestMeter>>,
+    requests: Option<Arc<telemetry::requests::RequestMeter>>,
 }

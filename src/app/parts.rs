@@ -3,12 +3,21 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use common::{
+    clock::Clock,
+    private_files,
+    random::Random,
+    secrets::Secrets,
+    urls::{is_loopback, is_secure, without_credentials},
+};
+use search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings};
+use simulator::Simulator;
+use telemetry::{polls::PollMeter, requests::RequestMeter};
 use url::Url;
 
 use super::{Parts, basis::Basis, http_client, key_file, providers};
 use crate::{
     admission::Admissions,
-    clock::Clock,
     config::Config,
     embedded_issuer::{
         clients,
@@ -17,10 +26,6 @@ use crate::{
     error::Error,
     handlers::{App, discovery::Index},
     identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions},
-    private_files,
-    random::Random,
-    search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings},
-    secrets::Secrets,
     server,
     services::{
         analyses::{
@@ -32,13 +37,10 @@ use crate::{
         privacy::Privacy,
         system_annotations::SystemAnnotations,
     },
-    simulator::{self, Simulator},
     store::{
         database::{self, Opened},
         rate_limit::RateLimits,
     },
-    telemetry::{polls::PollMeter, requests::RequestMeter},
-    urls::{is_loopback, is_secure, without_credentials},
     web::account,
 };
 

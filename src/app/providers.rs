@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use seo::{Desk, Provider, ProviderA, ProviderB, Wire};
+use telemetry::providers::ProviderMeters;
 
 use crate::{
     config::{Config, SeoProvider},
-    seo::{Desk, Provider, ProviderA, ProviderB, Wire},
     services::{
         analyses::search_data::SearchData,
         integrations::{Books, Integrations},
     },
     store::rate_limit::RateLimits,
-    telemetry::providers::ProviderMeters,
 };
 
 /// The divisor of the cache's budget for answers of providers.

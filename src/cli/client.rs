@@ -1,19 +1,18 @@
 //! The `client` command, for operators: clients of the embedded issuer.
 
 use clap::Subcommand;
+use common::{clock::Clock, random::Random};
 use serde_json::json;
 
 use super::check_embedded;
 use crate::{
     app,
-    clock::Clock,
     config::Config,
     embedded_issuer::{
         client_metadata::{Checked, Metadata},
         registry::{self, Listed, Origin},
     },
     error::Error,
-    random::Random,
 };
 
 /// Client commands for operators.

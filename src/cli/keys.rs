@@ -1,18 +1,17 @@
 //! The `keys` command, for operators: the signing key of the embedded issuer.
 
 use clap::Subcommand;
+use common::{clock::Clock, random::Random};
 
 use super::check_embedded;
 use crate::{
     app,
-    clock::Clock,
     config::Config,
     embedded_issuer::keys::{
         KeysError,
         rotation::{Former, rotate},
     },
     error::Error,
-    random::Random,
 };
 
 /// Signing-key commands for operators.

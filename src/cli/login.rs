@@ -1,9 +1,8 @@
 //! The `login` command: the real authorization-code flow with PKCE, from discovery to the access token.
 
+use common::{digest::pkce_challenge, random::Random};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::Url;
-
-use crate::{digest::pkce_challenge, random::Random};
 
 const CLIENT_ID: &str = "sightline-cli";
 // Nothing listens there. The response is read from the redirect itself.

@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
+use common::{clock::Clock, random::Random};
 
 use self::{
     client::{ClientCommand, client},
@@ -20,7 +21,7 @@ use self::{
     subscription::{Subscription, subscription},
     user::{User, user},
 };
-use crate::{app, clock::Clock, config::Config, error::Error, random::Random, simulator};
+use crate::{app, config::Config, error::Error};
 
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]

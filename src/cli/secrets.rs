@@ -1,12 +1,12 @@
 //! The `secrets` command, for operators: the key that seals stored secrets.
 
 use clap::Subcommand;
+use common::random::Random;
 
 use crate::{
     app::{self, Resealed},
     config::Config,
     error::Error,
-    random::Random,
 };
 
 /// Commands for operators about the key of stored secrets.

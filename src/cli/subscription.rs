@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use api::billing::SubscriptionStatus;
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, SecondsFormat, SubsecRound as _, Utc};
 use clap::{Args, Subcommand, ValueEnum};
+use common::clock::Clock;
 use entity::user::{self, Plan, PlanState};
 
 use crate::{
     app,
-    clock::Clock,
     config::Config,
     error::Error,
     services::users::{
@@ -166,7 +166,7 @@ mod tests {
         let config = Config { data_dir, ..Config::default() };
         let (clock, _) = Clock::manual(crate::testing::noon());
         let db = app::open_database(&config).await.unwrap().writer;
-        let random = crate::random::Random::seeded(1);
+        let random = common::random::Random::seeded(1);
         let departures = crate::identity::departures::Departures::new([1; 32]);
         crate::demo::world::people(&db, &departures, &random, "http://127.0.0.1", clock.now()).await.unwrap();
         let show = Subscription::Show { user: "lapsed@demo.test".into() };

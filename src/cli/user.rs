@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
+use common::{clock::Clock, random::Random};
 use entity::account;
 
 use crate::{
     app,
-    clock::Clock,
     config::Config,
     embedded_issuer::accounts::{
         links,
@@ -16,7 +16,6 @@ use crate::{
     },
     error::Error,
     mail::Mailer,
-    random::Random,
 };
 
 /// Account commands for operators.

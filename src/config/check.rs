@@ -1,10 +1,10 @@
 //! Validation of settings beyond their types.
 
+use common::urls::is_secure;
 use lettre::message::Mailbox;
 use url::Url;
 
 use super::{Config, ConfigError, Secret};
-use crate::urls::is_secure;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;

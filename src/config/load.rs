@@ -122,8 +122,9 @@ fn join(path: &str, field: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use common::addresses::TrustedProxies;
+
     use super::*;
-    use crate::addresses::TrustedProxies;
 
     fn read(toml: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
         let folder = tempfile::tempdir().unwrap();

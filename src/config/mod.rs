@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 
 use api::versions::{RELEASES, Release};
 use chrono::NaiveDate;
+use search_engine::Patience;
+use seo::Patience as SeoPatience;
 use serde::{Deserialize, Serialize};
-
-use crate::{search_engine::Patience, seo::Patience as SeoPatience};
 
 mod annotations;
 mod check;
@@ -33,7 +33,7 @@ pub use idempotency::{Idempotency, ReplayStore};
 pub use identity::{Identity, Registration};
 pub use introspection::Introspection;
 pub use load::{ConfigError, load};
-pub use log::{Log, LogFormat};
+pub use log::Log;
 pub use mail::Mail;
 pub use metrics::Metrics;
 pub use plans::{Billing, PlanTerms, Plans};

@@ -1,5 +1,6 @@
 //! Settings of plans: who is held to them, what each includes and costs, and where people subscribe.
 
+use common::urls::is_secure;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -7,7 +8,6 @@ use super::{
     ConfigError, Price,
     check::{allow, has_no_user, is_http_url},
 };
-use crate::urls::is_secure;
 
 /// The maximum number of days of a setting: a hundred years.
 const MAX_DAYS: u32 = 36_500;

@@ -1,8 +1,7 @@
 //! Settings of the rate limits.
 
+use common::addresses::TrustedProxies;
 use serde::{Deserialize, Serialize};
-
-use crate::addresses::TrustedProxies;
 
 /// The rate of requests per caller, and the address under which callers without credentials are counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

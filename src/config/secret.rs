@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use common::urls::without_credentials;
 use serde::{Deserialize, Serialize};
 
 use super::{Database, Redis};
-use crate::urls::without_credentials;
 
 /// Text that is never logged.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

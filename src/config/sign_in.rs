@@ -1,11 +1,11 @@
 //! Settings of sign-in by another provider.
 
+use common::urls::is_secure;
 use lettre::Address;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{ConfigError, Secret, check::allow};
-use crate::urls::is_secure;
 
 /// An `OpenID` provider at which people sign in. The embedded issuer issues the tokens.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

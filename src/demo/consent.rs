@@ -1,13 +1,10 @@
 //! A demo person's consent at the simulated search engine.
 
+use search_engine::{Consent, SearchEngineError};
 use secrecy::ExposeSecret as _;
 use url::Url;
 
-use crate::{
-    handlers::App,
-    search_engine::{Consent, SearchEngineError},
-    services::search_accounts::Connection,
-};
+use crate::{handlers::App, services::search_accounts::Connection};
 
 /// Nothing listens there. The code is read from the redirect itself.
 const REDIRECT_URI: &str = "http://127.0.0.1/search-account";

@@ -6,6 +6,7 @@ pub mod world;
 
 use entity::user;
 use sea_orm::DatabaseConnection;
+use simulator::World;
 
 use self::world::KnownSite;
 use crate::{
@@ -13,7 +14,6 @@ use crate::{
     handlers::App,
     identity::issuer::EMBEDDED,
     services::{properties::sync::Site, search_accounts},
-    simulator::World,
 };
 
 /// Sites of the simulated search engine that the demo people track, with a word of many of their queries.

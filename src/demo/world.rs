@@ -2,6 +2,7 @@
 //! changed.
 
 use chrono::{DateTime, Utc};
+use common::random::Random;
 use entity::{
     branded_keyword,
     classification::{self, Kind},
@@ -17,7 +18,6 @@ use uuid::Uuid;
 use crate::{
     error::Error,
     identity::{Claims, Email, departures::Departures},
-    random::Random,
     services::{
         properties::sync::{self, Site},
         users,
@@ -237,11 +237,11 @@ mod tests {
     use std::sync::Arc;
 
     use api::models::Role;
+    use common::secrets::Secrets;
 
     use super::*;
     use crate::{
         config::Config,
-        secrets::Secrets,
         services::{
             properties::{self, tracking},
             search_accounts,

@@ -1,11 +1,11 @@
 //! The metadata of a client (RFC 7591), and its rules. The same rules hold for registrations, for operators and for
 //! metadata documents.
 
+use common::plain_text::plain_name;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::redirect_uri;
-use crate::plain_text::plain_name;
 
 const MAX_REDIRECT_URIS: usize = 10;
 

@@ -1,11 +1,13 @@
 //! Clients: three built-in ones, stored ones, and ones with a metadata document. All are public (no secret).
 
+use common::addresses::ClientAddress;
 use entity::oauth_client;
 use sea_orm::{DbErr, EntityTrait};
 
 use super::{IdentityProvider, redirect_uri};
+use crate::identity::clients::own_name;
+
 pub use crate::identity::clients::{CLI, DOCS, WEB};
-use crate::{addresses::ClientAddress, identity::clients::own_name};
 
 /// The ids of the built-in clients.
 pub const BUILT_IN: [&str; 3] = [DOCS, CLI, WEB];

@@ -1,6 +1,7 @@
 //! Authorization codes: issued for a grant, redeemable once, within a minute, by the holder of the PKCE verifier.
 
 use chrono::TimeDelta;
+use common::digest::{pkce_challenge, same, sha256_hex};
 use entity::{
     authorization_code::{ActiveModel, Column, Entity, Model},
     oauth_grant,
@@ -18,7 +19,6 @@ use super::{
     response::{OAuthError, refused},
     scope,
 };
-use crate::digest::{pkce_challenge, same, sha256_hex};
 
 const LIFETIME: TimeDelta = TimeDelta::seconds(60);
 

@@ -1,10 +1,10 @@
 //! The people of the embedded issuer, and the conditions for signing in without a page.
 
+use common::urls::is_loopback;
 use http::HeaderMap;
 use url::{Host, Url};
 
 use super::Settings;
-use crate::urls::is_loopback;
 
 /// A demo person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! A token is its family, which all tokens of a grant have in common, and a secret of its own. So a used one is known by its family, and
 //! needs no row.
 
-use crate::{digest::sha256_hex, random::Random};
+use common::{digest::sha256_hex, random::Random};
 
 /// Stands between the family and the secret of a token.
 const SEPARATOR: char = '.';

@@ -30,12 +30,11 @@ pub mod upstream;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use common::{clock::Clock, random::Random, secrets::Secrets};
 use sea_orm::DatabaseConnection;
 
 use self::{accounts::attempts::Attempts, client_documents::ClientDocuments, keys::Keys, upstream::Upstream};
-use crate::{
-    clock::Clock, mail::Mailer, random::Random, secrets::Secrets, store::rate_limit::RateLimits, web::page::Navigation,
-};
+use crate::{mail::Mailer, store::rate_limit::RateLimits, web::page::Navigation};
 
 /// Settings of the issuer.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! Rules for registering redirect URIs, and for matching a requested one.
 
+use common::urls::is_loopback;
 use url::Url;
-
-use crate::urls::is_loopback;
 
 const MAX_LENGTH: usize = 1_000;
 /// Schemes without a dot that are allowed nevertheless: assistants return to them. All others must be made of a domain name in

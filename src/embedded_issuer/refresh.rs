@@ -2,6 +2,7 @@
 //! It is known by its family, so a grant has one row however often its client refreshes.
 
 use chrono::TimeDelta;
+use common::digest::sha256_hex;
 use entity::{
     oauth_grant::{self, Model as Grant},
     refresh_token::{ActiveModel, Column, Entity},
@@ -17,7 +18,6 @@ use super::{
     response::{OAuthError, refused},
     scope,
 };
-use crate::digest::sha256_hex;
 
 /// Lifetime of an unused refresh token.
 const LIFETIME: TimeDelta = TimeDelta::days(30);

@@ -1,6 +1,7 @@
 //! The stored clients: added by registration or by an operator, and removed by an operator.
 
 use chrono::{DateTime, Utc};
+use common::random::Random;
 use entity::{
     consent,
     oauth_client::{ActiveModel, Column, Entity, Model},
@@ -13,7 +14,7 @@ use super::{
     clients::{BUILT_IN, redirect_uris_of},
     grants,
 };
-use crate::{error::Error, random::Random, store::database};
+use crate::{error::Error, store::database};
 
 /// The origin of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

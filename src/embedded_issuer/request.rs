@@ -1,11 +1,11 @@
 //! An authorization request, checked in two steps: first client and redirect URI (an error shows a page), then the rest (an
 //! error goes back to the client by redirect).
 
+use common::addresses::ClientAddress;
 use sea_orm::DbErr;
 use url::Url;
 
 use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters, redirect_uri, scope};
-use crate::addresses::ClientAddress;
 
 const DEFAULT_SCOPE: &str = "openid profile email";
 /// Some client libraries put the page to return to in `state`.

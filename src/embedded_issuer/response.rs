@@ -1,11 +1,10 @@
 //! The issuer's JSON responses: never cached, errors in the format of RFC 6749 section 5.2.
 
 use chrono::TimeDelta;
+use common::urls::is_https;
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use sea_orm::DbErr;
 use serde_json::{Value, json};
-
-use crate::urls::is_https;
 
 /// An error of an endpoint that responds in JSON.
 #[derive(Debug, thiserror::Error)]

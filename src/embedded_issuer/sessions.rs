@@ -1,6 +1,7 @@
 //! The issuer's own browser sessions: who is signed in here, and since when.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::digest::sha256_hex;
 use entity::{
     account,
     issuer_session::{ActiveModel, Column, Entity, Model},
@@ -12,7 +13,6 @@ use uuid::Uuid;
 
 use super::{IdentityProvider, people::Person};
 use crate::{
-    digest::sha256_hex,
     identity::{
         credentials::{cookies, host_cookie},
         issuer_session,

@@ -6,12 +6,11 @@ use api::{
     operation::{self, Operation},
     security::Caller,
 };
-
 use bytes::Bytes;
+use common::digest::opaque_tag;
 use poem_openapi::types::ToJSON as _;
 
 use super::App;
-use crate::digest::opaque_tag;
 
 /// The index in its sent form. It is the same for every caller, so it is rendered once.
 #[derive(Debug, Clone)]

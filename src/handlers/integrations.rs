@@ -10,9 +10,9 @@ use api::{
     params::Params,
     security::Caller,
 };
+use seo::Credentials;
 
 use super::{App, Established as _, rendered};
-use crate::seo::Credentials;
 
 impl App {
     async fn connection(&self, caller: &Caller, provider: Provider) -> Answered<Answer<ProviderConnection>> {

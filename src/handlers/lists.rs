@@ -7,6 +7,7 @@ use api::{
     params::Paging,
 };
 use bytes::Bytes;
+use common::{compute::beside, digest::opaque_tag};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -14,7 +15,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::{compute::beside, digest::opaque_tag, error::Error, store::places::Places};
+use crate::{error::Error, store::places::Places};
 
 /// Limits the lists whose rows are in memory at once.
 static READING: Semaphore = Semaphore::const_new(8);
@@ -67,7 +68,7 @@ where
         written.write(&mut records, usize::MAX);
         written.finish(meta, place)
     });
-    Ok(rendered.await?)
+    Ok(rendered.await.map_err(Error::from)?)
 }
 
 /// Renders `{ "data": [ … ], "meta": … }` record by record, and drops each record once it is written.

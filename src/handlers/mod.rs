@@ -24,15 +24,13 @@ use api::{
     params::Paging,
     security::Caller,
 };
+use common::{clock::Clock, digest::opaque_tag, random::Random};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
 
 use crate::{
-    clock::Clock,
     config::Config,
-    digest::opaque_tag,
     identity::issuer::Issuer,
-    random::Random,
     services::{
         access::PropertyAccess,
         analyses::{rendered::RenderedAnswer, search_data::SearchData},

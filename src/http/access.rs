@@ -9,15 +9,14 @@ use api::{
     models::Feature,
     operation::{Access, Operation},
 };
+use common::{clock::Clock, digest::sha256_hex};
 use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 
 use super::{failures::Failures, methods, operation};
 use crate::{
     admission::{Admissions, Admitted},
-    clock::Clock,
     config::Config,
-    digest::sha256_hex,
     error,
     services::{access::SharedProperty, team, users::Member},
     store::rate_limit::RateLimits,

@@ -10,6 +10,7 @@ use api::{
     operation::Access,
     scope::AskFor,
 };
+use common::digest::sha256_hex;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
@@ -19,7 +20,6 @@ use super::{client_address, failures::Failures, operation, rate_limit::CountedAs
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
     config::Config,
-    digest::sha256_hex,
     identity::credentials::{challenge, presents_token},
     services::access::parse_id,
     store::rate_limit::Rate,

@@ -6,12 +6,11 @@ use std::{
     sync::Arc,
 };
 
+use common::addresses::{ClientAddress, TrustedProxies};
 use poem::{
     Addr, Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderMap, HeaderName, header},
 };
-
-use crate::addresses::{ClientAddress, TrustedProxies};
 
 /// The proxies that are trusted to name the client.
 #[derive(Debug, Clone)]

@@ -14,6 +14,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use common::coding::{self, Coding};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{
@@ -28,7 +29,6 @@ use tokio::{
 };
 
 use super::until_read::until_read;
-use crate::coding::{self, Coding};
 
 /// The maximum number of answers that are encoded while they are read. Beyond it answers are sent plain.
 const MAX_ENCODERS: usize = 64;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use api::operation::EtagKind;
+use common::digest::{names_tag, opaque_tag};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
 };
 
 use super::operation;
-use crate::digest::{names_tag, opaque_tag};
 
 /// The headers of requests that select an answer. The version is among them even where no version changes the body, because an
 /// older one changes the headers.

@@ -137,19 +137,16 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
 mod tests {
     use std::sync::Arc;
 
+    use api::versions::{RELEASES, Versions};
+    use common::{clock::Clock, random::Random};
     use poem::{EndpointExt, Route, error::ReadBodyError, get, handler, http::HeaderValue, test::TestClient};
 
     use super::*;
-    use crate::{
-        clock::Clock,
-        http::{
-            headers::{Headers, headers},
-            request_id::{Identify, request_id},
-            version::{Served, version},
-        },
-        random::Random,
+    use crate::http::{
+        headers::{Headers, headers},
+        request_id::{Identify, request_id},
+        version::{Served, version},
     };
-    use api::versions::{RELEASES, Versions};
 
     fn settings(other_paths: Methods) -> Arc<Errors> {
         Arc::new(Errors { other_paths, subscribe_url: "https://s.example/subscribe".to_owned() })

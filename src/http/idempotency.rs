@@ -5,28 +5,29 @@
 
 use std::sync::Arc;
 
-use super::{REPLAYED, errors, operation, request_id, version};
-use crate::{
-    admission::Admitted,
-    clock::Clock,
-    config::ReplayStore,
-    error::Error,
-    random::Random,
-    secrets::Secrets,
-    services::change::IfMatch,
-    services::replays::{self, BodyHashes, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
-    services::users::Member,
-    store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork},
-};
 use api::{
     body::{ParsedBody, check_content_type},
     error::{ApiError, Code},
     json::parse,
     operation::{Idempotency, Operation},
 };
+use common::{clock::Clock, random::Random, secrets::Secrets};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
+};
+
+use super::{REPLAYED, errors, operation, request_id, version};
+use crate::{
+    admission::Admitted,
+    config::ReplayStore,
+    error::Error,
+    services::{
+        change::IfMatch,
+        replays::{self, BodyHashes, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
+        users::Member,
+    },
+    store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork},
 };
 
 const KEY: &str = "idempotency-key";

@@ -32,7 +32,9 @@ pub mod version;
 
 use std::sync::Arc;
 
+use common::{clock::Clock, random::Random, urls::is_https};
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
+use telemetry::requests::RequestMeter;
 
 use self::{
     access::Authorize, authenticate::Authenticate, body::Bodies, client_address::NameClient, compression::Encoders,
@@ -40,11 +42,7 @@ use self::{
     tools::Tools, version::Served,
 };
 use crate::{
-    clock::Clock,
-    random::Random,
     server::Deadlines,
-    telemetry::requests::RequestMeter,
-    urls::is_https,
     web::{paths::TOOLS, share},
 };
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use api::operation::{self, Operation};
 use poem::{Endpoint, IntoResponse, Request, Response, Result};
+use telemetry::requests::{OTHER, RequestMeter};
 
 use super::REPLAYED;
-use crate::telemetry::requests::{OTHER, RequestMeter};
 
 /// The operation of a request, as request data.
 #[derive(Clone, Copy)]

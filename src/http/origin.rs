@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
+use common::urls::is_loopback;
 use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 use url::Url;
 
-use crate::{urls::is_loopback, web::own_host};
+use crate::web::own_host;
 
 /// The pages that may call the tool endpoint: the service's own, on loopback every one there, and the operator's list.
 #[derive(Debug, Clone)]

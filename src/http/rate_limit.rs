@@ -189,6 +189,7 @@ pub fn tell(response: &mut Response, standing: &Standing) {
 
 #[cfg(test)]
 mod tests {
+    use common::clock::Clock;
     use futures_util::stream;
     use http_body::Body as _;
     use http_body_util::combinators::BoxBody;
@@ -196,7 +197,6 @@ mod tests {
 
     use super::*;
     use crate::{
-        clock::Clock,
         http::errors::{Errors, errors},
         testing::noon,
     };

@@ -4,18 +4,17 @@
 
 use std::sync::Arc;
 
+use common::{clock::Clock, random::Random};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderName, Method, StatusCode},
 };
+use telemetry::sums::{Sums, Unlogged};
 use tracing::Instrument;
 
 use super::{client_address, operation};
 use crate::{
-    clock::Clock,
-    random::Random,
     store::rate_limit::{Rate, RateLimits},
-    telemetry::sums::{Sums, Unlogged},
     web::{fixed::Fixed, paths::TOOLS},
 };
 

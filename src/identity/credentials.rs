@@ -1,10 +1,9 @@
 //! Reads the credentials of a request, and writes the challenges of RFC 6750 and RFC 9728.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use common::urls::is_https;
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
-
-use crate::urls::is_https;
 
 /// The name of the session cookie over plain http.
 pub use api::document::SESSION_COOKIE;

@@ -4,6 +4,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{
+    random::Random,
+    secrets::{Key, Secrets},
+};
 use entity::{
     departure::{ActiveModel, Column, Entity},
     departure_key, former_trial,
@@ -18,8 +22,6 @@ use sha2::Sha256;
 use super::{Claims, token::LEEWAY};
 use crate::{
     error::Error,
-    random::Random,
-    secrets::{Key, Secrets},
     store::resealing::{self, Place},
 };
 

@@ -3,6 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use common::{
+    clock::Clock,
+    urls::{is_secure, without_credentials},
+};
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -10,10 +14,6 @@ use super::{
     IssuerUnavailable,
     metadata::Metadata,
     reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
-};
-use crate::{
-    clock::Clock,
-    urls::{is_secure, without_credentials},
 };
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);

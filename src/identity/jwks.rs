@@ -6,6 +6,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
+use common::clock::Clock;
 use jsonwebtoken::{
     Algorithm, DecodingKey,
     jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse},
@@ -17,7 +18,6 @@ use super::{
     issuer::Issuer,
     reading::{Attempt, LONG_WAIT, Reading, SHORT_WAIT},
 };
-use crate::clock::Clock;
 
 /// Age after which keys are fetched again. A withdrawn key is dropped by that fetch.
 const FRESH_FOR: TimeDelta = TimeDelta::minutes(15);

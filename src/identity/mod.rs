@@ -56,7 +56,7 @@ pub struct Claims {
     pub subject: String,
     /// The e-mail address, if the issuer says whether it is verified. An address without that claim is ignored.
     pub email: Option<Email>,
-    /// Display name, cleaned ([`crate::plain_text::name`]).
+    /// Display name, cleaned ([`common::plain_text::name`]).
     pub name: Option<String>,
     /// The time at which the token was issued (`iat`). Of two tokens, the later one takes precedence.
     pub issued_at: DateTime<Utc>,

@@ -7,6 +7,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::Clock;
 use futures_util::{
     FutureExt as _,
     future::{BoxFuture, Shared},
@@ -14,7 +15,6 @@ use futures_util::{
 use tokio::{task::AbortHandle, time::timeout};
 
 use super::IssuerUnavailable;
-use crate::clock::Clock;
 
 /// Timeout of a fetch that a caller has to wait for.
 pub(super) const SHORT_WAIT: Duration = Duration::from_secs(3);

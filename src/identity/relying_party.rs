@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, SubsecRound as _, Utc};
+use common::{clock::Clock, plain_text, urls::is_secure};
 use openidconnect::{
     AuthType, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndUserEmail, HttpRequest, HttpResponse, LoginHint,
     Nonce, OAuth2TokenResponse as _, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope, TokenResponse, TokenUrl,
@@ -19,7 +20,6 @@ use url::Url;
 use uuid::Uuid;
 
 use super::{Claims, Email, IssuerUnavailable, issuer::Issuer, jwks::Jwks, metadata::Metadata, token::LEEWAY};
-use crate::{clock::Clock, plain_text, urls::is_secure};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 

@@ -1,6 +1,7 @@
 //! Revocations: of one token, of a grant with all its tokens, or of everything issued to a person so far.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::digest::sha256_hex;
 use entity::revocation::{ActiveModel, Column, Entity};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait, Condition, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::OnConflict,
@@ -8,7 +9,6 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::AccessToken;
-use crate::digest::sha256_hex;
 
 const TOKEN: &str = "token";
 const GRANT: &str = "grant";

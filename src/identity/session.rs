@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{clock::Clock, digest::sha256_hex, random::Random};
 use entity::session::{ActiveModel, Column, Entity};
 use http::HeaderMap;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
@@ -12,7 +13,7 @@ use super::{
     credentials::{SESSION_COOKIE, cookies, host_cookie},
     issuer_session,
 };
-use crate::{clock::Clock, digest::sha256_hex, random::Random, store::database};
+use crate::store::database;
 
 /// Lifetime of a session.
 pub const LIFETIME: TimeDelta = TimeDelta::days(7);

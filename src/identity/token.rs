@@ -6,6 +6,7 @@ use api::scope::Scopes;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{clock::Clock, plain_text};
 use jsonwebtoken::{Algorithm, Validation};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -17,7 +18,6 @@ use super::{
     introspection::Introspection,
     jwks::{Jwks, KeyError, PublicKey},
 };
-use crate::{clock::Clock, plain_text};
 
 /// The age beyond which a token is refused, unless the settings say otherwise.
 pub const MAX_AGE: TimeDelta = TimeDelta::hours(24);

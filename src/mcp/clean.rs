@@ -4,9 +4,8 @@
 //! a value of JSON or as a quoted string, never as prose, and cleaned by [`clean`]: what hides text from a person who looks at it is
 //! removed, and long texts are cut.
 
+use common::plain_text;
 use serde_json::Value;
-
-use crate::plain_text;
 
 /// The longest text that is left as it is, in characters. A longer one is cut to this length, its mark included.
 pub const LONGEST: usize = 300;

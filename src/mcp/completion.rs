@@ -1,6 +1,7 @@
 //! Completion of the arguments of prompts and of the resource template.
 
 use api::{models::Compare, params::ParamValue as _};
+use common::plain_text;
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData,
@@ -8,7 +9,6 @@ use rmcp::{
 };
 
 use super::{clean::clean_text, period, prompts, properties::Properties, resources::DEFINITIONS};
-use crate::plain_text;
 
 /// Returns the values that an argument may continue with.
 ///

@@ -31,10 +31,10 @@ mod waiting;
 
 use std::sync::Arc;
 
+use common::clock::Clock;
 use poem::{EndpointExt as _, endpoint::BoxEndpoint};
 use serde_json::Value;
 
-pub use self::dates::dated;
 use self::{
     call::Operations,
     offer::Offers,
@@ -42,7 +42,9 @@ use self::{
     server::{Server, ServerParts},
     transport::Transport,
 };
-use crate::{clock::Clock, config::Config, services::analyses::search_data::SearchData};
+use crate::{config::Config, services::analyses::search_data::SearchData};
+
+pub use self::dates::dated;
 
 /// Makes the endpoint. `operations` have their own layers, and `document` is the published document.
 #[must_use]

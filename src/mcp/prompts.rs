@@ -1,6 +1,7 @@
 //! Prompts: common jobs as the steps of a careful analyst, each step a tool.
 
 use api::{models::Compare, params::ParamValue as _};
+use common::plain_text;
 use rmcp::{
     ErrorData,
     model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role},
@@ -11,7 +12,6 @@ use super::{
     clean::clean_text,
     period::{NAMES, Period},
 };
-use crate::plain_text;
 
 /// A job.
 struct Job {

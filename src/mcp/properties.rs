@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
+use common::clock::Clock;
 use poem::http::request::Parts;
 use uuid::Uuid;
 
 use super::state::{MUST_RECONNECT, NEVER_CONNECTED, NOTHING_TRACKED, State};
 use crate::{
-    clock::Clock,
     config::Config,
     error::{Disconnection, Error},
     http::{errors, request_id::RequestId},

@@ -1,11 +1,11 @@
 //! Makes the result of a tool call that was refused: the reason and the way out.
 
 use api::error::{ApiError, ErrorBody};
+use common::plain_text;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
 use super::{answer::meta, state::State};
-use crate::plain_text;
 
 /// The field of `_meta` that holds a refusal for programs.
 const REFUSAL: &str = "sightline/error";

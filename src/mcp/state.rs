@@ -1,9 +1,8 @@
 //! The state of an answer, and what the person should do about it.
 
 use api::error::{ApiError, Code};
+use common::plain_text;
 use serde_json::Value;
-
-use crate::plain_text;
 
 /// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -112,8 +112,11 @@ async fn place(open: &Open, peer: SocketAddr, watch: &Watch, limits: &Limits) ->
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use common::addresses::TrustedProxies;
+    use telemetry::polls::PollMeter;
+
     use super::*;
-    use crate::{addresses::TrustedProxies, server::Deadlines, telemetry::polls::PollMeter};
+    use crate::server::Deadlines;
 
     /// A listener that fails as if the process had no file descriptors.
     #[derive(Default)]

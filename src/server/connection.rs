@@ -10,6 +10,7 @@ use poem::{
     endpoint::BoxEndpoint,
     web::{LocalAddr, RemoteAddr},
 };
+use telemetry::polls::PollMeter;
 use tokio::{net::TcpStream, time::Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,6 @@ use super::{
     open::Place,
     watch::{Deadlines, Overdue, Watch},
 };
-use crate::telemetry::polls::PollMeter;
 
 /// Maximum number of open streams on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 16;

@@ -10,9 +10,10 @@ mod io;
 mod open;
 mod watch;
 
-pub use self::{accept::serve, watch::Deadlines};
+use common::addresses::TrustedProxies;
+use telemetry::polls::PollMeter;
 
-use crate::{addresses::TrustedProxies, telemetry::polls::PollMeter};
+pub use self::{accept::serve, watch::Deadlines};
 
 /// Limits on open connections and their time.
 #[derive(Debug, Clone)]

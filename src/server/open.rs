@@ -6,11 +6,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use common::addresses::network;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::watch::Watch;
-use crate::addresses::network;
 
 /// The open connections.
 #[derive(Clone)]

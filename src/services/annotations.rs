@@ -5,6 +5,7 @@ use api::{
     privacy::AuditAction,
 };
 use chrono::{DateTime, Days, NaiveDate, Utc};
+use common::compute::beside;
 use entity::annotation::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
@@ -17,7 +18,7 @@ use super::{
     change::{Limit, NewText, PropertyChange, etag},
     system_annotations::SystemAnnotations,
 };
-use crate::{compute::beside, error::Error};
+use crate::error::Error;
 
 /// The maximum number of annotations of a property.
 const MAX_ANNOTATIONS: Limit = Limit { max: 5_000, noun: "annotations of the property" };
@@ -47,15 +48,15 @@ pub async fn list(
     let own = Entity::of_property(access.property().id).all(db).await?;
     let authors = access.authors(db, own.iter().map(|row| row.author_id).collect()).await?;
     let system = params.include_system.then(|| system.clone());
-    beside(move || {
+    let sorted = beside(move || {
         let system = system.iter().flat_map(SystemAnnotations::all).cloned();
         let all = own.iter().map(|row| to_api(row, &authors)).chain(system);
         let mut shown: Vec<Annotation> =
             all.filter(|shown| touches(shown.date, shown.end_date.unwrap_or(shown.date))).collect();
         shown.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
         shown
-    })
-    .await
+    });
+    Ok(sorted.await?)
 }
 
 /// Returns an annotation of a property, or a system annotation.

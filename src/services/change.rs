@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use common::{digest::opaque_tag_of, random::Random};
 use entity::user;
 use sea_orm::{
     ActiveModelTrait, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, EntityTrait, QuerySelect, Select,
@@ -21,9 +22,7 @@ use super::{
     users::{self, Member},
 };
 use crate::{
-    digest::opaque_tag_of,
     error::Error,
-    random::Random,
     store::{
         bounds::{Bounds, Records, Taken},
         unit_of_work::UnitOfWork,

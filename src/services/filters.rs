@@ -5,6 +5,7 @@ use api::{
     models::FilterCondition,
     privacy::AuditAction,
 };
+use common::compute::beside;
 use entity::filter_preset::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
@@ -17,7 +18,7 @@ use super::{
     classifications::conditions::stored_filters,
     users::Member,
 };
-use crate::{compute::beside, error::Error};
+use crate::error::Error;
 
 /// The maximum number of filter presets of a person.
 const MAX_PRESETS: Limit = Limit { max: 500, noun: "filter presets" };

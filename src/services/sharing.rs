@@ -8,6 +8,7 @@ use api::{
     sharing::{ShareLink, ShareLinkInput},
 };
 use chrono::{DateTime, SubsecRound as _, Utc};
+use common::secrets::Secrets;
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, EntityTrait as _,
@@ -23,7 +24,6 @@ use super::{
 };
 use crate::{
     error::Error,
-    secrets::Secrets,
     store::resealing::{self, Place},
 };
 

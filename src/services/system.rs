@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use api::system::{FeatureFlags, RefusedSite, SearchAccountFailure, SearchAccountHealth, SearchAccountStatus};
 use chrono::{DateTime, Utc};
 use entity::{property, search_account};
+use search_engine::{FailureKind, SiteUrl, Trouble, TroubleKind};
 use uuid::Uuid;
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
 use crate::{
     config::{Config, ReplayStore},
     error::{Disconnection, Error, Responsible},
-    search_engine::{FailureKind, SiteUrl, Trouble, TroubleKind},
 };
 
 /// Returns the current health of a person's search accounts.

@@ -9,6 +9,7 @@ use api::{
     tags::{PropertyTags, Tag, TagInput, TagUpdate, TaggedProperty},
 };
 use chrono::{DateTime, Utc};
+use common::compute::beside_unless;
 use entity::{
     property_tag,
     tag::{self, Column, Entity},
@@ -27,7 +28,7 @@ use super::{
     properties::{self, display_name},
     users::{self, Member},
 };
-use crate::{compute::beside_unless, config::Config, error::Error};
+use crate::{config::Config, error::Error};
 
 /// The maximum number of tags of a person.
 const MAX_TAGS: Limit = Limit { max: 10_000, noun: "tags" };
@@ -41,7 +42,7 @@ const MAX_PROPERTIES: u64 = 1_000;
 /// Returns a person's tags, in order.
 pub async fn list(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<Tag>, Error> {
     let counted = counted(db, member, None, now).await?;
-    beside_unless(counted.len() <= FEW, move || counted.into_iter().map(to_api).collect()).await
+    Ok(beside_unless(counted.len() <= FEW, move || counted.into_iter().map(to_api).collect()).await?)
 }
 
 /// Returns one of a person's tags.

@@ -11,16 +11,17 @@ use std::{
     time::Duration,
 };
 
-use migration::MigratorTrait;
+use common::{file_lock, private_files};
+use migration::{Migrator, MigratorTrait as _};
 use sea_orm::{
-    ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
     SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
 use super::{bounds::Bounds, commits::Commits};
-use crate::{error::Error, file_lock, private_files};
+use crate::error::Error;
 
 /// Time to wait for a connection, or for another writer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -193,15 +194,30 @@ async fn connect(
 /// Applies pending migrations. Replicas may start at the same time: on `PostgreSQL` the second waits for the first.
 ///
 /// # Errors
-/// A migration fails.
-pub async fn migrate(db: &DatabaseConnection) -> Result<(), DbErr> {
+/// [`Error::InvalidRequest`] if another version made the database. Any other error if a migration fails.
+pub async fn migrate(db: &DatabaseConnection) -> Result<(), Error> {
     if db.get_database_backend() != DbBackend::Postgres {
-        return migration::Migrator::up(db, None).await;
+        refuse_other_versions(db).await?;
+        return Ok(Migrator::up(db, None).await?);
     }
     let transaction = db.begin().await?;
     transaction.execute_unprepared(MIGRATION_LOCK).await?;
-    migration::Migrator::up(&transaction, None).await?;
-    transaction.commit().await
+    refuse_other_versions(&transaction).await?;
+    Migrator::up(&transaction, None).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// Refuses a database with a migration that this version does not know.
+async fn refuse_other_versions(db: &impl ConnectionTrait) -> Result<(), Error> {
+    let applied = Migrator::get_migration_models(db).await?;
+    let known = Migrator::migrations();
+    match applied.iter().find(|row| known.iter().all(|migration| migration.name() != row.version)) {
+        None => Ok(()),
+        Some(row) => Err(Error::invalid(format!(
+            "database.url: an unreleased or a newer version made this database (its migration {} is unknown here); start with a new database, or run that version",
+            row.version
+        ))),
+    }
 }
 
 /// Begins a write transaction. On `SQLite` it takes the write lock at once. Otherwise, of two transactions that both read

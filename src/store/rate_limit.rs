@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use crate::clock::Clock;
+use common::clock::Clock;
 
 const SECOND: i64 = 1_000_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -190,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    fn limits() -> (RateLimits, crate::clock::Hand) {
+    fn limits() -> (RateLimits, common::clock::Hand) {
         let (clock, hand) = Clock::manual(DateTime::from_timestamp(1_000_000, 0).unwrap());
         (RateLimits::new(clock), hand)
     }

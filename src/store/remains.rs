@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnection;
 
 use super::database::PATIENCE;
 
-/// The value of `user_version` in a file that is to be rewritten. A migration marks the files of older versions.
+/// The value of `user_version` in a file that is to be rewritten.
 const MARKED: i32 = 1;
 
 /// The time to wait for readers of the log. Writers wait as long.
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_an_older_version_left_goes_when_the_file_is_rewritten() {
+    async fn what_is_left_in_the_file_goes_when_it_is_rewritten() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/file.db?mode=rwc", folder.path().display());
         let before = Database::connect(&url).await.unwrap();

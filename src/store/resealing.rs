@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 
+use common::secrets::Secrets;
 use sea_orm::{
     ColumnTrait, DatabaseTransaction, EntityTrait, QueryFilter as _, QueryOrder as _, QuerySelect as _, TryGetable,
     Value, sea_query::Expr,
 };
 
-use crate::{error::Error, secrets::Secrets};
+use crate::error::Error;
 
 /// Rows that are in memory at once.
 const BATCH: u64 = 200;

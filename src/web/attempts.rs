@@ -8,8 +8,7 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-
-use crate::digest::sha256_hex;
+use common::digest::sha256_hex;
 
 /// Lifetime of an attempt, from leaving for the issuer to the callback.
 pub(crate) const LIFETIME: TimeDelta = TimeDelta::minutes(10);

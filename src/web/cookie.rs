@@ -1,14 +1,12 @@
 //! Cookies for the whole service, which scripts cannot read.
 
 use chrono::TimeDelta;
+use common::urls::is_https;
 use poem::{Response, http::HeaderValue};
 
-use crate::{
-    identity::{
-        credentials::{SESSION_COOKIE, host_cookie},
-        issuer_session,
-    },
-    urls::is_https,
+use crate::identity::{
+    credentials::{SESSION_COOKIE, host_cookie},
+    issuer_session,
 };
 
 /// Sets a cookie of the service at `base_url`. A lifetime of zero removes it.

@@ -7,6 +7,11 @@ use std::sync::Arc;
 
 use api::error::ApiError;
 use bytes::Bytes;
+use common::{
+    coding::{self, Coding},
+    compute::beside,
+    digest::{names_tag, opaque_tag},
+};
 use poem::{
     Request, Response, Result, RouteMethod,
     endpoint::make,
@@ -16,12 +21,7 @@ use poem::{
 };
 use tokio::{runtime::Handle, sync::OnceCell};
 
-use crate::{
-    coding::{self, Coding},
-    compute::beside,
-    digest::{names_tag, opaque_tag},
-    error::Error,
-};
+use crate::error::Error;
 
 /// Five minutes, then a client asks again with the tag.
 const CACHED: &str = "public, max-age=300, must-revalidate";

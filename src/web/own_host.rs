@@ -4,13 +4,12 @@
 //! machine as part of that page. The requested name is still in `Host`. A service with a public `base_url` is not checked:
 //! its certificate keeps foreign names away, and proxies may rewrite `Host`.
 
+use common::urls::is_loopback;
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response,
     http::{StatusCode, header::HOST},
 };
 use url::Url;
-
-use crate::urls::is_loopback;
 
 /// Restricts `endpoint` to requests for the host of `base_url`, if that host is this machine.
 pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl Endpoint<Output = Response> + 'static {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{clock::Clock, random::Random, secrets::Secrets};
 use maud::html;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use poem::{
@@ -14,6 +15,7 @@ use poem::{
 };
 use sea_orm::SqlErr;
 use serde::{Deserialize, Serialize};
+use telemetry::quoted;
 
 use super::{
     account,
@@ -23,18 +25,11 @@ use super::{
     page::Page,
     paths::Paths,
 };
-use crate::{
-    clock::Clock,
-    identity::{
-        Users,
-        credentials::is_same_origin,
-        credentials::{SESSION_COOKIE, cookies, host_cookie},
-        relying_party::{Attempt, RelyingParty, SignInError, Wishes},
-        session::{LIFETIME, Sessions},
-    },
-    random::Random,
-    secrets::Secrets,
-    telemetry::quoted,
+use crate::identity::{
+    Users,
+    credentials::{SESSION_COOKIE, cookies, host_cookie, is_same_origin},
+    relying_party::{Attempt, RelyingParty, SignInError, Wishes},
+    session::{LIFETIME, Sessions},
 };
 
 /// The path that the issuer sends browsers back to.

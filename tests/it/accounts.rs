@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
+use common::{digest::pkce_challenge, random::Random};
 use entity::account;
 use poem::http::Method;
 use sea_orm::EntityTrait as _;
 use serde_json::{Value, json};
 use sightline::{
     app::http_client,
-    digest::pkce_challenge,
     embedded_issuer::accounts::{links, operator::Operator},
-    random::Random,
 };
 
 use crate::{

@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use sea_orm::{ConnectionTrait as _, Database};
 use tempfile::TempDir;
 
 use crate::support::actor::Actor;
@@ -259,6 +260,25 @@ fn no_error_names_the_databases_password() {
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(!said.contains("hunter2") && !said.contains("hun%74er2"), "{said}");
         assert!(said.contains("database.url"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_another_version_is_refused_in_one_sentence() {
+    let folder = TempDir::new().unwrap();
+    assert!(run(folder.path(), &["migrate"], &[]).status.success());
+    let file = format!("sqlite://{}/data/sightline.db", folder.path().display());
+    let db = Database::connect(file).await.unwrap();
+    let other = "UPDATE seaql_migrations SET version = 'm0001_people_and_properties' WHERE version = 'm0001_people'";
+    assert_eq!(db.execute_unprepared(other).await.unwrap().rows_affected(), 1);
+    db.close().await.unwrap();
+    let refusal = "sightline: database.url: an unreleased or a newer version made this database (its migration \
+                   m0001_people_and_properties is unknown here); start with a new database, or run that version";
+    for command in ["migrate", "serve"] {
+        let output = run(folder.path(), &[command], &[ANY_PORT]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{command}: {said}");
+        assert!(said.lines().any(|line| line == refusal), "{command}: {said}");
     }
 }
 

@@ -230,7 +230,7 @@ async fn the_idle_connection_of_the_greediest_address_gives_way() {
 async fn a_trusted_proxy_may_have_more_connections() {
     let app = TestApp::start(|config| {
         config.connections.max_per_address = 1;
-        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
+        config.rate_limit.trusted_proxies = common::addresses::TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
     })
     .await;
     let mut held = Vec::new();
@@ -249,7 +249,7 @@ async fn missing_bodies_leave_a_proxys_connections_to_other_clients() {
     const WAITING: usize = 64;
     let app = TestApp::start(|config| {
         config.connections.max = WAITING + 6;
-        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.1"]).unwrap();
+        config.rate_limit.trusted_proxies = common::addresses::TrustedProxies::parse(["127.0.0.1"]).unwrap();
     })
     .await;
     let post = async |client: &str, body: &str| {

@@ -1,10 +1,8 @@
 //! Bearer tokens and the browser session at the API.
 
+use common::random::Random;
 use poem::http::Method;
-use sightline::{
-    cli::login::{EVERYTHING, login},
-    random::Random,
-};
+use sightline::cli::login::{EVERYTHING, login};
 
 use crate::support::{
     actor::{Actor, Answer},
@@ -47,7 +45,7 @@ async fn a_token_ends_with_its_lifetime() {
 /// An access token for `resource` only, through the flow with PKCE.
 async fn token_for(base: &str, resource: &str) -> String {
     let (http, verifier) = (sightline::app::http_client().unwrap(), "v".repeat(64));
-    let challenge = sightline::digest::pkce_challenge(&verifier);
+    let challenge = common::digest::pkce_challenge(&verifier);
     let redirect = "http://127.0.0.1/callback";
     let question = [
         ("response_type", "code"),

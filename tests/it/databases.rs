@@ -211,5 +211,5 @@ async fn every_text_column_of_postgres_is_ordered_by_its_bytes() {
             AND data_type IN ('character varying', 'text') AND collation_name IS DISTINCT FROM 'C'";
     let others = db.query_all_raw(Statement::from_string(DbBackend::Postgres, others)).await.unwrap();
     let others: Vec<String> = others.iter().map(|row| row.try_get("", "other").unwrap()).collect();
-    assert!(others.is_empty(), "order them by m0023's function in a migration of their own: {others:?}");
+    assert!(others.is_empty(), "end their migration with `order_text_by_bytes`: {others:?}");
 }

@@ -182,7 +182,7 @@ async fn the_page_and_everything_it_asks_for_is_there() {
 #[tokio::test]
 async fn no_header_of_a_request_changes_where_links_lead() {
     let app = TestApp::start(|config| {
-        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
+        config.rate_limit.trusted_proxies = common::addresses::TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
     })
     .await;
     let (anonymous, owner, base) = (app.anonymous(), app.actor("owner").await, &app.service.base_url);

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use chrono::TimeDelta;
+use common::clock::Clock;
 use poem::http::Method;
 use serde_json::{Value, json};
-use sightline::clock::Clock;
 use tempfile::TempDir;
 
 use crate::{

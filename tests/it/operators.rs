@@ -6,12 +6,11 @@ use std::{
     time::Duration,
 };
 
+use common::{clock::Clock, random::Random};
 use serde_json::{Value, json};
 use sightline::{
     app::{self, Service},
-    clock::Clock,
     config::{Config, Registration},
-    random::Random,
 };
 use tempfile::TempDir;
 
@@ -147,7 +146,7 @@ async fn a_client_that_a_command_removes_is_refused_by_the_running_service() {
         .append_pair("redirect_uri", "http://127.0.0.1/cb")
         .append_pair("login_hint", "owner")
         .append_pair("code_challenge_method", "S256")
-        .append_pair("code_challenge", &sightline::digest::pkce_challenge(&verifier))
+        .append_pair("code_challenge", &common::digest::pkce_challenge(&verifier))
         .finish();
     let anonymous = Actor::anonymous(&server.url);
     let answer = anonymous.get(&format!("/oauth/authorize?{query}")).await.expect(303);

@@ -1,8 +1,9 @@
 //! Tests of users: the claims in their tokens, the lifetime of claims, and browser cookies.
 
 use chrono::TimeDelta;
+use common::digest::pkce_challenge;
 use serde_json::{Value, json};
-use sightline::{app::http_client, digest::pkce_challenge};
+use sightline::app::http_client;
 use url::Url;
 
 use crate::support::{

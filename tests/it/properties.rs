@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use poem::http::Method;
 use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
-use sightline::simulator::{Endpoint, Fault, FaultKind};
+use simulator::{Endpoint, Fault, FaultKind};
 
 use crate::{
     coverage::{NOBODYS, untracked},

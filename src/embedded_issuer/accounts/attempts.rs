@@ -5,14 +5,10 @@
 
 use std::sync::Arc;
 
+use common::{addresses::ClientAddress, clock::Clock, digest::sha256_hex};
 use uuid::Uuid;
 
-use crate::{
-    addresses::ClientAddress,
-    clock::Clock,
-    digest::sha256_hex,
-    store::rate_limit::{Rate, RateLimits},
-};
+use crate::store::rate_limit::{Rate, RateLimits};
 
 /// Guesses at one account from one address, or from one known browser: ten at once, thirty an hour.
 const PER_ACCOUNT_AND_ADDRESS: (u32, u32) = (30, 10);

@@ -2,6 +2,7 @@
 //! links, too; setting the password does.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{digest::sha256_hex, random::Random};
 use entity::{
     account,
     account_link::{ActiveModel, Column, Entity, Purpose},
@@ -10,7 +11,6 @@ use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait
 use uuid::Uuid;
 
 use super::ending::{end_everything, end_links};
-use crate::{digest::sha256_hex, random::Random};
 
 /// The path of the page that a link leads to.
 pub const PATH: &str = "/account/password/set";

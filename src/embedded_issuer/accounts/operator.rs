@@ -1,6 +1,10 @@
 //! Changes that operators make to accounts, each in one transaction.
 
 use chrono::{DateTime, Utc};
+use common::{
+    plain_text::{self, PLAIN_NAME},
+    random::Random,
+};
 use entity::{
     account::{ActiveModel, Column, Entity, Model},
     account_link::Purpose,
@@ -16,8 +20,6 @@ use super::{
 };
 use crate::{
     error::Error,
-    plain_text::{self, PLAIN_NAME},
-    random::Random,
     services::team,
     store::{database, remains},
 };

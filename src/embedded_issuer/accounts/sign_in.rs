@@ -1,6 +1,7 @@
 //! Sign-in with a password, and its change. An unknown account, one without a password and a wrong password take the same work
 //! and give the same result.
 
+use common::addresses::ClientAddress;
 use entity::account;
 use http::HeaderMap;
 use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
@@ -12,7 +13,6 @@ use super::{
     with_email,
 };
 use crate::{
-    addresses::ClientAddress,
     embedded_issuer::{
         IdentityProvider,
         sessions::{Begun, SignedIn},

@@ -1,9 +1,9 @@
 //! A client id that is the address of the client's metadata document.
 
+use common::urls::is_loopback;
 use url::Url;
 
 use super::{Unreadable, reach::Reach};
-use crate::urls::is_loopback;
 
 /// Tokens carry the id, and their readers take at most this many bytes.
 const MAX_BYTES: usize = 255;

@@ -17,6 +17,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use common::{addresses::ClientAddress, clock::Clock};
 use futures_util::{
     FutureExt as _,
     future::{BoxFuture, Shared},
@@ -26,11 +27,7 @@ use tokio::sync::Semaphore;
 
 use self::{identifier::Identifier, reach::Reach};
 use super::clients::Client;
-use crate::{
-    addresses::ClientAddress,
-    clock::Clock,
-    store::rate_limit::{Rate, RateLimits},
-};
+use crate::store::rate_limit::{Rate, RateLimits};
 
 /// Documents that one network may have fetched in a row, and per minute after that. Kept documents are not counted.
 const BURST: u32 = 20;

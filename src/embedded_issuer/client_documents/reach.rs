@@ -8,10 +8,9 @@ use std::{
     sync::Arc,
 };
 
+use common::urls::is_loopback;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
-
-use crate::urls::is_loopback;
 
 /// Networks of IPv4 that are not the public internet (RFC 6890 and its registry), with the length of their prefixes.
 const SPECIAL_V4: [([u8; 4], u32); 17] = [

@@ -1,6 +1,7 @@
 //! The authorization endpoint. It decides what comes next: sign-in, consent, or the answer to the client. GET shows the page, POST
 //! receives its form.
 
+use common::addresses::ClientAddress;
 use poem::{Body, Request, Response, handler, http::HeaderMap, web::Data};
 
 use super::{
@@ -9,7 +10,6 @@ use super::{
     page::{self, redirect},
     sign_in,
 };
-use crate::addresses::ClientAddress;
 use crate::embedded_issuer::{
     IdentityProvider, clients, demo,
     grants::Basis,

@@ -1,5 +1,6 @@
 //! The consent page: which application asks, where it leads, what it may do, and for which account.
 
+use common::urls::is_loopback;
 use maud::{Markup, html};
 use poem::{Request, Response};
 use url::Url;
@@ -8,7 +9,6 @@ use super::asked::Asked;
 use crate::{
     embedded_issuer::{IdentityProvider, request::ReturnAddress, response::OAuthError, sessions::SignedIn},
     identity::allowance::Allowance,
-    urls::is_loopback,
     web::page::{
         Page,
         permissions::{Permissions, choice_field},

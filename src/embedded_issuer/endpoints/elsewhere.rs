@@ -2,8 +2,10 @@
 //! is judged again.
 
 use chrono::TimeDelta;
+use common::digest::same;
 use maud::html;
 use poem::{Request, Response, error::ResponseError as _, handler, http::StatusCode, web::Data};
+use telemetry::quoted;
 
 use super::{
     asked::Asked,
@@ -11,7 +13,6 @@ use super::{
     trouble::{Trouble, heading, reason},
 };
 use crate::{
-    digest::same,
     embedded_issuer::{
         IdentityProvider, clients, demo,
         parameters::Parameters,
@@ -25,7 +26,6 @@ use crate::{
         },
     },
     identity::relying_party::Wishes,
-    telemetry::quoted,
     web::page::Page,
 };
 

@@ -1,11 +1,11 @@
 //! The token that binds a form to the browser it was shown in. A cookie and a hidden field carry it.
 
 use chrono::TimeDelta;
+use common::digest::same;
 use maud::{Markup, html};
 use poem::{Request, Response, http::HeaderMap};
 
 use crate::{
-    digest::same,
     embedded_issuer::{IdentityProvider, parameters::Parameters, response::set_cookie},
     identity::credentials::{cookies, host_cookie},
     web::page::Page,

@@ -1,13 +1,13 @@
 //! Dynamic client registration (RFC 7591). It is open to anyone, so size and number are limited: per address, per network, and in total.
 
 use chrono::TimeDelta;
+use common::addresses::ClientAddress;
 use entity::oauth_client::{Column, Entity};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use sea_orm::{ColumnTrait, EntityTrait, PaginatorTrait, QueryFilter};
 use serde_json::json;
 
 use crate::{
-    addresses::ClientAddress,
     embedded_issuer::{
         IdentityProvider,
         client_metadata::{BadMetadata, Checked, Metadata, bad},

@@ -9,6 +9,10 @@ pub mod rotation;
 use std::{cmp::Reverse, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{
+    clock::Clock,
+    secrets::{Secrets, SecretsError},
+};
 use entity::signing_key::{Column, Entity, Model};
 use jsonwebtoken::{Algorithm, Header, Validation, decode_header, jwk::Jwk};
 use sea_orm::{DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _};
@@ -18,9 +22,7 @@ use tokio::sync::Mutex;
 use self::pair::Pair;
 use super::response::OAuthError;
 use crate::{
-    clock::Clock,
     error::Error,
-    secrets::{Secrets, SecretsError},
     store::resealing::{self, Place},
 };
 

@@ -1,6 +1,7 @@
 //! Replaces the active signing key: by command, or when it is old.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::secrets::Secrets;
 use entity::signing_key::{ActiveModel, Column, Entity};
 use sea_orm::{
     ActiveValue::Set,
@@ -9,7 +10,7 @@ use sea_orm::{
 };
 
 use super::{KeysError, PUBLISHED_AHEAD, context, pair};
-use crate::{secrets::Secrets, store::database};
+use crate::store::database;
 
 /// Time to publish a retired key. It signs a few minutes longer, its tokens live for an hour, and the rest is a margin.
 const KEEP_RETIRED: TimeDelta = TimeDelta::hours(2);

@@ -1,7 +1,8 @@
 //! Tests of the metadata documents and the authorization endpoint.
 
+use common::digest::pkce_challenge;
+
 use super::{Answer, REDIRECT_URI, TestIssuer, browser::hidden};
-use crate::digest::pkce_challenge;
 
 #[tokio::test]
 async fn the_documents_say_what_the_standards_ask_for() {

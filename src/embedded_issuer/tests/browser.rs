@@ -2,8 +2,10 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
+use common::digest::pkce_challenge;
+
 use super::{Answer, REDIRECT_URI, TestIssuer, VERIFIER};
-use crate::{digest::pkce_challenge, embedded_issuer::accounts::operator::Operator};
+use crate::embedded_issuer::accounts::operator::Operator;
 
 pub(super) const PASSWORD: &str = "tin can river 9";
 pub(super) const ANN: &str = "ann@corp.test";

@@ -10,6 +10,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
+use common::{addresses::ClientAddress, clock::Clock};
 use poem::{
     EndpointExt, Response, Route, Server, get, handler,
     http::StatusCode,
@@ -24,13 +25,9 @@ use super::{
     browser::{ANN, Browser, PASSWORD, authorize_path},
     client_builder, start_time, text,
 };
-use crate::{
-    addresses::ClientAddress,
-    clock::Clock,
-    embedded_issuer::{
-        client_documents::{ClientDocuments, Unreadable, reach::SystemNames},
-        registry,
-    },
+use crate::embedded_issuer::{
+    client_documents::{ClientDocuments, Unreadable, reach::SystemNames},
+    registry,
 };
 
 /// A server of one document, and what it answers.
@@ -100,7 +97,7 @@ impl Publisher {
     }
 }
 
-fn documents(base_url: &str, names: impl Resolve + 'static) -> (ClientDocuments, crate::clock::Hand) {
+fn documents(base_url: &str, names: impl Resolve + 'static) -> (ClientDocuments, common::clock::Hand) {
     let (clock, hand) = Clock::manual(start_time());
     (ClientDocuments::new(client_builder(), Arc::new(names), base_url, clock).unwrap(), hand)
 }

@@ -1,12 +1,10 @@
 //! Tests of the whole flow: tokens, refresh, revocation, browser sessions, the `login` command.
 
 use chrono::TimeDelta;
+use common::random::Random;
 
 use super::{Answer, REDIRECT_URI, TestIssuer, client, text};
-use crate::{
-    cli::login::{EVERYTHING, login},
-    random::Random,
-};
+use crate::cli::login::{EVERYTHING, login};
 
 /// The scopes that a client gets that asks for none of them.
 pub const EVERY_RIGHT: &str = "search:read records:write account";

@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use chrono::TimeDelta;
+use common::{clock::Clock, random::Random, secrets::Secrets};
 use poem::{
     EndpointExt, Route, Server, get, handler,
     listener::{Acceptor, Listener, TcpListener},
@@ -15,15 +16,12 @@ use serde_json::json;
 
 use super::{TestIssuer, client, start_time, text};
 use crate::{
-    clock::Clock,
     embedded_issuer::{IdentityProvider, Settings},
     identity::{
         issuer::Issuer,
         jwks::{Jwks, KeyError},
         token::{TokenError, Verifier},
     },
-    random::Random,
-    secrets::Secrets,
 };
 
 #[derive(Clone, Default)]

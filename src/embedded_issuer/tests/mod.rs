@@ -25,6 +25,12 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use common::{
+    clock::{Clock, Hand},
+    digest::pkce_challenge,
+    random::Random,
+    secrets::Secrets,
+};
 use http::HeaderMap;
 use poem::{
     EndpointExt, Request, Response, Server, get, handler,
@@ -42,15 +48,11 @@ use super::{
 };
 use crate::{
     admission::{AdmissionError, Admissions, Surface},
-    clock::{Clock, Hand},
     config::Config,
-    digest::pkce_challenge,
     identity::{
         Users, credentials::challenge, departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty,
         session::Sessions, token::Verifier,
     },
-    random::Random,
-    secrets::Secrets,
     services::{applications::uses::SurfaceKind, users::StoredUsers},
     store::database::opened_for_a_test,
     web::{paths::Paths, sign_in::BrowserSignIn, well_known::ResourceMetadata},

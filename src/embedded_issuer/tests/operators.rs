@@ -1,19 +1,18 @@
 //! Tests of clients that operators add and remove.
 
 use chrono::TimeDelta;
+use common::{clock::Clock, random::Random};
 use url::Url;
 
 use super::{REDIRECT_URI, TestIssuer, text};
 use crate::{
     cli::client::{ClientCommand, client},
-    clock::Clock,
     config::Config,
     embedded_issuer::{
         client_metadata::Metadata,
         clients::{DOCS, host_of},
         registry::{self, Origin},
     },
-    random::Random,
 };
 
 async fn added(issuer: &TestIssuer) -> String {

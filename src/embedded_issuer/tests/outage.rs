@@ -9,6 +9,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
+use common::clock::{Clock, Hand};
 use poem::{
     EndpointExt, Response, Route, Server, get, handler,
     http::StatusCode,
@@ -18,12 +19,9 @@ use poem::{
 use serde_json::json;
 
 use super::{client, start_time};
-use crate::{
-    clock::{Clock, Hand},
-    identity::{
-        issuer::Issuer,
-        jwks::{Jwks, KeyError},
-    },
+use crate::identity::{
+    issuer::Issuer,
+    jwks::{Jwks, KeyError},
 };
 
 /// Longer than any single step here, and shorter than two waits in sequence.

@@ -72,9 +72,9 @@ async fn tokens_of_older_programs_are_exchanged_and_end_their_family() {
     let issuer = TestIssuer::start().await;
     let (client, tokens) = offline(&issuer).await;
     let row = refresh_token::Entity::find().one(&issuer.db).await.unwrap().unwrap();
-    assert_eq!(row.hash, crate::digest::sha256_hex(text(&tokens, "refresh_token")));
+    assert_eq!(row.hash, common::digest::sha256_hex(text(&tokens, "refresh_token")));
     let older = |name: &str, spent: bool| refresh_token::ActiveModel {
-        hash: Set(crate::digest::sha256_hex(name)),
+        hash: Set(common::digest::sha256_hex(name)),
         grant_id: Set(row.grant_id),
         expires_at: Set(row.expires_at),
         spent_at: Set(spent.then(|| issuer.clock.now() - TimeDelta::days(1))),

@@ -1,19 +1,15 @@
 //! Tests of the rotation of signing keys.
 
 use chrono::TimeDelta;
-use entity::signing_key::{ActiveModel, Entity};
+use common::{random::Random, secrets::Secrets};
+use entity::signing_key::Entity;
 use jsonwebtoken::decode_header;
-use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, EntityTrait as _};
 use serde_json::Value;
 
 use super::{TestIssuer, text};
-use crate::{
-    embedded_issuer::{
-        IdentityProvider, KEY_MAX_AGE, Settings,
-        keys::rotation::{Former, rotate},
-    },
-    random::Random,
-    secrets::Secrets,
+use crate::embedded_issuer::{
+    IdentityProvider, KEY_MAX_AGE, Settings,
+    keys::rotation::{Former, rotate},
 };
 
 const SECRETS_KEY: [u8; 32] = [7; 32];
@@ -131,27 +127,4 @@ async fn replicas_that_start_together_agree_on_the_first_key() {
     let sets = futures_util::future::join_all(replicas.iter().map(|replica| replica.keys.public())).await;
     let sets: Vec<_> = sets.into_iter().map(Result::unwrap).collect();
     assert!(sets.iter().all(|keys| keys.len() == 1 && *keys == sets[0]));
-}
-
-/// Before rotation, the only key was stored under its purpose.
-#[tokio::test]
-async fn the_key_of_an_older_database_keeps_its_id_and_its_tokens() {
-    let issuer = TestIssuer::start().await;
-    let (_, tokens) = issuer.tokens().await;
-    let row = Entity::active().one(&issuer.db).await.unwrap().unwrap();
-    let pem = secrets().open(&row.sealed, &format!("signing_key:{}", row.id)).unwrap();
-    Entity::delete_by_id(&row.id).exec(&issuer.db).await.unwrap();
-    let older = ActiveModel {
-        id: Set("tokens".to_owned()),
-        sealed: Set(secrets().seal(&pem, "signing_key:tokens")),
-        created_at: Set(row.created_at),
-        retired_at: Set(None),
-    };
-    older.insert(&issuer.db).await.unwrap();
-    let again = replica(&issuer);
-    let keys = again.keys.public().await.unwrap();
-    assert_eq!(keys[0].common.key_id.as_ref(), Some(&row.id), "the thumbprint of the key");
-    assert!(again.keys.read::<Value>("at+jwt", text(&tokens, "access_token")).await.unwrap().is_some());
-    rotate_elsewhere(&issuer, Former::Published).await;
-    assert_eq!(issuer.api(text(&tokens, "access_token")).await.status, 200);
 }

@@ -1,6 +1,7 @@
 //! Brings answers into the shape of an older version.
 
 use api::{error::ApiError, operation::Operation, versions::Edit};
+use common::compute;
 use poem::{
     Response, Result,
     http::{HeaderValue, Method, StatusCode, header},
@@ -8,7 +9,7 @@ use poem::{
 use serde_json::Value;
 
 use super::{HEADER, Pin};
-use crate::{compute, error::Error};
+use crate::error::Error;
 
 /// The size in bytes up to which a body is rewritten on the thread that serves the request.
 const SMALL: usize = 16 * 1024;
@@ -54,8 +55,8 @@ async fn edited(mut response: Response, edits: Vec<Edit>) -> Result<Response> {
         }
         serde_json::to_vec(&value)
     });
-    let body = edited.await.and_then(|body| body.map_err(Error::internal)).map_err(ApiError::from)?;
-    response.set_body(body);
+    let body = edited.await.map_err(Error::internal).and_then(|body| body.map_err(Error::internal));
+    response.set_body(body.map_err(ApiError::from)?);
     Ok(response)
 }
 

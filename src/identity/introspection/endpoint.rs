@@ -1,5 +1,6 @@
 //! The request to the introspection endpoint (RFC 7662 section 2.1).
 
+use common::urls::is_secure;
 use reqwest::{StatusCode, header};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -13,7 +14,6 @@ use super::{
     },
     statement::Verdict,
 };
-use crate::urls::is_secure;
 
 /// The largest answer. It repeats the claims of one token.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;

@@ -13,6 +13,7 @@ use std::{
 
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::clock::Clock;
 use futures_util::{
     FutureExt as _,
     future::{BoxFuture, Shared},
@@ -23,7 +24,6 @@ use self::{
     statement::Verdict,
 };
 use super::{AccessToken, IssuerUnavailable, issuer::Issuer, reading::RETRY_INTERVAL};
-use crate::clock::Clock;
 
 /// Age up to which a verdict counts without a question.
 const FRESH_FOR: TimeDelta = TimeDelta::seconds(10);

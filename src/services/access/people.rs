@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
+use common::plain_text;
 use entity::user;
 use sea_orm::{ColumnTrait as _, ConnectionTrait, DbErr, EntityTrait as _, QueryFilter as _};
 use uuid::Uuid;
 
-use crate::{error::Responsible, plain_text, services::users::addresses};
+use crate::{error::Responsible, services::users::addresses};
 
 /// Returns the owner of a property as the person who must act, for `reader`.
 #[must_use]

@@ -1,10 +1,10 @@
 use api::team::GrantUpdate;
+use common::random::Random;
 use entity::user::Plan;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
 
 use super::*;
 use crate::{
-    random::Random,
     services::{
         change::{Change, IfMatch, MemberChange},
         team,

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use api::models::{FilterCondition, FilterOperator};
 use futures_util::future::try_join_all;
+use search_engine::{Appearances, DataState, Dimension, Names, Part, Plan, Predicate, WindowAppearances, filter};
 
 use super::{
     WHOLE,
     search_data::{SearchData, SearchSite},
     total,
 };
-use crate::{
-    error::Error,
-    search_engine::{Appearances, DataState, Dimension, Names, Part, Plan, Predicate, WindowAppearances, filter},
-};
+use crate::error::Error;
 
 /// The number of names from which on it pays to read which of them occur together.
 const MANY: usize = 3;

@@ -2,29 +2,26 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use analytics::brand_suggestions::{
+    Query,
+    site_name::{host, site_name},
+    suggestions,
+};
 use api::{
     answer::ListMeta,
     classifications::{BrandedKeyword, BrandedKeywordsMeta, QueriesRead, Unread},
     error::ApiError,
     models::{FilterCondition, FilterDimension, FilterOperator, Question},
 };
+use common::compute::beside;
+use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Expression, Part, Plan, Predicate, Reading};
 
 use super::{
     Asked,
     question::{freshness, planned},
     search_data::SearchData,
 };
-use crate::{
-    analytics::brand_suggestions::{
-        Query,
-        site_name::{host, site_name},
-        suggestions,
-    },
-    compute::beside,
-    error::Error,
-    search_engine::{Aggregation, Dimension, ENGINE_CEILING, Expression, Part, Plan, Predicate, Reading},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The queries of the last final days: all, and the ones that led to the home page.
 struct Queries {

@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use analytics::{
+    branded::{self, Traffic},
+    series::Span,
+};
 use api::{
     analytics::{BrandedSplit, BrandedTrafficAnswer, BrandedTrafficMeta, BrandedTrafficParams, IdentifiedCoverage},
     models::Window,
     params::Echo,
 };
+use search_engine::{Condition, Plan, Reading, brand::NOTHING};
 
 use super::{
     Asked, WHOLE, by_time, check_has_queries,
@@ -17,15 +22,7 @@ use super::{
     requests::Requests,
     search_data::SearchData,
 };
-use crate::{
-    analytics::{
-        branded::{self, Traffic},
-        series::Span,
-    },
-    error::Error,
-    search_engine::{Condition, Plan, Reading, brand::NOTHING},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The readings of one window by time: all traffic, branded queries, and identified queries that are not branded.
 struct ByTime {

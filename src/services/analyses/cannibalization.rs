@@ -2,6 +2,13 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use analytics::{
+    cannibalization::{Before, candidates},
+    coverage::Known,
+    metrics::Metrics,
+    page::{Page, Shown},
+    table::Row,
+};
 use api::{
     analytics::{
         Cannibalization, CannibalizationAnswer, CannibalizationCoverage, CannibalizationMeta, CannibalizationParams,
@@ -10,6 +17,7 @@ use api::{
     models::Window,
     params::Echo,
 };
+use search_engine::{Dimension, Plan, Reading};
 
 use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
@@ -18,18 +26,7 @@ use super::{
     requests::Requests,
     search_data::SearchData,
 };
-use crate::{
-    analytics::{
-        cannibalization::{Before, candidates},
-        coverage::Known,
-        metrics::Metrics,
-        page::{Page, Shown},
-        table::Row,
-    },
-    error::Error,
-    search_engine::{Dimension, Plan, Reading},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The readings of one window.
 struct Rows {

@@ -2,6 +2,12 @@
 
 use std::sync::Arc;
 
+use analytics::{
+    country_trends::{Countries, trends},
+    coverage::Known,
+    listing::Listing,
+    page::Shown,
+};
 use api::{
     analytics::{
         CountriesAnswer, CountriesCoverage, CountriesMeta, CountriesParams, CountriesTimeseriesAnswer,
@@ -11,6 +17,7 @@ use api::{
     params::Echo,
 };
 use chrono::{DateTime, Utc};
+use search_engine::{Dimension, Reading, countries::COUNTRIES};
 
 use super::{
     Asked, Listed, Wholes, by_key_and_time,
@@ -22,17 +29,7 @@ use super::{
     search_data::SearchData,
     table_cap, times,
 };
-use crate::{
-    analytics::{
-        country_trends::{Countries, trends},
-        coverage::Known,
-        listing::Listing,
-        page::Shown,
-    },
-    error::Error,
-    search_engine::{Dimension, Reading, countries::COUNTRIES},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The readings of either answer.
 struct Readings {

@@ -7,14 +7,14 @@
 
 use std::{borrow::Cow, io, iter};
 
+use analytics::metrics::Metrics;
 use api::{
     answer::{CsvDays, CsvRows},
     models::{Change, Window},
 };
 use bytes::Bytes;
+use common::plain_text::is_unseen;
 use futures_util::stream::BoxStream;
-
-use crate::{analytics::metrics::Metrics, plain_text::is_unseen};
 
 /// The number of rows in a block.
 pub const BLOCK: usize = 256;
@@ -66,7 +66,7 @@ impl Rows {
 
     /// Writes four cells: clicks, impressions, CTR and position. All are empty if there are no metrics.
     pub fn metrics(&mut self, metrics: Option<&Metrics>) {
-        let shown = metrics.map(crate::analytics::change::to_api);
+        let shown = metrics.map(analytics::change::to_api);
         self.number(shown.as_ref().map(|shown| shown.clicks));
         self.number(shown.as_ref().map(|shown| shown.impressions));
         self.number(shown.as_ref().and_then(|shown| shown.ctr));

@@ -7,14 +7,12 @@ use std::sync::{Arc, Weak};
 
 use api::models::Window;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use common::compute::beside;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, Row};
 
 use super::{Asked, weeks::MAX_WEEKS_PER_PERSON};
-use crate::{
-    compute::beside,
-    error::Error,
-    search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, Row},
-};
+use crate::error::Error;
 
 /// The number of days in one reading. A week of a large site has about as many rows as the search engine returns at once.
 const DAYS: i64 = 7;

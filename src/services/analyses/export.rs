@@ -2,6 +2,11 @@
 
 use std::{io, sync::Arc};
 
+use analytics::{
+    metrics::Metrics,
+    positions::bucket,
+    table::{self, Paged, Place, presence},
+};
 use api::{
     analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
     answer::{CsvDays, CsvRows},
@@ -10,10 +15,12 @@ use api::{
 };
 use bytes::Bytes;
 use chrono::NaiveDate;
+use common::compute::beside;
 use futures_util::{
     StreamExt as _, TryStreamExt as _,
     stream::{self, Stream},
 };
+use search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType};
 
 use super::{
     Asked, Listed, check_has, check_has_queries,
@@ -27,17 +34,7 @@ use super::{
     table_cap,
     weeks::MAX_WEEKS_PER_PERSON,
 };
-use crate::{
-    analytics::{
-        metrics::Metrics,
-        positions::bucket,
-        table::{self, Paged, Place, presence},
-    },
-    compute::beside,
-    error::Error,
-    search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
 const COMPARED: [&str; 9] = [

@@ -5,12 +5,21 @@ use std::{
     sync::Arc,
 };
 
+use analytics::{
+    change::to_api,
+    coverage::Known,
+    ctr_curve::Curve,
+    growth::{Opportunity, best_pages, opportunities},
+    page::{Page, Values},
+    table::Row,
+};
 use api::{
     analytics::{
         Growth, GrowthAnswer, GrowthMeta, GrowthOpportunity, GrowthParams, GrowthThresholds, Movement, QueryCoverage,
     },
     params::Echo,
 };
+use search_engine::{Condition, Dimension, Plan, Reading};
 
 use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
@@ -20,19 +29,7 @@ use super::{
     requests::Requests,
     search_data::SearchData,
 };
-use crate::{
-    analytics::{
-        change::to_api,
-        coverage::Known,
-        ctr_curve::Curve,
-        growth::{Opportunity, best_pages, opportunities},
-        page::{Page, Values},
-        table::Row,
-    },
-    error::Error,
-    search_engine::{Condition, Dimension, Plan, Reading},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The last position on page one.
 const PAGE_ONE: u64 = 10;

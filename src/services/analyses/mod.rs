@@ -1,7 +1,7 @@
 //! The analyses of search data: the readings that each needs, and the answers computed from them.
 //!
 //! Each analysis settles its question (`Asked::settle`), makes its readings in parallel, and passes the rows to the pure functions
-//! of [`crate::analytics`].
+//! of [`analytics`].
 
 pub mod appearances;
 pub mod brand_suggestions;
@@ -33,12 +33,24 @@ pub mod windows;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use analytics::{
+    coverage::{self, Known, Whole},
+    listing::Listing,
+    metrics::Metrics,
+    page::{Page, Shown},
+    series::{Slot, Span},
+    table::Sides,
+};
 use api::{
     analytics::AnswerMeta,
     models::{Classification, Granularity, Offset, OrderParams, Question, Slice, TableCoverage, Window},
     params::{MetricFilter, Sort, Table},
 };
 use chrono::{DateTime, Utc};
+use search_engine::{
+    Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
+    SearchType,
+};
 use uuid::Uuid;
 
 use self::{
@@ -47,21 +59,7 @@ use self::{
     search_data::SearchData,
 };
 use super::access::ReadableProperty;
-use crate::{
-    analytics::{
-        coverage::{self, Known, Whole},
-        listing::Listing,
-        metrics::Metrics,
-        page::{Page, Shown},
-        series::{Slot, Span},
-        table::Sides,
-    },
-    error::Error,
-    search_engine::{
-        Aggregation, Condition, Dimension, ENGINE_CEILING, Expression, LastFinal, Part, Plan, Predicate, Reading,
-        SearchType,
-    },
-};
+use crate::error::Error;
 
 /// The number of rows read for query and page tables, regardless of the limit requested.
 const FETCH_CEILING: usize = 5_000;

@@ -2,15 +2,12 @@
 
 use std::sync::Arc;
 
+use analytics::metrics::Metrics;
 use api::models::{FilterCondition, FilterDimension, FilterOperator, Filters, Question, Window};
+use search_engine::{Dimension, Reading};
 
 use super::{Asked, search_data::SearchData, table_cap};
-use crate::{
-    analytics::metrics::Metrics,
-    error::Error,
-    search_engine::{Dimension, Reading},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The queries of the last final days.
 pub struct OwnQueries {

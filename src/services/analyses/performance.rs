@@ -2,6 +2,13 @@
 
 use std::sync::Arc;
 
+use analytics::{
+    change,
+    coverage::{self, Known, Whole},
+    metrics::Metrics,
+    page::{Page, Shown},
+    series::{self, Span},
+};
 use api::{
     analytics::{
         AnswerMeta, Performance, PerformanceAnswer, PerformanceCoverage, PerformanceMeta, PerformanceParams,
@@ -15,6 +22,7 @@ use futures_util::{
     FutureExt as _,
     future::{OptionFuture, join_all, try_join},
 };
+use search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading};
 
 use super::{
     Listed, WHOLE, by_time,
@@ -28,15 +36,7 @@ use super::{
     table_cap, total,
 };
 use crate::{
-    analytics::{
-        change,
-        coverage::{self, Known, Whole},
-        metrics::Metrics,
-        page::{Page, Shown},
-        series::{self, Span},
-    },
     error::Error,
-    search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading},
     services::{
         access::{PropertyAccess, SharedProperty},
         properties::display_name,

@@ -1,17 +1,17 @@
 //! Branded keywords, segments and topic clusters, as predicates over search data.
 
 use api::models::{Classification, FilterCondition, Slice};
+use common::compute::beside;
 use entity::{
     branded_keyword,
     classification::{self, Kind},
 };
 use sea_orm::ConnectionTrait;
+use search_engine::{Condition, Expression, Predicate, brand, filter};
 use uuid::Uuid;
 
 use crate::{
-    compute::beside,
     error::Error,
-    search_engine::{Condition, Expression, Predicate, brand, filter},
     services::{
         access::ReadableProperty,
         classifications::{conditions, dimension},

@@ -1,14 +1,11 @@
 //! Previews of classifications that are not saved.
 
+use analytics::preview::{self, Parts};
 use api::{classifications::ClassificationPreviewAnswer, models::Question};
+use search_engine::{Dimension, Expression, Plan, Predicate};
 
 use super::{Asked, Listed, search_data::SearchData, total};
-use crate::{
-    analytics::preview::{self, Parts},
-    error::Error,
-    search_engine::{Dimension, Expression, Plan, Predicate},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// Reads the matches of `expression` in the last 28 final days. Its conditions are all on pages or all on queries.
 pub async fn preview(

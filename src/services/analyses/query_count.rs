@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
+use analytics::{
+    change::count_change,
+    query_periods::{Distinct, QueryPeriods},
+    series::Slot,
+};
 use api::{
     analytics::{QueryCount, QueryCountAnswer, QueryCountCoverage, QueryCountMeta, QueryCountParams, QueryCountPoint},
     params::Echo,
 };
+use search_engine::{ENGINE_CEILING, Plan};
 
 use super::{
     Asked, check_has_queries,
@@ -16,16 +22,7 @@ use super::{
     requests::Requests,
     search_data::SearchData,
 };
-use crate::{
-    analytics::{
-        change::count_change,
-        query_periods::{Distinct, QueryPeriods},
-        series::Slot,
-    },
-    error::Error,
-    search_engine::{ENGINE_CEILING, Plan},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// Computes the counts.
 pub async fn query_count(

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use analytics::{movers::movers, page::Page, positions::Distribution, query_periods::QueryPeriods};
 use api::{
     analytics::{
         CurveSource, QueryCoverage, QueryInsights, QueryInsightsAnswer, QueryInsightsMeta, QueryInsightsParams,
@@ -11,6 +12,7 @@ use api::{
 };
 use chrono::{DateTime, Utc};
 use futures_util::future::OptionFuture;
+use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading};
 
 use super::{
     Asked, Listed, Wholes,
@@ -25,12 +27,7 @@ use super::{
     requests::Requests,
     search_data::SearchData,
 };
-use crate::{
-    analytics::{movers::movers, page::Page, positions::Distribution, query_periods::QueryPeriods},
-    error::Error,
-    search_engine::{Dimension, ENGINE_CEILING, Plan, Reading},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The queries of one window, as a whole and by day.
 struct Queries {

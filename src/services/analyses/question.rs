@@ -1,11 +1,15 @@
 //! Settles questions: determines the account, site, days and predicate of a question.
 
+use analytics::series::Span;
 use api::{
     analytics::{Adjustment, AnswerDays, AnswerMeta, ComparedDays, Labels, WindowDays},
     models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Warning, Window, WindowParams},
 };
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-
+use common::compute::beside;
+use search_engine::{
+    Aggregation, DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, SearchType, WINDOW_DAYS, plan,
+};
 use serde::Serialize;
 
 use super::{
@@ -16,15 +20,7 @@ use super::{
     warnings::warnings,
     windows::{self, DEFAULT_DAYS, Windows, last_days},
 };
-use crate::{
-    analytics::series::Span,
-    compute::beside,
-    error::Error,
-    search_engine::{
-        Aggregation, DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, SearchType, WINDOW_DAYS, plan,
-    },
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// A settled question.
 #[derive(Debug, Clone)]

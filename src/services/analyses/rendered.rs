@@ -8,16 +8,17 @@ use std::{
 
 use bytes::Bytes;
 use chrono::TimeDelta;
-use serde::Serialize;
-use uuid::Uuid;
-
-use crate::{
+use common::{
+    byte_cache::{ByteCache, CacheUse},
     clock::Clock,
     compute::beside,
     digest::opaque_tag,
-    error::Error,
-    search_engine::{ByteCache, CacheUse, LastFinal, Reading},
 };
+use search_engine::{LastFinal, Reading};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::error::Error;
 
 /// The lifetime of rendered answers, equal to that of readings.
 const LIFETIME: TimeDelta = TimeDelta::hours(6);

@@ -7,12 +7,10 @@
 use std::collections::HashSet;
 
 use api::models::Window;
+use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Filter, Part, Plan};
 
 use super::{daily, question::Settled};
-use crate::{
-    error::Error,
-    search_engine::{Aggregation, Dimension, ENGINE_CEILING, Filter, Part, Plan},
-};
+use crate::error::Error;
 
 /// The most upstream requests of an answer to a question with conditions.
 pub const MOST_REQUESTS: usize = 60;
@@ -149,8 +147,9 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
+    use search_engine::{DataState, FilterOperator, SearchType, Term};
+
     use super::*;
-    use crate::search_engine::{DataState, FilterOperator, SearchType, Term};
 
     fn plan(terms: usize) -> Plan {
         let filter = |n| Filter {

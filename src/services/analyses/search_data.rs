@@ -4,20 +4,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::Utc;
+use common::{clock::Clock, secrets::Secrets};
 use entity::{property, search_account};
 use sea_orm::{DatabaseConnection, EntityTrait};
+use search_engine::{
+    Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
+    TroubleKind, last_final,
+};
 use secrecy::{ExposeSecret, SecretString};
 use uuid::Uuid;
 
 use super::{rendered::Answers, weeks::Weeks};
 use crate::{
-    clock::Clock,
     error::{Disconnected, Disconnection, Error, Responsible},
-    search_engine::{
-        Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
-        TroubleKind, last_final,
-    },
-    secrets::Secrets,
     services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations},
 };
 

@@ -5,6 +5,14 @@ use std::{
     sync::Arc,
 };
 
+use analytics::{
+    coverage::Known,
+    listing::Listing,
+    metrics::Metrics,
+    page::{Page, Shown},
+    series::{self, Slot, Span},
+    table::Sides,
+};
 use api::{
     analytics::{
         SeriesPoint, Sparkline, SparklineTable, Sparklines, SparklinesAnswer, SparklinesCoverage, SparklinesMeta,
@@ -14,6 +22,7 @@ use api::{
     params::{Echo, Sort},
 };
 use futures_util::future::{OptionFuture, try_join_all};
+use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES};
 
 use super::{
     Asked, Listed, Wholes, by_key_and_time, check_has, page,
@@ -23,19 +32,7 @@ use super::{
     search_data::SearchData,
     table_cap, times,
 };
-use crate::{
-    analytics::{
-        coverage::Known,
-        listing::Listing,
-        metrics::Metrics,
-        page::{Page, Shown},
-        series::{self, Slot, Span},
-        table::Sides,
-    },
-    error::Error,
-    search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries, filter::DEVICES},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 fn dimension(table: SparklineTable) -> Dimension {
     match table {

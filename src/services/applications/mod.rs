@@ -9,6 +9,7 @@ use std::{
 
 use api::{privacy::AuditAction, scope::Scopes};
 use chrono::{DateTime, Utc};
+use common::random::Random;
 use entity::{client_refusal, client_use, consent, oauth_client, user};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, EntityTrait, QueryFilter};
 
@@ -16,7 +17,6 @@ use super::{audit::Event, users};
 use crate::{
     error::Error,
     identity::{allowance::Allowance, clients, grants, local::local_subject},
-    random::Random,
     store::database,
 };
 

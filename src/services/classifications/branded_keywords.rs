@@ -8,11 +8,11 @@ use api::{
 };
 use entity::branded_keyword::{self, Column, Entity};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel as _, QueryFilter};
+use search_engine::{Condition, Expression, brand};
 use uuid::Uuid;
 
 use crate::{
     error::Error,
-    search_engine::{Condition, Expression, brand},
     services::{
         access::PropertyAccess,
         audit::Event,

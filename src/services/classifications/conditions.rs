@@ -6,13 +6,11 @@ use api::{
     classifications::ClassificationCondition,
     models::{FilterCondition, FilterDimension, MAX_CONDITIONS_BYTES},
 };
+use common::compute::beside;
+use search_engine::{Expression, PlanError, Predicate, filter, plan};
 use serde::Serialize;
 
-use crate::{
-    compute::beside,
-    error::Error,
-    search_engine::{Expression, PlanError, Predicate, filter, plan},
-};
+use crate::error::Error;
 
 /// Validates the conditions of a classification on `dimension` and returns them as stored JSON.
 pub async fn stored(dimension: FilterDimension, conditions: Vec<ClassificationCondition>) -> Result<String, Error> {

@@ -12,10 +12,12 @@ use api::{
     models::FilterDimension,
     privacy::AuditAction,
 };
+use common::compute::beside;
 use entity::classification::{self, Column, Entity, Kind};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, IntoActiveModel, ModelTrait, QueryFilter,
 };
+use search_engine::Expression;
 use uuid::Uuid;
 
 use super::{
@@ -23,7 +25,7 @@ use super::{
     audit::Event,
     change::{Limit, Others, PropertyChange, etag, trimmed},
 };
-use crate::{compute::beside, error::Error, search_engine::Expression};
+use crate::error::Error;
 
 /// A classification as the API shows it: a [`Segment`] or a [`TopicCluster`].
 pub trait Shown: Sized + Send + 'static {

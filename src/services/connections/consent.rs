@@ -1,5 +1,6 @@
 //! The code grant by which a person connects a search account.
 
+use search_engine::{Consent, SearchEngineError, TokenAnswer, UserInfo};
 use secrecy::ExposeSecret as _;
 use url::Url;
 use uuid::Uuid;
@@ -7,7 +8,6 @@ use uuid::Uuid;
 use super::SearchConnections;
 use crate::{
     error::Error,
-    search_engine::{Consent, SearchEngineError, TokenAnswer, UserInfo},
     services::search_accounts::{self, Connection},
 };
 

@@ -7,12 +7,14 @@ mod view;
 
 use std::sync::Arc;
 
+use common::random::Random;
+
+use crate::{config::Config, services::analyses::search_data::SearchData, store::database::Opened};
+
 pub use consent::{Answered, Attempt, NotConnected};
 pub use ending::Ended;
 pub use syncs::Progress;
 pub use view::{AccountView, Choice, SiteView};
-
-use crate::{config::Config, random::Random, services::analyses::search_data::SearchData, store::database::Opened};
 
 /// The path to which the search engine sends browsers back.
 pub const CALLBACK: &str = "/account/search/callback";

@@ -7,12 +7,12 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{property_account, search_account};
+use search_engine::Trouble;
 use uuid::Uuid;
 
 use super::{Progress, SearchConnections};
 use crate::{
     error::{Disconnection, Error},
-    search_engine::Trouble,
     services::{
         change::{Change, IfMatch},
         properties::{display_name, tracking},

@@ -4,11 +4,11 @@ use api::integrations::{
     BacklinkList, BacklinkRow, BacklinkScope, BacklinkSummary, Backlinks, BacklinksAnswer, BacklinksParams,
     ReferringDomain, ReferringDomainList,
 };
+use seo::{Domain, Found, Link, Page, Question, Rows, Summary, Target};
 
 use super::{Answers, Integrations};
 use crate::{
     error::Error,
-    seo::{Domain, Found, Link, Page, Question, Rows, Summary, Target},
     services::{access::ReadableProperty, users::Member},
 };
 

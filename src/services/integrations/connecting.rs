@@ -5,6 +5,7 @@ use api::{
     privacy::AuditAction,
 };
 use entity::provider_connection::State;
+use seo::{Amount, Credentials, Exhausted, Refusal, SeoError, Standing};
 
 use super::{
     Integrations, explain,
@@ -13,7 +14,6 @@ use super::{
 };
 use crate::{
     error::Error,
-    seo::{Amount, Credentials, Exhausted, Refusal, SeoError, Standing},
     services::{audit::Event, change::MemberChange, users::Member},
     store::rate_limit::Rate,
 };

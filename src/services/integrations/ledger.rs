@@ -1,16 +1,13 @@
 //! Keeps account of questions: their charges, and the state of the credentials that they showed.
 
 use async_trait::async_trait;
+use common::{clock::Clock, secrets::Secrets};
 use entity::provider_connection::{self, State};
 use sea_orm::{DatabaseConnection, EntityTrait as _};
+use seo::{Amount, Holder, Ledger, Refusal, SeoError};
 
 use super::store::{self, Seen};
-use crate::{
-    clock::Clock,
-    error::Error,
-    secrets::Secrets,
-    seo::{Amount, Holder, Ledger, Refusal, SeoError},
-};
+use crate::error::Error;
 
 /// The accounts in the database.
 pub struct Books {

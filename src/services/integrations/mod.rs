@@ -15,15 +15,13 @@ use std::sync::Arc;
 use api::integrations::{Provider, ProviderCost, ProviderMeta};
 use chrono::{DateTime, Utc};
 use futures_util::future::try_join_all;
+use seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError};
+use telemetry::providers::ProviderMeters;
+
+use super::{analyses::search_data::SearchData, users::Member};
+use crate::{error::Error, store::rate_limit::RateLimits};
 
 pub use self::{connecting::Checked, ledger::Books, store::reseal, view::connections};
-use super::{analyses::search_data::SearchData, users::Member};
-use crate::{
-    error::Error,
-    seo::{Amount, Credentials, Desk, Field, Given, Holder, Question, SeoError},
-    store::rate_limit::RateLimits,
-    telemetry::providers::ProviderMeters,
-};
 
 /// Seconds to wait after a provider did not answer.
 const RETRY: u64 = 5;

@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
+use analytics::{change::to_api, metrics::Metrics};
 use api::integrations::{
     CountrySource, DifficultyScale, KeywordResearch, KeywordResearchAnswer, KeywordResearchMeta, KeywordResearchParams,
     KeywordRow, MAX_ROWS, MonthlyVolume,
 };
 use chrono::{Datelike as _, Months, NaiveDate};
+use search_engine::Reading;
+use seo::{Amount, Country, Found, Keyword, Place, Provider, Question};
 
 use super::{Answers, Integrations};
 use crate::{
-    analytics::{change::to_api, metrics::Metrics},
     error::Error,
-    search_engine::Reading,
-    seo::{Amount, Country, Found, Keyword, Place, Provider, Question},
     services::{
         access::ReadableProperty,
         analyses::own_queries::{own_countries, own_queries},

@@ -5,11 +5,11 @@ use api::{
     system::{SearchAccountHealth, SearchAccountStatus},
 };
 use entity::{property, search_account};
+use search_engine::{Trouble, TroubleKind};
 
 use super::{Integrations, view};
 use crate::{
     error::{Error, Responsible},
-    search_engine::{Trouble, TroubleKind},
     services::{search_accounts, system, users::Member},
 };
 

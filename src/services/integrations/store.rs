@@ -1,6 +1,7 @@
 //! Stored connections. Credentials are sealed, and each seal is bound to its row.
 
 use api::integrations::Provider;
+use common::secrets::Secrets;
 use entity::provider_connection::{self, Model, State};
 use sea_orm::ColumnTrait as _;
 use sea_orm::{
@@ -9,12 +10,11 @@ use sea_orm::{
     ConnectionTrait, DatabaseTransaction, EntityTrait as _, IntoActiveModel as _, ModelTrait as _, QueryFilter as _,
     sea_query::{Expr, ExprTrait as _},
 };
+use seo::{Amount, Credentials, Holder, Standing};
 use uuid::Uuid;
 
 use crate::{
     error::Error,
-    secrets::Secrets,
-    seo::{Amount, Credentials, Holder, Standing},
     services::change::MemberChange,
     store::resealing::{self, Place},
 };

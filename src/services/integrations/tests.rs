@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use api::integrations::Provider;
 use chrono::DateTime;
+use common::{random::Random, secrets::Secrets};
+use seo::{Found, Ledger as _, Reading, Refusal, Summary};
 
 use super::*;
 use crate::{
     config::Config,
-    random::Random,
-    secrets::Secrets,
-    seo::{Found, Ledger as _, Reading, Refusal, Summary},
     services::change::MemberChange,
     store::database,
     testing::{World, noon},
@@ -80,7 +79,7 @@ async fn charges_come_off_the_balance_of_the_credentials_that_were_used() {
     let world = World::new().await;
     let secrets = Secrets::new([7; 32], Random::seeded(3));
     let first = stored(&world, &secrets, "first", 1_000).await;
-    let clock = crate::clock::Clock::manual(noon()).0;
+    let clock = common::clock::Clock::manual(noon()).0;
     let books = Books { db: world.db.clone(), secrets: secrets.clone(), clock };
     let holder = store::holder(&secrets, &first).unwrap();
     books.note(&holder, Ok(Some(Amount(300)))).await;

@@ -3,13 +3,11 @@
 use api::integrations::{CredentialState, CreditUnit, Provider, ProviderBalance, ProviderConnection};
 use entity::provider_connection::{Model, State};
 use sea_orm::ConnectionTrait;
+use seo::{Amount, Refusal};
 use uuid::Uuid;
 
 use super::store;
-use crate::{
-    error::Error,
-    seo::{Amount, Refusal},
-};
+use crate::error::Error;
 
 /// Returns a person's connections to both providers, or their absence.
 pub async fn connections(db: &impl ConnectionTrait, user_id: Uuid) -> Result<[ProviderConnection; 2], Error> {

@@ -8,6 +8,7 @@ pub mod tables;
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
+use common::random::Random;
 use entity::user;
 use futures_util::stream::BoxStream;
 use sea_orm::{DbErr, RuntimeErr};
@@ -16,7 +17,6 @@ use super::{analyses::search_data::SearchData, integrations::Integrations, users
 use crate::{
     error::Error,
     identity::{departures::Departures, token::Verifier},
-    random::Random,
     store::remains,
 };
 

@@ -1,18 +1,18 @@
 //! Grants of people who deleted their data, until the search engine has revoked them.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use common::secrets::Secrets;
 use entity::pending_revocation::{ActiveModel, Column, Entity, Model};
 use sea_orm::{
     ActiveValue::Set, ColumnTrait as _, DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _,
     QueryFilter as _, QueryOrder as _, QuerySelect as _,
 };
+use search_engine::{Oauth, SearchEngineError};
 use secrecy::SecretString;
 use uuid::Uuid;
 
 use crate::{
     error::Error,
-    search_engine::{Oauth, SearchEngineError},
-    secrets::Secrets,
     store::resealing::{self, Place},
 };
 
@@ -94,11 +94,11 @@ fn context(id: &Uuid) -> String {
 
 #[cfg(test)]
 mod tests {
+    use common::random::Random;
     use secrecy::ExposeSecret as _;
 
     use super::*;
     use crate::{
-        random::Random,
         store::database::{begin, for_a_test},
         testing::noon,
     };

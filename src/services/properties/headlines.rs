@@ -1,5 +1,9 @@
 //! The list of properties with headline metrics. A property that cannot be read never fails the list: its entry states the problem.
 
+use analytics::{
+    change::{change, to_api},
+    metrics::Metrics,
+};
 use api::{
     models::Window,
     properties::{
@@ -9,17 +13,13 @@ use api::{
 };
 use chrono::TimeDelta;
 use futures_util::future::{OptionFuture, try_join};
+use search_engine::{DataState, LastFinal, Part, Plan, SearchType};
 use uuid::Uuid;
 
 use super::{Listed, display_name, reference, visible};
 use crate::{
-    analytics::{
-        change::{change, to_api},
-        metrics::Metrics,
-    },
     config::Config,
     error::Error,
-    search_engine::{DataState, LastFinal, Part, Plan, SearchType},
     services::{
         analyses::{
             question,

@@ -7,18 +7,18 @@ use std::collections::{HashMap, HashSet};
 
 use api::properties::SyncResult;
 use chrono::{DateTime, Utc};
+use common::random::Random;
 use entity::{property, property_account, search_account};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, DatabaseConnection, DatabaseTransaction, EntityTrait, IntoActiveModel,
     QuerySelect, sea_query::LockType,
 };
+use search_engine::SiteUrl;
 use uuid::Uuid;
 
 use super::owned;
 use crate::{
     error::{Disconnection, Error, Responsible},
-    random::Random,
-    search_engine::SiteUrl,
     services::{
         analyses::search_data::{SearchData, explain},
         search_accounts::{self, sites::choose},

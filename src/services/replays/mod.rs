@@ -7,12 +7,8 @@
 mod body_hash;
 mod keys;
 
-pub use self::{
-    body_hash::BodyHashes,
-    keys::{KeyGuard, KeysInUse},
-};
-
 use chrono::{DateTime, TimeDelta, Utc};
+use common::secrets::Secrets;
 use entity::replay::{self, Column};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, DatabaseTransaction, EntityTrait,
@@ -24,12 +20,16 @@ use uuid::Uuid;
 
 use crate::{
     error::Error,
-    secrets::Secrets,
     store::{
         bounds::{Records, Taken},
         resealing::{self, Place},
         unit_of_work::UnitOfWork,
     },
+};
+
+pub use self::{
+    body_hash::BodyHashes,
+    keys::{KeyGuard, KeysInUse},
 };
 
 /// The time for which a response is replayed.
@@ -293,11 +293,10 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, s
 
 #[cfg(test)]
 mod tests {
+    use common::random::Random;
+
     use super::*;
-    use crate::{
-        random::Random,
-        testing::{World, noon},
-    };
+    use crate::testing::{World, noon};
 
     #[tokio::test]
     async fn an_answer_that_is_stored_is_not_replaced() {

@@ -4,6 +4,7 @@ pub mod sites;
 
 use api::privacy::AuditAction;
 use chrono::{DateTime, Utc};
+use common::{random::Random, secrets::Secrets};
 use entity::search_account::{self, Status};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
@@ -14,8 +15,6 @@ use uuid::Uuid;
 use super::{audit::Event, users};
 use crate::{
     error::{Disconnection, Error},
-    random::Random,
-    secrets::Secrets,
     store::{
         database,
         resealing::{self, Place},

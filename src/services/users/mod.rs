@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{clock::Clock, random::Random};
 use entity::user::{self, Plan, PlanState};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnAcquireErr, ConnectionTrait, DatabaseConnection,
@@ -19,7 +20,6 @@ use uuid::Uuid;
 
 use self::plans::Entitlement;
 use crate::{
-    clock::Clock,
     config::Config,
     error::Error,
     identity::{
@@ -27,7 +27,6 @@ use crate::{
         departures::{self, Departures},
         issuer::EMBEDDED,
     },
-    random::Random,
 };
 
 /// The minimum interval between writes of a statement that repeats the known one. Requests are more frequent than that.

@@ -14,6 +14,7 @@ mod user_agent;
 
 use std::sync::Arc;
 
+use common::{clock::Clock, digest::sha256_hex, random::Random};
 use maud::html;
 use poem::{
     Body, EndpointExt as _, IntoResponse as _, Request, Response, RouteMethod, get, handler, http::StatusCode, post,
@@ -27,9 +28,7 @@ use super::{
 };
 use crate::{
     admission::{AdmissionError, Admissions},
-    clock::Clock,
     config::Config,
-    digest::sha256_hex,
     error::Error,
     identity::{
         Credential,
@@ -38,7 +37,6 @@ use crate::{
         local::local_subject,
         session::{Holder, Sessions},
     },
-    random::Random,
     services::{applications::TokenIssuer, privacy::Privacy, users::Member},
 };
 

@@ -1,10 +1,9 @@
 //! Times, addresses and numbers in plain words.
 
 use chrono::{DateTime, Utc};
+use common::urls::is_loopback;
 use maud::{Markup, html};
 use url::Url;
-
-use crate::urls::is_loopback;
 
 /// A time for people and, in its attribute, for programs.
 #[must_use]

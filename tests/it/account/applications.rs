@@ -1,8 +1,9 @@
 //! Tests of connected applications with the embedded issuer.
 
 use chrono::TimeDelta;
+use common::digest::pkce_challenge;
 use serde_json::{Value, json};
-use sightline::{app::http_client, digest::pkce_challenge};
+use sightline::app::http_client;
 
 use crate::support::{
     actor::Actor,

@@ -1,8 +1,9 @@
 //! Tests of browsers that are signed in at the embedded issuer, with or without a session of the service.
 
 use chrono::TimeDelta;
+use common::digest::pkce_challenge;
 use serde_json::{Value, json};
-use sightline::{app::http_client, digest::pkce_challenge};
+use sightline::app::http_client;
 
 use crate::support::{
     app::TestApp,

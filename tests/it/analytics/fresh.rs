@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::performance::{Asker, SMALL};
 use crate::support::{

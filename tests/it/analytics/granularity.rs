@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use serde_json::{Value, json};
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::performance::{Asker, SMALL, site};
 use crate::support::{

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{app, impatient, requests, trouble};
 use crate::{analytics::performance::Asker, support::app::TestApp};

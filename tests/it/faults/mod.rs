@@ -7,7 +7,9 @@ mod trouble;
 
 use std::time::Duration;
 
-use sightline::{config::Config, search_engine::Patience, simulator::Endpoint};
+use search_engine::Patience;
+use sightline::config::Config;
+use simulator::Endpoint;
 
 use crate::{
     analytics::performance::{Asker, SMALL},

@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 use poem::http::Method;
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{impatient, requests, trouble};
 use crate::{

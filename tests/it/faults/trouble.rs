@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::Value;
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{app, impatient, requests, trouble, unavailable};
 use crate::{

@@ -12,8 +12,8 @@ use std::{
     time::Duration,
 };
 
+use common::random::Random;
 use serde_json::{Value, json};
-use sightline::random::Random;
 use tempfile::TempDir;
 
 use crate::{

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use poem::http::Method;
 use serde_json::json;
-use sightline::simulator::{Endpoint, ProviderA, ProviderB};
+use simulator::{Endpoint, ProviderA, ProviderB};
 
 use super::{A, B, beside_providers, connect_both, key, login, paid_requests};
 use crate::support::{actor::Actor, app::TestApp};
@@ -116,9 +116,7 @@ async fn the_status_names_everything_outside_and_asks_nobody() {
     let account = &status["searchAccounts"][0];
     assert_eq!((&account["status"], &account["properties"]), (&json!("connected"), &json!(5)), "{account}");
     assert!(account["since"].is_string() && account["checkedAt"].is_string());
-    let asked = providers
-        .controls()
-        .requests(sightline::simulator::Endpoint::ProviderA(sightline::simulator::ProviderA::UserData));
+    let asked = providers.controls().requests(simulator::Endpoint::ProviderA(simulator::ProviderA::UserData));
     assert_eq!((asked, paid_requests(&providers)), (0, 0));
     let nobodys = app.actor("viewer").await.get("/api/integrations/status").await.expect(200).json;
     assert_eq!(nobodys["data"]["searchAccounts"], json!([]));

@@ -6,11 +6,9 @@ mod research;
 mod secrets;
 mod trouble;
 
+use common::clock::Clock;
 use serde_json::{Value, json};
-use sightline::{
-    clock::Clock,
-    simulator::{self, Endpoint, ProviderA, ProviderB, Settings, Simulator},
-};
+use simulator::{Endpoint, ProviderA, ProviderB, Settings, Simulator};
 
 use crate::support::{
     actor::{Actor, Answer},

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use sightline::simulator::{Endpoint, ProviderA, ProviderB};
+use simulator::{Endpoint, ProviderA, ProviderB};
 
 use super::{A, beside_providers, connect_both, login, millionths, paid_requests};
 use crate::support::app::TestApp;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sightline::simulator::Simulator;
+use simulator::Simulator;
 
 use super::{A, B, beside_providers, connect_both};
 use crate::{
@@ -106,10 +106,8 @@ async fn a_slow_provider_holds_nobody_up_and_its_answer_is_kept() {
         }
     };
     assert_eq!(kept["meta"]["cost"], json!({ "amount": 0.0, "unit": "usd" }), "it was paid for by the first request");
-    let asked = app
-        .simulator()
-        .controls()
-        .requests(sightline::simulator::Endpoint::ProviderA(sightline::simulator::ProviderA::KeywordSuggestions));
+    let asked =
+        app.simulator().controls().requests(simulator::Endpoint::ProviderA(simulator::ProviderA::KeywordSuggestions));
     assert_eq!(asked, 1);
 }
 

@@ -1,11 +1,11 @@
 //! Tests of text that anyone can put into search data.
 
+use common::plain_text::is_unseen;
 use entity::user::{Column, Entity, Plan};
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, sea_query::Expr};
 use serde_json::{Value, json};
 use sightline::{
     mcp::clean::{ADVICE, LONGEST},
-    plain_text::is_unseen,
     services::users::subscriptions,
 };
 

@@ -4,7 +4,8 @@ use std::{future::Future, time::Duration};
 
 use poem::http::Method;
 use serde_json::{Value, json};
-use sightline::{config::Config, simulator::Endpoint};
+use sightline::config::Config;
+use simulator::Endpoint;
 use tokio::time::timeout;
 
 use crate::{

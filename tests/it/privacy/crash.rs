@@ -2,12 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
 
+use common::random::Random;
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, Statement};
 use serde_json::json;
-use sightline::{
-    random::Random,
-    services::privacy::tables::{Person, Rows, TABLES},
-};
+use sightline::services::privacy::tables::{Person, Rows, TABLES};
 use tempfile::TempDir;
 
 use super::{Named, delete};

@@ -1,11 +1,12 @@
 //! Tests of the deletion of a person: nothing of theirs stays, and nothing of others goes.
 
 use chrono::TimeDelta;
+use common::random::Random;
 use entity::{consent, issuer_session, pending_revocation};
 use poem::http::Method;
 use sea_orm::{ActiveValue::Set, EntityTrait as _};
 use serde_json::{Value, json};
-use sightline::{random::Random, simulator::Endpoint};
+use simulator::Endpoint;
 use uuid::Uuid;
 
 use super::{Named, delete, everything_stored};

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use entity::user;
 use poem::http::Method;
 use sea_orm::{ConnectionTrait, DatabaseBackend, DatabaseConnection, EntityTrait as _, QueryResult, Statement};
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 use uuid::Uuid;
 
 use crate::{

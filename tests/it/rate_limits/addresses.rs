@@ -1,7 +1,7 @@
 //! Tests of the address that a request is counted by.
 
+use common::addresses::TrustedProxies;
 use poem::http::Method;
-use sightline::addresses::TrustedProxies;
 
 use super::{PUBLIC, behind_a_proxy, get_from, limit, limited, standing};
 use crate::support::app::TestApp;

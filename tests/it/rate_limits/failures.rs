@@ -3,7 +3,7 @@
 
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{behind_a_proxy, get_from, limited, link, standing};
 use crate::support::{

@@ -12,7 +12,7 @@ const ANY: &str = "startDate";
 async fn app(max_in_flight: u32) -> TestApp {
     TestApp::start(|config| {
         config.rate_limit.max_in_flight = max_in_flight;
-        config.rate_limit.trusted_proxies = sightline::addresses::TrustedProxies::parse(["127.0.0.1"]).unwrap();
+        config.rate_limit.trusted_proxies = common::addresses::TrustedProxies::parse(["127.0.0.1"]).unwrap();
     })
     .await
 }

@@ -1,6 +1,6 @@
 //! Tests of the rate limit of a share link.
 
-use sightline::addresses::TrustedProxies;
+use common::addresses::TrustedProxies;
 
 use super::{get_from, limit, link, standing};
 use crate::support::app::TestApp;

@@ -8,11 +8,12 @@ mod sign_in;
 mod upstream;
 
 use chrono::TimeDelta;
+use common::addresses::TrustedProxies;
 use entity::user::Plan;
 use futures_util::future::join_all;
 use poem::http::Method;
 use serde_json::json;
-use sightline::{addresses::TrustedProxies, config::Config, services::users::subscriptions};
+use sightline::{config::Config, services::users::subscriptions};
 
 use crate::support::{
     actor::{Actor, Answer},

@@ -120,7 +120,7 @@ async fn a_person_is_authorized_so_often_in_an_hour() {
         format!(
             "/oauth/authorize?response_type=code&client_id=sightline-cli&redirect_uri=http://127.0.0.1/callback&code_challenge={}\
              &code_challenge_method=S256&login_hint={name}",
-            sightline::digest::pkce_challenge(&"v".repeat(64))
+            common::digest::pkce_challenge(&"v".repeat(64))
         )
     };
     let (owner, editor) = (query("owner"), query("editor"));

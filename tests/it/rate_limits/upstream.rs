@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use search_engine::Patience;
 use serde_json::json;
-use sightline::{config, search_engine::Patience};
+use sightline::config;
 
 use super::link;
 use crate::support::{

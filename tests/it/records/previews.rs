@@ -6,7 +6,7 @@ use entity::{audit_event, branded_keyword, classification, replay};
 use poem::http::Method;
 use sea_orm::{EntityTrait as _, PaginatorTrait as _};
 use serde_json::{Value, json};
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::contains;
 use crate::{

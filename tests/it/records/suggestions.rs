@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use crate::{
     analytics::performance::{Asker, PAPER, SMALL, site},

@@ -1,7 +1,7 @@
 //! Tests of the way from nothing to tracked properties.
 
 use chrono::TimeDelta;
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{browser, impatient, sync, trouble};
 use crate::support::app::TestApp;

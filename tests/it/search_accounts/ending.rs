@@ -1,6 +1,6 @@
 //! Tests of the end of a connection, and of reconnecting.
 
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{browser, health, impatient, sync};
 use crate::{

@@ -4,14 +4,14 @@ mod attacks;
 mod connecting;
 mod ending;
 pub mod exchanges;
-mod migration;
 mod shared_sites;
 mod states;
 
 use std::time::Duration;
 
 use poem::http::Method;
-use sightline::{config::Config, search_engine::Patience};
+use search_engine::Patience;
+use sightline::config::Config;
 
 use crate::support::{
     actor::{Actor, Answer},

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
+use common::random::Random;
 use poem::http::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
-use sightline::{
-    cli::login::{EVERYTHING, login},
-    random::Random,
-};
+use sightline::cli::login::{EVERYTHING, login};
 
 use super::contract;
 

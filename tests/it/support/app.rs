@@ -12,11 +12,13 @@ use std::{
 };
 
 use chrono::{DateTime, TimeZone, Utc};
+use common::{
+    clock::{Clock, Hand},
+    random::Random,
+};
 use sightline::{
     app::{self, Service},
-    clock::{Clock, Hand},
     config::{Bytes, Config, Seconds},
-    random::Random,
 };
 use tempfile::TempDir;
 
@@ -118,7 +120,7 @@ impl TestApp {
     }
 
     /// The controls of the simulated search engine.
-    pub fn simulator(&self) -> &sightline::simulator::Simulator {
+    pub fn simulator(&self) -> &simulator::Simulator {
         self.service.simulator.as_ref().unwrap()
     }
 }

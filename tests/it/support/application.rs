@@ -1,7 +1,8 @@
 //! An application that asks a demo person for access, who decides on the consent page.
 
+use common::digest::pkce_challenge;
 use serde_json::{Value, json};
-use sightline::{app::http_client, digest::pkce_challenge};
+use sightline::app::http_client;
 use url::Url;
 
 use super::{

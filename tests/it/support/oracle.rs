@@ -9,7 +9,7 @@ use std::{
 use chrono::NaiveDate;
 use regex::Regex;
 use serde_json::{Value, json};
-use sightline::simulator::{Cell, PagePart, SearchType, Site};
+use simulator::{Cell, PagePart, SearchType, Site};
 
 /// Clicks, impressions, and the sum of the positions of all impressions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -141,9 +141,9 @@ async fn a_service_does_not_start_with_a_version_that_ends_too_soon() {
     let mut config = crate::support::app::settings();
     config.data_dir = data.path().display().to_string();
     config.releases = Releases(&HASTY);
-    let (clock, _) = sightline::clock::Clock::manual(crate::support::app::start_of_test());
+    let (clock, _) = common::clock::Clock::manual(crate::support::app::start_of_test());
     let refused =
-        Box::pin(sightline::app::start(config, clock, sightline::random::Random::seeded(1))).await.err().unwrap();
+        Box::pin(sightline::app::start(config, clock, common::random::Random::seeded(1))).await.err().unwrap();
     assert!(refused.to_string().contains("its sunset must be 2027-01-30 or later"), "{refused}");
     assert_eq!(Releases::default(), Releases(RELEASES));
 }

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use common::digest::pkce_challenge;
 use entity::{account, team_grant};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use poem::{
@@ -27,7 +28,6 @@ use super::super::{
     start_time,
 };
 use crate::{
-    digest::pkce_challenge,
     embedded_issuer::{
         IdentityProvider,
         upstream::{self, Upstream, rules::Rules},

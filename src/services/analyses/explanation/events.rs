@@ -1,9 +1,9 @@
 //! The annotations of the time that an explanation is about.
 
 use api::{analytics::ExplainedEvent, annotations::AnnotationListParams, models::Window, params::Paging};
+use common::digest::opaque_tag;
 
 use crate::{
-    digest::opaque_tag,
     error::Error,
     services::{access::PropertyAccess, analyses::search_data::SearchData, annotations, system_annotations::event},
 };

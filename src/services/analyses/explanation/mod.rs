@@ -5,28 +5,25 @@ mod readings;
 
 use std::sync::Arc;
 
+use analytics::{
+    coverage,
+    ctr_curve::Curve,
+    explanation::{self, Pair, Rows},
+    page::Shown,
+    table::Sides,
+};
 use api::{
     analytics::{ExplainLimit, ExplainedBrand, ExplainedTable, Explanation, ExplanationCoverage},
     models::{Question, TableCoverage, Window},
 };
+use search_engine::{Dimension, Reading};
 
 use self::{
     events::Events,
     readings::{BothWindows, PARTITIONS, Plans, Readings},
 };
 use super::{Asked, Listed, compared::Compared, question::lacks, requests::Requests, search_data::SearchData, total};
-use crate::{
-    analytics::{
-        coverage,
-        ctr_curve::Curve,
-        explanation::{self, Pair, Rows},
-        page::Shown,
-        table::Sides,
-    },
-    error::Error,
-    search_engine::{Dimension, Reading},
-    services::access::PropertyAccess,
-};
+use crate::{error::Error, services::access::PropertyAccess};
 
 /// Everything that an explanation is computed from.
 pub struct Material {

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use api::models::Window;
 use futures_util::future::OptionFuture;
+use search_engine::{Aggregation, Condition, Dimension, ENGINE_CEILING, Part, Plan, Reading};
 
 use super::super::{Asked, WHOLE, Wholes, growth::curve_plan, plan_with, predicate, requests::Requests};
-use crate::{
-    error::Error,
-    search_engine::{Aggregation, Condition, Dimension, ENGINE_CEILING, Part, Plan, Reading},
-    services::access::ReadableProperty,
-};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The dimensions whose rows are partitions, in the order of the answer.
 pub const PARTITIONS: [Dimension; 4] = [Dimension::Query, Dimension::Page, Dimension::Country, Dimension::Device];

@@ -13,12 +13,12 @@ use entity::{
     share_link,
 };
 use sea_orm::{ColumnTrait as _, EntityTrait as _, QueryFilter as _, QueryOrder as _};
+use search_engine::READONLY_SCOPE;
 use uuid::Uuid;
 
 use super::Export;
 use crate::{
     error::Error,
-    search_engine::READONLY_SCOPE,
     services::{
         access::Authors,
         annotations,

@@ -5,6 +5,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
+use common::{digest::same, random::Random, secrets::Secrets, urls::is_https};
 use poem::{
     Request, Response,
     http::{HeaderValue, header::SET_COOKIE},
@@ -13,12 +14,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    digest::same,
     identity::credentials::{cookies, host_cookie},
-    random::Random,
-    secrets::Secrets,
     services::connections::Attempt,
-    urls::is_https,
     web::{
         account::Visitor,
         attempts::{LIFETIME, SpentAttempts},

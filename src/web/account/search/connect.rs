@@ -7,6 +7,7 @@ use poem::{
     web::{Data, Query},
 };
 use serde::Deserialize;
+use telemetry::quoted;
 use uuid::Uuid;
 
 use super::{attempt::Begun, back, failed, form, not_configured, not_found};
@@ -15,7 +16,6 @@ use crate::{
         access::parse_id,
         connections::{Answered, NotConnected},
     },
-    telemetry::quoted,
     web::account::{Account, Visitor, redirect},
 };
 

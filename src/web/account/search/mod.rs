@@ -6,6 +6,7 @@ mod disconnect;
 mod properties;
 mod words;
 
+use common::{random::Random, secrets::Secrets};
 use maud::{Markup, html};
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
 
@@ -13,8 +14,6 @@ use self::attempt::Attempts;
 use super::{Account, Visitor, refused, unavailable};
 use crate::{
     error::Error,
-    random::Random,
-    secrets::Secrets,
     services::{
         access::parse_id,
         connections::{AccountView, CALLBACK, SearchConnections},

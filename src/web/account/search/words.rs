@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
+use search_engine::TroubleKind;
 
-use crate::{error::Disconnection, search_engine::TroubleKind, services::connections::AccountView};
+use crate::{error::Disconnection, services::connections::AccountView};
 
 /// A state: its colour class, its words, its code in the API, and the way out.
 struct Words {

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::NaiveDate;
 use serde_json::Value;
-use sightline::simulator::{SearchType, Site};
+use simulator::{SearchType, Site};
 
 use super::{LAST_FINAL, People, TOPICS};
 use crate::{

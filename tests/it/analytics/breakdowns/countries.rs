@@ -1,6 +1,6 @@
 //! Tests of the breakdown by country.
 
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG};
 

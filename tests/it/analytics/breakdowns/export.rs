@@ -1,7 +1,7 @@
 //! Tests of a breakdown table as CSV.
 
 use serde_json::Value;
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{
     Case, Class, LAST_FINAL, PAPER, People, SHOP, SMALL, SOFTWARE, Window, YOUNG,

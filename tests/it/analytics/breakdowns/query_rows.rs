@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{
     Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG,

@@ -1,7 +1,7 @@
 //! Tests that data which a search type lacks is refused instead of returned as empty, and that the same question gets the
 //! same response.
 
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, Window};
 

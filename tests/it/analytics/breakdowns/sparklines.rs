@@ -1,7 +1,7 @@
 //! Tests of small daily series for table rows.
 
 use serde_json::Value;
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG, ordered};
 use crate::support::oracle::{Sum, tally};

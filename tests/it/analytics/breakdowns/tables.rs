@@ -1,7 +1,7 @@
 //! Tests of the tables of the performance response, which exports repeat: rows, order, comparison and coverage.
 
 use serde_json::Value;
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG};
 

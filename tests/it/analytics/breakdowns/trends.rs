@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 use serde_json::Value;
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Case, Class, PAPER, People, SMALL, SOFTWARE, Window, YOUNG, ordered};
 use crate::support::oracle::{Sum, tally};

@@ -1,8 +1,9 @@
 //! Generates lists of conditions of every dimension and operator, with texts that occur in the data and texts that do not.
 //! The n-th list depends on n only.
 
+use simulator::Cell;
+
 use crate::support::oracle::{Truth, Wish};
-use sightline::simulator::Cell;
 
 pub struct Draw<'t> {
     cells: Vec<&'t Cell>,

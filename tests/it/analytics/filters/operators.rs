@@ -2,7 +2,7 @@
 
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Asker, draw::OPERATORS};
 use crate::{

@@ -1,7 +1,7 @@
 //! Tests of refused filters, and of their cost.
 
 use serde_json::{Value, json};
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use crate::{
     analytics::performance::{Asker, SMALL},

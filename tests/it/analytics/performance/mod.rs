@@ -8,7 +8,7 @@ mod totals;
 mod windows;
 
 use serde_json::Value;
-use sightline::simulator::{SearchType, Site};
+use simulator::{SearchType, Site};
 
 use crate::support::{
     actor::{Actor, Answer},

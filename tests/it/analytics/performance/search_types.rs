@@ -1,7 +1,7 @@
 //! Tests of search types other than web, which lack dimensions, positions or both.
 
 use serde_json::Value;
-use sightline::simulator::{SearchType, Site};
+use simulator::{SearchType, Site};
 
 use super::{Asker, PAPER, site};
 use crate::support::oracle::{

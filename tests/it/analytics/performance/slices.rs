@@ -5,7 +5,7 @@ use entity::{
     classification::{self, Kind},
 };
 use sea_orm::{ModelTrait, prelude::*};
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use super::{Asker, END, PAPER, SMALL, START, site, truth};
 use crate::support::{

@@ -1,6 +1,6 @@
 //! Tests that totals are requested only if no series adds up to them, and are equal to the last bit either way.
 
-use sightline::simulator::Endpoint;
+use simulator::Endpoint;
 
 use super::{Asker, PAPER, SMALL};
 use crate::support::app::TestApp;

@@ -1,11 +1,12 @@
 //! Tests of the days that a response covers.
 
+use simulator::SearchType;
+
 use super::{Asker, SMALL, truth};
 use crate::support::{
     app::shared,
     oracle::{Count, Sum, all, by_date, day, said_by},
 };
-use sightline::simulator::SearchType;
 
 #[tokio::test]
 async fn a_window_split_in_two_adds_up() {

@@ -7,7 +7,7 @@ use std::{
 
 use chrono::NaiveDate;
 use serde_json::Value;
-use sightline::simulator::SearchType;
+use simulator::SearchType;
 
 use crate::{
     analytics::performance::{Asker, site},

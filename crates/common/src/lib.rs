@@ -1,0 +1,14 @@
+//! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text of others, caches and locks.
+
+pub mod addresses;
+pub mod byte_cache;
+pub mod clock;
+pub mod coding;
+pub mod compute;
+pub mod digest;
+pub mod file_lock;
+pub mod plain_text;
+pub mod private_files;
+pub mod random;
+pub mod secrets;
+pub mod urls;

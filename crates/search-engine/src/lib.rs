@@ -1,0 +1,46 @@
+//! The search engine: wire types, OAuth grant, client, query planner and cache.
+//!
+//! Nothing here depends on HTTP routing or the database. Data of the search engine is kept in memory only.
+
+mod appearances;
+pub mod brand;
+mod client;
+pub mod countries;
+mod error;
+mod failure;
+pub mod filter;
+mod freshness;
+mod keys;
+mod matching;
+mod oauth;
+mod outcomes;
+mod pace;
+mod planner;
+mod re2;
+mod reader;
+mod reading;
+mod refusals;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod troubles;
+mod wire;
+
+pub use appearances::{Appearances, Names, WindowAppearances};
+pub use client::SearchEngine;
+pub use error::{PlanError, ReadError, SearchEngineError};
+pub use filter::{Condition, Expression, Predicate};
+pub use freshness::{LastFinal, WINDOW_DAYS, last_final};
+pub use keys::any_of;
+pub use oauth::{Consent, Oauth, OauthSettings, READONLY_SCOPE, TokenAnswer, UserInfo};
+pub use outcomes::{FailureKind, LastOutcomes};
+pub use pace::{Asker, Lane, Pace};
+pub use planner::{MAX_TERMS, Plan, Term, plan};
+pub use reader::Reader;
+pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row};
+pub use settings::{Account, GrantSink, Patience, Settings};
+pub use troubles::{Trouble, TroubleKind};
+pub use wire::{
+    Aggregation, DataState, Dimension, Filter, FilterOperator, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry,
+    SiteUrl,
+};

@@ -1,0 +1,231 @@
+//! Tests of the client and the reader against a small scripted server.
+
+mod caching;
+mod pace;
+mod requests;
+mod tokens;
+mod totals;
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use chrono::{DateTime, NaiveDate, TimeZone, Utc};
+use common::{
+    clock::{Clock, Hand},
+    random::Random,
+};
+use poem::{Endpoint, IntoResponse, Request, Response, listener::Acceptor as _};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::*;
+
+/// A scripted response to a query. Each is used once, in order. Afterwards every query returns one row.
+enum Reply {
+    Refuse(u16, Option<&'static str>),
+    Rows(usize),
+    Said(Value),
+    Fail(u16, Value),
+    /// Waits for a permit, then returns one row.
+    Held(Arc<tokio::sync::Semaphore>),
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests make their own client")]
+fn http_client() -> reqwest::Client {
+    reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap()
+}
+
+#[derive(Default)]
+struct Script {
+    replies: VecDeque<Reply>,
+    /// Responses of the token endpoint, in turn. Afterwards a new token each time.
+    tokens: VecDeque<(u16, Value)>,
+    /// Bodies of the received queries.
+    queries: Vec<Value>,
+    /// Access tokens of the received queries.
+    bearers: Vec<String>,
+    /// Refresh tokens that were sent.
+    refreshed: Vec<String>,
+}
+
+/// The scripted server.
+#[derive(Clone, Default)]
+struct Upstream(Arc<Mutex<Script>>);
+
+impl Upstream {
+    fn with<T>(&self, act: impl FnOnce(&mut Script) -> T) -> T {
+        act(&mut self.0.lock().unwrap())
+    }
+
+    fn queries(&self) -> usize {
+        self.with(|script| script.queries.len())
+    }
+
+    fn refreshed(&self) -> Vec<String> {
+        self.with(|script| script.refreshed.clone())
+    }
+
+    fn reply(&self, replies: impl IntoIterator<Item = Reply>) {
+        self.with(|script| script.replies.extend(replies));
+    }
+}
+
+fn rows(first: usize, count: usize) -> Value {
+    let row =
+        |n: usize| json!({ "keys": [format!("q{:06}", first + n)], "clicks": 1, "impressions": 2, "position": 3.5 });
+    json!({ "rows": (0..count).map(row).collect::<Vec<_>>() })
+}
+
+fn answer(status: u16, body: &Value) -> Response {
+    Response::builder().status(status.try_into().unwrap()).content_type("application/json").body(body.to_string())
+}
+
+impl Endpoint for Upstream {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let body = request.take_body().into_string().await?;
+        if request.uri().path() == "/token" {
+            let form: std::collections::HashMap<_, _> =
+                url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
+            let (status, said) = self.with(|script| {
+                script.refreshed.push(form["refresh_token"].clone());
+                let count = script.refreshed.len();
+                let fresh = || (200, json!({ "access_token": format!("token-{count}"), "expires_in": 3600 }));
+                script.tokens.pop_front().unwrap_or_else(fresh)
+            });
+            return Ok(answer(status, &said));
+        }
+        let query: Value = serde_json::from_str(&body).unwrap();
+        let start = usize::try_from(query["startRow"].as_u64().unwrap()).unwrap();
+        let bearer = request.header("authorization").unwrap().trim_start_matches("Bearer ").to_owned();
+        let reply = self.with(|script| {
+            script.queries.push(query);
+            script.bearers.push(bearer);
+            script.replies.pop_front().unwrap_or(Reply::Rows(1))
+        });
+        Ok(match reply {
+            Reply::Rows(count) => answer(200, &rows(start, count)),
+            Reply::Said(body) => answer(200, &body),
+            Reply::Fail(status, body) => answer(status, &body),
+            Reply::Held(turn) => {
+                turn.acquire().await.unwrap().forget();
+                answer(200, &rows(start, 1))
+            }
+            Reply::Refuse(status, retry_after) => {
+                let refusal = answer(status, &json!({ "error": { "code": status, "message": "as told" } }));
+                match retry_after {
+                    Some(seconds) => refusal.with_header("retry-after", seconds).into_response(),
+                    None => refusal,
+                }
+            }
+        })
+    }
+}
+
+/// Records replaced refresh tokens.
+#[derive(Default)]
+struct Kept(Mutex<Vec<String>>);
+
+#[async_trait]
+impl GrantSink for Kept {
+    async fn replaced(&self, _account: Uuid, refresh_token: SecretString) {
+        self.0.lock().unwrap().push(refresh_token.expose_secret().to_owned());
+    }
+}
+
+/// A reader with its own server.
+struct Bench {
+    upstream: Upstream,
+    reader: Reader,
+    hand: Hand,
+    kept: Arc<Kept>,
+}
+
+fn noon() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 20, 0, 0).unwrap()
+}
+
+fn quick() -> Patience {
+    Patience {
+        attempt: Duration::from_secs(5),
+        deadline: Duration::from_secs(10),
+        first_backoff: Duration::from_millis(1),
+        longest_backoff: Duration::from_millis(2),
+    }
+}
+
+impl Bench {
+    async fn new() -> Self {
+        Self::with(quick()).await
+    }
+
+    async fn with(patience: Patience) -> Self {
+        Self::paced(Pace { max_in_flight: 16, bucket: 1_000_000, refill_per_second: 1_000_000 }, patience).await
+    }
+
+    async fn paced(pace: Pace, patience: Patience) -> Self {
+        let upstream = Upstream::default();
+        let socket = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let root = format!("http://{}", socket.local_addr().unwrap());
+        let acceptor = poem::listener::TcpAcceptor::from_tokio(socket).unwrap();
+        assert_eq!(acceptor.local_addr().len(), 1);
+        tokio::spawn(poem::Server::new_with_acceptor(acceptor).run(upstream.clone()));
+        let (clock, hand) = Clock::manual(noon());
+        let settings = Settings {
+            api_url: root.clone(),
+            oauth: OauthSettings {
+                authorize_url: root.clone(),
+                token_url: format!("{root}/token"),
+                revoke_url: root.clone(),
+                userinfo_url: root,
+                client_id: "client".to_owned(),
+                client_secret: "secret".into(),
+            },
+            pace,
+            patience,
+        };
+        let kept = Arc::new(Kept::default());
+        let engine = SearchEngine::new(settings, http_client(), clock.clone(), Random::seeded(1), kept.clone());
+        let reader = Reader::new(Arc::new(engine), clock, 1 << 24, chrono::TimeDelta::hours(6));
+        Self { upstream, reader, hand, kept }
+    }
+
+    async fn read(&self, part: &Part) -> Result<Arc<Reading>, ReadError> {
+        self.read_with("grant", part).await
+    }
+
+    async fn read_with(&self, grant: &str, part: &Part) -> Result<Arc<Reading>, ReadError> {
+        self.reader.read(&account(grant), &site(), part, &Plan::everything()).await
+    }
+}
+
+fn site() -> SiteUrl {
+    SiteUrl("sc-domain:example.test".to_owned())
+}
+
+fn account(grant: &str) -> Account {
+    Account { id: Uuid::nil(), refresh_token: grant.into() }
+}
+
+fn date(text: &str) -> NaiveDate {
+    text.parse().unwrap()
+}
+
+/// Queries of one final day, at most `cap`.
+fn part(cap: usize) -> Part {
+    Part {
+        dimensions: vec![Dimension::Query],
+        start: date("2026-10-01"),
+        end: date("2026-10-01"),
+        search_type: SearchType::Web,
+        aggregation: None,
+        data_state: DataState::Final,
+        cap,
+    }
+}

@@ -1,0 +1,208 @@
+//! Provider A's codes. A failure stands at one of three levels: the HTTP status, the code of the answer, the code of the task.
+
+use serde_json::Value;
+
+use crate::{
+    Amount, Exhausted, Field, Refusal, SeoError, json,
+    wire::{Failure, Reply},
+};
+
+/// Seconds after which a rate limit has passed.
+const RATE_PAUSE: u64 = 60;
+
+/// A successful task.
+#[derive(Debug, PartialEq)]
+pub(super) struct Done {
+    /// The charge.
+    pub cost: Option<Amount>,
+    result: Value,
+}
+
+impl Done {
+    /// The first element of the result, null if there is none.
+    pub fn first(&self) -> &Value {
+        &self.result[0]
+    }
+}
+
+/// The meaning of a code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Meaning {
+    Done,
+    /// There is nothing to be found.
+    Nothing,
+    Failed(SeoError),
+}
+
+/// Reads a response.
+pub(super) fn read(reply: &Reply) -> Result<Done, Failure> {
+    let (body, task) = (&reply.body, &reply.body["tasks"][0]);
+    let cost = Amount::of(&body["cost"]).or_else(|| Amount::of(&task["cost"]));
+    let top = json::count(&body["status_code"]);
+    let code = match top {
+        Some(20_000) if !task.is_null() => json::count(&task["status_code"]).map(|code| (code, task)),
+        Some(code) => Some((code, body)),
+        None => None,
+    };
+    let failed = |error| {
+        // A rejected request is charged nothing if it says so.
+        Failure { error, unpaid: cost == Some(Amount::ZERO) }
+    };
+    match code
+        .map_or_else(|| of_status(reply), |(code, at)| meaning(code, at["status_message"].as_str().unwrap_or_default()))
+    {
+        Meaning::Done if !(200..300).contains(&reply.status) => Err(failed(of_bad_status(reply))),
+        Meaning::Done => Ok(Done { cost, result: task["result"].clone() }),
+        Meaning::Nothing => Ok(Done { cost, result: Value::Null }),
+        Meaning::Failed(error) => Err(failed(error)),
+    }
+}
+
+fn meaning(code: u64, message: &str) -> Meaning {
+    let refused = |refusal| Meaning::Failed(SeoError::Refused(refusal));
+    let said = || format!("{code} {message}");
+    match code {
+        // 40106: the results are partial.
+        20_000 | 40_106 => Meaning::Done,
+        40_102 => Meaning::Nothing,
+        40_100 => refused(Refusal::Wrong),
+        40_104 => refused(Refusal::Unverified),
+        40_201 => refused(Refusal::Blocked),
+        40_204 => refused(Refusal::WithoutPlan),
+        40_200 | 40_210 => Meaning::Failed(SeoError::OutOfCredit(Exhausted::Balance)),
+        40_203 => Meaning::Failed(SeoError::OutOfCredit(Exhausted::DailyLimit)),
+        40_202 | 40_209 => Meaning::Failed(SeoError::RateLimited { retry_after: RATE_PAUSE }),
+        40_501 => Meaning::Failed(not_accepted(message).unwrap_or_else(|| SeoError::Fault(said()))),
+        // 50100: not implemented.
+        40_101 | 40_103 | 50_000..=50_099 | 50_101..60_000 => Meaning::Failed(SeoError::Unavailable(said())),
+        _ => Meaning::Failed(SeoError::Fault(said())),
+    }
+}
+
+/// `Invalid Field: 'location_code'.` names a value that a person chose.
+fn not_accepted(message: &str) -> Option<SeoError> {
+    let name = message.split('\'').nth(1)?;
+    let field = match name {
+        "location_code" => Field::Country,
+        "language_code" => Field::Language,
+        "keyword" | "keywords" => Field::Keywords,
+        "offset" => Field::Offset,
+        _ => return None,
+    };
+    Some(SeoError::NotAccepted(field))
+}
+
+/// The meaning of a response without a readable code.
+fn of_status(reply: &Reply) -> Meaning {
+    Meaning::Failed(of_bad_status(reply))
+}
+
+fn of_bad_status(reply: &Reply) -> SeoError {
+    match reply.status {
+        401 => SeoError::Refused(Refusal::Wrong),
+        402 => SeoError::OutOfCredit(Exhausted::Balance),
+        429 => SeoError::RateLimited { retry_after: reply.retry_after(RATE_PAUSE) },
+        status => SeoError::Unavailable(format!("HTTP {status} without a code")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderMap;
+    use serde_json::json;
+
+    use super::*;
+
+    fn reply(status: u16, body: Value) -> Reply {
+        Reply { status, headers: HeaderMap::new(), body }
+    }
+
+    fn outcome(status: u16, body: Value) -> Result<Value, (SeoError, bool)> {
+        let read = read(&reply(status, body));
+        read.map(|done| done.result).map_err(|failure| (failure.error, failure.unpaid))
+    }
+
+    fn unavailable(code: u64) -> SeoError {
+        SeoError::Unavailable(format!("{code} as told"))
+    }
+
+    fn rows() -> Vec<(u64, SeoError)> {
+        let (balance, day) = (SeoError::OutOfCredit(Exhausted::Balance), SeoError::OutOfCredit(Exhausted::DailyLimit));
+        let limited = SeoError::RateLimited { retry_after: 60 };
+        let mut rows = vec![
+            (40_100, SeoError::Refused(Refusal::Wrong)),
+            (40_104, SeoError::Refused(Refusal::Unverified)),
+            (40_200, balance.clone()),
+            (40_210, balance),
+            (40_201, SeoError::Refused(Refusal::Blocked)),
+            (40_202, limited.clone()),
+            (40_209, limited),
+            (40_203, day),
+            (40_204, SeoError::Refused(Refusal::WithoutPlan)),
+        ];
+        rows.extend([40_101, 40_103, 50_000, 50_301, 50_303, 50_401].map(|code| (code, unavailable(code))));
+        let faults = [20_100, 40_000, 40_006, 40_400, 40_401, 40_402, 40_501, 50_100, 12];
+        rows.extend(faults.map(|code| (code, SeoError::Fault(format!("{code} as told")))));
+        rows
+    }
+
+    #[test]
+    fn every_code_is_understood_at_both_levels() {
+        for (code, error) in rows() {
+            let top = json!({ "status_code": code, "status_message": "as told", "cost": 0, "tasks": null });
+            let task = json!({ "status_code": code, "status_message": "as told", "result": null });
+            let inner = json!({ "status_code": 20000, "cost": 0, "tasks": [task] });
+            for status in [200, 402, 403, 429, 500] {
+                assert_eq!(outcome(status, top.clone()), Err((error.clone(), true)), "{code} {status}");
+                assert_eq!(outcome(status, inner.clone()), Err((error.clone(), true)), "{code} {status}");
+            }
+        }
+    }
+
+    #[test]
+    fn results_are_whole_partial_or_empty() {
+        let body = |code: u64, result: Value| json!({ "status_code": 20000, "cost": 0.0101, "unknown": [1], "tasks": [{ "status_code": code, "result": result }] });
+        assert_eq!(outcome(200, body(20_000, json!([1]))), Ok(json!([1])));
+        assert_eq!(outcome(200, body(40_106, json!([1]))), Ok(json!([1])));
+        assert_eq!(outcome(200, body(40_102, Value::Null)), Ok(Value::Null));
+        assert_eq!(read(&reply(200, body(40_102, Value::Null))).ok().unwrap().cost, Some(Amount(10_100)));
+        let charged = outcome(200, body(40_103, Value::Null)).unwrap_err();
+        assert!(matches!(charged, (SeoError::Unavailable(_), false)), "it was charged, so it is not repeated");
+        let inner = json!({ "status_code": 20000, "cost": null, "tasks": [{ "status_code": 20000, "cost": 0.02, "result": [] }] });
+        assert_eq!(read(&reply(200, inner)).ok().unwrap().cost, Some(Amount(20_000)));
+    }
+
+    #[test]
+    fn a_value_that_is_not_accepted_is_named() {
+        let said = |name: &str| {
+            json!({ "status_code": 20000, "cost": 0, "tasks": [
+                { "status_code": 40501, "status_message": format!("Invalid Field: '{name}'.") }] })
+        };
+        let fields = [
+            ("location_code", Field::Country),
+            ("language_code", Field::Language),
+            ("keywords", Field::Keywords),
+            ("offset", Field::Offset),
+        ];
+        for (name, field) in fields {
+            assert_eq!(outcome(200, said(name)), Err((SeoError::NotAccepted(field), true)));
+        }
+        assert!(matches!(outcome(200, said("filters")), Err((SeoError::Fault(_), true))));
+    }
+
+    #[test]
+    fn a_response_without_a_code_is_judged_by_its_status() {
+        let cases = [
+            (401, SeoError::Refused(Refusal::Wrong)),
+            (402, SeoError::OutOfCredit(Exhausted::Balance)),
+            (429, SeoError::RateLimited { retry_after: 60 }),
+            (200, SeoError::Unavailable("HTTP 200 without a code".to_owned())),
+            (502, SeoError::Unavailable("HTTP 502 without a code".to_owned())),
+        ];
+        for (status, error) in cases {
+            for body in [Value::Null, json!([]), json!({ "status_code": "?" }), json!({ "tasks": [] })] {
+                assert_eq!(outcome(status, body), Err((error.clone(), false)), "{status}");
+            }
+        }
+    }
+}

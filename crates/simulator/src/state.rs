@@ -1,0 +1,79 @@
+//! The state that all endpoints share.
+
+use std::sync::{Arc, OnceLock};
+
+use chrono::Timelike as _;
+use chrono_tz::America::Los_Angeles;
+use common::clock::Clock;
+use poem::Request;
+use poem::http::header;
+use tokio::sync::Semaphore;
+
+use super::accounts::Account;
+use super::controls::Controls;
+use super::error::ApiError;
+use super::oauth::OAuth;
+use super::providers::market::Market;
+use super::search::Now;
+use super::settings::{Conflicts, Settings};
+use super::world::World;
+
+/// Responses that are computed at the same time.
+const PARALLEL_ANSWERS: usize = 2;
+
+/// The state that all endpoints share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub world: World,
+    pub controls: Controls,
+    pub oauth: OAuth,
+    /// The chosen behaviour where sources disagree.
+    pub conflicts: Conflicts,
+    /// Permits to compute a response.
+    pub turns: Arc<Semaphore>,
+    clock: Clock,
+    today: Option<chrono::NaiveDate>,
+    seed: u64,
+    market: OnceLock<Market>,
+}
+
+impl Shared {
+    pub fn new(settings: &Settings, clock: Clock) -> Self {
+        Self {
+            world: World::new(settings.seed, settings.today.unwrap_or_else(|| clock.pacific_today())),
+            controls: Controls::new(settings),
+            oauth: OAuth::new(settings.seed, clock.clone()),
+            clock,
+            today: settings.today,
+            seed: settings.seed,
+            market: OnceLock::new(),
+            conflicts: settings.conflicts,
+            turns: Arc::new(Semaphore::new(PARALLEL_ANSWERS)),
+        }
+    }
+
+    /// The providers' data on keywords. Made at the first use, because it takes all queries of all sites.
+    pub fn market(&self) -> &Market {
+        self.market.get_or_init(|| Market::new(self.seed, &self.world))
+    }
+
+    /// A fixed day is always at noon, so that responses do not depend on the hour.
+    pub fn now(&self) -> Now {
+        let local = self.clock.now().with_timezone(&Los_Angeles);
+        let hour = u8::try_from(local.hour()).unwrap_or_default();
+        self.today.map_or(Now { today: local.date_naive(), hour }, |today| Now { today, hour: 12 })
+    }
+
+    pub fn caller(&self, request: &Request) -> Result<&'static Account, ApiError> {
+        let header = request.headers().get(header::AUTHORIZATION).ok_or_else(ApiError::login_required)?;
+        let token = header.to_str().ok().and_then(bearer).ok_or_else(ApiError::invalid_credentials)?;
+        let access = self.oauth.access(token).ok_or_else(ApiError::invalid_credentials)?;
+        if access.may_read_search_data() { Ok(access.account) } else { Err(ApiError::insufficient_scope()) }
+    }
+}
+
+/// The token of an `Authorization: Bearer` header.
+pub(super) fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
