@@ -246,7 +246,7 @@ fn answer_to(known: Known) -> Result<Response> {
     }
 }
 
-/// Returns the moment at which the caller's records were read.
+/// Returns the moment of what is known of the caller.
 fn admitted(request: &Request) -> Option<AsOf> {
     request.data::<Admitted>().and_then(|admitted| admitted.as_of.clone())
 }

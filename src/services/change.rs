@@ -79,7 +79,7 @@ pub struct Change<By> {
     /// The time of the change.
     pub now: DateTime<Utc>,
     tx: Arc<DatabaseTransaction>,
-    /// True if the caller's records from admission hold until the transaction ends.
+    /// True if what admission read of the caller holds until the transaction ends.
     as_admitted: bool,
     bounds: Bounds,
     if_match: IfMatch,
@@ -254,7 +254,7 @@ pub struct Others {
 }
 
 impl Others {
-    /// Counts `others` and rows with the `same_key`, and sums the bytes of the column `text`.
+    /// Counts `others` and those with the `same_key`, and sums the bytes of the column `text`.
     pub async fn read<E: EntityTrait>(
         db: &impl ConnectionTrait,
         mut others: Select<E>,

@@ -60,7 +60,7 @@ impl Bounds {
         fits
     }
 
-    /// Remembers the size of the records after they were counted. Call it in the write transaction that counted them.
+    /// Remembers what the records take after they were counted. Call it in the write transaction that counted them.
     pub fn set(&self, records: Records, taken: Taken) {
         if let Some(mut bounds) = self.bounds() {
             bounds.cache_set(records, taken);

@@ -36,7 +36,7 @@ impl UnitOfWork {
         &self.bounds
     }
 
-    /// Returns whether the caller's records certainly hold until the transaction, which must have begun, ends.
+    /// Returns whether what is known of the caller is certain to hold until the transaction, which must have begun, ends.
     #[must_use]
     pub fn is_as_admitted(&self) -> bool {
         self.open.initialized() && self.admitted.as_ref().is_some_and(AsOf::is_now)
@@ -84,7 +84,7 @@ impl UnitOfWork {
         Ok(())
     }
 
-    /// Returns the transaction, if one was begun and nobody else holds it.
+    /// Returns the transaction, if one was begun and nobody shares it any more.
     fn close(self) -> Result<Option<(DatabaseTransaction, Statements)>, Error> {
         let Some(transaction) = self.open.into_inner() else { return Ok(None) };
         let transaction = Arc::into_inner(transaction);

@@ -246,7 +246,7 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
     Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
-/// Returns the space that a person's responses take.
+/// Returns what a person's responses take.
 async fn taken_by(tx: &DatabaseTransaction, user_id: Uuid, now: DateTime<Utc>) -> Result<Taken, Error> {
     let current = replay::Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::ExpiresAt.gt(now));
     let [count, bytes] = taken();

@@ -119,7 +119,7 @@ impl Texts {
         Some(requests)
     }
 
-    /// The fewest selections found whose signed sum is `block` in `corner`: from the changes along inclusion, or from the
+    /// The fewest selections found whose signed sum is `block` in `corner`: those of the changes along inclusion, or those of the
     /// two halves where one clause is required or excluded.
     fn selections(
         &self,
@@ -269,7 +269,7 @@ fn sources(atom: &Atom, atoms: &[Atom]) -> Vec<Pattern> {
     atom.iter().map(of).collect()
 }
 
-/// Returns whether no atom outside `pattern` is known to follow from its atoms.
+/// Returns whether no atom outside `pattern` is known to follow from those in it.
 fn is_closed(pattern: Pattern, sources: &[Vec<Pattern>]) -> bool {
     let follows = |sources: &Vec<Pattern>| sources.iter().all(|source| source & pattern != 0);
     !sources.iter().enumerate().any(|(index, sources)| pattern & (1 << index) == 0 && follows(sources))
