@@ -111,7 +111,7 @@ impl Request {
 
     /// Returns the daily series whose sum equals the totals that this requests. If that series is cached or in flight, no
     /// request for totals is made. The search engine counts by day, so the days of a window neither overlap nor leave
-    /// anything out, whatever the filters and the aggregation. [`Reading::total`] checks that the sum is exact.
+    /// anything out, under any filters and aggregation. [`Reading::total`] checks that the sum is exact.
     ///
     /// Returns `None` if some days are not final, because they change between two requests. Rows of another grouping do not
     /// add up to the totals: queries omit the anonymised ones, pages count each URL, search appearances overlap, and lists
