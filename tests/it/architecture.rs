@@ -159,7 +159,8 @@ fn what_is_sealed_is_sealed_again_when_the_key_is_replaced() {
 /// change of the page.
 #[test]
 fn every_test_that_the_pages_about_security_and_privacy_name_is_there() {
-    let code: Vec<String> = ["src", "api", "tests", "crates"].into_iter().flat_map(sources).map(|(_, code)| code).collect();
+    let code: Vec<String> =
+        ["src", "api", "tests", "crates"].into_iter().flat_map(sources).map(|(_, code)| code).collect();
     for (page, heading, fewest) in [("docs/SECURITY.md", "| attack", 40), ("docs/PRIVACY.md", "| what", 15)] {
         let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
         let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with(heading));
