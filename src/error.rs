@@ -103,7 +103,7 @@ pub enum Error {
     /// The provider does not let the account in.
     #[error("the provider rejected the credentials: {0:?}")]
     ProviderRejectedCredentials(Refusal),
-    /// Too many attempts: what is allowed, and the seconds to wait.
+    /// Too many attempts: the limit, and the seconds to wait.
     #[error("too many attempts: {0}")]
     TooMany(String, u64),
     /// The account at the provider has no credit left.

@@ -70,7 +70,7 @@ impl World {
         Arc::new(Member::of(config, Arc::new(user), noon()))
     }
 
-    /// Returns what admission reads of a person and of a property.
+    /// Returns the records that admission reads of a person and of a property.
     pub async fn facts(&self, id: Uuid, property: Option<Uuid>) -> Facts {
         let user = users::by_id(&self.db, id).await.unwrap();
         let caller = Caller::Token {

@@ -160,7 +160,7 @@ impl CsvRows {
 pub struct CsvDays {
     /// The days of the window that the rows count.
     pub window: DateRange,
-    /// Those of the comparison window.
+    /// The days of the comparison window that the rows count.
     pub compare_window: Option<DateRange>,
     /// The last day with final numbers.
     pub last_final_date: NaiveDate,

@@ -156,7 +156,7 @@ pub struct BillingPeriod {
 pub struct Usage {
     /// Tracked properties.
     pub tracked_properties: UsageCount,
-    /// Members: grants made to other users, also those that are not accepted yet.
+    /// Members: grants made to other users, also grants that are not accepted yet.
     pub team_grants: UsageCount,
     /// Active share links of all tracked properties together, and how many they can have: 100 each.
     pub share_links: UsageCount,

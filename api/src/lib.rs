@@ -64,7 +64,7 @@ macro_rules! tags {
 }
 
 tags! {
-    /// Sites that a user has connected, and the selection of those that are tracked.
+    /// Sites that a user has connected, and the selection of tracked ones.
     Properties = properties::{PropertiesApi, PropertiesRoutes};
     /// Analyses of a property's search data.
     Analytics = analytics::{AnalyticsApi, AnalyticsRoutes};

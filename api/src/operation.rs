@@ -155,7 +155,7 @@ pub fn all() -> &'static [Operation] {
     &TABLE
 }
 
-/// Returns the operations at the concrete `path`. A literal segment wins over a name, whatever the method, as in the router.
+/// Returns the operations at the concrete `path`. A literal segment wins over a name, for every method, as in the router.
 pub fn at(path: &str) -> impl Iterator<Item = &'static Operation> {
     let fewest_names = TABLE.iter().filter_map(|operation| operation.matches(path)).min();
     TABLE.iter().filter(move |operation| fewest_names.is_some() && operation.matches(path) == fewest_names)

@@ -1,4 +1,4 @@
-//! Sites that a user has connected, and the selection of those that are tracked.
+//! Sites that a user has connected, and the selection of tracked ones.
 
 use macros::api_trait;
 use poem_openapi::{Enum, Object};
@@ -12,7 +12,7 @@ use crate::{
     security::Caller,
 };
 
-/// Sites that a user has connected, and the selection of those that are tracked.
+/// Sites that a user has connected, and the selection of tracked ones.
 #[api_trait(tag = Properties, routes = PropertiesRoutes)]
 pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
@@ -217,7 +217,7 @@ pub struct Headline {
     pub window: DateRange,
     /// Metrics of these days.
     pub current: Metrics,
-    /// Metrics of the same number of days before them; absent if those are older than the search engine's history.
+    /// Metrics of the same number of days before them; absent if they are older than the search engine's history.
     pub previous: Option<Metrics>,
     /// Reason why `previous` is absent.
     #[oai(validator(max_length = 200))]

@@ -112,7 +112,7 @@ impl Scopes {
 pub struct Granted {
     /// The scopes that the token was issued for.
     pub asked: Scopes,
-    /// Those of them that the person allows the client now.
+    /// The scopes that the person allows the client now.
     pub allowed: Scopes,
 }
 

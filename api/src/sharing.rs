@@ -82,7 +82,7 @@ pub trait SharingApi: Send + Sync + 'static {
 pub struct ShareLink {
     /// The link's id.
     pub id: Uuid,
-    /// Name, visible to those who manage the link and to those who open it.
+    /// Name, visible to people who manage the link or open it.
     #[oai(validator(min_length = 1, max_length = 100))]
     pub name: Option<String>,
     /// Secret token in the public link; only for callers who may manage links. It opens all of `getSharedPerformance`, tables and
@@ -111,7 +111,7 @@ pub struct ShareLink {
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct ShareLinkInput {
-    /// Name, visible to those who open the link.
+    /// Name, visible to people who open the link.
     #[oai(validator(
         min_length = 1,
         max_length = 100,

@@ -207,7 +207,7 @@ pub struct RefusedSite {
 pub struct SearchAccountFailure {
     /// Time of the failure.
     pub at: Timestamp,
-    /// The failure in words. `hint` says what to do, if something must be done.
+    /// The failure in words. `hint` has the way out, if somebody must act.
     #[oai(validator(max_length = 300))]
     pub message: String,
 }

@@ -17,7 +17,7 @@ use crate::{
 pub trait TagsApi: Send + Sync + 'static {
     /// Replace a property's tags
     ///
-    /// Sets the caller's tags on the property to exactly those listed. The change is all or nothing. Other users' tags
+    /// Sets the caller's tags on the property to exactly the listed ones. The change is all or nothing. Other users' tags
     /// are unchanged.
     #[post("/api/properties/{id}/tags")]
     #[idempotency(ignored)]
@@ -53,7 +53,7 @@ pub trait TagsApi: Send + Sync + 'static {
 
     /// Rename or reorder a tag
     ///
-    /// A partial update, although it is a PUT: takes `name`, `order` or both, and what is absent stays. With `order`, the tags between its old and its new position move up
+    /// A partial update, although it is a PUT: takes `name`, `order` or both, and absent fields stay. With `order`, the tags between its old and its new position move up
     /// or down.
     #[put("/api/tags/{id}")]
     #[id(Tag)]

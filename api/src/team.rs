@@ -35,7 +35,7 @@ pub trait TeamApi: Send + Sync + 'static {
     ///
     /// Covers the named properties, or all of the caller's properties, including later ones. The grant takes effect
     /// when a user whose identity provider has verified this e-mail address signs in. It takes effect at once if the
-    /// address was verified within the last seven days. Only the owner of a property can grant it, whatever the plan. No e-mail is sent, and the answer does not reveal if there is
+    /// address was verified within the last seven days. Only the owner of a property can grant it, under every plan. No e-mail is sent, and the answer does not reveal if there is
     /// such a user. One grant per address; you cannot invite yourself. At most 500 grants per user.
     #[post("/api/team")]
     #[plan(Team)]
@@ -63,7 +63,7 @@ pub trait TeamApi: Send + Sync + 'static {
     /// Revoke a grant
     ///
     /// Takes effect with the next request. The member's share links are revoked. A caller can also revoke a grant that
-    /// they received, and so leave, whatever their plan.
+    /// they received, and so leave, under every plan.
     #[delete("/api/team/{memberId}")]
     #[idempotency(ignored)]
     #[errors(PreconditionFailed)]
@@ -74,7 +74,7 @@ pub trait TeamApi: Send + Sync + 'static {
 /// Parameters of the list of grants.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct TeamListParams {
-    /// Lists the grants made to the caller instead of those that the caller made.
+    /// Lists the grants made to the caller instead of the grants that the caller made.
     #[param(default = "false", example = "true")]
     pub received: bool,
     /// The page of the list.

@@ -109,7 +109,7 @@ fn mistakes_in_releases_are_refused() {
 }
 
 #[test]
-fn requests_go_up_in_the_order_of_the_changes_and_answers_come_down_in_the_reverse() {
+fn requests_pass_changes_in_order_and_answers_in_reverse() {
     let versions = Versions::new(&[FIRST, SECOND, THIRD]).expect("the releases are valid");
     for (pin, operation, up, down) in [
         (0, "createTag", json!(["a", "b", "c"]), json!(["undo c", "undo a"])),

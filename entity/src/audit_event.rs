@@ -10,13 +10,13 @@ pub struct Model {
     /// `UUIDv7`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Id of the user whose trail it is: the owner of what was changed.
+    /// Id of the user whose trail it is: the owner of the changed record.
     pub owner_id: Uuid,
     /// Id of the user who acted; `None` once that user is deleted.
     pub actor_id: Option<Uuid>,
     /// The name of the action, as the API has it.
     pub action: String,
-    /// The name of what was changed.
+    /// The name of the changed record.
     #[sea_orm(column_type = "Text", nullable)]
     pub what: Option<String>,
     /// Id of the property that it belongs to.

@@ -1,4 +1,4 @@
-//! Refusals: clients of another's issuer that a user no longer lets act for them.
+//! Refusals: clients of an external issuer that may no longer act for a user.
 
 use sea_orm::entity::prelude::*;
 

@@ -35,7 +35,7 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Entity {
-    /// Deletes what is remembered of a person and a client, so that the person is asked again.
+    /// Deletes the consents of a person to a client, so that the person is asked again.
     #[must_use]
     pub fn forget(subject: &str, client_id: &str) -> DeleteMany<Self> {
         Self::forget_all(subject).filter(Column::ClientId.eq(client_id))
@@ -54,7 +54,7 @@ impl Entity {
         of_pair.col_expr(Column::Allows, Expr::value(allows))
     }
 
-    /// Deletes what is remembered of a client, so that everybody is asked again.
+    /// Deletes all consents to a client, so that everybody is asked again.
     #[must_use]
     pub fn forget_client(client_id: &str) -> DeleteMany<Self> {
         Self::delete_many().filter(Column::ClientId.eq(client_id))

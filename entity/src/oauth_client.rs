@@ -1,4 +1,4 @@
-//! Clients of the embedded issuer: those that registered (RFC 7591), and those that an operator added.
+//! Clients of the embedded issuer: registered ones (RFC 7591), and ones that an operator added.
 
 use sea_orm::entity::prelude::*;
 

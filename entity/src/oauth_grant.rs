@@ -26,7 +26,7 @@ pub struct Model {
     pub created_at: DateTimeUtc,
     /// Time when the last token of the grant expires.
     pub expires_at: DateTimeUtc,
-    /// SHA-256 of what its refresh tokens have in common, lower-case hex, if it has any.
+    /// SHA-256 of the family of its refresh tokens, lower-case hex, if it has any.
     pub refresh_family: Option<String>,
     /// Time when the grant was revoked, if it was.
     pub ended_at: Option<DateTimeUtc>,

@@ -86,7 +86,7 @@ async fn issuer_session(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     index(manager, "issuer_session", &["subject"]).await
 }
 
-/// What a person has allowed a client at one of its addresses.
+/// The consents of people to clients, by address.
 async fn consent(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let consent = Table::create()
         .table("consent")
@@ -189,7 +189,7 @@ async fn session(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     index(manager, "session", &["issuer_session_id"]).await
 }
 
-/// What is refused although it has not expired: a token, or all tokens of a grant or of a person.
+/// Revocations before expiry: of a token, or of all tokens of a grant or of a person.
 async fn revocation(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let revocation = Table::create()
         .table("revocation")

@@ -30,7 +30,7 @@ pub struct Resealed {
     pub key_file: Option<PathBuf>,
 }
 
-/// Replaces the key of stored secrets. With a configured key, seals again what `secrets.previous_key` sealed.
+/// Replaces the key of stored secrets. With a configured key, reseals the values of `secrets.previous_key`.
 ///
 /// # Errors
 /// Another process uses the key or serves the file, or a value cannot be opened. Nothing is changed then.
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_rotation_that_is_killed_between_two_steps_loses_nothing_and_is_finished_later() {
+    async fn a_killed_rotation_loses_nothing_and_can_be_finished() {
         for steps in 0..=3 {
             let folder = Folder::new(None).await;
             let key = folder.text();

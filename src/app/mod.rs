@@ -154,7 +154,7 @@ impl Service {
         self.close_database().await;
     }
 
-    /// Deletes what has expired, and tries again to revoke what could not be revoked. A running service does so every 15 minutes.
+    /// Deletes expired rows, and tries again to revoke waiting grants. A running service does so every 15 minutes.
     pub async fn sweep(&self) {
         self.sweeper.sweep().await;
     }

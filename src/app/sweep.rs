@@ -1,4 +1,4 @@
-//! Deletes expired rows and what remains of them, revokes what could not be revoked at once, and replaces old signing keys, periodically.
+//! Deletes expired rows and their remains, revokes waiting grants, and replaces old signing keys, periodically.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
 /// The time between two sweeps.
 const EVERY: Duration = Duration::from_mins(15);
 
-/// Everything that is swept. docs/PRIVACY.md names what each sweep keeps for how long.
+/// Everything that is swept. docs/PRIVACY.md names how long each sweep keeps its rows.
 #[derive(Clone)]
 pub(super) struct Sweeper {
     app: Arc<App>,

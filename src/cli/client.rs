@@ -26,7 +26,7 @@ pub enum ClientCommand {
         #[arg(long)]
         no_refresh: bool,
     },
-    /// List the clients that operators added and those that registered.
+    /// List the added and the registered clients.
     List,
     /// Remove a client and end all access that people gave it.
     Remove {

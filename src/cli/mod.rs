@@ -35,7 +35,7 @@ pub struct Cli {
 /// The commands of `sightline`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the service (also what runs with no command).
+    /// Run the service. This is the default command.
     Serve,
     /// Sign in at the server at `base_url` and print an access token.
     Login(Login),

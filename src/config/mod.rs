@@ -229,7 +229,7 @@ pub struct Mcp {
 pub struct Secrets {
     /// 64 hex digits. Defaults to a key that is generated once and stored in the data folder.
     pub key: Option<Secret>,
-    /// The key before the current one. It only opens what is not resealed yet.
+    /// The key before the current one. It only opens values that are not resealed yet.
     pub previous_key: Option<Secret>,
 }
 

@@ -113,7 +113,7 @@ fn record<T: ToJSON + ParseFromJSON + Send + Sync>(data: T, etag: fn(&T) -> &str
 }
 
 impl App {
-    /// Begins a change of the caller's own records, or of those of the property in the path. It is committed together with the
+    /// Begins a change of the caller's own records, or of the records of the property in the path. It is committed together with the
     /// answer.
     async fn change<By: Author>(&self, caller: &Caller) -> Result<Change<By>, ApiError> {
         let unit: Arc<UnitOfWork> = caller.get()?;

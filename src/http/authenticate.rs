@@ -128,7 +128,7 @@ impl Authenticate {
         }
     }
 
-    /// Counts requests with a share link by its token and its reader, and limits those in flight by its token.
+    /// Counts requests with a share link by its token and its reader, and limits the requests in flight by its token.
     fn count_share_reader(&self, request: &mut Request) {
         let path = request.uri().path();
         let token = operation::of(request).and_then(|operation| operation.value("token", path)).unwrap_or_default();

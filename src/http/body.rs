@@ -172,7 +172,7 @@ impl Bodies {
         ApiError::invalid("body", &format!("must begin to arrive within {first} seconds, and end within {whole}"))
     }
 
-    /// Takes the permit of one step from the network's and from those of all.
+    /// Takes the permit of one step from the network and from the whole.
     fn step(&self, own: &Arc<Semaphore>, headers: &HeaderMap) -> Result<[OwnedSemaphorePermit; 2], ApiError> {
         let permit = |of: &Arc<Semaphore>| of.clone().try_acquire_owned().map_err(|_| too_many_bodies());
         let own = permit(own)?;
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn callers_with_a_known_token_have_memory_when_strangers_have_taken_theirs() {
+    async fn strangers_cannot_take_the_memory_of_known_tokens() {
         let bodies = bodies(Deadlines::default());
         let client = client(length(), &bodies);
         let _of_strangers = take(&bodies.all, MAX_STEPS);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bodies_that_are_waited_for_take_places_of_their_network_and_no_memory() {
+    async fn awaited_bodies_take_places_of_their_network_and_no_memory() {
         let hour = Duration::from_hours(1);
         let bodies = bodies(Deadlines { first_byte: hour, body: hour, ..Deadlines::default() });
         let client = client(length(), &bodies);

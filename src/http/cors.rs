@@ -21,7 +21,7 @@ const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Accept, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-API-Version, X-Correlation-Id, \
      MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID, *",
 );
-/// The headers of answers that scripts may read, beside those that every script may read.
+/// The headers of answers that scripts may read, beside the safelisted ones.
 const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static(
     "Allow, Content-Disposition, Deprecation, ETag, Idempotency-Replayed, Idempotency-Storage, Link, Location, Retry-After, Sunset, \
      WWW-Authenticate, X-API-Version, X-Correlation-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, \

@@ -1,4 +1,4 @@
-//! Ends requests that take too long, before a proxy in front gives them up and the work goes on for nobody.
+//! Ends requests that take too long, before a proxy in front gives them up and the work continues for nobody.
 
 use std::{
     io,

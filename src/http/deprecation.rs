@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn other_operations_say_nothing_and_no_successor_is_deprecated_itself() {
+    fn only_deprecated_operations_announce_a_successor() {
         for operation in operation::all() {
             let mut headers = HeaderMap::new();
             tell(operation, operation.path, false, "https://s.example", &mut headers);

@@ -200,7 +200,7 @@ impl Shared {
             .boxed()
     }
 
-    /// Wraps the layers around the tool endpoint, and those of operations around the operations that it calls.
+    /// Wraps the layers around the tool endpoint, and the layers of operations around the operations that it calls.
     fn tools(&self, tools: Tools) -> BoxEndpoint<'static> {
         let (authenticate, origins) = (Arc::new(tools.authenticate), tools.origins);
         let (caller, address) = (authenticate.clone(), Arc::<str>::from(tools.address));

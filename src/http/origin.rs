@@ -11,7 +11,7 @@ use pages::own_host;
 use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 use url::Url;
 
-/// The pages that may call the tool endpoint: the service's own, on loopback every one there, and those that the operator lists.
+/// The pages that may call the tool endpoint: the service's own, on loopback every one there, and the operator's list.
 #[derive(Debug, Clone)]
 pub struct OwnOrigins {
     /// The root of the tool endpoint.

@@ -8,7 +8,7 @@ use poem::{Endpoint, IntoResponse, Request, Response, Result};
 
 use super::operation;
 
-/// The layer that refuses query parameters that the operation does not take. It adds those that the operation ignores to the
+/// The layer that refuses query parameters that the operation does not take. It adds the ones that the operation ignores to the
 /// request, for `meta.ignored`.
 ///
 /// # Errors

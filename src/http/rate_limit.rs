@@ -48,7 +48,7 @@ struct ByAddress {
     kind: &'static str,
     /// The rate, unless the requests are not counted.
     rate: Option<Rate>,
-    /// True if answers tell what is left. Answers that shared caches keep for others do not.
+    /// True if answers tell the remaining requests. Answers that shared caches keep for others do not.
     is_told: bool,
 }
 
@@ -109,7 +109,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     }
 }
 
-/// The layer that tells the state of the address's limit on answers that no limit has counted: those to `OPTIONS`, and refusals before
+/// The layer that tells the state of the address's limit on answers that no limit has counted: answers to `OPTIONS`, and refusals before
 /// the caller is known.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The layers of the tool endpoint, and those between a tool and the operation that it calls.
+//! The layers of the tool endpoint, and the layers between a tool and its operation.
 //!
 //! A tool calls an operation through the layers that a request for the operation passes: the same rights, plans, transactions, errors
 //! and metrics hold. Only the request to the endpoint counts for the rate limit.

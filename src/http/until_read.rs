@@ -18,7 +18,7 @@ pub fn until_read<T: Send + Sync + Unpin + 'static>(mut response: Response, held
     response
 }
 
-/// A body that drops what it holds, and what makes it, when its end has been read.
+/// A body that drops its contents and its source when its end has been read.
 struct Unread<T> {
     rest: Option<(BoxBody<Bytes, io::Error>, T)>,
 }

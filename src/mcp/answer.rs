@@ -105,7 +105,7 @@ impl<'a> Given<'a> {
         Said { text, bytes: structured.to_string().len(), structured, left_out }
     }
 
-    /// Cuts each list after `rows` rows, and those that the operation does not bound after as many as were asked for.
+    /// Cuts each list after `rows` rows, and lists that the operation does not bound after the requested number.
     fn cut(&self, rows: usize) -> (Value, Vec<Cut>) {
         let mut answer = self.answer.clone();
         let is_bounded = |place: &str| !self.tool.rows.cut.contains(&place);

@@ -35,7 +35,7 @@ pub fn clean_text(text: &str) -> String {
     }
     let mark = format!("… [cut from {length} characters]");
     let kept: String = shown.chars().take(LONGEST - mark.chars().count()).collect();
-    // A joiner at the end of what is kept joins nothing.
+    // A joiner at the end of the kept text joins nothing.
     plain_text::clean(&kept) + &mark
 }
 

@@ -45,7 +45,7 @@ fn comparisons() -> Vec<String> {
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
-/// Returns the `names` that `typed` fits: first those that begin with it, then those that contain it. Upper and lower case are equal.
+/// Returns the `names` that `typed` fits: first the names that begin with it, then the ones that contain it. Upper and lower case are equal.
 fn fitting(names: Vec<String>, typed: &str) -> CompletionInfo {
     let typed = typed.trim().to_lowercase();
     let (first, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name.to_lowercase().starts_with(&typed));

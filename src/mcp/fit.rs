@@ -32,7 +32,7 @@ impl Cut {
     }
 }
 
-/// Cuts each list after as many rows as `most` gives for its place. Returns those that were longer.
+/// Cuts each list after as many rows as `most` gives for its place. Returns the lists that were longer.
 pub fn cut(answer: &mut Value, most: &dyn Fn(&str) -> usize) -> Vec<Cut> {
     let mut cutter = Cutter { most, cuts: BTreeMap::new(), removed: BTreeMap::new() };
     for (pointer, place) in [("/data", "data"), ("/meta/suggestions", "meta.suggestions")] {
@@ -148,7 +148,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Counts rows that were removed, and those of the lists in them.
+    /// Counts removed rows, and the rows of the lists in them.
     fn count(&mut self, rows: &[Value], place: &str) {
         let counted = self.removed.entry(coverage_of(place)).or_default();
         counted.rows += i64::try_from(rows.len()).unwrap_or(i64::MAX);

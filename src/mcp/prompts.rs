@@ -190,7 +190,7 @@ mod tests {
             let named = job.steps.split(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
             let mut known = 0;
             for word in named.filter(|word| word.contains('_') && !word.starts_with("previous_")) {
-                assert!(tools.iter().any(|tool| tool.name == word), "{}: {word} is no tool", job.name);
+                assert!(tools.iter().any(|tool| tool.name == word), "{}: {word} is not a tool", job.name);
                 known += 1;
             }
             assert!(known >= 2, "{}", job.name);

@@ -1,4 +1,4 @@
-//! Makes the result of a tool call that was refused: what is wrong, and the way out.
+//! Makes the result of a tool call that was refused: the reason and the way out.
 
 use api::error::{ApiError, ErrorBody};
 use common::plain_text;
@@ -10,7 +10,7 @@ use super::{answer::meta, state::State};
 /// The field of `_meta` that holds a refusal for programs.
 const REFUSAL: &str = "sightline/error";
 
-/// Returns the result of a call that was refused: what is wrong, and the way out.
+/// Returns the result of a call that was refused: the reason and the way out.
 #[must_use]
 pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
     let body = cleaned(refusal);
@@ -31,7 +31,7 @@ pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error, state)))
 }
 
-/// Returns what a refusal says. A hint is a sentence of the service that may quote what others wrote, so it is cleaned; it keeps its
+/// Returns the texts of a refusal. A hint is a sentence of the service that may quote what others wrote, so it is cleaned; it keeps its
 /// length, because it lists what is allowed.
 #[must_use]
 pub fn cleaned(refusal: &ApiError) -> ErrorBody {

@@ -1,4 +1,4 @@
-//! Rounds the figures of an answer to what a person reads. The answer of the operation keeps them as they were computed.
+//! Rounds the figures of an answer for readers. The answer of the operation keeps them as they were computed.
 
 use serde_json::{Map, Number, Value};
 
@@ -25,7 +25,7 @@ pub fn rounded(value: Value) -> Value {
     walk(value, None)
 }
 
-/// Rounds `value`. `decimals` holds for all of it, whatever the names of its fields.
+/// Rounds `value`. `decimals` holds for all fields of it.
 fn walk(value: Value, decimals: Option<i32>) -> Value {
     match value {
         Value::Number(number) => Value::Number(round(number, decimals.unwrap_or(COARSE))),
@@ -47,7 +47,7 @@ fn walk(value: Value, decimals: Option<i32>) -> Value {
     }
 }
 
-/// Makes the changes of rounded metrics those of the figures that a reader sees: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
+/// Computes the changes of rounded metrics from the rounded figures: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
 fn agree(fields: &mut Map<String, Value>) {
     for (name, decimals) in [("ctr", FINE), ("position", COARSE)] {
         // A headline has its metrics in a field of their own.

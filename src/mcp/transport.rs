@@ -188,7 +188,7 @@ fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
         })
         .collect();
     let accepts = |names: &[&str]| types.iter().any(|media_type| names.contains(&media_type.as_str()));
-    // `*/*` is what tools send that know nothing of events.
+    // Clients without events send `*/*`.
     let (takes_json, takes_events) = (accepts(&[JSON, "application/*", "*/*"]), accepts(&[EVENTS, "text/*"]));
     match (takes_json, takes_events) {
         (true, _) => Some((Form::Json, takes_events)),
@@ -197,7 +197,7 @@ fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
     }
 }
 
-/// Converts the SDK's response. What it says in plain text is said in the form of the protocol.
+/// Converts the SDK's response. Its plain-text errors get the form of the protocol.
 async fn answer(
     response: http::Response<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>,
     id: &Value,

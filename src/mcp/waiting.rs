@@ -65,7 +65,7 @@ pub async fn answered<T>(
 }
 
 /// Waits for `answer`, and reports every second that it is still under way if the client gave a token and takes events. A report is sent
-/// before the answer is looked at again, so none follows the answer.
+/// before the answer is polled again, so none follows the answer.
 async fn reported<T>(context: &RequestContext<RoleServer>, outer: &Parts, answer: impl Future<Output = T>) -> T {
     let token = context.meta.get_progress_token().filter(|_| outer.extensions.get::<TakesEvents>().is_some());
     let Some(token) = token else { return answer.await };

@@ -85,8 +85,8 @@ impl Open {
         Ok(Place { network, number, open: self.clone(), close })
     }
 
-    /// Closes the connection that is idle longest, of the network with most connections that has an idle one. Connections of trusted proxies
-    /// come last. Returns false if no connection is idle.
+    /// Closes the longest idle connection of the network with most connections among the networks with an idle one. Connections of
+    /// trusted proxies come last. Returns false if no connection is idle.
     pub(super) fn make_room(&self) -> bool {
         let mut connections = self.connections();
         let mut networks: Vec<_> = connections.by_network.iter().collect();

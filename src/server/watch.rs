@@ -349,6 +349,6 @@ mod tests {
         );
         drop((unread, read));
         watch.received(after(start, 40));
-        assert_eq!(watch.overdue(after(start, 74), &Deadlines::default()), None, "a ping is no head");
+        assert_eq!(watch.overdue(after(start, 74), &Deadlines::default()), None, "a ping is not a head");
     }
 }

@@ -112,7 +112,7 @@ fn name(action: AuditAction) -> String {
     name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// Returns up to `limit` events before the event `before`, latest first: those of the user's own trail, and those of others' trails
+/// Returns up to `limit` events before the event `before`, latest first: events of the user's own trail, and events of others' trails
 /// that name the user or, if it is given, the address.
 pub async fn about(
     db: &impl ConnectionTrait,
@@ -157,7 +157,7 @@ fn to_api(row: Model, user_id: Uuid, actors: &Authors) -> Result<AuditEvent, Err
     })
 }
 
-/// Deletes events that are too old, and those beyond the number that is kept of a trail. Returns the number of deleted rows.
+/// Deletes events that are too old, and events beyond the maximum of a trail. Returns the number of deleted rows.
 pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, DbErr> {
     let old = Entity::delete_many().filter(Column::At.lt(now - KEEP)).exec(db).await?.rows_affected;
     let sql = "DELETE FROM audit_event WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER \

@@ -19,7 +19,7 @@ use crate::{
     error::Error,
 };
 
-/// Counts what a person has, in one statement. A link to a property that is not tracked opens nothing.
+/// Counts a person's things, in one statement. A link to a property that is not tracked opens nothing.
 const USED: &str = "SELECT (SELECT count(*) FROM property p WHERE p.user_id = $1 AND p.tracked) AS tracked, \
      (SELECT count(*) FROM team_grant g WHERE g.owner_id = $1) AS grants, \
      (SELECT count(*) FROM share_link k JOIN property p ON p.id = k.property_id WHERE p.user_id = $1 AND p.tracked \
@@ -34,7 +34,7 @@ pub fn catalogue(config: &Config) -> Vec<Plan> {
     plans::catalogue(config).map(|(plan, terms)| offer(config, plan, terms)).into()
 }
 
-/// Returns the subscription of a person and what is used of its limits. `requests` is the state of the person's rate limit.
+/// Returns the subscription of a person and the use of its limits. `requests` is the state of the person's rate limit.
 pub async fn summary(
     db: &impl ConnectionTrait,
     config: &Config,

@@ -1,7 +1,7 @@
 //! Changes to the service's own records.
 //!
 //! A [`Change`] carries everything that a write needs beside its input. A [`Member`] authorises changes of the member's own
-//! records, and a [`PropertyAccess`] those of a property's records. The reader of a share link has neither.
+//! records, and a [`PropertyAccess`] changes of a property's records. The reader of a share link has neither.
 
 use std::sync::Arc;
 
@@ -43,12 +43,12 @@ pub fn etag(row: &impl Serialize) -> String {
     let mut hash = Sha256::new();
     // Writing to a digest cannot fail, and no row has keys that JSON cannot represent.
     let written = serde_json::to_writer(&mut hash, row);
-    debug_assert!(written.is_ok(), "a row that is no JSON: {written:?}");
+    debug_assert!(written.is_ok(), "a row that is not JSON: {written:?}");
     format!("\"{}\"", opaque_tag_of(hash))
 }
 
 impl IfMatch {
-    /// Fails if the header was sent and does not name the current state of `row`. What follows a dot in a tag is not of the state.
+    /// Fails if the header was sent and does not name the current state of `row`. The part after a dot in a tag is not part of the state.
     /// Weak tags never match. A tag without quotes is invalid.
     pub fn check(&self, row: &impl Serialize) -> Result<(), Error> {
         let current = etag(row);
@@ -126,7 +126,7 @@ impl<By: Author> Change<By> {
         self.random.id(self.now)
     }
 
-    /// Notes in the audit trail what is changed.
+    /// Notes the change in the audit trail.
     ///
     /// # Errors
     /// The database cannot answer.

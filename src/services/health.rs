@@ -23,7 +23,7 @@ const LIVE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The maximum age of a complete check.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(2);
 
-/// The age at which nothing is known of a dependency any more: a check before the last one and the time of a check.
+/// The age at which a dependency's status becomes unknown: a check before the last one and the time of a check.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::seconds(5);
 
 /// A result and its time.
@@ -59,7 +59,7 @@ impl HealthCheck {
         Ok(self.summary())
     }
 
-    /// Returns what is known within half a second, even if a dependency keeps the check waiting.
+    /// Returns the known status within half a second, even if a dependency keeps the check waiting.
     pub async fn soon(&self) -> Health {
         let _ = timeout(LIVE_TIMEOUT, self.recent()).await;
         self.summary()
@@ -104,7 +104,7 @@ impl HealthCheck {
         let since = last.filter(|last| last.status == status).map_or(now.into(), |last| last.since);
         let hint = (name == DependencyName::Redis).then(|| REDIS_UNUSED.to_owned());
         known.push((now, DependencyHealth { name, status, hint, latency_ms, since }));
-        // The order in which they answer must not show.
+        // The output must not depend on the order of the answers.
         known.sort_by_key(|(_, dependency)| dependency.name);
     }
 

@@ -152,7 +152,7 @@ fn context(id: &Uuid) -> String {
     format!("{TABLE}/{id}")
 }
 
-/// Revokes the links made under a grant, except those for the `kept` properties, for which the grant still allows making links.
+/// Revokes the links made under a grant, except for the `kept` properties, where the grant still allows making links.
 pub async fn revoke_made_under(
     tx: &DatabaseTransaction,
     grant_id: Uuid,

@@ -183,7 +183,7 @@ fn failure(at: DateTime<Utc>, kind: FailureKind) -> SearchAccountFailure {
     SearchAccountFailure { at: at.into(), message: message.to_owned() }
 }
 
-/// Returns the features that clients may show: those of the person's plan that work, and those of this deployment.
+/// Returns the features that clients may show: working ones of the person's plan, and the deployment's.
 #[must_use]
 pub fn feature_flags(config: &Config, member: &Member) -> FeatureFlags {
     let features = member.entitlement.usable();

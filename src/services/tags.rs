@@ -1,6 +1,6 @@
 //! Tags: each person's own labels on properties, in the person's own order.
 //!
-//! Positions count from 0 without gaps. Adding or removing a tag moves those after it.
+//! Positions count from 0 without gaps. Adding or removing a tag moves the later ones.
 
 use std::{collections::HashSet, ops::RangeInclusive};
 
@@ -143,7 +143,7 @@ pub async fn properties(
     Ok(tagged)
 }
 
-/// Sets the properties of a tag to exactly those given, or changes nothing.
+/// Sets the properties of a tag to exactly the given ones, or changes nothing.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the tag is not the person's; [`Error::NoSuch`] if the person cannot see one of the properties.
@@ -163,7 +163,7 @@ pub async fn replace_properties(
     self::properties(change.tx(), config, &change.by, id, change.now).await
 }
 
-/// Sets the caller's tags on a property to exactly those given, or changes nothing.
+/// Sets the caller's tags on a property to exactly the given ones, or changes nothing.
 ///
 /// # Errors
 /// [`Error::NoSuch`] if one of the tags is not the caller's.

@@ -43,7 +43,7 @@ pub async fn list(db: &impl ConnectionTrait, member: &Member) -> Result<Vec<Team
     Ok(rows.into_iter().map(|row| to_api(row, &mut named)).collect())
 }
 
-/// Returns the grants that others made to a person, oldest first, with details of those others. Returns none for an unverified
+/// Returns the grants that others made to a person, oldest first, with details of the givers. Returns none for an unverified
 /// address, because anyone could claim it.
 pub async fn received(db: &impl ConnectionTrait, member: &Member, now: DateTime<Utc>) -> Result<Vec<TeamGrant>, Error> {
     let Some(email_key) = verified_email_key(&member.user, now) else { return Ok(Vec::new()) };

@@ -138,7 +138,7 @@ impl BrowserSignIn {
         Ok(response)
     }
 
-    /// Responds to the callback. The first callback of an attempt uses it up and removes the cookie, whatever the result, so
+    /// Responds to the callback. The first callback of an attempt uses it up and removes the cookie, with any result, so
     /// an attempt makes at most one request to the issuer. A callback of another attempt does not affect the current one.
     async fn come_back(&self, request: &Request, answer: Answer) -> Response {
         let attempted = match self.remembered(request) {
@@ -266,7 +266,7 @@ fn page(error: &SignInError, return_to: &str) -> Response {
              once more.",
         ),
         SignInError::Failed(_) => {
-            (StatusCode::BAD_GATEWAY, "The sign-in failed", "The place where you sign in gave an unexpected answer.")
+            (StatusCode::BAD_GATEWAY, "The sign-in failed", "The issuer gave an unexpected answer.")
         }
         SignInError::Database(_) => {
             (StatusCode::INTERNAL_SERVER_ERROR, "An unexpected error occurred", "Please try again in a few seconds.")

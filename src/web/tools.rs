@@ -9,7 +9,7 @@ use poem::{
 
 use super::documentation;
 
-/// Returns the page that explains the tool endpoint at `address`. Its status is what the protocol demands for `GET`.
+/// Returns the page that explains the tool endpoint at `address`. Its status is the protocol's for `GET`.
 #[must_use]
 pub fn page(address: &str) -> Response {
     let mut response = Page::new("An address for assistants").status(StatusCode::METHOD_NOT_ALLOWED).render(&html! {

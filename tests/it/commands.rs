@@ -1,4 +1,4 @@
-//! Tests of the `sightline` command without a configured database: it uses `SQLite`, whatever the suite runs on.
+//! Tests of the `sightline` command without a configured database: it always uses `SQLite`.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
@@ -312,7 +312,7 @@ async fn one_process_serves_a_file_and_sees_commits_of_commands() {
     assert_eq!(again.terminate().0, Some(0), "the file is free again");
 }
 
-/// The lock belongs to the file, whatever it is called, and is taken before the file is changed.
+/// The lock belongs to the file, under any name, and is taken before the file is changed.
 #[test]
 fn a_file_with_several_names_is_served_once() {
     let folder = TempDir::new().unwrap();

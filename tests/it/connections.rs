@@ -209,7 +209,7 @@ async fn one_address_has_so_many_connections_and_others_are_served() {
 }
 
 #[tokio::test]
-async fn when_there_are_too_many_an_idle_connection_of_the_greediest_address_gives_way() {
+async fn the_idle_connection_of_the_greediest_address_gives_way() {
     let app = TestApp::start(|config| config.connections.max = 5).await;
     let (mut greedy, mut modest) = (Vec::new(), connect_from(&app, [127, 0, 0, 6]).await);
     assert!(is_served(&mut modest).await);
@@ -245,7 +245,7 @@ async fn a_trusted_proxy_may_have_more_connections() {
 }
 
 #[tokio::test]
-async fn bodies_that_never_come_leave_connections_of_a_proxy_to_other_clients() {
+async fn missing_bodies_leave_a_proxys_connections_to_other_clients() {
     const WAITING: usize = 64;
     let app = TestApp::start(|config| {
         config.connections.max = WAITING + 6;

@@ -110,7 +110,7 @@ async fn a_cookie_never_counts_for_a_page_of_another_origin() {
 /// Another page of the same site, such as one at another port, gets the browser's cookies. It can neither read the answer to a cookie nor
 /// find it in the browser's cache.
 #[tokio::test]
-async fn an_answer_to_a_cookie_is_granted_to_no_page_and_kept_by_no_cache() {
+async fn an_answer_to_a_cookie_has_no_cors_grant_and_is_not_stored() {
     let app = TestApp::start(|_| {}).await;
     let (browser, owner) = (Browser::signed_in(&app, "owner").await, app.actor("owner").await);
     let base = app.service.base_url.clone();

@@ -133,7 +133,7 @@ async fn one_key_at_two_processes_makes_one_record() {
 }
 
 #[tokio::test]
-async fn writers_outnumber_connections_and_none_waits_for_another_that_waits() {
+async fn more_writers_than_connections_do_not_deadlock() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;

@@ -1,4 +1,4 @@
-//! Tests that the document's examples of analytics responses equal those for the simulated search engine.
+//! Tests that the document's examples of analytics responses equal the answers over the simulated search engine.
 //!
 //! `make examples` writes them again.
 

@@ -169,7 +169,7 @@ async fn while_the_issuer_is_away_its_last_answer_counts_for_a_minute() {
 }
 
 #[tokio::test]
-async fn a_token_that_the_issuer_cannot_judge_keeps_no_other_from_being_judged() {
+async fn a_token_that_the_issuer_cannot_judge_delays_no_other() {
     let asking = Asking::start().await;
     let (Asking { issuer, ann, .. }, bob) = (&asking, asking.person("bob"));
     let answers = [

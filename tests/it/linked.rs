@@ -1,4 +1,4 @@
-//! Tests of what the linker put into the program: of dependencies with known holes, the vulnerable code is not in it.
+//! Tests of the linked program: the vulnerable code of dependencies with known holes is not in it.
 //!
 //! `deny.toml` ignores their advisories for this reason. The program of a test run is linked as a release is: what nobody calls is left out.
 
@@ -26,7 +26,7 @@ fn of<'f>(functions: &'f [String], name: &str) -> Vec<&'f str> {
 #[test]
 fn no_vulnerable_code_of_a_dependency_is_linked() {
     let functions = functions();
-    assert!(!of(&functions, "poem_openapi").is_empty(), "the names are read, and those of libraries are among them");
+    assert!(!of(&functions, "poem_openapi").is_empty(), "the names are read, names of libraries included");
     assert_eq!(of(&functions, "quick_xml"), [] as [&str; 0], "RUSTSEC-2026-0194 and -0195: its parser of XML");
 
     let rsa = of(&functions, "rsa");

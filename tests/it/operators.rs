@@ -1,4 +1,4 @@
-//! Tests of what operators change: the key of stored secrets, the signing key, clients, and who may register one.
+//! Tests of operators' commands: the key of stored secrets, the signing key, clients, and who may register one.
 
 use std::{
     fs,

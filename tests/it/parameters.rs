@@ -130,7 +130,7 @@ async fn conventional_parameters_without_effect_are_listed_or_refused() {
                 let hint = refused(&owner, &operation, &path, name).await;
                 assert_eq!(
                     hint,
-                    format!("{name}: means nothing to this operation; leave it out"),
+                    format!("{name}: has no effect on this operation; leave it out"),
                     "{}",
                     operation.id()
                 );

@@ -52,7 +52,7 @@ async fn grants_to_an_address_end_a_week_after_a_token_last_stated_it() {
     app.hand.advance(TimeDelta::days(7) - TimeDelta::seconds(1));
     assert_eq!(sees("openid").await, granted);
     app.hand.advance(TimeDelta::seconds(1));
-    assert_eq!(sees("openid").await, Vec::<String>::new(), "nobody has vouched for the address for a week");
+    assert_eq!(sees("openid").await, Vec::<String>::new(), "no token has stated the address for a week");
     let editor = with_scope(base, "editor", "openid profile").await;
     editor.get(&format!("/api/properties/{}/annotations", granted[0])).await.expect(404);
     assert_eq!(sees("openid email").await, granted, "the issuer vouches for it again");

@@ -1,4 +1,4 @@
-//! Tests of a restart on the same data folder. The database is `SQLite`, whatever the suite runs on.
+//! Tests of a restart on the same data folder. The database is always `SQLite`.
 
 use std::{fs, net::SocketAddr, path::Path};
 

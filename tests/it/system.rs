@@ -73,7 +73,7 @@ async fn health_says_that_another_issuer_is_away_although_its_metadata_is_known(
 }
 
 #[tokio::test]
-async fn an_engine_that_answers_with_errors_is_degraded_and_a_silent_one_unavailable() {
+async fn an_engine_with_errors_is_degraded_and_a_silent_one_unavailable() {
     let mut app = TestApp::start(|_| {}).await;
     let anonymous = app.anonymous();
     let engine = async |app: &TestApp| {
@@ -155,11 +155,7 @@ async fn the_health_of_a_search_account_names_the_last_success_and_the_last_erro
         app.hand.advance(TimeDelta::minutes(1));
         account().await
     };
-    assert_eq!(
-        (&still["status"], &still["since"]),
-        (&ill["status"], &ill["since"]),
-        "the state is that of a minute ago"
-    );
+    assert_eq!((&still["status"], &still["since"]), (&ill["status"], &ill["since"]), "the state is a minute old");
     let listed = owner.get("/api/integrations/status").await.expect(200).json;
     assert_eq!(listed["data"]["searchAccounts"][0]["since"], ill["since"]);
     let said = ill["lastError"]["message"].as_str().unwrap();

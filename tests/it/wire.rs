@@ -1,4 +1,4 @@
-//! Tests of requests that no HTTP library sends: those that two servers read differently, and frames that only cost.
+//! Tests of requests that no HTTP library sends: ambiguous ones, and frames that only cost.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn answered(bytes: &[u8]) -> String {
 /// A proxy in front could take what follows for a part of the first request, and the service for a request of its own, or the other way
 /// round. So nothing that follows is answered.
 #[tokio::test]
-async fn a_request_that_could_be_read_in_two_ways_is_the_last_of_its_connection() {
+async fn an_ambiguous_request_is_the_last_of_its_connection() {
     let forms = [
         ("Content-Length: 6\r\nTransfer-Encoding: chunked", "0\r\n\r\n"),
         ("Transfer-Encoding: chunked\r\nContent-Length: 500", "0\r\n\r\n"),

@@ -57,7 +57,7 @@ pub struct CannibalizationAnswer {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct Cannibalization {
-    /// Queries analysed: those with both a row of their own and known pages.
+    /// Queries analysed: queries with both a row of their own and known pages.
     pub queries_analysed: u64,
     /// Queries that match in the comparison window, by the same thresholds and conditions on metrics; absent without one. Those of
     /// the window are `meta.coverage.queries.rowsMatched`.
@@ -83,7 +83,7 @@ pub struct CannibalizedQuery {
     pub page_clicks: u64,
     /// Sum of impressions over all its pages, counted `byPage`; the denominator of every share.
     pub page_impressions: u64,
-    /// Pages that appeared for the query, including those below the thresholds.
+    /// Pages that appeared for the query, including pages below the thresholds.
     pub pages_known: u64,
     /// Concentration: the sum of the squared impression shares of all its pages; 1 for a single page.
     #[oai(validator(minimum(value = "0"), maximum(value = "1")))]

@@ -37,7 +37,7 @@ pub struct CountriesTimeseriesParams {
     /// The periods of the series.
     #[param(flatten)]
     pub series: SeriesParams,
-    /// Number of countries with a series of their own: those with the most clicks. All others are summed in `other`.
+    /// Number of countries with a series of their own: the largest by clicks. All others are summed in `other`.
     #[param(default = "5", example = "5")]
     pub top: Whole<1, 25>,
 }

@@ -55,7 +55,7 @@ pub struct Explanation {
     /// Branded and non-branded queries; absent without branded keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brand: Option<ExplainedBrand>,
-    /// By search query. The remainder is anonymised queries, queries beyond the cap, and those with the presence `unknown`.
+    /// By search query. The remainder is anonymised queries, queries beyond the cap, and queries with the presence `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queries: Option<ExplainedTable>,
     /// By page URL, counted `byPage`.
@@ -129,7 +129,7 @@ pub struct BrandChange {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct ExplainedTable {
-    /// Sum of the effects of all rows whose change is known. Its demand differs from that of the whole where the mix of rows
+    /// Sum of the effects of all rows whose change is known. Its demand differs from the whole's where the mix of rows
     /// has changed.
     pub effects: Effects,
     /// Rows with more clicks than before.
@@ -159,7 +159,7 @@ pub struct ExplainedTable {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct Contributors {
-    /// Sum of the changes of all these rows, including those not listed.
+    /// Sum of the changes of all these rows, including unlisted ones.
     pub clicks_change: i64,
     /// The largest changes first, then by key.
     #[oai(validator(max_items = 100))]

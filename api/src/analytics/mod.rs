@@ -165,7 +165,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
 
     /// Breakdown by country
     ///
-    /// Returns each country's metrics, with those of the comparison window if there is one.
+    /// Returns each country's metrics, and its metrics in the comparison window if there is one.
     #[get("/api/properties/{id}/countries")]
     #[etag(Weak)]
     #[errors(
@@ -225,7 +225,7 @@ pub trait AnalyticsApi: Send + Sync + 'static {
     /// Returns the rows of one table of the performance answer, in the same order. Columns: `key`, `clicks`,
     /// `impressions`, `ctr`, `position`; with a comparison window also `previousClicks`, `previousImpressions`,
     /// `previousCtr`, `previousPosition`, `changeClicks`, `changeImpressions`, `changeCtr`, `changePosition`, `presence`. A change
-    /// is the metric minus its previous one; a window that lacks the row counts as no clicks and no impressions, and the change of an
+    /// is the metric minus its previous one; a window without the row counts as no clicks and no impressions, and the change of an
     /// `unknown` row is empty. An undefined value is an empty cell. Keys are always quoted. A part of one that a spreadsheet
     /// would run as a formula (`=`, `+`, `-`, `@` in front, or behind a semicolon, a tab or a line end) has a leading apostrophe.
     ///

@@ -16,10 +16,10 @@ pub struct AnswerMeta {
     /// The comparison window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare_window: Option<DateRange>,
-    /// Names of what the question refers to by id; absent without any, and on share links.
+    /// Names of the records that the question refers to by id; absent without any, and on share links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
-    /// Dates that were not taken as they were sent: those a day ahead of the search engine's today.
+    /// Adjusted dates: dates a day ahead of the search engine's today.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 4))]
     pub adjusted: Option<Vec<Adjustment>>,
@@ -39,13 +39,13 @@ pub struct AnswerMeta {
     pub cached_at: Timestamp,
     /// Shows if there was data to analyse.
     pub status: AnalysisStatus,
-    /// Facts about the windows that make the numbers mean something else than they seem to; absent without any.
+    /// Facts about the windows that make the numbers misleading; absent without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 100))]
     pub warnings: Option<Vec<Warning>>,
 }
 
-/// A date that was not taken as it was sent.
+/// A date that was adjusted.
 #[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
 pub struct Adjustment {
     /// The parameter.
@@ -57,7 +57,7 @@ pub struct Adjustment {
     pub taken: NaiveDate,
 }
 
-/// Names of what a question refers to by id.
+/// Names of the records that a question refers to by id.
 #[derive(Debug, Clone, PartialEq, Eq, Object, Serialize)]
 #[oai(skip_serializing_if_is_none)]
 pub struct Labels {
@@ -88,7 +88,7 @@ pub struct AnswerDays {
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
 pub struct WindowDays {
-    /// Number of days that the window's metrics count: with a comparison those that are compared, else final days, and with
+    /// Number of days that the window's metrics count: with a comparison the compared days, else final days, and with
     /// `dataState=all` the others, too.
     pub counted: u32,
     /// Days of the window that are not final yet.
@@ -134,7 +134,7 @@ pub struct Period {
 /// Coverage of an analysis of queries.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct QueryCoverage {
-    /// Coverage of the query rows: those that were analysed, and those that the answer lists, if it lists any.
+    /// Coverage of the query rows: the analysed ones, and the ones that the answer lists, if any.
     pub queries: TableCoverage,
 }
 

@@ -25,7 +25,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     /// Branded keywords of a property
     ///
     /// Ordered by keyword. A query is branded when it contains a keyword between word boundaries, ignoring case. `suggest=true` adds
-    /// terms to look at, each with what the queries say of it. If queries cannot be read, these are from the name of the site alone.
+    /// terms to look at, each with its evidence from the queries. If queries cannot be read, these are from the name of the site alone.
     #[get("/api/properties/{id}/branded-keywords")]
     #[scope(SearchRead)]
     async fn list_property_branded_keywords(
@@ -50,7 +50,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
 
     /// Preview of branded keywords
     ///
-    /// Stores nothing. Counts web search in the last 28 final days as it would be if the property also had these keywords. Takes the
+    /// Stores nothing. Counts web search in the last 28 final days as if the property also had these keywords. Takes the
     /// body of `createPropertyBrandedKeywords`, and is refused for the same reasons.
     #[post("/api/properties/{id}/branded-keywords/preview")]
     #[idempotency(ignored)]

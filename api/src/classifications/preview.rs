@@ -1,11 +1,11 @@
-//! Previews: what a classification would match.
+//! Previews: the matches of a classification before it is saved.
 
 use poem_openapi::Object;
 
 use super::ClassificationCondition;
 use crate::{analytics::AnswerMeta, models::Metrics};
 
-/// A segment or a topic cluster to preview: the body of the write, of which the conditions alone count.
+/// A segment or a topic cluster to preview: the body of the write. Only its conditions count.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct ClassificationPreviewInput {

@@ -38,7 +38,7 @@ pub struct BrandedKeywordsMeta {
     /// Place of the page in the list.
     #[oai(flatten)]
     pub list: ListMeta,
-    /// Terms to look at, those with the most clicks first. No keyword of the property finds them. Absent unless asked for.
+    /// Terms to look at, the most clicks first. No keyword of the property finds them. Absent unless asked for.
     #[oai(validator(max_items = 20))]
     pub suggestions: Option<Vec<BrandSuggestion>>,
     /// Queries that were read for suggestions; absent if none could be read.
@@ -54,7 +54,7 @@ pub struct Unread {
     /// Stable error code for programs.
     #[oai(validator(max_length = 64, pattern = "^[a-z][a-z0-9_]*$"))]
     pub code: String,
-    /// Advice on what to do.
+    /// The way out.
     #[oai(validator(max_length = 2000))]
     pub hint: Option<String>,
 }

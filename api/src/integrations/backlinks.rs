@@ -19,7 +19,7 @@ pub struct BacklinksParams {
     /// Status of the links and domains to return. The summary always counts live links.
     #[param(default = "live", example = "live")]
     pub status: BacklinkStatus,
-    /// Number of links and of domains to skip. Provider B has no pages: what is skipped is paid for, and `offset` and `limit`
+    /// Number of links and of domains to skip. Provider B has no pages: skipped rows are paid for, and `offset` and `limit`
     /// together are at most 1,000.
     #[param(default = "0", example = "0")]
     pub offset: Whole<0, 20_000>,

@@ -85,7 +85,7 @@ pub struct TableCoverage {
     /// True if reading reached the fetch ceiling in a window whose rows the list has, so there may be more rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_rows_capped: Option<bool>,
-    /// True if rows that match follow those shown: a larger offset or limit shows them.
+    /// True if more rows match than are shown: a larger offset or limit shows them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
     /// False if rows that could not be read might be before or among the rows shown: the list was cut, which the search engine

@@ -68,7 +68,7 @@ impl Ignored {
     }
 }
 
-/// Judges the names of a query string. Returns those that the operation ignores.
+/// Judges the names of a query string. Returns the names that the operation ignores.
 ///
 /// # Errors
 /// `invalid_request` for a name that is neither a parameter of the operation nor ignored. The hint has the parameter that was meant,
@@ -83,7 +83,7 @@ pub fn judge(operation: &Operation, query: &str) -> Result<Ignored, ApiError> {
         let convention = CONVENTIONS.into_iter().find(|convention| *convention == name);
         match convention {
             Some(convention) if operation.question.is_some() => ignored.0.push(convention),
-            Some(_) => return Err(ApiError::invalid(name, "means nothing to this operation; leave it out")),
+            Some(_) => return Err(ApiError::invalid(name, "has no effect on this operation; leave it out")),
             None if name == DRY_RUN => return Err(no_dry_run(operation)),
             None => return Err(misspelt(name, &known)),
         }
@@ -162,7 +162,7 @@ mod tests {
             (performance, "sope=all&%73cope=all", "sope: not a parameter here; did you mean scope?"),
             (performance, "socpe=all", "socpe: not a parameter here; did you mean scope?"),
             (performance, "=", "query string: a parameter has no name; leave it out"),
-            (export, "scope=all", "scope: means nothing to this operation; leave it out"),
+            (export, "scope=all", "scope: has no effect on this operation; leave it out"),
             ("/api/tags/x", "page=2", "page: not a parameter here; this operation takes no query parameters"),
             ("/api/properties", "day=7", "day: not a parameter here; did you mean days?"),
         ] {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn conventions_that_mean_nothing_are_ignored_where_the_answer_can_say_so() {
+    fn conventional_parameters_are_ignored_where_the_answer_lists_them() {
         assert_eq!(
             judged("/api/properties/x/countries", "scope=x&queryLimit=1&limit=2"),
             Ok(vec!["queryLimit", "scope"])

@@ -21,7 +21,7 @@ pub struct AuditEvent {
     /// Name or e-mail address of that user, if it is another one.
     #[oai(validator(max_length = 320))]
     pub actor_name: Option<String>,
-    /// Name of what was changed.
+    /// Name of the changed record.
     #[oai(validator(max_length = 4096))]
     pub what: Option<String>,
     /// Id of the property that it belongs to.

@@ -111,7 +111,7 @@ pub struct PersonalData {
     pub application_refusals: Vec<ApplicationRefusal>,
     /// Responses stored for idempotent retries, at most 24 hours.
     pub stored_replays: Vec<ReplayRecord>,
-    /// The user's audit trail of the last 90 days, and what others' trails say of the user, latest first.
+    /// The user's audit trail of the last 90 days, and the events about the user in others' trails, latest first.
     pub audit_trail: Vec<AuditEvent>,
 }
 
@@ -272,7 +272,7 @@ pub struct PropertyRecords {
     pub segments: Vec<Segment>,
     /// Topic clusters of queries.
     pub topic_clusters: Vec<TopicCluster>,
-    /// Share links, also those that are revoked or have expired.
+    /// Share links, also revoked and expired ones.
     pub share_links: Vec<ShareLinkRecord>,
 }
 

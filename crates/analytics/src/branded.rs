@@ -1,8 +1,8 @@
 //! The branded split with the anonymised remainder.
 //!
 //! Three readings without row grouping: all traffic, queries that match the brand expression, and identified queries that do
-//! not. A query filter excludes anonymised queries, so `anonymised = total − branded − nonBranded` holds whatever the row
-//! caps are. A negative result becomes 0, because the three responses may be of different times. A share of identified
+//! not. A query filter excludes anonymised queries, so `anonymised = total − branded − nonBranded` holds under any row
+//! caps. A negative result becomes 0, because the three responses may be of different times. A share of identified
 //! clicks alone would overstate the brand.
 
 use std::collections::BTreeMap;

@@ -33,7 +33,7 @@ pub fn to_api(metrics: &Metrics) -> ApiMetrics {
     }
 }
 
-/// The metrics of a whole question, and those of the comparison window.
+/// The metrics of a whole question, in the window and in the comparison window.
 #[must_use]
 pub fn totals(current: &Metrics, previous: Option<&Metrics>) -> Totals {
     let now = to_api(current);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_a_query_is_the_one_with_the_most_impressions_then_clicks_then_by_url() {
+    fn the_page_of_a_query_has_the_most_impressions() {
         let row = |clicks, impressions| Metrics::of_row(clicks, impressions, Some(8.0));
         let found = opportunities([("shoes", row(0.0, 500.0))], &Curve::published(), &DEFAULTS, None);
         let (small, large, clicked) = (row(9.0, 10.0), row(1.0, 90.0), row(2.0, 90.0));

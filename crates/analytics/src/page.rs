@@ -85,7 +85,7 @@ impl Page {
     #[must_use]
     pub fn shown<T>(&self, found: &Found<T>, clicks: f64, capped: bool, previous_capped: bool) -> Shown {
         let filtered = !self.filters.0.is_empty();
-        // The search engine cuts lists by clicks, and rows that were cut belong before those of the comparison window.
+        // The search engine cuts lists by clicks, and rows that were cut belong before the comparison window's.
         let by_clicks = Sort { by: SortBy::Metric(Metric::Clicks), descending: true };
         let other_order = self.sort.is_some_and(|sort| sort != by_clicks) || found.beyond;
         let exact = !(capped && (filtered || other_order))
@@ -315,7 +315,7 @@ mod tests {
             let mut backwards = rows.clone();
             backwards.reverse();
             if sort.is_some() {
-                prop_assert_eq!(keys(&page(sort, filters, 0, 1_000), &backwards), whole, "whatever the order that they came in");
+                prop_assert_eq!(keys(&page(sort, filters, 0, 1_000), &backwards), whole, "in any order of input");
             }
         }
     }

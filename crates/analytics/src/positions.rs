@@ -1,7 +1,7 @@
 //! Queries by position: buckets, their sums, and the visibility index.
 //!
 //! Buckets apply to the raw impression-weighted average, never to a rounded one: (0,3], (3,10], (10,20], (20,∞). The bounds
-//! are those that rank trackers use for position distributions.
+//! are the ones that rank trackers use for position distributions.
 //!
 //! `index = 100 × Σ(impressions × C(position)) ÷ Σ(impressions × C(1))`, where C is the published CTR curve
 //! ([`Curve::published`]). Rank trackers define visibility as the sum of CTR at the rank × search volume, divided by the

@@ -1,7 +1,7 @@
 //! The traffic that a classification would match, and the rest.
 //!
 //! Three readings without row grouping: all traffic, the matched part and, for classifications of queries, the part whose query
-//! is known. `unmatched = known − matched` and `anonymised = total − known`, whatever the row caps are; every page is known. A
+//! is known. `unmatched = known − matched` and `anonymised = total − known`, under any row caps; every page is known. A
 //! negative remainder becomes 0, because the readings may be of different times.
 
 use api::classifications::{ClassificationPreview, MatchedPart, MatchedRow, RemainingPart};

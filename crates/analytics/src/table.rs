@@ -2,7 +2,7 @@
 //!
 //! A missing row is not a row of zeros. Both windows' lists may be truncated at the fetch limit. A key in one list only is
 //! `new` or `lost` if the other list is complete, and `unknown` if it was truncated. The rows of both windows are one list:
-//! those of the window, then those that only the comparison window has. The change of a lost row is minus its clicks then.
+//! the window's rows, then the rows that only the comparison window has. The change of a lost row is minus its clicks then.
 
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ pub struct Paged {
 }
 
 impl<'r> Sides<'r> {
-    /// The outer join: the rows of the window in its order, then those that only the comparison window has, in theirs.
+    /// The outer join: the rows of the window in its order, then the rows that only the comparison window has, in theirs.
     #[must_use]
     pub fn joined(&self) -> Vec<Place> {
         let previous = self.previous.map_or(&[][..], |previous| previous.rows);
@@ -110,7 +110,7 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// One page in the API's format, with the rows that were read and those shown.
+    /// One page in the API's format, with the rows read and the rows shown.
     #[must_use]
     pub fn table(&self, page: &Page) -> (Vec<TableRow>, Known, Shown) {
         let Paged { places, known, shown } = self.page(page);

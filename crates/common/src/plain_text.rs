@@ -10,7 +10,7 @@ use regex_syntax::{
 /// The longest name, in characters.
 pub const LONGEST_NAME: usize = 100;
 /// The rule of [`plain_name`], for hints.
-pub const PLAIN_NAME: &str = "must be 1 to 100 characters that can be seen; invisible ones and those that turn the direction of text are refused";
+pub const PLAIN_NAME: &str = "must be 1 to 100 characters that can be seen; invisible ones and ones that change the direction of text are refused";
 
 /// Invisible characters, in the syntax of regular expressions: characters that are ignored where they cannot be drawn, marks of format and
 /// direction, controls, and the blank Braille pattern. Marks before numbers are drawn.
@@ -62,7 +62,7 @@ fn is_emoji(letter: char) -> bool {
     SET.has(letter)
 }
 
-/// Returns the text on one line, without what nobody sees. Joiners stay within words and emoji, because many scripts need them, and so
+/// Returns the text on one line, without invisible characters. Joiners stay within words and emoji, because many scripts need them, and so
 /// does the variation selector of an emoji. Cleaning a clean text changes nothing.
 #[must_use]
 pub fn clean(text: &str) -> String {

@@ -46,7 +46,7 @@ impl Secrets {
         Self { cipher: XChaCha20Poly1305::new(&key.into()), previous: None, digests, random, _in_use: None }
     }
 
-    /// Also decrypts what `key` sealed. Nothing is sealed with it.
+    /// Also decrypts values that `key` sealed. Nothing is sealed with it.
     #[must_use]
     pub fn with_previous(self, key: Option<Key>) -> Self {
         Self { previous: key.map(|key| XChaCha20Poly1305::new(&key.into())), ..self }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_was_bound_to_its_table_is_bound_to_its_row_when_it_is_resealed() {
+    fn resealing_binds_a_value_to_its_row() {
         let secrets = Secrets::new([7; 32], Random::seeded(1));
         let sealed = secrets.seal(b"token", "table");
         assert!(secrets.open(&sealed, "table/1").is_err());

@@ -91,7 +91,7 @@ pub fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item 
 /// The value of `WWW-Authenticate` for a 401 or 403 about a token.
 ///
 /// `metadata` is the URL of the protected-resource metadata of the called API. Without credentials there is no `error` (RFC
-/// 6750 section 3.1). `scope` is what a client should ask for.
+/// 6750 section 3.1). `scope` names the scopes that a client should ask for.
 #[must_use]
 pub fn challenge(metadata: &str, error: Option<&str>, scope: Option<&str>) -> String {
     let error = error.map(|error| format!("error=\"{error}\""));

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_departure_is_kept_as_long_as_tokens_are_accepted_and_outlives_a_new_secrets_key() {
+    async fn a_departure_outlives_old_tokens_and_a_new_secrets_key() {
         let (db, random) = (database().await, Random::seeded(1));
         let old = Secrets::new([7; 32], random.clone());
         let departures = Departures::open(&db, &old, &random).await.unwrap();

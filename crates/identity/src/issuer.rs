@@ -87,7 +87,7 @@ impl Issuer {
         }
     }
 
-    /// Returns whether the issuer's document is right now, whatever is cached, or `None` if the issuer does not answer at all.
+    /// Returns whether the issuer's document is right now, regardless of the cache, or `None` if the issuer does not answer at all.
     pub async fn is_well(&self) -> Option<bool> {
         let address = self.document_address();
         let response = self.send(&address).await.ok()?;

@@ -36,7 +36,7 @@ pub enum SignInError {
     #[error(transparent)]
     IssuerUnavailable(#[from] IssuerUnavailable),
     /// The person deleted their data after they last proved to the issuer who they are.
-    #[error("the person has left since they last proved who they are")]
+    #[error("the person has left since the last sign-in")]
     Left,
     /// The issuer's response is invalid.
     #[error("{0}")]
@@ -52,7 +52,7 @@ pub struct Redeemed {
     pub claims: Claims,
     /// The issuer's session (`sid`), if it is named by a UUID.
     pub issuer_session: Option<Uuid>,
-    /// The person's address, whether or not the issuer vouches for it.
+    /// The person's address, verified or not.
     pub address: Option<StatedAddress>,
     /// The time when the person last proved to the issuer who they are, if it says so.
     pub proven_at: Option<DateTime<Utc>>,

@@ -164,7 +164,7 @@ impl Sessions {
         Ok(Some(found.hash))
     }
 
-    /// Ends every session of a person but those of one browser, whose cookie values have the hashes `kept`: here and at the embedded
+    /// Ends every session of a person except one browser's, whose cookie values have the hashes `kept`: here and at the embedded
     /// issuer.
     pub async fn end_others(&self, holder: Holder<'_>, kept: (&str, Option<&str>)) -> Result<(), DbErr> {
         let (tx, now) = (database::begin(&self.db).await?, self.clock.now());

@@ -1,4 +1,4 @@
-//! The metadata of a client (RFC 7591), and what it may say. The same rules hold for registrations, for operators and for
+//! The metadata of a client (RFC 7591), and its rules. The same rules hold for registrations, for operators and for
 //! metadata documents.
 
 use common::plain_text::plain_name;
@@ -114,7 +114,7 @@ fn grant_types(metadata: &Metadata) -> Result<Vec<String>, BadMetadata> {
 fn name(name: Option<String>) -> Result<Option<String>, BadMetadata> {
     let Some(name) = name.filter(|name| !name.trim().is_empty()) else { return Ok(None) };
     let plain = plain_name(&name).ok_or_else(|| {
-        bad("client_name: must be 1 to 100 characters that can be seen; invisible ones and those that turn the direction of text are refused.")
+        bad("client_name: must be 1 to 100 characters that can be seen; invisible ones and ones that change the direction of text are refused.")
     })?;
     Ok(Some(plain.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! Clients: three built-in ones, stored ones, and those that their metadata document describes. All are public (no secret).
+//! Clients: three built-in ones, stored ones, and ones with a metadata document. All are public (no secret).
 
 use common::addresses::ClientAddress;
 use entity::oauth_client;
@@ -40,7 +40,7 @@ impl Client {
         self.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, requested))
     }
 
-    /// The host that vouches for the client, with its port if it has one of its own. `None` for a client without a metadata
+    /// The host of the client's metadata document, with its port if it is not the default. `None` for a client without a metadata
     /// document, for which nobody vouches. People must see it: unlike the name, it cannot be chosen freely.
     #[must_use]
     pub fn host(&self) -> Option<&str> {

@@ -21,7 +21,7 @@ use super::{
 pub(super) struct Question {
     /// The scopes of the client in the API, if the person allows everything.
     pub rights: Scopes,
-    /// True if it gets tokens for the REST API, false if it gets those for the tool endpoint only.
+    /// True if it gets tokens for the REST API, false if for the tool endpoint only.
     pub opens_api: bool,
     /// The choices that make a difference.
     pub choices: Vec<Allowance>,
@@ -40,7 +40,7 @@ impl Question {
 }
 
 impl IdentityProvider {
-    /// Returns what the person is asked about the client that asks for this.
+    /// Returns the question to the person about this client and scope.
     pub(super) async fn question(
         &self,
         subject: &str,
@@ -58,7 +58,7 @@ impl IdentityProvider {
         })
     }
 
-    /// Returns what the person has allowed the client before, at this address.
+    /// Returns the person's earlier consent to the client, at this address.
     pub(super) async fn consent(&self, subject: &str, to: &ReturnAddress) -> Result<Option<Model>, DbErr> {
         at(subject, to).one(&self.db).await
     }

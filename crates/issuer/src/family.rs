@@ -22,7 +22,7 @@ impl Family {
         token.split_once(SEPARATOR).map(|(family, _)| Self(family.to_owned()))
     }
 
-    /// Returns what is stored of it.
+    /// Returns its stored form.
     pub fn hash(&self) -> String {
         sha256_hex(&self.0)
     }

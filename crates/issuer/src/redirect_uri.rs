@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_consent_counts_for_every_port_of_a_loopback_address_and_for_nothing_else() {
+    fn a_consent_covers_every_port_of_its_loopback_address_only() {
         for (uri, address) in [
             ("http://127.0.0.1:7777/cb", "http://127.0.0.1/cb"),
             ("http://127.0.0.1/cb", "http://127.0.0.1/cb"),

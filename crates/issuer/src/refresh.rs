@@ -43,7 +43,7 @@ impl IdentityProvider {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
-        // Settings, invitations and what another provider says of the person may have changed.
+        // Settings, invitations and the provider's statement about the person may have changed.
         if self.person(&grant.subject).await?.is_none() {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());

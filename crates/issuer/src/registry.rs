@@ -82,7 +82,7 @@ pub async fn list(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<Vec<L
     Ok(rows.into_iter().map(listed).collect())
 }
 
-/// Removes a client, ends the grants to it, and forgets that people allowed it. Returns the number of grants. Those to the client
+/// Removes a client, ends the grants to it, and forgets that people allowed it. Returns the number of grants. Grants to the client
 /// of a metadata document end in the same way; the document itself belongs to somebody else, and people are asked again.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub async fn remove(db: &DatabaseConnection, id: &str, now: DateTime<Utc>) -> Re
     let forgotten = consent::Entity::forget_client(id).exec(&tx).await?.rows_affected;
     if deleted == 0 && forgotten == 0 && given.is_empty() {
         tx.rollback().await?;
-        return Err(Error::refused(format!("client: none has the id {id:?}; `sightline client list` shows them")));
+        return Err(Error::refused(format!("client: no client has the id {id:?}; `sightline client list` prints all")));
     }
     for grant in &given {
         grants::end(&tx, grant, now).await?;

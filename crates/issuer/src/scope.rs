@@ -31,20 +31,20 @@ pub(super) fn rights(scope: &str) -> Scopes {
     Scopes::asked(scope.split(' '))
 }
 
-/// `scope` with `rights` in place of what it names of the API's scopes.
+/// `scope` with `rights` in place of the API's scopes in it.
 pub(super) fn with_rights(scope: &str, rights: Scopes) -> String {
     let identity = IDENTITY.into_iter().filter(|one| has(scope, one));
     identity.chain(rights.words()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether what was allowed for `known`, whose rights are all named, includes what `asked` means.
+/// Returns whether the scopes of `known`, which are all named, include the ones that `asked` means.
 pub(super) fn includes(known: &str, asked: &str) -> bool {
     let asked = with_rights(asked, rights(asked));
     asked.split(' ').all(|one| has(known, one))
 }
 
 /// Returns the scope of a token within a grant for `granted`, if the client asks for `asked`. `None` if that is more. A client that
-/// names none of the API's scopes keeps those of the grant.
+/// names none of the API's scopes keeps the grant's.
 pub(super) fn narrowed(granted: &str, asked: &str) -> Option<String> {
     let parsed = parse(asked)?.join(" ");
     if parsed.is_empty() {

@@ -55,7 +55,7 @@ impl IdentityProvider {
         Ok(deleted + self.forget_unused_consents(now).await?)
     }
 
-    /// Deletes consents to stored clients that are not stored any more.
+    /// Deletes consents to stored clients that no longer exist.
     async fn forget_clients_that_are_gone(&self) -> Result<u64, DbErr> {
         let stored = Query::select().column(oauth_client::Column::Id).from(oauth_client::Entity).to_owned();
         let gone = consent::Entity::delete_many()

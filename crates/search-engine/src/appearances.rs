@@ -1,6 +1,6 @@
 //! The search appearances of a site: their names, and which of them occur together.
 //!
-//! One visit can have several search appearances, or none. The search engine has no list of all names, but it lists those that a
+//! One visit can have several search appearances, or none. The search engine has no list of all names, but it lists the names that a
 //! site had in a window.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::error::SearchEngineError;
 
-/// At this number of accounts, those without a request for [`FORGOTTEN_AFTER`] are dropped.
+/// At this number of accounts, accounts without a request for [`FORGOTTEN_AFTER`] are dropped.
 const MANY: usize = 10_000;
 
 /// The age of outcomes that may be dropped.
@@ -84,12 +84,12 @@ impl Outcomes {
         }
     }
 
-    /// Returns what is known of an account.
+    /// Returns the last outcomes of an account.
     pub fn of(&self, account: Uuid) -> LastOutcomes {
         self.lock().get(&account).copied().unwrap_or_default()
     }
 
-    /// Drops what is known of an account.
+    /// Drops the outcomes of an account.
     pub fn forget(&self, account: Uuid) {
         self.lock().remove(&account);
     }

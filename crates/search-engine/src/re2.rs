@@ -83,7 +83,7 @@ impl Visitor for Subset {
                 GroupKind::NonCapturing(set) => flags(set),
                 GroupKind::CaptureName { starts_with_p: false, .. } => Err("name groups as (?P<name>…)".to_owned()),
                 GroupKind::CaptureName { name, .. } if !is_plain(&name.name) => {
-                    Err("group names are of letters, digits and _".to_owned())
+                    Err("group names are letters, digits and _".to_owned())
                 }
                 _ => Ok(()),
             },
@@ -95,7 +95,7 @@ impl Visitor for Subset {
                 | AssertionKind::EndText
                 | AssertionKind::WordBoundary
                 | AssertionKind::NotWordBoundary => Ok(()),
-                _ => Err("of the word assertions only \\b and \\B are known".to_owned()),
+                _ => Err("only the word assertions \\b and \\B are known".to_owned()),
             },
             Ast::ClassUnicode(class) => unicode(class),
             Ast::Repetition(repetition) => self.enter(repetition),
@@ -142,7 +142,7 @@ fn flags(flags: &Flags) -> Result<(), String> {
     if flags.items.iter().all(|item| known(&item.kind)) {
         return Ok(());
     }
-    Err("of the flags only i, m, s and U are known".to_owned())
+    Err("only the flags i, m, s and U are known".to_owned())
 }
 
 fn literal(found: &ast::Literal) -> Result<(), String> {
@@ -167,7 +167,7 @@ fn unicode(class: &ClassUnicode) -> Result<(), String> {
         }
         ClassUnicodeKind::NamedValue { .. } => false,
     };
-    if known { Ok(()) } else { Err("of the \\p classes only short categories and scripts are known".to_owned()) }
+    if known { Ok(()) } else { Err("only short categories and scripts are known after \\p".to_owned()) }
 }
 
 impl Subset {

@@ -36,7 +36,7 @@ const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 /// Days before today that may not be final.
 const UNSETTLED_DAYS: i64 = 3;
 
-/// A request in flight. It ends when nobody waits for it any more.
+/// A request in flight. It ends when nobody waits for it.
 struct Running {
     outcome: Shared<BoxFuture<'static, Result<Arc<Reading>, SearchEngineError>>>,
     task: AbortHandle,
@@ -72,7 +72,7 @@ impl Flight {
     }
 }
 
-/// Removes a reading from those in flight when it ends, successfully or not, even if callers still wait for it. A later question
+/// Removes a reading from the map when it ends, successfully or not, even if callers still wait for it. A later question
 /// must not receive a failed reading. One that ended unfinished may have been replaced already.
 struct Landing {
     key: (Lane, String),
@@ -111,9 +111,9 @@ impl Request {
 
     /// Returns the daily series whose sum equals the totals that this requests. If that series is cached or in flight, no
     /// request for totals is made. The search engine counts by day, so the days of a window neither overlap nor leave
-    /// anything out, whatever the filters and the aggregation. [`Reading::total`] checks that the sum is exact.
+    /// anything out, under any filters and aggregation. [`Reading::total`] checks that the sum is exact.
     ///
-    /// Returns `None` if some days are not final, because those change between two requests. Rows of another grouping do not
+    /// Returns `None` if some days are not final, because they change between two requests. Rows of another grouping do not
     /// add up to the totals: queries omit the anonymised ones, pages count each URL, search appearances overlap, and lists
     /// are truncated.
     fn by_day(&self) -> Option<Self> {
@@ -166,7 +166,7 @@ impl Reader {
         &self.engine
     }
 
-    /// Drops all readings of an account, also those in flight when they arrive, and what the client keeps of it.
+    /// Drops all readings of an account, also readings in flight when they arrive, and the client's notes about it.
     pub fn forget_account(&self, account: Uuid) {
         *self.drops.lock().unwrap_or_else(PoisonError::into_inner).entry(account).or_default() += 1;
         let start = prefix(account);

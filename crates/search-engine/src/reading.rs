@@ -141,7 +141,7 @@ pub fn added<'r>(weighted: impl Iterator<Item = (f64, &'r Reading)>, part: &Part
     Reading { rows, capped, read_at, first_incomplete_date: None }
 }
 
-/// Returns whether more rows than these sorted ones may exist: they reach the cap, or those of one day reach the search
+/// Returns whether more rows than these sorted ones may exist: they reach the cap, or rows of one day reach the search
 /// engine's limit for a day.
 fn is_cut(rows: &[Row], dimensions: &[Dimension], cap: usize) -> bool {
     match dimensions {

@@ -20,7 +20,7 @@ const FIRST_PAUSE: TimeDelta = TimeDelta::minutes(1);
 /// The longest pause.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(1);
 
-/// At this number of entries, those that ended long ago are dropped.
+/// At this number of entries, old ones are dropped.
 const MANY: usize = 10_000;
 
 /// A site that was refused when it was last asked about.

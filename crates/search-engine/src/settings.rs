@@ -1,4 +1,4 @@
-//! The settings of the client, and what it needs of an account.
+//! The settings of the client, and the parts of an account that it needs.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use super::error::SearchEngineError;
 /// Trouble that nobody has met for this long is over.
 const FORGOTTEN_AFTER: TimeDelta = TimeDelta::hours(1);
 
-/// At this number of entries, those that are over are dropped.
+/// At this number of entries, ended ones are dropped.
 const MANY: usize = 10_000;
 
 /// The reason why the search engine gives no data, although the grant is good.
@@ -79,7 +79,7 @@ impl Troubles {
         self.lock().get(&account).copied().filter(|trouble| trouble.until > now)
     }
 
-    /// Drops what is known of an account.
+    /// Drops the trouble of an account.
     pub fn forget(&self, account: Uuid) {
         self.lock().remove(&account);
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_ends_trouble_and_a_list_of_sites_does_not_end_a_quota_of_questions() {
+    fn a_success_ends_trouble_of_its_own_kind() {
         let (troubles, account) = (Troubles::default(), Uuid::from_u128(1));
         let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
         let kind = |at| troubles.of(account, at).map(|trouble| trouble.kind);

@@ -47,7 +47,7 @@ impl Credentials {
         value.to_string().into_bytes()
     }
 
-    /// Reads what [`Credentials::to_bytes`] wrote.
+    /// Reads the bytes of [`Credentials::to_bytes`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(bytes).ok()?;

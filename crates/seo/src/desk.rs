@@ -47,7 +47,7 @@ pub struct Given {
 pub struct Holder {
     /// The stored connection.
     pub connection: Uuid,
-    /// Tells the connection's credentials from those before them.
+    /// Distinguishes the connection's credentials from earlier ones.
     pub version: String,
 }
 
@@ -57,7 +57,7 @@ impl Holder {
     }
 }
 
-/// Keeps account of what was charged and of what a question showed about the credentials.
+/// Keeps account of charges, and of the state of the credentials that a question showed.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Notes the outcome of a question: its charge, or the reason why there is no answer.
@@ -83,7 +83,7 @@ pub struct Desk {
     wait: Duration,
 }
 
-/// Removes a question from those in flight when it ends, whatever its end.
+/// Removes a question from the map when it ends in any way.
 struct Landing {
     key: String,
     in_flight: Arc<Mutex<HashMap<String, Running>>>,
@@ -129,7 +129,7 @@ impl Desk {
         self.cache.usage()
     }
 
-    /// Drops all answers given to a connection, also those under way when they arrive.
+    /// Drops all answers given to a connection, also answers under way when they arrive.
     pub fn forget(&self, connection: Uuid) {
         *lock(&self.drops).entry(connection).or_default() += 1;
         let start = format!("{connection} ");
@@ -142,7 +142,7 @@ impl Desk {
     }
 
     /// Returns the answer from the cache, from an identical question in flight, or from the provider. The question runs in a task
-    /// of its own: it may have been charged, so its answer is kept although nobody waits for it any more.
+    /// of its own: it may have been charged, so its answer is kept although nobody waits for it.
     pub async fn ask(
         &self,
         provider: Name,
@@ -193,7 +193,7 @@ impl Desk {
         task.map(joined).boxed().shared()
     }
 
-    /// Keeps an answer, unless the connection's answers were dropped since there were `drops`, and account of what it cost.
+    /// Keeps an answer, unless the connection's answers were dropped since there were `drops`, and account of its cost.
     async fn settle(
         &self,
         holder: &Holder,

@@ -35,7 +35,7 @@ pub enum Refusal {
     Wrong,
     /// The account must be verified first.
     Unverified,
-    /// The account's plan does not include what was asked for.
+    /// The account's plan does not include the question.
     WithoutPlan,
     /// The provider has blocked the account.
     Blocked,

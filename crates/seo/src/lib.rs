@@ -41,7 +41,7 @@ pub trait Provider: Send + Sync {
     /// Its code of a country.
     fn location_code(&self, country: Country) -> String;
 
-    /// Returns whether it tells searches in one language from those in another.
+    /// Returns whether it distinguishes the language of searches.
     fn has_languages(&self) -> bool;
 
     /// Returns whether it charges monthly volumes apart.
@@ -78,7 +78,7 @@ pub struct Standing {
     pub balance: Option<Amount>,
 }
 
-/// An answer and what it cost.
+/// An answer and its cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paid {
     /// The answer.

@@ -1,4 +1,4 @@
-//! Questions to a provider and what it found, in one shape for both.
+//! Questions to a provider and its findings, in one shape for both providers.
 
 use api::integrations::{BacklinkStatus, SearchIntent};
 use chrono::NaiveDate;
@@ -90,7 +90,7 @@ impl<T> Default for Rows<T> {
     }
 }
 
-/// A keyword with what the provider knows of it.
+/// A keyword with the provider's figures.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Keyword {
     /// The keyword.

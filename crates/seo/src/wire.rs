@@ -20,7 +20,7 @@ const LONGEST_WAIT: u64 = 3_600;
 pub struct Patience {
     /// The time limit of a question about the account.
     pub account: Duration,
-    /// The time limit of a question that costs money. It goes on after nobody waits for it any more, because it may be charged.
+    /// The time limit of a question that costs money. It continues when nobody waits for it, because it may be charged.
     pub question: Duration,
     /// The time for which a person waits for an answer.
     pub wait: Duration,
@@ -52,7 +52,7 @@ pub struct Wire {
 /// The possible cost of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Price {
-    /// Nothing. It can be repeated whatever happened.
+    /// Nothing. It can always be repeated.
     Free,
     /// Money. It is repeated only if nothing was charged.
     Money,

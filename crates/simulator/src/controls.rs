@@ -54,7 +54,7 @@ struct State {
     latency: Duration,
     faults: Vec<Fault>,
     withheld: Vec<String>,
-    /// Texts of the search engine's answers, as JSON, and what stands in their place.
+    /// Texts of the search engine's answers, as JSON, and their replacements.
     planted: Vec<(String, String)>,
     requests: HashMap<Endpoint, u64>,
     draws: HashMap<FaultKind, u64>,

@@ -128,7 +128,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default()))
 }
 
-/// Lets nobody but the user of this process read the file, nor those that `SQLite` makes beside it with the rights of the file. What
+/// Lets nobody but the user of this process read the file, nor the files that `SQLite` makes beside it with the same rights. What
 /// keeps it from doing so is told when the file is opened.
 fn keep_private(options: &SqliteConnectOptions, url: &str) {
     let path = options.get_filename();

@@ -69,7 +69,7 @@ mod tests {
         assert!(places.iter().all(Option::is_some) && in_flight.enter("a").is_none());
         assert!(in_flight.enter("b").is_some());
         drop(places);
-        assert!(lock(&in_flight.counts).is_empty(), "nobody is remembered who has nothing under way");
+        assert!(lock(&in_flight.counts).is_empty(), "callers without requests under way are forgotten");
         assert!(in_flight.enter("a").is_some());
     }
 

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn each_holder_has_places_of_their_own_and_nothing_is_kept_of_the_others() {
+    async fn each_holder_has_places_of_their_own() {
         let places = Places::new(1);
         let (one, other) = ("one", "other");
         let held = places.of(one).try_acquire_owned().unwrap();

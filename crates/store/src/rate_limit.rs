@@ -83,7 +83,7 @@ struct Counters {
 
 /// Requests between two sweeps, which drop callers with a full burst because they need no counter.
 const SWEEP_EVERY: usize = 4096;
-/// Maximum number of callers. Above it, a sweep drops those who used the least of their burst. A flood of new addresses uses
+/// Maximum number of callers. Above it, a sweep drops the callers who used the least of their burst. A flood of new addresses uses
 /// one request each, so callers who exhausted their limit stay.
 const MAX_CALLERS: usize = 200_000;
 
@@ -119,7 +119,7 @@ impl RateLimits {
         }
     }
 
-    /// Returns what `key` has left, and counts nothing.
+    /// Returns the remaining requests of `key`, and counts nothing.
     #[must_use]
     pub fn look(&self, key: &str, rate: Rate) -> Standing {
         let now = self.now();

@@ -1,4 +1,4 @@
-//! Makes what was deleted from a `SQLite` file unreadable in the file.
+//! Makes deleted rows unreadable in a `SQLite` file.
 //!
 //! `SQLite` writes zeros over deleted rows (`secure_delete`). Two copies of them may be left: in the write-ahead log until it is emptied, and
 //! where rows once were that `SQLite` has moved to another page since, until the file is rewritten. `user_version` in the file's header says

@@ -25,7 +25,7 @@ pub struct Place<E: EntityTrait> {
     pub former: Option<&'static str>,
 }
 
-/// Seals every value of a column again that is not under the current key, or not bound to its row. `context` is what the value of a row is bound to.
+/// Seals every value of a column again that is not under the current key, or not bound to its row. `context` binds the value of a row to it.
 /// Returns the number of changed rows.
 ///
 /// # Errors

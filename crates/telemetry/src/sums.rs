@@ -23,7 +23,7 @@ pub enum Unlogged {
     Frequent,
 }
 
-/// The numbers of such requests, by reason. What is left at the end is written when it is dropped.
+/// The numbers of such requests, by reason. The rest is written when it is dropped.
 #[derive(Debug, Default)]
 pub struct Sums {
     counts: [AtomicU64; 3],

@@ -21,7 +21,7 @@ const VARIABLE: &str = "SIGHTLINE_TEST_POSTGRES_URL";
 /// The prefix of the names of all these databases. The start of the run in Unix seconds, its process id and a number follow.
 const PREFIX: &str = "sightline_test_";
 
-/// Age in seconds above which no run needs a database any more.
+/// Age in seconds above which no run needs a database.
 const OLD: i64 = 60 * 60;
 
 /// A database with the full schema and no rows. Dropping this value drops it.

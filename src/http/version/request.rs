@@ -78,7 +78,7 @@ impl Pin {
     }
 }
 
-/// Replaces each tag of a header by what `own` makes of it. Tags without a replacement are left out.
+/// Replaces each tag of a header by the result of `own`. Tags without a replacement are left out.
 fn retag(headers: &mut HeaderMap, name: HeaderName, own: impl Fn(&str) -> Option<String>) {
     let lines = headers.get_all(&name).iter().filter_map(|line| line.to_str().ok());
     let sent = lines.collect::<Vec<_>>().join(",");

@@ -2,7 +2,7 @@
 
 use super::{DEFAULT_ROWS, Dates, Declaration, Rows};
 
-/// The arguments that narrow the traffic, and those that say which days count.
+/// The arguments that narrow the traffic, and the ones that choose the days.
 const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"];
 
 /// The arguments of the tools that show performance.

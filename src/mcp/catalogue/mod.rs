@@ -19,9 +19,9 @@ pub struct Declaration {
     pub description: &'static str,
     /// The id of the operation.
     pub operation: &'static str,
-    /// The query parameters that are arguments, too, besides those of dates and rows.
+    /// The query parameters that are arguments, too, besides dates and rows.
     pub parameters: &'static [&'static str],
-    /// Defaults that differ from those of the operation. A parameter that is not an argument always has its default.
+    /// Defaults that differ from the operation's. A parameter that is not an argument always has its default.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Its dates.
     pub dates: Dates,

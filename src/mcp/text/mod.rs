@@ -34,7 +34,7 @@ pub fn warnings(answer: &Value) -> Option<String> {
     Some(format!("Warnings: {}", warnings.collect::<Vec<_>>().join(" | ")))
 }
 
-/// Writes what the answer covers.
+/// Writes the coverage of the answer.
 fn about(meta: &Map<String, Value>, out: &mut String) {
     if let Some(window) = meta.get("window").and_then(range) {
         line(out, &format!("Window: {window}"));

@@ -51,7 +51,7 @@ fn is_told(name: &str, fields: &Map<String, Value>) -> bool {
     metrics.is_some_and(|metrics| metrics.keys().all(|metric| fields.contains_key(metric)))
 }
 
-/// Returns the change of a metric, or without one what it was before.
+/// Returns the change of a metric, or its former value without one.
 fn compared(metric: &str, fields: &Map<String, Value>) -> String {
     let member = |name: &str| fields.get(name).and_then(|of| of.get(metric)).filter(|value| !value.is_null());
     let signed = |change: &Value| if change.as_f64().is_some_and(|change| change < 0.0) { "" } else { "+" };

@@ -41,7 +41,7 @@ pub fn name_of(user: &user::Model) -> Option<String> {
 pub struct Authors(HashMap<Uuid, String>);
 
 impl Authors {
-    /// Names the people with these `ids`. One statement reads those who are not among the `known`, if there are any.
+    /// Names the people with these `ids`. One statement reads the people outside `known`, if there are any.
     ///
     /// # Errors
     /// The database cannot answer.

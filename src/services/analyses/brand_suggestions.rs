@@ -23,14 +23,14 @@ use super::{
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
-/// The queries of the last final days: all, and those that led to the home page.
+/// The queries of the last final days: all, and the ones that led to the home page.
 struct Queries {
     asked: Asked,
     all: Arc<Reading>,
     home: Arc<Reading>,
 }
 
-/// Suggests keywords beside those that are `kept`. If search data cannot be read, the name of the site is the only source.
+/// Suggests keywords beside the `kept` ones. If search data cannot be read, the name of the site is the only source.
 pub async fn suggested(
     search: &SearchData,
     access: &ReadableProperty,

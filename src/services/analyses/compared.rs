@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_with_unfinished_days_is_compared_with_as_many_days_of_the_other() {
+    fn comparisons_count_as_many_final_days_of_both_windows() {
         let whole = |current, previous| Some((current, previous, false));
         let cut = |current, previous| Some((current, previous, true));
         let cases = [

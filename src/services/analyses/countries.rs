@@ -97,7 +97,7 @@ pub async fn breakdown(
     search.answers.rendered(key, made_of, answer).await
 }
 
-/// Computes the daily trends. Reads every country, because they are few and those not named are summed.
+/// Computes the daily trends. Reads every country, because they are few and the unnamed ones are summed.
 pub async fn timeseries(
     search: &SearchData,
     access: &ReadableProperty,

@@ -70,7 +70,7 @@ pub async fn growth(
     search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page, branded_excluded)).await
 }
 
-/// Returns the plan for the site's own curve: the question's conditions without those on queries, and no branded queries.
+/// Returns the plan for the site's own curve: the question's conditions except the ones on queries, and no branded queries.
 pub(super) async fn curve_plan(asked: &Asked, access: &ReadableProperty) -> Result<Plan, Error> {
     match predicate::brand(&asked.search.db, access).await? {
         Some(brand) => plan_with(&asked.settled.predicate.without_queries(), Condition::NonBranded(brand)).await,

@@ -11,13 +11,13 @@ use crate::{error::Error, services::access::ReadableProperty};
 
 /// The queries of the last final days.
 pub struct OwnQueries {
-    /// The queries, those with most clicks first.
+    /// The queries by clicks, the most first.
     pub reading: Arc<Reading>,
     /// The days.
     pub window: Window,
 }
 
-/// Returns the codes of the countries with searches in the default window, those with most clicks first.
+/// Returns the codes of the countries with searches in the default window, by clicks, the most first.
 pub async fn own_countries(search: &SearchData, access: &ReadableProperty) -> Result<Vec<String>, Error> {
     let asked = Asked::settle(search, access, &Question::by_default(None)).await?;
     let (window, plan) = (asked.settled.window, asked.settled.plan().await?);

@@ -35,7 +35,7 @@ impl<T> PerWindow<T> {
         Some((&self.current, self.previous.as_ref()?))
     }
 
-    /// Returns what `of` makes of each value.
+    /// Applies `of` to each value.
     pub fn map<'w, U>(&'w self, of: impl Fn(&'w T) -> U) -> PerWindow<U> {
         PerWindow { current: of(&self.current), previous: self.previous.as_ref().map(&of) }
     }

@@ -168,7 +168,7 @@ struct Plans {
 }
 
 impl Plans {
-    /// Plans all readings, beside those of the explanation that is made with them.
+    /// Plans all readings, except the explanation's.
     ///
     /// # Errors
     /// [`Error::FilterTooComplex`] if they take too many requests.

@@ -81,7 +81,7 @@ pub async fn brand(db: &impl ConnectionTrait, access: &ReadableProperty) -> Resu
         return Ok(None);
     }
     let expression = brand::expression(&terms).ok_or_else(|| {
-        Error::FilterTooComplex("classification: the branded keywords make too long an expression".to_owned())
+        Error::FilterTooComplex("classification: the expression of the branded keywords is too long".to_owned())
     })?;
     Ok(Some(expression))
 }

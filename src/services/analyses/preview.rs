@@ -7,7 +7,7 @@ use search_engine::{Dimension, Expression, Plan, Predicate};
 use super::{Asked, Listed, search_data::SearchData, total};
 use crate::{error::Error, services::access::ReadableProperty};
 
-/// Reads what `expression`, whose conditions are all on pages or all on queries, matches in the last 28 final days.
+/// Reads the matches of `expression` in the last 28 final days. Its conditions are all on pages or all on queries.
 pub async fn preview(
     search: &SearchData,
     access: &ReadableProperty,

@@ -29,7 +29,7 @@ pub struct Settled {
     pub site: SearchSite,
     /// The parameters as they were understood. They ask the same question again.
     pub question: Question,
-    /// The names of what the question refers to by id.
+    /// The names of the records that the question refers to by id.
     pub labels: Option<Labels>,
     /// The dates that were not taken as they were sent.
     pub adjusted: Vec<Adjustment>,

@@ -1,4 +1,4 @@
-//! Windows: from what was asked for to days that the search engine can answer.
+//! Windows: from the parameters to days that the search engine can answer.
 
 use api::{
     analytics::Adjustment,

@@ -130,7 +130,7 @@ pub async fn list(
     Ok(applications)
 }
 
-/// The clients with a grant of the person that is in force, and those that get one without a question. The browser sign-in of the service itself is a session and not listed.
+/// The clients with a grant of the person that is in force, and clients that get one without a question. The browser sign-in of the service itself is a session and not listed.
 async fn allowed_here(
     db: &impl ConnectionTrait,
     subject: &str,
@@ -196,7 +196,7 @@ fn known_by_use(recorded: &[client_use::Model], refusals: &[client_refusal::Mode
     found
 }
 
-/// Ends what a client may do for a person. Its next request is refused.
+/// Ends a client's access for a person. Its next request is refused.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the client never acted for the person, and may not.

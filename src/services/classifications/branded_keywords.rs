@@ -69,7 +69,8 @@ impl Words {
         }
         let expression = brand::expression(&all).ok_or_else(|| {
             Error::FilterTooComplex(
-                "keywords: together they are longer than the search engine takes; use fewer or shorter ones".to_owned(),
+                "keywords: their expression is longer than the search engine takes; use fewer or shorter ones"
+                    .to_owned(),
             )
         })?;
         Ok(Extended { before, fresh, expression })
@@ -95,7 +96,7 @@ pub async fn add(change: &PropertyChange, input: BrandedKeywordsInput) -> Result
     Ok(shown(before.into_iter().chain(fresh).collect()))
 }
 
-/// Returns what all keywords of the property would match together with these, or fails if [`add`] would refuse them.
+/// Returns the matches of all keywords of the property together with these, or fails if [`add`] would refuse them.
 pub async fn preview(
     db: &impl ConnectionTrait,
     access: &PropertyAccess,

@@ -95,7 +95,7 @@ pub async fn replace<C: Shown>(change: &PropertyChange, id: Uuid, content: impl 
     written(change, &row.update(change.tx()).await?).await
 }
 
-/// Returns what a classification with these conditions would match, or fails if they could not be saved.
+/// Returns the matches of a classification with these conditions, or fails if they could not be saved.
 pub async fn preview<C: Shown>(input: ClassificationPreviewInput) -> Result<Expression, Error> {
     let expression = Expression::of(&conditions::on(dimension(C::KIND), &input.conditions));
     conditions::stored(dimension(C::KIND), input.conditions).await?;

@@ -24,7 +24,7 @@ pub enum Ended {
 
 impl SearchConnections {
     /// Disconnects an account. The grant is revoked and forgotten and everything cached of the account is dropped. Its properties
-    /// stay; those that another of the person's accounts can read are read by that one. The work goes on if the caller leaves.
+    /// stay; another account of the person reads them if it can. The work continues if the caller leaves.
     pub async fn disconnect(&self, user_id: Uuid, id: Uuid) -> Result<Ended, Error> {
         let account = search_accounts::one_of_user(&self.search.db, user_id, id).await?;
         let connections = self.clone();

@@ -97,7 +97,7 @@ impl SearchConnections {
         Ok(())
     }
 
-    /// Returns the sites of an account, of which the person chooses those to track. Lost sites are shown only while they are tracked.
+    /// Returns the sites of an account, from which the person chooses the tracked ones. Lost sites are shown only while they are tracked.
     pub async fn choice(&self, member: &Member, id: Uuid) -> Result<Choice, Error> {
         let db = &self.search.db;
         search_accounts::one_of_user(db, member.user.id, id).await?;
@@ -122,7 +122,7 @@ impl SearchConnections {
         Ok(Choice { sites, used, elsewhere, quota })
     }
 
-    /// Tracks exactly the properties `wanted` among those of an account, or changes nothing.
+    /// Tracks exactly the `wanted` ones of an account's properties, or changes nothing.
     ///
     /// # Errors
     /// The errors of [`tracking::replace`].

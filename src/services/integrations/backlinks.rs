@@ -51,7 +51,7 @@ impl Integrations {
     }
 }
 
-/// Adds what was found from row `offset` on.
+/// Adds the rows from `offset` on.
 fn fill(data: &mut Backlinks, answers: &Answers, offset: u64) {
     let more = |known: Option<u64>, rows: usize| known.map(|known| offset + (rows as u64) < known && rows > 0);
     for given in &answers.given {

@@ -102,7 +102,7 @@ impl Integrations {
         Ok(view::connection(provider, Some(&row)))
     }
 
-    /// Deletes credentials, if there are any, and drops what was answered to them.
+    /// Deletes credentials, if there are any, and drops their cached answers.
     pub async fn disconnect(&self, change: &MemberChange, provider: Provider) -> Result<(), Error> {
         if let Some(connection) = store::delete(change, provider).await? {
             self.desk.forget(connection);

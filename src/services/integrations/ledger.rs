@@ -1,4 +1,4 @@
-//! Keeps account of questions: what they were charged, and what they showed about the credentials.
+//! Keeps account of questions: their charges, and the state of the credentials that they showed.
 
 use async_trait::async_trait;
 use common::{clock::Clock, secrets::Secrets};

@@ -36,9 +36,9 @@ pub struct Integrations {
     pub desk: Desk,
     /// Search data, the database, and the key of stored secrets.
     pub search: SearchData,
-    /// Counts what the desk sends.
+    /// Counts the requests that the desk sends.
     pub meters: ProviderMeters,
-    /// Counts credentials that a provider does not know, by person. It stays on whatever `rate_limit.enabled` says.
+    /// Counts credentials that a provider does not know, by person. It is on even if `rate_limit.enabled` is false.
     pub failures: Arc<RateLimits>,
 }
 

@@ -61,7 +61,7 @@ pub(super) fn credentials(secrets: &Secrets, row: &Model) -> Result<Credentials,
     Credentials::from_bytes(&opened(secrets, row)?).ok_or_else(|| Error::internal("stored credentials cannot be read"))
 }
 
-/// Stores credentials that were tested at the time of the change, in place of those before.
+/// Stores credentials that were tested at the time of the change, in place of the former ones.
 pub(super) async fn replace(
     change: &MemberChange,
     secrets: &Secrets,
@@ -108,7 +108,7 @@ pub(super) struct Seen {
     pub spent: Amount,
 }
 
-/// Notes what was seen of the credentials in `row`. Others that replaced them meanwhile are left unchanged.
+/// Notes the state of the credentials in `row`. Others that replaced them meanwhile are left unchanged.
 pub(super) async fn note(
     db: &impl ConnectionTrait,
     row: &Model,

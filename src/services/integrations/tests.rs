@@ -1,4 +1,4 @@
-//! Tests of what is stored and charged.
+//! Tests of stored answers and charges.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::*;
 use crate::{config::Config, services::change::MemberChange, testing::World};
 
 #[test]
-fn a_request_costs_what_was_asked_for_it_and_nothing_for_what_was_known() {
+fn a_request_costs_only_the_questions_that_were_asked() {
     let given = |cost: Option<i64>, is_fresh| {
         let found = Found::Summary(Summary::default());
         let reading = Reading { found, cost: cost.map(Amount), read_at: DateTime::UNIX_EPOCH };

@@ -1,4 +1,4 @@
-//! The deletion of a person, in one transaction: everything that is theirs, and every mention of them in what stays.
+//! The deletion of a person, in one transaction: all their rows, and every mention of them in other rows.
 
 use chrono::{DateTime, Utc};
 use entity::{account, property, provider_connection, search_account, team_grant, user};

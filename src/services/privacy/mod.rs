@@ -24,11 +24,11 @@ const ATTEMPTS: u32 = 5;
 /// Exports and deletes people's data.
 #[derive(Clone)]
 pub struct Privacy {
-    /// The database, the stored grants, and what is cached.
+    /// The database, the stored grants, and the caches.
     pub search: SearchData,
     /// The people who have left.
     pub departures: Departures,
-    /// Remembers verified tokens, and with them what they say of people.
+    /// Remembers verified tokens, and with them their claims about people.
     pub verifier: Verifier,
     /// Answers of SEO providers.
     pub integrations: Integrations,
@@ -46,7 +46,7 @@ impl Privacy {
         export::export(self, member).await
     }
 
-    /// Deletes a person, drops what is cached of them, and begins to revoke their grants at the search engine. It goes on if the caller
+    /// Deletes a person, drops their cached data, and begins to revoke their grants at the search engine. It goes on if the caller
     /// leaves.
     pub async fn delete(&self, member: &Member) -> Result<(), Error> {
         let (privacy, user) = (self.clone(), member.user.clone());

@@ -39,7 +39,7 @@ pub async fn add(
     Entity::insert(row).exec_without_returning(tx).await.map(|_| ())
 }
 
-/// Revokes stored grants, oldest first, and forgets those that are revoked. Ends when the search engine has failed to answer some
+/// Revokes stored grants, oldest first, and forgets the revoked ones. Ends when the search engine has failed to answer some
 /// times. A grant that it refuses, or that no key opens, holds up no other. Returns the number of revoked grants.
 pub async fn revoke(db: &DatabaseConnection, secrets: &Secrets, oauth: &Oauth) -> Result<u64, Error> {
     let (mut revoked, mut failed) = (0, 0);

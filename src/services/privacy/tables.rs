@@ -1,5 +1,5 @@
-//! The one list of tables: whose rows they hold, what becomes of them when a person deletes their data, and where the export shows
-//! them. A test holds the list against the database, so that no table is forgotten.
+//! The one list of tables: whose rows they hold, how a deletion treats them, and where the export shows them. A
+//! test holds the list against the database, so that no table is forgotten.
 
 use chrono::{DateTime, Utc};
 use entity::{account, user};
@@ -139,7 +139,7 @@ pub struct Person {
     email_key: Option<String>,
     /// `:address`: the address of the person's account, if it is verified.
     account_key: Option<String>,
-    /// `:revoked`: the key of what was revoked of the person.
+    /// `:revoked`: the key of the person's revocations.
     revoked: String,
     /// `:now`.
     now: DateTime<Utc>,
@@ -186,7 +186,7 @@ impl Person {
         &self.subject
     }
 
-    /// Fills the names in `sql`, which are those of the fields above, each after a colon.
+    /// Fills the names in `sql`: the fields above, each after a colon.
     #[must_use]
     pub fn fill(&self, backend: DbBackend, sql: &str) -> Statement {
         let (mut text, mut values) = (String::with_capacity(sql.len()), Vec::new());
@@ -290,7 +290,7 @@ mod tests {
 
     /// People who signed in here before another issuer was configured still have an account and sessions.
     #[test]
-    fn what_a_person_has_at_the_embedded_issuer_depends_on_their_issuer_alone() {
+    fn accounts_at_the_embedded_issuer_depend_on_the_persons_issuer() {
         let of = |issuer: &str| {
             let subject = Uuid::from_u128(7).to_string();
             let user = user::Model { issuer: issuer.to_owned(), subject, ..person("ann") };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_nobody_verified_and_a_foreign_subject_name_nothing() {
+    fn an_unverified_address_and_a_foreign_subject_name_nobody() {
         let user = user::Model { email_verified: false, ..person("ann") };
         let outside = Person::new(&user, noon());
         assert_eq!((outside.email_keys().next(), outside.subject(), outside.account()), (None, "", Uuid::nil()));

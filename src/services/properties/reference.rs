@@ -1,4 +1,4 @@
-//! Finds the property that a person names: by id, by site URL, or by domain. Finds those that a person searches for.
+//! Finds the property that a person names: by id, by site URL, or by domain. Searches a person's properties.
 
 use std::collections::HashSet;
 
@@ -64,7 +64,7 @@ pub async fn names(
     Ok(sites.iter().enumerate().map(name).collect())
 }
 
-/// Returns those of a person's properties whose name, or the name of one of the person's tags on them, contains `text`. Upper and lower
+/// Returns the properties of a person whose name, or the name of one of the person's tags on them, contains `text`. Upper and lower
 /// case are equal, and a site URL is read as its name.
 pub async fn matching(
     db: &impl ConnectionTrait,

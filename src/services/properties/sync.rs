@@ -152,7 +152,7 @@ pub(crate) async fn sync_within(
     outcome(tx, account, &before).await
 }
 
-/// Counts what has changed since `before`.
+/// Counts the changes since `before`.
 async fn outcome(
     tx: &DatabaseTransaction,
     account: &search_account::Model,

@@ -90,7 +90,7 @@ pub async fn connect(
     Ok(account)
 }
 
-/// Stores the refresh token with which the search engine replaced that of `account`. An account that was disconnected or renewed
+/// Stores the refresh token with which the search engine replaced the one of `account`. An account that was disconnected or renewed
 /// meanwhile is left unchanged. The seal is bound to the account, so it cannot be opened for another one.
 pub async fn replace_refresh_token(
     db: &DatabaseConnection,

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_opens_as_many_properties_as_it_tracks_and_to_members_only_with_a_team() {
+    fn a_plan_opens_properties_within_its_quota_and_team() {
         let config = Config::default();
         let cases = [
             (Plan::None, false, 0, Some(Lack::This)),

@@ -1,4 +1,4 @@
-//! Changes to subscriptions: by an operator now, and by a payment provider's messages where those are received one day.
+//! Changes to subscriptions: by an operator now, and by a payment provider's messages once they are received.
 
 use chrono::{DateTime, Utc};
 use entity::user::{self, Plan, PlanState};

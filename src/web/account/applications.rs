@@ -1,4 +1,4 @@
-//! Connected applications: what may act for the person, and an end to it.
+//! Connected applications: the list, and the end of their access.
 
 use identity::allowance::Allowance;
 use maud::{Markup, html};
@@ -108,7 +108,7 @@ fn address(account: &Account, one: &Application) -> Markup {
     }
 }
 
-/// Ends what an application may do.
+/// Ends an application's access.
 #[handler]
 pub(super) async fn revoke(Data(account): Data<&Account>, request: &Request, body: Body) -> Response {
     let visitor = match account.visitor(request).await {

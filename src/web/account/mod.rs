@@ -196,10 +196,10 @@ fn foreign_origin() -> Response {
 }
 
 fn not_found() -> Response {
-    refused(StatusCode::NOT_FOUND, "Not found", "There is no such page, or what it showed has ended.")
+    refused(StatusCode::NOT_FOUND, "Not found", "This page does not exist, or its content is gone.")
 }
 
-/// The page for a service that failed. What somebody else has is not found.
+/// The page for a service that failed. Records of others are not found.
 fn failed(error: &Error) -> Response {
     if matches!(error, Error::NotFound) {
         return not_found();

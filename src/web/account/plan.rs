@@ -1,4 +1,4 @@
-//! The person's plan, its limits and what is used of them.
+//! The person's plan, its limits and their use.
 
 use api::billing::SubscriptionStatus;
 use maud::{Markup, html};

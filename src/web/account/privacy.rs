@@ -1,4 +1,4 @@
-//! The person's data: what happened to it, all of it as a file, and an end to it.
+//! The person's data: its audit trail, its export, and its deletion.
 
 use api::privacy::{AuditAction, AuditActor, AuditEvent};
 use maud::{Markup, html};

@@ -84,7 +84,7 @@ pub(super) async fn end(Data(account): Data<&Account>, request: &Request, Path(i
     }
 }
 
-/// Ends all sessions of the person but those of this browser.
+/// Ends all sessions of the person except this browser's.
 #[handler]
 pub(super) async fn end_others(Data(account): Data<&Account>, request: &Request) -> Response {
     let visitor = match account.visitor(request).await {

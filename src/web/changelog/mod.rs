@@ -124,7 +124,7 @@ mod tests {
     fn every_version_has_its_section_with_its_end_and_its_changes() {
         let text = contents(&Versions::new(&[FIRST, SECOND]).unwrap()).into_string();
         let (newest, first) = (text.find("id=\"2026-11-01\"").unwrap(), text.find("id=\"2026-09-14\"").unwrap());
-        assert!(newest < first, "the newest version stands first");
+        assert!(newest < first, "the newest version is first");
         let change =
             "<code>createTag</code>, <code>updateTag</code>: <code>label</code> is &lt;now&gt; <code>name</code>.";
         assert!(text[newest..first].contains(change) && text[newest..first].contains("The newest version."));

@@ -101,7 +101,7 @@ pub fn page(operations: BoxEndpoint<'static>) -> impl Endpoint {
     get(show).data(Operations(Arc::new(operations)))
 }
 
-/// Shows the page. A parameter that it would not heed is refused, so that nobody takes what it shows for what was asked.
+/// Shows the page. Parameters are refused, because the page would ignore them.
 #[handler]
 async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
     without_parameters(request.uri().query().unwrap_or_default())?;

@@ -101,7 +101,7 @@ async fn a_person_sees_the_applications_that_act_for_them() {
 }
 
 #[tokio::test]
-async fn an_application_that_used_the_tools_is_an_assistant_and_is_revoked_like_any_other() {
+async fn an_application_with_tool_calls_is_an_assistant() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let browser = Browser::signed_in(&app, "owner").await;
@@ -124,7 +124,7 @@ async fn an_application_that_used_the_tools_is_an_assistant_and_is_revoked_like_
 }
 
 #[tokio::test]
-async fn a_revoked_application_is_refused_at_the_next_request_and_the_others_go_on() {
+async fn a_revoked_application_is_refused_at_the_next_request() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let browser = Browser::signed_in(&app, "owner").await;

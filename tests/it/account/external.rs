@@ -1,4 +1,4 @@
-//! Tests of the account page of a service whose issuer is another's: a second test app.
+//! Tests of the account page of a service with an external issuer: a second test app.
 
 use serde_json::{Value, json};
 use sightline::app::http_client;

@@ -82,7 +82,7 @@ async fn handles(browser: &Browser) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_browser_that_is_signed_in_for_applications_only_is_listed_and_ended() {
+async fn a_browser_with_a_session_of_the_issuer_only_can_be_ended() {
     let app = TestApp::start(|_| {}).await;
     let client = registered(&app.service.base_url).await;
     let here = Browser::signed_in(&app.service.base_url, "owner").await;
@@ -167,7 +167,7 @@ async fn signing_out_ends_what_the_documentation_may_do() {
 }
 
 #[tokio::test]
-async fn an_application_that_gave_its_access_back_is_listed_until_the_person_forgets_it() {
+async fn an_application_without_access_is_listed_while_its_consent_is_remembered() {
     let app = TestApp::start(|_| {}).await;
     let client = registered(&app.service.base_url).await;
     let browser = for_an_application(&app, &client, "owner").await;

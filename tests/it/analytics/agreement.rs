@@ -288,7 +288,7 @@ fn touches((start, end): (NaiveDate, NaiveDate), (first, last): (&str, &str)) ->
 }
 
 #[tokio::test]
-async fn an_incident_of_the_data_is_said_exactly_when_a_window_touches_it() {
+async fn an_incident_is_reported_exactly_if_a_window_touches_it() {
     let asker = Asker::small().await;
     let mut draw = SmallRng::seed_from_u64(27);
     let (mut with, mut without) = (0, 0);

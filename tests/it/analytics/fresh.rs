@@ -188,7 +188,7 @@ async fn a_window_of_fresh_days_only_counts_unless_it_is_compared() {
     assert!(json["meta"]["days"].get("compared").is_none());
     assert_eq!(json["data"]["tables"]["countries"], json!([]));
     let marked = json["data"]["series"].as_array().unwrap().iter().filter(|point| point["notFinal"] == true);
-    assert_eq!(marked.count(), 3, "unfinished days stand in the series");
+    assert_eq!(marked.count(), 3, "unfinished days are in the series");
 }
 
 #[tokio::test]

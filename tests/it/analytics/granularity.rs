@@ -222,7 +222,7 @@ async fn hours_equal_the_engines() {
                 assert_eq!(Some(point["date"].as_str().unwrap()), hour.get(..10));
                 assert_eq!(Sum::said(point), hours.get(&vec![hour.to_owned()]).copied().unwrap_or_default(), "{url}");
                 assert_eq!(point.get("notFinal").is_some(), day(&hour[..10]) > day(LAST_FINAL), "{point}");
-                assert!(seen.insert(hour), "{hour} stands twice");
+                assert!(seen.insert(hour), "{hour} is there twice");
             }
             assert_eq!(summed(points), Sum::said(&json["data"]["totals"]), "{state} hours of {url}");
         }

@@ -128,7 +128,7 @@ async fn rows_are_in_the_order_that_was_asked_for() {
     assert!(compared > 20_000, "{compared}");
 }
 
-/// Checks that the coverage of a page counts its rows and those of `whole`, the longest page.
+/// Checks that the coverage of a page counts its rows and the rows of `whole`, the longest page.
 fn is_counted(what: &str, lists: Pairs, (page, whole): (&Value, &Value), offset: usize) {
     let table_of = |place: &'static str| match what {
         "performance" => place.rsplit('/').next().unwrap(),

@@ -92,7 +92,7 @@ async fn the_page_and_the_account_say_how_long_a_plan_lasts() {
             shows(&browser.get(path).await.expect(200), texts);
         }
     }
-    shows(&browser.get("/subscribe").await.expect(200), &["Plans are set by whoever runs this service."]);
+    shows(&browser.get("/subscribe").await.expect(200), &["Plans are set by the operator of this service."]);
 }
 
 #[tokio::test]

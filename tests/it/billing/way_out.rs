@@ -16,7 +16,7 @@ fn leads_to_plans(answer: Answer, page: &str) -> String {
     let answer = answer.expect(402);
     assert_eq!(answer.header("link"), format!("<{page}>; rel=\"payment\""));
     let fields: Vec<&String> = answer.json.as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["error", "code", "hint"], "the page stands in the hint");
+    assert_eq!(fields, ["error", "code", "hint"], "the page is in the hint");
     let way = format!(" Plans are at {page}.");
     answer.hint().strip_suffix(&way).unwrap_or_else(|| panic!("{}", answer.hint())).to_owned()
 }

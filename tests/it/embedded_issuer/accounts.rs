@@ -1,4 +1,4 @@
-//! Tests of local accounts: links, passwords, and what ends with them.
+//! Tests of local accounts: links, passwords, and the sessions that end with them.
 
 use chrono::TimeDelta;
 use entity::account;
@@ -156,7 +156,7 @@ async fn assert_ended(issuer: &TestIssuer, client: &str, (browser, tokens): &(Br
 }
 
 #[tokio::test]
-async fn a_changed_password_ends_everything_but_the_browser_it_was_changed_in() {
+async fn a_changed_password_ends_all_access_except_this_browsers() {
     let issuer = TestIssuer::without_demo_people().await;
     issuer.account(ANN).await;
     let client = issuer.client().await;
@@ -256,7 +256,7 @@ async fn signing_out_of_the_service_signs_out_of_its_issuer() {
 }
 
 #[tokio::test]
-async fn every_form_needs_the_browser_it_was_shown_to_and_no_page_can_be_framed() {
+async fn every_form_needs_its_browser_and_no_page_can_be_framed() {
     let issuer = TestIssuer::without_demo_people().await;
     issuer.account(ANN).await;
     let (browser, client) = (Browser::new(&issuer), issuer.client().await);

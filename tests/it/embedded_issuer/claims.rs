@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{TestIssuer, start_time, text};
 
-/// An issuer that signs the claims a test gives it, on top of those of a valid token.
+/// An issuer that signs the claims a test gives it, on top of a valid token's.
 struct Said {
     issuer: TestIssuer,
     claims: Value,

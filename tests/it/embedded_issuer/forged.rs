@@ -136,7 +136,7 @@ async fn signatures_and_shapes() {
     genuine.refused("duplicate", &format!("{}.{claims}.{signature}", URL_SAFE_NO_PAD.encode(duplicate))).await;
     let query = format!("/api?access_token={}", genuine.token);
     let answer = genuine.issuer.get(&query).await;
-    assert_eq!(answer.status, 401, "a token in the query is no credential");
+    assert_eq!(answer.status, 401, "a token in the query is not a credential");
     assert!(!answer.header("www-authenticate").contains("error"));
     let twice = genuine.issuer.http.get(format!("{}/api", genuine.issuer.base));
     assert_eq!(Answer::of(twice.bearer_auth(&genuine.token).bearer_auth(&genuine.token)).await.status, 400);

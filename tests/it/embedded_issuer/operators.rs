@@ -55,7 +55,7 @@ async fn a_client_that_an_operator_removes_loses_all_access_at_once() {
 }
 
 #[tokio::test]
-async fn a_client_that_an_operator_added_stays_unused_and_a_registered_one_goes() {
+async fn unused_clients_are_deleted_unless_an_operator_added_them() {
     let issuer = TestIssuer::start().await;
     let (id, registered) = (added(&issuer).await, issuer.client().await);
     issuer.hand.advance(TimeDelta::days(400));

@@ -147,7 +147,7 @@ async fn known_keys_go_on_verifying_while_the_issuer_hangs() {
 }
 
 #[tokio::test]
-async fn a_key_that_nobody_used_for_long_is_looked_up_before_it_counts_again() {
+async fn a_long_unused_key_is_read_again_before_it_counts() {
     let outage = Outage::with_keys().await;
     outage.stub.withdrawn.store(true, Ordering::SeqCst);
     outage.hand.advance(TimeDelta::hours(10));

@@ -1,4 +1,4 @@
-//! Tests of what refreshing leaves behind.
+//! Tests of the rows that refreshing leaves.
 
 use chrono::TimeDelta;
 use entity::{oauth_grant, refresh_token};

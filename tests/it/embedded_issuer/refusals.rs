@@ -37,7 +37,7 @@ fn redirects(answer: &Answer, to: &str, error: &str) {
 }
 
 #[tokio::test]
-async fn nobody_is_sent_to_the_address_of_a_client_that_anyone_could_have_made() {
+async fn errors_are_not_redirected_to_self_registered_clients() {
     let issuer = TestIssuer::without_demo_people().await;
     issuer.account(ANN).await;
     let client = issuer.client_at(&[WEB, APP]).await;

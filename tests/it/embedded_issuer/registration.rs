@@ -167,7 +167,7 @@ async fn allow_documents(issuer: &TestIssuer, user: &user::Model, start: DateTim
 
 /// The client of a document is never known to be gone, and each path of a host is another one.
 #[tokio::test]
-async fn a_consent_to_the_client_of_a_document_goes_when_it_is_used_no_more() {
+async fn an_unused_consent_to_a_documented_client_expires() {
     let issuer = TestIssuer::without_demo_people().await;
     let subject = issuer.account(ANN).await;
     let (browser, client) = (Browser::new(&issuer), issuer.client().await);

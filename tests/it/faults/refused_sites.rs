@@ -52,7 +52,7 @@ async fn one_refusal_of_the_search_engine_does_not_close_a_property() {
 }
 
 #[tokio::test]
-async fn refused_sites_stand_in_the_health_of_their_account_until_they_are_read() {
+async fn refused_sites_are_listed_in_the_health_of_their_account() {
     let app = TestApp::start(impatient).await;
     let asker = Asker::of(&app, "owner", "northmoor").await;
     let health = async |path: &str| {

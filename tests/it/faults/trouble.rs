@@ -33,7 +33,7 @@ async fn ask(asker: &Asker, question: &[(&'static str, String)]) -> crate::suppo
 }
 
 #[tokio::test]
-async fn every_request_succeeds_or_says_when_to_come_back_and_nothing_partial_is_kept() {
+async fn every_request_succeeds_or_states_retry_after() {
     let app = TestApp::start(|config| {
         impatient(config);
         config.search_engine.patience.deadline = Duration::from_secs(10);

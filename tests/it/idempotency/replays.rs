@@ -1,4 +1,4 @@
-//! Tests of replays: the first response again, whatever has happened to the record since.
+//! Tests of replays: the first response again, also after changes of the record.
 
 use poem::http::Method;
 use serde_json::json;

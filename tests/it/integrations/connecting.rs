@@ -50,7 +50,7 @@ async fn a_person_connects_tests_and_disconnects_a_provider() {
 }
 
 #[tokio::test]
-async fn credentials_that_do_not_work_are_refused_with_the_reason_and_change_nothing() {
+async fn failing_credentials_are_refused_with_the_reason() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     let a = |name: &str, password: &str| json!({ "login": name, "password": password });
@@ -177,7 +177,7 @@ async fn credentials_of_others_are_not_tried_through_us() {
         _ => key(actor, &format!("key-{number}")).await,
     };
     for number in 0..5 {
-        // Credentials that work, also those of an account without credit, do not count.
+        // Working credentials do not count, also without credit in the account.
         login(&owner, "good@demo.test").await.expect(200);
         login(&owner, "broke@demo.test").await.expect(409);
         assert_eq!(wrong(&owner, number).await.expect(409).code(), "provider_rejected_credentials");

@@ -153,7 +153,7 @@ fn rows_of(json: &Value) -> usize {
 }
 
 #[tokio::test]
-async fn everyone_asks_with_their_own_credentials_and_pays_for_themselves() {
+async fn every_caller_asks_with_their_own_credentials() {
     let app = TestApp::start(|config| config.plans.free.seo_providers = true).await;
     let (owner, viewer) = (app.actor("owner").await, app.actor("viewer").await);
     let property = viewer.property("").await;

@@ -312,7 +312,7 @@ async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
     assert_eq!(all["data"]["tables"]["queries"].as_array().unwrap().len(), 60);
 }
 
-/// The bytes of a list hold a place among those of the person until they are sent, so what is kept of an answer must not be those bytes.
+/// The bytes of a list hold one of the person's places until they are sent, so the cache must keep a copy of them.
 #[tokio::test]
 async fn lists_that_were_answered_hold_no_place() {
     let app = TestApp::start(|_| {}).await;

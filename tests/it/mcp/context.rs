@@ -1,4 +1,4 @@
-//! Tests of what clients offer to people beside tools: resources, prompts, and completion of their arguments.
+//! Tests of the offers to people beside tools: resources, prompts, and completion of their arguments.
 
 use serde_json::{Value, json};
 use sightline::mcp::{

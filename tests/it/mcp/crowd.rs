@@ -1,4 +1,4 @@
-//! Tests of many assistants at once: nobody gets what is another person's.
+//! Tests of many assistants at once: nobody gets another person's data.
 
 use std::sync::Arc;
 

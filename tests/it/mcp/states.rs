@@ -1,4 +1,4 @@
-//! Tests of the states of an answer: each tool tells those that can reach it apart, and says what the person should do.
+//! Tests of the states of an answer: each tool tells its possible states apart, and says what the person should do.
 
 use std::collections::BTreeSet;
 
@@ -108,11 +108,11 @@ async fn a_person_without_a_search_account_is_told_to_connect_one() {
         assert!(advice(&viewer, tool).await.contains(&page), "{tool}");
     }
     let (code, _) = viewer.refused("get_performance", json!({ "property": NORTHMOOR })).await;
-    assert_eq!(code, "not_found", "the code is that of the operation");
+    assert_eq!(code, "not_found", "the code is the operation's");
 }
 
 #[tokio::test]
-async fn a_person_who_sees_a_property_is_not_told_to_connect_for_another_one() {
+async fn a_person_with_a_property_is_not_told_to_connect() {
     let viewer = Assistant::of(shared(), &shared().actor("viewer").await);
     for tool in ANALYSES {
         assert_eq!(state(&viewer, tool, "quietmeadow.example", &json!({})).await, "not_found", "{tool}");

@@ -63,7 +63,7 @@ async fn patient(change: impl FnOnce(&mut Config)) -> TestApp {
     .await
 }
 
-/// Waits until so many requests are under way: those to the endpoint, and those of its calls to operations.
+/// Waits until so many requests are under way: to the endpoint, and from it to operations.
 async fn until_under_way(app: &TestApp, count: f64, when: &str) {
     let waited = timeout(Duration::from_mins(1), async { while in_flight(app).await > count {} }).await;
     assert!(waited.is_ok(), "{} requests are under way, not {count}: {when}", in_flight(app).await);

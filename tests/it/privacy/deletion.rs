@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// A person with a row in as many tables as possible, on their own properties and on those of `stranger`.
+/// A person with a row in as many tables as possible, on their own properties and on the stranger's.
 pub struct Busy {
     pub owner: Actor,
     pub stranger: Actor,
@@ -213,7 +213,7 @@ async fn a_grant_that_cannot_be_revoked_waits_until_the_search_engine_answers_ag
     delete(&viewer).await.expect(204);
     app.service.sweep().await;
     assert_eq!(waiting(&app).await, 1, "the search engine is away");
-    assert_eq!(named.places(db).await, Vec::<String>::new(), "what waits names nobody");
+    assert_eq!(named.places(db).await, Vec::<String>::new(), "waiting grants name nobody");
     let asked = engine.seen("/revoke");
     engine.revokes(true);
     app.service.sweep().await;

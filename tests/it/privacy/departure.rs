@@ -61,7 +61,7 @@ async fn a_token_of_another_issuer_that_was_refreshed_brings_nobody_back() {
     for dead in [&old, &acting(here, &refreshed)] {
         dead.get("/api/tags").await.expect(401);
     }
-    assert_eq!(person.places(&app.service.db).await, Vec::<String>::new(), "nobody was brought back");
+    assert_eq!(person.places(&app.service.db).await, Vec::<String>::new(), "nobody came back");
 
     let fresh = acting(here, &connected(there, &client, "owner").await);
     assert!(fresh.listed("/api/tags").await.is_empty());
@@ -117,7 +117,7 @@ async fn a_sign_in_from_before_leads_to_a_page_that_asks_for_a_new_one() {
 }
 
 #[tokio::test]
-async fn a_token_beyond_the_greatest_age_is_refused_although_it_has_not_expired() {
+async fn a_token_beyond_the_maximum_age_is_refused() {
     let app = TestApp::start(|config| config.identity.max_token_age = Some(Seconds(30 * 60))).await;
     let owner: Actor = app.actor("owner").await;
     app.hand.advance(TimeDelta::minutes(30));

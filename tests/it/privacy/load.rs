@@ -1,4 +1,4 @@
-//! Tests of a deletion under load: twenty clients of the person, and twenty of others. What is counted is requests, not time.
+//! Tests of a deletion under load: twenty clients of the person, and twenty of others. The tests count requests, not time.
 
 use std::sync::{
     Arc,

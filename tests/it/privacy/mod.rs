@@ -95,7 +95,7 @@ async fn delete(actor: &Actor) -> Answer {
     actor.send(Method::POST, "/api/privacy/delete", None, &[]).await
 }
 
-/// Queries and page paths from the search data, without short ones and those that occur in a brand term.
+/// Queries and page paths from the search data, without short ones and parts of a brand term.
 fn probes(app: &TestApp) -> BTreeSet<String> {
     let world = app.simulator().world();
     let mut probes = BTreeSet::new();

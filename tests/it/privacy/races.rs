@@ -1,4 +1,4 @@
-//! Tests of what people and their applications begin before a deletion and finish after it.
+//! Tests of requests that begin before a deletion and end after it.
 
 use serde_json::Value;
 use sightline::app::http_client;
@@ -30,7 +30,7 @@ async fn a_grant_that_is_given_while_the_person_leaves_is_revoked() {
     delete(&viewer).await.expect(204);
     engine.holds(false);
     coming_back.await.unwrap();
-    assert_eq!(engine.seen("/revoke"), 1, "nobody is left to whom the grant belongs");
+    assert_eq!(engine.seen("/revoke"), 1, "the grant belongs to nobody");
     assert_eq!(named.places(db).await, Vec::<String>::new());
 }
 
@@ -48,7 +48,7 @@ async fn refreshed_until_refused(base: String, client: String, mut tokens: Value
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn applications_that_renew_their_access_while_a_person_leaves_are_refused_plainly() {
+async fn a_refresh_during_a_deletion_is_refused_plainly() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let client = registered(base, "Probe").await;

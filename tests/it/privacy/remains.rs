@@ -1,4 +1,4 @@
-//! Tests of what remains of a person in the files after a deletion.
+//! Tests of the traces of a person in the files after a deletion.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ async fn own_property(actor: &Actor) -> String {
     own["id"].as_str().unwrap().to_owned()
 }
 
-/// Fills tables with texts that hold `mark`, between those of somebody else.
+/// Fills tables with texts that hold `mark`, between texts of somebody else.
 async fn planted(app: &TestApp, writer: &Actor, other: &Actor) {
     let (own, theirs) = (writer.property("northmoor").await, own_property(other).await);
     for number in 0..40 {

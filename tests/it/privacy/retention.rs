@@ -1,4 +1,4 @@
-//! Tests of what is kept how long: docs/PRIVACY.md names the sweep and the test of each row.
+//! Tests of retention: docs/PRIVACY.md names the sweep and the test of each row.
 
 use std::collections::BTreeMap;
 

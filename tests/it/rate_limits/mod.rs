@@ -116,7 +116,7 @@ async fn every_authenticated_answer_tells_what_is_left() {
 }
 
 #[tokio::test]
-async fn a_burst_at_once_gets_exactly_its_number_and_troubles_nobody_else() {
+async fn a_burst_gets_exactly_its_number() {
     let app = limited(10).await;
     let (owner, editor) = (app.actor("owner").await, app.actor("editor").await);
     let again = app.actor("owner").await;

@@ -49,7 +49,7 @@ async fn browser_sign_in_is_counted_by_address() {
 }
 
 #[tokio::test]
-async fn one_address_registers_so_many_clients_an_hour_and_keeps_nobody_else_from_it() {
+async fn one_address_cannot_close_registration_for_others() {
     let app = behind_a_proxy(2).await;
     let register = async |address: &str, uri: &str| {
         let metadata = json!({ "redirect_uris": [uri] }).to_string();
@@ -90,7 +90,7 @@ async fn one_network_shuts_registration_for_nobody_else() {
 }
 
 #[tokio::test]
-async fn however_many_clients_were_registered_each_network_has_one_more_an_hour() {
+async fn each_network_can_always_register_one_client_an_hour() {
     let app = behind_a_proxy(2).await;
     let row = |number: u64| ActiveModel {
         id: Set(format!("flood-{number}")),

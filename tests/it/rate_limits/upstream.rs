@@ -47,7 +47,7 @@ async fn readers_of_a_link_never_take_its_owners_dashboard_down() {
 
 /// The owner's identical question does not wait in the readers' queue.
 #[tokio::test]
-async fn the_owner_does_not_wait_in_the_readers_queue_for_what_they_ask_as_well() {
+async fn the_owner_does_not_wait_in_the_queue_of_readers() {
     let app = TestApp::start(|config| {
         config.search_engine.patience = Patience { deadline: Duration::from_secs(8), ..Patience::default() };
     });

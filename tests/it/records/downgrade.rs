@@ -29,7 +29,7 @@ async fn link_to(owner: &Actor, property: &str) -> String {
     format!("/api/share/{}/performance", made.json["data"]["token"].as_str().unwrap())
 }
 
-/// Tracks the owner's properties one after the other, those that the editor sees last. Returns them in that order.
+/// Tracks the owner's properties one after the other, the editor's last. Returns them in that order.
 async fn tracked_in_order(app: &TestApp, owner: &Actor) -> Vec<String> {
     let editors = column(&app.actor("editor").await.listed("/api/properties").await, "id");
     let mut ids = column(&owner.listed("/api/properties").await, "id");

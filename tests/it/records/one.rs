@@ -44,7 +44,7 @@ async fn the_location_of_every_creation_leads_to_the_record() {
 }
 
 #[tokio::test]
-async fn a_record_has_a_strong_tag_that_every_change_ends_and_that_lets_changes_through() {
+async fn a_record_has_a_strong_tag_for_each_state() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
     for kind in kinds(&owner.property("northmoor").await) {

@@ -126,7 +126,7 @@ async fn ids_of_others_are_not_found_and_nothing_changes() {
     assert_eq!(after, before);
 }
 
-/// A tag says nothing of what it belongs to: neither that it is current, nor that it exists.
+/// A tag says nothing about its record: neither that it is current, nor that it exists.
 #[tokio::test]
 async fn the_tag_of_another_persons_record_opens_nothing() {
     let app = TestApp::start(|_| {}).await;

@@ -185,7 +185,7 @@ async fn a_preview_takes_a_name_that_is_taken() {
 }
 
 #[tokio::test]
-async fn a_dry_run_is_refused_with_the_name_of_the_preview_and_leaves_its_key_unused() {
+async fn a_dry_run_is_refused_with_the_name_of_the_preview() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("stranger").await;
     let property = owner.property(SMALL).await;
@@ -239,7 +239,7 @@ async fn a_preview_is_refused_like_the_write() {
 }
 
 #[tokio::test]
-async fn a_preview_needs_the_role_that_the_write_needs_and_a_site_that_can_be_read() {
+async fn a_preview_needs_the_role_of_the_write_and_a_readable_site() {
     let app = TestApp::start(|_| {}).await;
     let (owner, editor, viewer) = (app.actor("owner").await, app.actor("editor").await, app.actor("viewer").await);
     let property = viewer.property("").await;

@@ -78,7 +78,7 @@ async fn only_managers_of_links_see_their_tokens() {
 }
 
 #[tokio::test]
-async fn a_shared_dashboard_says_what_the_private_one_says_and_nothing_of_people() {
+async fn a_shared_dashboard_equals_the_private_one_without_people() {
     let board = Dashboard::new().await;
     let others = board.owner.listed("/api/properties").await;
     let others: Vec<&str> =

@@ -84,7 +84,7 @@ async fn a_spelling_that_no_keyword_matches_is_suggested() {
 }
 
 #[tokio::test]
-async fn without_search_data_the_name_is_suggested_alone_and_it_is_said_why() {
+async fn without_search_data_only_the_name_is_suggested() {
     let app = TestApp::start(impatient).await;
     let owner = Asker::of(&app, "owner", "northmoor").await;
     let property = owner.property.clone();

@@ -88,7 +88,7 @@ async fn a_grant_waits_for_somebody_with_the_verified_address() {
     assert_eq!(statuses(&stranger, &property).await, [200, 201, 403]);
     let active = grant_of(&owner, "STRANGER@demo.test").await;
     assert_eq!((&active["status"], active["acceptedAt"].is_string()), (&json!("active"), true));
-    // A grant on all properties includes those tracked later, and never untracked ones.
+    // A grant on all properties includes properties tracked later, and never untracked ones.
     let spare = untracked(&owner).await;
     stranger.get(&segments(&spare)).await.expect(404);
     let mut tracked = column(&owner.listed("/api/properties").await, "id");

@@ -156,7 +156,7 @@ async fn the_consent_page_says_what_a_token_can_do() {
 }
 
 #[tokio::test]
-async fn a_choice_on_the_account_page_counts_from_the_next_request_of_every_token() {
+async fn a_choice_on_the_account_page_counts_for_every_token_at_once() {
     let app = TestApp::start(|_| {}).await;
     let base = &app.service.base_url;
     let application = Application::register(base).await;

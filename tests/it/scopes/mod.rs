@@ -145,7 +145,7 @@ const TOOLS: [(&str, &str); 18] = [
 ];
 
 #[tokio::test]
-async fn every_tool_takes_the_tokens_with_the_scope_of_its_operation_and_no_other() {
+async fn every_tool_needs_the_scope_of_its_operation() {
     let app = TestApp::start(|_| {}).await;
     let (holders, operations) = (holders(&app).await, documented());
     let listed = Assistant::of(&app, &holders[0].actor).ask("tools/list", json!({})).await.json;

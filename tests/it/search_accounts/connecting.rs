@@ -81,7 +81,7 @@ async fn an_unticked_box_is_named_and_its_grant_is_revoked() {
 }
 
 #[tokio::test]
-async fn a_box_unticked_for_an_account_that_is_connected_leaves_that_connection_alone() {
+async fn an_unticked_box_keeps_an_existing_connection() {
     let app = TestApp::start(|_| {}).await;
     let browser = browser(&app, "viewer").await;
     let consent = browser.leave(&[]).await;

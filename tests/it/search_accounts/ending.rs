@@ -11,7 +11,7 @@ use crate::{
 const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-01"), ("endDate", "2026-10-02")];
 
 #[tokio::test]
-async fn a_disconnected_account_is_not_read_from_the_next_request_on_until_it_is_reconnected() {
+async fn a_disconnected_account_is_not_read_until_it_is_reconnected() {
     let app = TestApp::start(|_| {}).await;
     let (browser, asker) = (browser(&app, "stranger").await, Asker::of(&app, "stranger", SMALL).await);
     asker.ask(&WINDOW).await.expect(200);

@@ -269,7 +269,7 @@ async fn a_second_consent_is_asked_for_once() {
 }
 
 #[tokio::test]
-async fn another_account_than_the_one_to_reconnect_is_named_and_not_stored() {
+async fn reconnecting_with_another_account_stores_nothing() {
     let engine = Engine::start().await;
     let app = engine.app().await;
     let browser = browser(&app, "viewer").await;

@@ -15,7 +15,7 @@ async fn permission(owner: &Actor, site: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn a_site_that_two_accounts_can_read_is_read_by_the_one_that_owns_it() {
+async fn a_site_of_two_accounts_is_read_by_its_owners_account() {
     let app = TestApp::start(|_| {}).await;
     let (browser, owner) = (browser(&app, "owner").await, app.actor("owner").await);
     let (ledger, _) = permission(&owner, "ledgerline").await;

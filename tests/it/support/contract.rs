@@ -18,7 +18,7 @@ pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 });
 
-/// The headers that every script may read, and those that concern browsers and caches only.
+/// The headers that every script may read, and the headers for browsers and caches only.
 const NOT_EXPOSED: [&str; 12] = [
     "cache-control",
     "content-length",

@@ -27,7 +27,7 @@ pub fn tally(rows: impl IntoIterator<Item = Sum>) -> Tally {
     rows.into_iter().fold((0, 0), |(rows, clicks), row| (rows + 1, clicks + row.clicks))
 }
 
-/// The rows that an answer lists, and the number of those on all pages, unless they belong to rows of another list.
+/// The rows that an answer lists, and the number of rows on all pages, unless they belong to rows of another list.
 pub type Listed = (Tally, Option<usize>);
 
 /// The expected coverage of a list. `property` and `slice` are the clicks that the shares are of.
@@ -111,7 +111,7 @@ pub fn compared_days(window: Window, before: Window, last_final: &str) -> Option
     Some(known.map(|known| (text(known[0]), text(known[days - 1]))))
 }
 
-/// The days of a window that totals and rows count: with a comparison those that are compared. A window that ends before it begins if
+/// The days of a window that totals and rows count: with a comparison the compared ones. A window that ends before it begins if
 /// there are none.
 pub fn counted_days(window: Window, before: Option<Window>, last_final: &str) -> Window {
     const NONE: Window = ("2026-11-22", "2026-11-21");
@@ -264,7 +264,7 @@ pub fn by_appearance(counted: Counted<'_>) -> Vec<String> {
 pub fn said_by(rows: &Value, key: &str) -> BTreeMap<String, Sum> {
     let rows = rows.as_array().unwrap_or_else(|| panic!("no rows in {rows}"));
     let by: BTreeMap<_, _> = rows.iter().map(|row| (row[key].as_str().unwrap().to_owned(), Sum::said(row))).collect();
-    assert_eq!(by.len(), rows.len(), "a key stands twice");
+    assert_eq!(by.len(), rows.len(), "a key is there twice");
     by
 }
 

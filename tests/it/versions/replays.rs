@@ -38,9 +38,9 @@ async fn a_replay_has_the_shape_of_the_version_that_asks() {
     );
 }
 
-/// A service of the first version alone, and later of both on the same data. What it stored before keeps the shape of then.
+/// A service of the first version alone, and later of both on the same data. Earlier answers keep their shape.
 #[tokio::test]
-async fn an_answer_that_was_stored_before_a_version_came_out_is_replayed_as_it_was() {
+async fn an_older_answer_is_replayed_in_its_older_shape() {
     let folder = TempDir::new().unwrap();
     let data_dir = folder.path().display().to_string();
     let start = async |releases: Releases| {

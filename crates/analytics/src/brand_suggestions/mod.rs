@@ -35,7 +35,7 @@ const MIN_HOME_SHARE: f64 = 0.5;
 /// The maximum number of words that may write the name.
 const MAX_RUN: usize = 6;
 
-/// The maximum number of navigational queries that are considered, those with most clicks.
+/// The maximum number of navigational queries that are considered, by clicks.
 const MAX_NAVIGATIONAL: usize = 200;
 
 /// The maximum length of a keyword, in characters.
@@ -72,7 +72,7 @@ struct Read<'q> {
     words: Words,
 }
 
-/// Returns the terms to suggest, those with the most clicks first. `name` is that of the site, `kept` are the keywords of the property,
+/// Returns the terms to suggest, the most clicks first. `name` is the site's, `kept` are the keywords of the property,
 /// and `queries` are ordered by clicks.
 #[must_use]
 pub fn suggestions(name: Option<&str>, kept: &[&str], queries: &[Query<'_>]) -> Vec<BrandSuggestion> {
@@ -129,7 +129,7 @@ pub fn finds(term: &[String], query: &[String]) -> bool {
     (0..query.len()).any(starts)
 }
 
-/// The name as it is written, with the most words first: such a spelling finds those with fewer.
+/// The spellings of the name, the most words first: such a spelling finds spellings with fewer.
 fn spellings(name: &[String], queries: &[Read<'_>]) -> Vec<Candidate> {
     if name.is_empty() {
         return Vec::new();
@@ -166,7 +166,7 @@ fn navigational(name: &str, queries: &[Read<'_>]) -> Vec<Candidate> {
     let is_wanted = |read: &&Read<'_>| is_navigational(&read.query.metrics, &curve);
     let mut found: Vec<Candidate> =
         queries.iter().filter(is_wanted).filter_map(|read| tied(name, read)).take(MAX_NAVIGATIONAL).collect();
-    // A stable sort keeps the order of clicks among terms of one length. With more words a term finds those with fewer.
+    // A stable sort keeps the order of clicks among terms of one length. A term with more words finds terms with fewer.
     found.sort_by_key(|candidate| (candidate.words.concat().chars().count(), Reverse(candidate.words.len())));
     found
 }

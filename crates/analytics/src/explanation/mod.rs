@@ -134,7 +134,7 @@ pub fn table(rows: &Rows<'_>, limit: usize) -> ExplainedTable {
     }
 }
 
-/// The change by rows that are counted in another way than the question. Their totals are `counted`, those of the question
+/// The change by rows that are counted in another way than the question. Their totals are `counted`, the totals of the question
 /// `whole`.
 #[must_use]
 pub fn counted_otherwise(table: ExplainedTable, whole: &Pair, counted: &Pair) -> ExplainedTable {

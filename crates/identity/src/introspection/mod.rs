@@ -72,7 +72,7 @@ enum Step {
     Wait(Outcome, Option<Verdict>),
 }
 
-/// Removes a question from those under way when it ends, whatever its end.
+/// Removes a question from the map when it ends in any way.
 struct Landing {
     digest: Digest,
     state: Arc<Mutex<State>>,

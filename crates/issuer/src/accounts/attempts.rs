@@ -1,4 +1,4 @@
-//! Limits on guesses at passwords. They stay on whatever `rate_limit.enabled` says.
+//! Limits on guesses at passwords. They are on even if `rate_limit.enabled` is false.
 //!
 //! A browser that the holder of an account has signed in with before is counted by itself. So strangers who try an account from
 //! many addresses make it wait for other strangers, and never for its holder.
@@ -107,6 +107,6 @@ mod tests {
         for _ in 0..9 {
             assert_eq!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())), Ok(()));
         }
-        assert!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())).is_err(), "a stolen cookie is no key");
+        assert!(attempts.guess("ann@corp.test", &at(1), Some(Uuid::nil())).is_err(), "a stolen cookie is not a key");
     }
 }

@@ -1,4 +1,4 @@
-//! Ends what a person has running: sessions here and at the service, grants of clients, and remembered consents.
+//! Ends a person's access: sessions here and at the service, grants of clients, and remembered consents.
 
 use chrono::{DateTime, Utc};
 use entity::{account_link, consent, issuer_session, session, user};

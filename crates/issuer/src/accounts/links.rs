@@ -113,7 +113,7 @@ pub async fn account_of(
 }
 
 /// Uses the link up: sets the password's hash and ends everything that the person had running, and the account's other links.
-/// Returns the account, or `None` if the link cannot be used any more; one statement decides between two requests.
+/// Returns the account, or `None` if the link can no longer be used; one statement decides between two requests.
 ///
 /// Must run in a transaction. The account's row is written before sessions are ended, so that a sign-in with the old password
 /// either comes before and is ended, or finds the new one.

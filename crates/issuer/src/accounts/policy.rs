@@ -23,7 +23,7 @@ static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     words
 });
 
-/// A refusal: a sentence that says what to do instead.
+/// A refusal: a sentence with the way out.
 pub type Refusal = &'static str;
 
 /// Judges a new password of the account with this address.

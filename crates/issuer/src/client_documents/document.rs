@@ -1,4 +1,4 @@
-//! The content of a metadata document, and what it may say.
+//! The content of a metadata document, and its rules.
 
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_lacks_is_left_out_where_the_client_can_do_without() {
+    fn optional_unsupported_metadata_is_left_out() {
         let device = "urn:ietf:params:oauth:grant-type:device_code";
         let client = with(&json!({ "grant_types": ["authorization_code", device, "refresh_token"] })).unwrap();
         assert!(client.refreshes);

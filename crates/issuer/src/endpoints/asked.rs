@@ -28,7 +28,7 @@ impl Asked {
         self.request.prompts.iter().any(|one| one == prompt)
     }
 
-    /// The address to go on at after a sign-in: the same request, without what asked for the sign-in.
+    /// The address to go on at after a sign-in: the same request, without the parameters that asked for the sign-in.
     pub fn after_sign_in(&self) -> String {
         let prompts =
             self.request.prompts.iter().filter(|prompt| !["login", "select_account"].contains(&prompt.as_str()));

@@ -101,7 +101,7 @@ impl IdentityProvider {
         Ok(self.explain(upstream, &asked, request, &trouble))
     }
 
-    /// Returns what the provider says of the person.
+    /// Returns the provider's statement about the person.
     async fn identified(
         &self,
         upstream: &Upstream,

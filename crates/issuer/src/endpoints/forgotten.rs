@@ -52,7 +52,7 @@ pub(super) async fn send(Data(provider): Data<&IdentityProvider>, request: &Requ
 }
 
 impl IdentityProvider {
-    /// Mails a link to the holder of the address. What fails goes to the log, without the address.
+    /// Mails a link to the holder of the address. Failures go to the log, without the address.
     async fn mail_link(&self, mailer: &Mailer, email: &str) {
         let account = match with_email(&self.db, email).await {
             Ok(Some(account)) => account,

@@ -14,7 +14,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// A problem with what was entered.
+    /// A problem with the input.
     pub fn with_input(text: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, text: text.into(), retry_after: None }
     }

@@ -49,7 +49,7 @@ impl IdentityProvider {
         }
     }
 
-    /// The resources for a new access token: those of the grant, or the requested ones if the grant includes them (RFC
+    /// The resources for a new access token: the grant's, or the requested ones if the grant includes them (RFC
     /// 8707).
     pub(crate) fn narrowed(&self, grant: &oauth_grant::Model, form: &Parameters) -> Result<Vec<String>, OAuthError> {
         let mut granted: Vec<String> = serde_json::from_str(&grant.resources).unwrap_or_default();

@@ -51,7 +51,7 @@ pub(super) fn heading(trouble: &Trouble) -> (StatusCode, &'static str) {
     }
 }
 
-/// The text of the page: why, and what to do.
+/// The text of the page: the reason and the way out.
 pub(super) fn reason(trouble: &Trouble, host: &str) -> Markup {
     html! {
         p role="alert" {

@@ -34,8 +34,8 @@ pub(crate) struct Arrival {
 /// The reason why somebody may not sign in.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Turned {
-    /// The provider vouches for no address. The address that it states is for the person to see, and for nothing else.
-    #[error("the provider vouches for no address")]
+    /// The provider has verified no address. The stated address is only shown to the person.
+    #[error("the provider has verified no address")]
     NotVouchedFor(Option<String>),
     /// Nobody has invited the address.
     #[error("nobody has invited the address")]
@@ -80,12 +80,12 @@ impl IdentityProvider {
             Ok(id) => Ok(self.renew(&tx, headers, former, &id.to_string(), arrival.proven_at).await?),
             Err(turned) => Err(turned),
         };
-        // Also when somebody is turned away: what the provider stated last is stored.
+        // The provider's latest statement is stored also when somebody is turned away.
         tx.commit().await?;
         Ok(begun)
     }
 
-    /// Admits a person whose identifier is known, after storing what the provider now says.
+    /// Admits a person whose identifier is known, after storing the provider's statement.
     async fn returning(
         &self,
         tx: &impl ConnectionTrait,

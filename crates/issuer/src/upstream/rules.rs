@@ -4,7 +4,7 @@ use identity::relying_party::StatedAddress;
 
 use crate::accounts::operator::checked_address;
 
-/// The addresses that the settings let in. Only those count that the provider vouches for.
+/// The addresses that the settings let in. Only verified ones count.
 #[derive(Debug, Default)]
 pub struct Rules {
     domains: Vec<String>,
@@ -13,15 +13,15 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Lets in addresses of these domains, and these addresses. `emails_are_verified` says that the provider vouches for addresses
-    /// of which it does not say whether they are verified.
+    /// Lets in addresses of these domains, and these addresses. `emails_are_verified` says that addresses count as
+    /// verified if the provider says nothing.
     #[must_use]
     pub fn new(domains: &[String], emails: &[String], emails_are_verified: bool) -> Self {
         let folded = |list: &[String]| list.iter().map(|text| entity::email_key(text)).collect();
         Self { domains: folded(domains), emails: folded(emails), emails_are_verified }
     }
 
-    /// Returns the address, if the provider vouches for it. A word against the address counts, whatever the settings say.
+    /// Returns the address, if the provider has verified it. `email_verified: false` counts under all settings.
     pub(super) fn vouched(&self, stated: Option<&StatedAddress>) -> Option<String> {
         let stated = stated.filter(|stated| stated.verified.unwrap_or(self.emails_are_verified))?;
         checked_address(&stated.address).ok()

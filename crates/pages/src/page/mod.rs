@@ -20,10 +20,10 @@ pub const STYLESHEET: &str = "/assets/sightline.css";
 
 const HTML: &str = "text/html; charset=utf-8";
 
-/// The path of the icon, which browsers ask for on every page, also on those of other kinds.
+/// The path of the icon, which browsers ask for on pages of every kind.
 const ICON: &str = "/favicon.ico";
 
-/// Crawlers have no business at what changes something or needs a person. They may open share links, whose pages forbid to list them:
+/// Crawlers have no business at pages that change something or need a person. They may open share links, whose pages forbid to list them:
 /// a crawler that may not open a page may still list its address.
 const ROBOTS: &str =
     "User-agent: *\nDisallow: /account\nDisallow: /api\nDisallow: /auth/\nDisallow: /mcp\nDisallow: /oauth/\n";

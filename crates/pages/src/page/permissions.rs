@@ -77,7 +77,7 @@ impl Permissions<'_> {
     }
 }
 
-/// The choices of how much to allow an application that asks for `rights`: those that differ in what it may do. There are none if
+/// The choices of how much to allow an application that asks for `rights`: the ones that make a difference. There are none if
 /// it asks for no more than the narrowest allows.
 #[must_use]
 pub fn choices(rights: Scopes) -> Vec<Allowance> {

@@ -23,7 +23,7 @@ pub fn page(refusal: &ApiError) -> Response {
     response
 }
 
-/// The title of the page, and what to do.
+/// The title of the page, and the advice.
 fn words(refusal: &ApiError) -> (&'static str, String) {
     match refusal.code {
         Code::NotFound => ("Not found", "There is no page at this address.".to_owned()),

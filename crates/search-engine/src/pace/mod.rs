@@ -1,6 +1,6 @@
 //! Limits the rate of requests to the search engine.
 //!
-//! The search engine counts requests by site and by account, and refuses those beyond its quota. A request therefore needs
+//! The search engine counts requests by site and by account, and refuses requests beyond its quota. A request therefore needs
 //! capacity at both (`gates.rs`), at a speed that adapts to the responses (`bucket.rs`). Without capacity it queues
 //! (`turns.rs`). Those three receive the time as an argument. This file takes it from the runtime and wakes waiting
 //! requests.
@@ -143,7 +143,7 @@ impl Pacer {
         if state.alarm.is_some_and(|alarm| alarm <= at) {
             return;
         }
-        // Without a runtime nobody is waiting any more.
+        // Without a runtime nobody is waiting.
         let Ok(runtime) = Handle::try_current() else { return };
         state.alarm = Some(at);
         let pacer = Arc::downgrade(&self.0);

@@ -97,7 +97,7 @@ impl<W> Turns<W> {
         &mut self.gates
     }
 
-    /// Returns the line and index of the question that will finish first among those with open gates. The estimated end
+    /// Returns the line and index of the question that will finish first among questions with open gates. The estimated end
     /// assumes that only its own requests start, at full speed, from the time its oldest was queued.
     fn first(&mut self, now: Instant) -> Option<(Way, usize)> {
         let (gates, interval) = (&mut self.gates, self.interval);

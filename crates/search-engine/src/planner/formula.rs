@@ -96,7 +96,7 @@ impl OnText {
         atoms.next().filter(|_| atoms.next().is_none())
     }
 
-    /// Makes one atom of all that are required, and one clause of those that are refused.
+    /// Makes one atom of the required ones, and one clause of the refused ones.
     fn merge_within(&mut self) {
         if !self.required.is_empty() {
             self.required = [self.required.iter().flatten().cloned().collect()].into();

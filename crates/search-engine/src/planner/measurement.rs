@@ -162,7 +162,7 @@ impl Tally {
 }
 
 #[test]
-fn random_lists_of_up_to_six_conditions_are_refused_less_than_once_in_a_hundred() {
+fn less_than_one_in_a_hundred_random_lists_is_refused() {
     let mut draw = Draw(41);
     let sites = SHARES.each_ref().map(|shares| draw.site(shares));
     let mut all = Tally::default();

@@ -37,7 +37,7 @@ pub const MAX_TERMS: usize = 24;
 /// One upstream request of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
-    /// The factor of its result. Negative to subtract what was counted twice.
+    /// The factor of its result. A negative one subtracts rows that were counted twice.
     pub weight: f64,
     /// Filters, all of which must hold.
     pub filters: Vec<Filter>,

@@ -114,7 +114,7 @@ impl Search<'_> {
         self.steps > MAX_STEPS
     }
 
-    /// Adds up sets of search appearances: each set, smaller ones first, adds what the sets within it lack.
+    /// Adds up sets of search appearances: each set, smaller ones first, adds the part that the sets within it lack.
     fn by_inclusion(&mut self, cells: &Cells, names: &[String], sets: &[u64]) -> Option<Vec<Product>> {
         let mut lacks = self.slices(cells, 0);
         let mut products = Vec::new();

@@ -35,7 +35,7 @@ pub enum Factor {
     Values(Dimension, Values),
 }
 
-/// Cells, and those that satisfy a formula.
+/// Cells, and the cells that satisfy a formula.
 #[derive(Debug)]
 pub struct Space {
     /// The dimensions.

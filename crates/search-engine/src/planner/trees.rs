@@ -6,7 +6,7 @@ const FEW: usize = 5;
 /// The most groups for which trees other than the flat one are tried.
 const MANY: usize = 16;
 
-/// Returns trees over `groups` groups: all of them if the groups are few. Otherwise the one without levels, those with one group above
+/// Returns trees over `groups` groups: all of them if the groups are few. Otherwise the one without levels, the ones with one group above
 /// all others, and the one whose edges are shortest in sum.
 pub fn trees(groups: usize, length: impl FnMut(usize, usize) -> usize) -> Vec<Vec<usize>> {
     let flat = vec![0; groups];

@@ -46,7 +46,7 @@ async fn a_token_is_made_anew_before_it_expires() {
 }
 
 #[tokio::test]
-async fn a_refused_grant_is_presented_once_however_many_wait_and_come_later() {
+async fn a_refused_grant_is_presented_once() {
     let bench = Bench::new().await;
     bench.upstream.with(|script| script.tokens.extend([refusal("invalid_grant"), refusal("invalid_grant")]));
     let parts: Vec<Part> = (1..=8).map(part).collect();

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_without_a_code_is_judged_by_its_status_and_never_repeated_for_money() {
+    fn a_response_without_a_code_is_judged_by_its_status() {
         let cases = [
             (401, SeoError::Refused(Refusal::Wrong)),
             (402, SeoError::OutOfCredit(Exhausted::Balance)),

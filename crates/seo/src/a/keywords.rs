@@ -17,7 +17,7 @@ pub(super) fn overview(keywords: &[String], place: &Place) -> Task {
     Task { path: "dataforseo_labs/google/keyword_overview/live", fields }
 }
 
-/// The task for keywords that contain a seed, those with most searches first.
+/// The task for keywords that contain a seed, most searches first.
 pub(super) fn suggestions(seeds: &[String], place: &Place, limit: usize) -> Task {
     let fields = json!({
         "keyword": seeds.first(),

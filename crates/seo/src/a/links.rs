@@ -20,7 +20,7 @@ pub(super) fn summary(target: &Target) -> Task {
     Task { path: "backlinks/summary/live", fields }
 }
 
-/// The task for links, those of the strongest domains first.
+/// The task for links, strongest domains first.
 pub(super) fn links(page: &Page) -> Task {
     let mut fields = listed(page);
     fields["mode"] = json!("as_is");

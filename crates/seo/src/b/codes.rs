@@ -29,12 +29,12 @@ pub(super) fn read(price: Price, reply: &Reply) -> Result<Done, Failure> {
         404 if price == Price::Money && text_of(&reply.body).is_some() => {
             Ok(Done { cost: cost(reply), body: Value::Null })
         }
-        // The provider does not say if it charges for what fails on its side.
+        // The provider does not say if it charges for failures on its side.
         _ => Err(Failure { error: refusal(reply), unpaid: false }),
     }
 }
 
-/// The charge after what was free, such as repeated answers.
+/// The charge without free parts, such as repeated answers.
 fn cost(reply: &Reply) -> Option<Amount> {
     let units =
         ["x-api-units-cost-total-actual", "x-api-units-cost-total"].into_iter().find_map(|name| reply.number(name));

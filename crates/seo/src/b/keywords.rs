@@ -20,7 +20,7 @@ pub(super) fn overview(keywords: &[String], place: &Place, trend: Option<(NaiveD
     Query { path: "keywords-explorer/overview", params }
 }
 
-/// The query for keywords that contain the words of seeds, those with most searches first.
+/// The query for keywords that contain the words of seeds, most searches first.
 pub(super) fn matching(seeds: &[String], place: &Place, limit: usize) -> Query {
     let mut params = params(seeds, place, limit);
     params.push(("match_mode", "terms".to_owned()));

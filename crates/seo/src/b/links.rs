@@ -27,7 +27,7 @@ pub(super) fn rating(target: &Target, day: NaiveDate) -> Query {
     Query { path: "site-explorer/domain-rating", params }
 }
 
-/// The query for the first `rows` links, those of the strongest domains first.
+/// The query for the first `rows` links, strongest domains first.
 pub(super) fn backlinks(page: &Page, rows: usize) -> Query {
     let flag = |name: &str| json!({ "field": name, "is": ["eq", 1] });
     let condition = match page.status {
@@ -46,7 +46,7 @@ pub(super) fn backlinks(page: &Page, rows: usize) -> Query {
 pub(super) fn domains(page: &Page, rows: usize) -> Query {
     let condition = match page.status {
         BacklinkStatus::New => Some(json!({ "field": "new_links", "is": ["gt", 0] })),
-        // Domains that still link may have lost some links. Only those that are gone have a last day.
+        // Domains that still link may have lost some links. Only lost domains have a last day.
         BacklinkStatus::Lost => Some(json!({ "not": { "field": "last_seen", "is": "is_null" } })),
         BacklinkStatus::Live | BacklinkStatus::All => None,
     };
@@ -124,7 +124,7 @@ fn domain(item: &Value) -> Option<Domain> {
     })
 }
 
-/// The rows of a page among those from the first. A list shorter than asked for is whole.
+/// The rows of a page within a list from the first row. A list shorter than asked for is whole.
 fn page_of<T>(items: &[Value], page: &Page, row: impl Fn(&Value) -> Option<T>) -> Rows<T> {
     let known = (items.len() < page.offset + page.limit).then_some(items.len() as u64);
     Rows { known, rows: items.iter().skip(page.offset).take(page.limit).filter_map(row).collect() }

@@ -1,4 +1,4 @@
-//! Each question is asked once, and what was paid for is kept.
+//! Each question is asked once, and paid answers are kept.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::*;
 
-/// Records what was noted.
+/// Records the notes.
 #[derive(Default)]
 struct Notes(Mutex<Vec<Result<Option<Amount>, SeoError>>>);
 
@@ -152,7 +152,7 @@ async fn an_answer_that_comes_after_its_credentials_are_gone_is_not_kept() {
         turn.add_permits(1);
     };
     let (answer, ()) = tokio::join!(bench.ask("1", "tent"), gone);
-    assert!(answer.is_ok(), "whoever asked still gets it");
+    assert!(answer.is_ok(), "the caller still gets it");
     assert_eq!(bench.desk.cache_use().entries, 0);
     bench.answer();
     assert!(bench.ask("1", "tent").await.unwrap().is_fresh);

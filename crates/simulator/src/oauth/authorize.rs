@@ -70,7 +70,7 @@ fn code(shared: &Shared, account: &Account, client: String, scope: String, detai
     })
 }
 
-/// The requested scopes, without those unticked on the page or withheld by the controls.
+/// The requested scopes, without the ones unticked on the page or withheld by the controls.
 fn granted(shared: &Shared, asked: &[(String, String)], scope: &str) -> String {
     let ticked: Vec<&str> =
         asked.iter().filter(|(name, _)| name == "granted_scope").map(|(_, value)| value.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Tests of what both simulated providers share: the market, the links, faults, counts.
+//! Tests of the parts that both simulated providers share: the market, the links, faults, counts.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tests of requests that the search engine refuses, and of those it answers without rows.
+//! Tests of requests that the search engine refuses, or answers without rows.
 
 use serde_json::{Value, json};
 

@@ -72,7 +72,7 @@ fn usual_position(key: u64, brand: bool, mean: f64, deviation: f64) -> f64 {
     if position < 1.0 { 1.0 + unit(child(key, 9)) } else { position.min(95.0) }
 }
 
-/// The pages shown for a query: those on the same subject, with earlier pages more often. Brand queries show four pages,
+/// The pages shown for a query: pages on the same subject, with earlier pages more often. Brand queries show four pages,
 /// home first.
 fn pages(key: u64, site: &Blueprint, subject: usize, brand: bool) -> Vec<u16> {
     let subjects = site.vocabulary.subjects.len();

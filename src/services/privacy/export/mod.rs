@@ -38,7 +38,7 @@ use crate::{
 static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(1));
 /// The time for which an export waits for another one of the same person.
 const PATIENCE: Duration = Duration::from_secs(25);
-/// The size in bytes from which what is written is sent.
+/// The size in bytes from which written bytes are sent.
 const BLOCK: usize = 64 * 1024;
 
 /// An export under way.
@@ -132,7 +132,7 @@ impl Export {
         Ok(())
     }
 
-    /// Sends what was written, once the reader has taken what came before.
+    /// Sends the written bytes once the reader has taken the earlier ones.
     async fn send(&mut self) -> Result<(), Error> {
         let sent = self.reader.send(Ok(self.out.take().into())).await;
         sent.map_err(|_| Error::internal("the reader has left"))

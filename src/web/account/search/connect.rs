@@ -29,7 +29,7 @@ pub(super) struct Answer {
 
 /// A visit to the consent page.
 enum Round {
-    /// The search engine decides what to ask.
+    /// The search engine decides about the question.
     First,
     /// It must ask for consent although that was given before, by the account with this e-mail address.
     Again(Option<String>),

@@ -9,7 +9,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Parses the body of a `200`. Fails the test if it is not valid CSV, or if the headers are not those of a download.
+    /// Parses the body of a `200`. Fails the test if it is not valid CSV, or if the headers are not a download's.
     #[track_caller]
     pub fn of(answer: &Answer) -> Self {
         assert_eq!(answer.header("content-type"), "text/csv; charset=utf-8; header=present");

@@ -34,7 +34,7 @@ impl ExpectedTable {
 }
 
 impl Case {
-    /// The expected rows of a table: the first `limit` of the rows of the window and, after them, those that only the other window
+    /// The expected rows of a table: the first `limit` of the rows of the window and, after them, rows that only the other window
     /// has.
     pub fn rows(&self, table: &str, limit: usize) -> ExpectedTable {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };

@@ -19,7 +19,7 @@ async fn a_file_cut_at_the_ceiling_says_so() {
     let cut = Case::web(SHOP, LONG);
     assert_eq!(cut.has_true_export(&people, "queries", None).await.rows.len(), CEILING);
     let sheet = cut.against(DAY).has_true_export(&people, "queries", None).await;
-    // Rows of the comparison window only follow those of the window, which fill the file.
+    // Rows of the comparison window only follow the window's rows, which fill the file.
     assert_eq!(presences(&sheet), ["both", "new"].map(str::to_owned).into());
     let sheet = Case::web(SHOP, DAY).against(LONG).has_true_export(&people, "queries", None).await;
     assert_eq!(presences(&sheet), ["both", "lost", "unknown"].map(str::to_owned).into());

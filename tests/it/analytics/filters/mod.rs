@@ -134,7 +134,7 @@ fn wishes(logic: &str, conditions: &[[&'static str; 3]]) -> Vec<Wish> {
 }
 
 #[tokio::test]
-async fn an_anonymised_query_satisfies_no_condition_but_counts_where_another_alternative_holds() {
+async fn an_anonymised_query_satisfies_no_condition_on_queries() {
     let (asker, truth) = (Asker::small().await, truth(START, END));
     let lists = [
         wishes("and", &[["query", "not_contains", "no such text"]]),

@@ -73,7 +73,7 @@ pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
     }
 }
 
-/// Checks the coverage of a list in a window: of the rows listed, if there are any, and of those known.
+/// Checks the coverage of a list in a window: of the rows listed, if there are any, and of the rows known.
 #[track_caller]
 pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: (Option<Listed>, Tally)) {
     let clicks = |case: &Case| case.total(window, count).clicks;

@@ -82,7 +82,7 @@ async fn a_query_of_one_window_is_new_or_lost_and_never_a_row_of_zeros() {
                 };
                 assert_eq!(presence, expected, "{row}");
                 assert!(row["impressions"] != 0 && row["previous"]["impressions"] != 0, "{row}");
-                assert!(seen.insert(key, list).is_none(), "{key} stands in two lists");
+                assert!(seen.insert(key, list).is_none(), "{key} is in two lists");
             }
         }
         let only = |rows: &super::case::Rows, other: &super::case::Rows| {
@@ -154,7 +154,7 @@ async fn without_a_window_the_last_28_final_days_are_meant() {
 }
 
 #[tokio::test]
-async fn without_branded_keywords_no_query_is_called_branded_or_left_out_as_such() {
+async fn without_branded_keywords_no_query_counts_as_branded() {
     let app = TestApp::start(|_| {}).await;
     let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
     let property: Uuid = asker.property.parse().unwrap();

@@ -46,7 +46,7 @@ fn check_series(case: &Case, series: &Value, window: Window, seen: &Cell<u64>) -
             json!({ "date": date.to_string(), "queries": rows.len(), "buckets": by_bucket, "capped": false });
         assert_eq!(*point, expected);
         let sum: u64 = point["buckets"].as_array().unwrap().iter().map(|one| one["queries"].as_u64().unwrap()).sum();
-        assert_eq!(point["queries"], sum, "every identified query stands in one bucket");
+        assert_eq!(point["queries"], sum, "every identified query is in one bucket");
         seen.set(seen.get() + sum);
     }
     (days.len(), days.values().map(std::collections::BTreeMap::len).sum())

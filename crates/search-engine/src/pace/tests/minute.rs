@@ -88,7 +88,7 @@ impl<'q> World<'q> {
         loop {
             let now = self.sim.now;
             let opening = self.sim.turns.next_opening(now);
-            assert!(opening.is_none_or(|opening| opening > now), "whoever had room has started");
+            assert!(opening.is_none_or(|opening| opening > now), "requests with room have started");
             let next = self.events.peek().map(|Reverse((at, _))| *at);
             let Some(now) = opening.into_iter().chain(next).min() else { return self.log };
             self.sim.now = now;

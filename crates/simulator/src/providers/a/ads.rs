@@ -12,7 +12,7 @@ use crate::providers::market::{Monthly, normal};
 /// Months of history that can be asked for.
 const HISTORY: u32 = 48;
 
-/// One element for each keyword, also for those that the vendor does not know.
+/// One element for each keyword, also for unknown ones.
 pub(super) fn search_volume(task: &Task<'_>) -> Result<Found, Failure> {
     let keywords = task.given("keywords").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let months = months(task)?;

@@ -27,7 +27,7 @@ fn profile(task: &Task<'_>) -> Result<(Profile, Target), Failure> {
     Ok((Profile::new(seed, &task.shared.world, &target.domain(), today), target))
 }
 
-/// The links into the target, whatever their state, that pass the task's filters.
+/// The links into the target, in any state, that pass the task's filters.
 fn inside<'a>(task: &Task<'_>, profile: &'a Profile, target: &Target) -> Result<Vec<&'a Link>, Failure> {
     let mut links: Vec<&Link> = profile.links.iter().filter(|link| target.covers(link)).collect();
     if let Some(filters) = task.given("backlinks_filters").and_then(Filters::parse) {
@@ -127,7 +127,7 @@ fn grouped<'a>(links: &[&'a Link], mode: &str) -> Vec<(&'a Link, usize)> {
     firsts.into_iter().map(|link| (link, sizes[&name(link)])).collect()
 }
 
-/// Groups of links by a name, those with most links first.
+/// Groups of links by a name, most links first.
 fn by_name<'a>(links: &[&'a Link], name: impl Fn(&Link) -> String) -> Vec<(String, Vec<&'a Link>)> {
     let mut groups: BTreeMap<String, Vec<&Link>> = BTreeMap::new();
     for link in links {
@@ -167,7 +167,7 @@ fn list(
     Ok(Found { result: vec![result], rows })
 }
 
-/// Domains that link, those with most links first.
+/// Domains that link, most links first.
 pub(super) fn referring_domains(task: &Task<'_>) -> Result<Found, Failure> {
     let (profile, target) = profile(task)?;
     let links = in_state(task, &inside(task, &profile, &target)?);
@@ -175,7 +175,7 @@ pub(super) fn referring_domains(task: &Task<'_>) -> Result<Found, Failure> {
     list(task, &profile, &groups, ("backlinks_referring_domain", "domain"))
 }
 
-/// Anchor texts, those with most links first.
+/// Anchor texts, most links first.
 pub(super) fn anchors(task: &Task<'_>) -> Result<Found, Failure> {
     let (profile, target) = profile(task)?;
     let links = in_state(task, &inside(task, &profile, &target)?);
@@ -212,7 +212,7 @@ pub(super) fn history(task: &Task<'_>) -> Result<Found, Failure> {
     Ok(Found { result: vec![result], rows })
 }
 
-/// The counts on the first day of `month`, and what was found and lost since the month before.
+/// The counts on the first day of `month`, and the links found and lost since the month before.
 fn month_item(task: &Task<'_>, profile: &Profile, all: &[&Link], month: NaiveDate) -> Value {
     let before = month.checked_sub_months(Months::new(1)).unwrap_or(month);
     let live: Vec<&Link> = all.iter().copied().filter(|link| link.lives_on(month)).collect();

@@ -63,7 +63,7 @@ impl Envelope {
         format!("0.{:04} sec.", count(unit(child(self.key, axis)) * 4_000.0))
     }
 
-    /// One task. `data` is what it was asked, as the vendor repeats it.
+    /// One task. `data` is the question, as the vendor repeats it.
     pub fn task(&self, number: u64, path: &str, data: &Map<String, Value>, outcome: &Outcome) -> Value {
         let key = child(self.key, 100 + number);
         let id = format!(

@@ -91,7 +91,7 @@ pub(super) fn suggestions(task: &Task<'_>) -> Result<Found, Failure> {
     Ok(Found { rows, result: vec![with(head(task), rest)] })
 }
 
-/// Keywords offered on the result page of the seed keyword, those offered on theirs, and so on.
+/// Keywords offered on the result page of the seed keyword, then on their result pages, and so on.
 pub(super) fn related(task: &Task<'_>) -> Result<Found, Failure> {
     let keyword = normal(task.text("keyword"));
     let depth = task.number("depth").unwrap_or(1);

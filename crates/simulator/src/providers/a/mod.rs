@@ -41,7 +41,7 @@ enum Failure {
     Nothing,
 }
 
-/// One task of a valid request, with what it is answered from.
+/// One task of a valid request, with the data for its answer.
 struct Task<'a> {
     shared: &'a Shared,
     research: Research<'a>,

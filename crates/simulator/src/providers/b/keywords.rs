@@ -188,7 +188,7 @@ pub(super) fn suggestions(asked: &Asked<'_>) -> Result<Found, Refusal> {
     ideas(asked, |seed| asked.research.beginning(seed), |_| true)
 }
 
-/// Keywords that a site ranks for. Without a country, the rows are those of the site's home country.
+/// Keywords that a site ranks for. The default country is the site's home country.
 pub(super) fn organic(asked: &Asked<'_>) -> Result<Found, Refusal> {
     let table = Table::parse(&asked.params, &ORGANIC)?;
     let date = asked.params.report_date()?;

@@ -69,7 +69,7 @@ fn listed(link: &Link, since: Option<NaiveDate>) -> bool {
     link.lost.is_none_or(|lost| since.is_some_and(|since| lost >= since))
 }
 
-/// Single backlinks, those of the strongest domains first.
+/// Single backlinks, strongest domains first.
 pub(super) fn backlinks(asked: &Asked<'_>) -> Result<Found, Refusal> {
     let table = Table::parse(&asked.params, &BACKLINKS)?;
     let target = asked.params.target()?;

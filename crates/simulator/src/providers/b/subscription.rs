@@ -9,7 +9,7 @@ use crate::state::Shared;
 /// Units of an exhausted workspace.
 const EXHAUSTED: u64 = 100_000;
 
-/// The units of the workspace, and those used. The key of the account has no limit of its own.
+/// The units of the workspace, and the used ones. The key of the account has no limit of its own.
 pub(super) fn limits_and_usage(shared: &Shared, account: &Account) -> Value {
     let today = shared.now().today;
     let first = today.with_day(1).unwrap_or(today);

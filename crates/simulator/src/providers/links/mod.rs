@@ -1,6 +1,6 @@
 //! The links between sites: what the providers know about a domain. A pure function of the seed, the domain and the day.
 //!
-//! Every link is found on some day and may be lost on a later one, so the counts of one day follow from those of the day
+//! Every link is found on some day and may be lost on a later one, so the counts of one day follow from the counts of the day
 //! before. Domains of the simulated sites have links in proportion to their impressions. Other domains have none or few.
 
 mod link;

@@ -52,7 +52,7 @@ impl<'a> Research<'a> {
         texts.filter(|text| *text != seed).collect()
     }
 
-    /// The few keywords that a result page for `keyword` offers: its neighbours among those that show the same pages.
+    /// The few keywords that a result page for `keyword` offers: its neighbours among keywords that show the same pages.
     pub fn offered(&self, keyword: &str) -> Vec<&'a str> {
         let Some(index) = self.nearest(keyword) else { return Vec::new() };
         let group = self.market.groups.get(&self.market.known[index].group).map_or(&[][..], Vec::as_slice);

@@ -97,7 +97,7 @@ impl Partition {
         Both { now: of(&self.now), before: of(&self.before) }
     }
 
-    /// The rows of both windows, with their clicks in the window, and the number of those whose clicks changed.
+    /// The rows of both windows, with their clicks in the window, and the number of rows whose clicks changed.
     pub fn tallies(&self) -> (Tally, usize) {
         let rows: Vec<Both> = self.keys().into_iter().map(|key| self.row(key)).collect();
         (tally(rows.iter().map(|row| row.now)), rows.iter().filter(|row| row.change() != 0).count())
