@@ -31,7 +31,7 @@ pub async fn change<By: Author, T>(
     by: &Arc<By>,
     make: impl AsyncFnOnce(&Change<By>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let unit = UnitOfWork::new(store, None);
+    let unit = UnitOfWork::new(store);
     let change = Change::begin(by.clone(), &unit, IfMatch::default(), noon(), random.clone()).await?;
     let answer = make(&change).await?;
     drop(change);

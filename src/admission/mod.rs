@@ -28,10 +28,10 @@ use identity::{
 };
 use sea_orm::{DatabaseConnection, DbErr};
 use sha2::{Digest as _, Sha256};
-use store::{commits::AsOf, database::Opened};
+use store::database::Opened;
 use uuid::Uuid;
 
-use self::remembered::{Current, Remembered};
+use self::remembered::Remembered;
 use crate::{
     config::Config,
     error::Error,
@@ -86,8 +86,6 @@ pub struct Admitted {
     pub credential: Credential,
     /// The scopes of the credential.
     pub granted: Granted,
-    /// The moment at which the records that admission depends on were read, if commits can be observed.
-    pub as_of: Option<AsOf>,
     /// The property that the path names, if it is tracked.
     property: Option<Arc<PropertyFacts>>,
 }
@@ -227,12 +225,12 @@ impl Admissions {
         let read = inner.holder(&token, property);
         let facts =
             inner.callers.get(&(token.digest, property), read).await?.ok_or(AdmissionError::InvalidToken("revoked"))?;
-        if facts.value.revoked.client {
+        if facts.revoked.client {
             return Err(AdmissionError::ClientRefused);
         }
-        inner.uses.note(facts.value.user.id, &token.client_id, surface.kind, &token.scopes, inner.clock.now());
+        inner.uses.note(facts.user.id, &token.client_id, surface.kind, &token.scopes, inner.clock.now());
         // Consents are remembered for tokens of the embedded issuer, which name their grant.
-        let allowance = facts.value.allows.filter(|_| token.grant_id.is_some());
+        let allowance = facts.allows.filter(|_| token.grant_id.is_some());
         let most = allowance.map_or(Scopes::EVERY, Allowance::scopes);
         let granted = Granted { asked: token.rights, allowed: token.rights.and(most) };
         let credential = Credential::AccessToken {
@@ -259,7 +257,7 @@ impl Admissions {
         let key = (Sha256::digest(&hash).into(), property);
         let read = facts::of_caller(&inner.db, Caller::Session(&hash), property);
         let Some(facts) = inner.callers.get(&key, read).await? else { return Ok(None) };
-        if facts.value.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
+        if facts.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
             return Ok(None);
         }
         if !method.is_safe() && !is_same_origin(headers, &inner.origin) {
@@ -277,7 +275,6 @@ impl Admissions {
             Ok::<_, DbErr>(found.map(Arc::new))
         };
         let found = inner.links.get(&hash, read).await?;
-        let found = found.map(|found| found.value);
         SharedProperty::of(&inner.config, found.as_deref(), inner.clock.now())
     }
 }
@@ -327,13 +324,8 @@ impl Inner {
         }
     }
 
-    fn admitted(
-        &self,
-        Current { value: facts, as_of }: Current<Facts>,
-        credential: Credential,
-        granted: Granted,
-    ) -> Admitted {
+    fn admitted(&self, facts: Facts, credential: Credential, granted: Granted) -> Admitted {
         let member = Member::of(&self.config, facts.user, self.clock.now());
-        Admitted { member: Arc::new(member), credential, granted, as_of, property: facts.property }
+        Admitted { member: Arc::new(member), credential, granted, property: facts.property }
     }
 }

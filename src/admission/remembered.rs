@@ -10,7 +10,7 @@ use std::{
 
 use cached::{Cached as _, stores::LruCache};
 use sea_orm::DbErr;
-use store::commits::{AsOf, Commits, Moment};
+use store::commits::{Commits, Moment};
 
 /// The maximum number of entries, of about 2 kB each. The least recently used is evicted first.
 const MAX_ENTRIES: usize = 4_096;
@@ -34,13 +34,6 @@ pub struct RememberedUse {
     pub reads: u64,
 }
 
-/// A value, and the moment at which it was read if commits can be observed.
-#[derive(Debug, Clone)]
-pub(super) struct Current<V> {
-    pub value: V,
-    pub as_of: Option<AsOf>,
-}
-
 impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
     /// Creates an empty cache.
     pub fn new(commits: Option<Commits>) -> Self {
@@ -62,20 +55,16 @@ impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
     }
 
     /// Returns the value of `key`, remembered or read with `read`. The absence of a value is not remembered.
-    pub async fn get(
-        &self,
-        key: &K,
-        read: impl Future<Output = Result<Option<V>, DbErr>>,
-    ) -> Result<Option<Current<V>>, DbErr> {
+    pub async fn get(&self, key: &K, read: impl Future<Output = Result<Option<V>, DbErr>>) -> Result<Option<V>, DbErr> {
         let Some(commits) = &self.commits else {
             self.reads.fetch_add(1, Ordering::Relaxed);
-            return Ok(read.await?.map(|value| Current { value, as_of: None }));
+            return read.await;
         };
         if let Some((moment, value)) = self.entries().cache_get(key)
             && commits.is_now(*moment)
         {
             self.hits.fetch_add(1, Ordering::Relaxed);
-            return Ok(Some(Current { value: value.clone(), as_of: Some(commits.as_of(*moment)) }));
+            return Ok(Some(value.clone()));
         }
         self.reads.fetch_add(1, Ordering::Relaxed);
         // A commit during the reading ends this moment before its changes become visible.
@@ -86,8 +75,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
         {
             self.entries().cache_set(key.clone(), (moment, value.clone()));
         }
-        let as_of = moment.map(|moment| commits.as_of(moment));
-        Ok(found.map(|value| Current { value, as_of }))
+        Ok(found)
     }
 
     fn entries(&self) -> std::sync::MutexGuard<'_, LruCache<K, (Moment, V)>> {
@@ -114,7 +102,7 @@ mod tests {
                 reads.set(reads.get() + 1);
                 Ok(Some(reads.get()))
             };
-            remembered.get(&"a", read).await.unwrap().map(|current| current.value)
+            remembered.get(&"a", read).await.unwrap()
         };
         assert_eq!([get().await, get().await], [Some(1), Some(1)]);
         assert_eq!(remembered.usage(), RememberedUse { entries: 1, hits: 1, reads: 1 });
@@ -133,18 +121,15 @@ mod tests {
             store.writer.execute_unprepared("CREATE TABLE users (n INTEGER)").await?;
             Ok(Some("before"))
         };
-        let before = remembered.get(&"a", overtaken).await.unwrap().unwrap();
-        assert!(before.value == "before" && !before.as_of.unwrap().is_now());
-        let after = remembered.get(&"a", async { Ok(Some("after")) }).await.unwrap().unwrap();
-        assert_eq!(after.value, "after");
+        assert_eq!(remembered.get(&"a", overtaken).await.unwrap(), Some("before"));
+        assert_eq!(remembered.get(&"a", async { Ok(Some("after")) }).await.unwrap(), Some("after"));
     }
 
     #[tokio::test]
     async fn nothing_is_remembered_where_commits_are_not_seen() {
         let remembered = Remembered::new(None);
         for value in [1, 2] {
-            let current = remembered.get(&"a", async move { Ok(Some(value)) }).await.unwrap().unwrap();
-            assert!(current.value == value && current.as_of.is_none());
+            assert_eq!(remembered.get(&"a", async move { Ok(Some(value)) }).await.unwrap(), Some(value));
         }
     }
 
@@ -153,8 +138,7 @@ mod tests {
         let store = open("sqlite::memory:", 1).await.unwrap();
         let remembered = Remembered::new(store.commits.clone());
         for found in [None, Some(1), Some(1)] {
-            let current = remembered.get(&"a", async move { Ok(found) }).await.unwrap();
-            assert_eq!(current.map(|current| current.value), found);
+            assert_eq!(remembered.get(&"a", async move { Ok(found) }).await.unwrap(), found);
         }
     }
 }

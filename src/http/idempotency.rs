@@ -17,11 +17,10 @@ use poem::{
     http::{HeaderValue, StatusCode, header},
 };
 use sea_orm::DbErr;
-use store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork};
+use store::{database::Opened, unit_of_work::UnitOfWork};
 
 use super::{REPLAYED, errors, operation, request_id, version};
 use crate::{
-    admission::Admitted,
     config::ReplayStore,
     error::Error,
     services::{
@@ -138,7 +137,7 @@ fn replayed(mut response: Response, replayed: bool) -> Response {
 impl Writes {
     /// Runs the operation in its own transaction and commits it unless the operation fails.
     async fn once<E: Endpoint>(&self, next: &E, mut request: Request) -> Result<Response> {
-        let unit = Arc::new(UnitOfWork::new(&self.db, admitted(&request)));
+        let unit = Arc::new(UnitOfWork::new(&self.db));
         request.set_data(unit.clone());
         let answer = next.call(request).await.map(IntoResponse::into_response);
         let unit = into_unique(unit)?;
@@ -167,7 +166,7 @@ impl Writes {
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
         let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
-        let unit = match self.start(&scope, &hashes, admitted(&request)).await? {
+        let unit = match self.start(&scope, &hashes).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
         };
@@ -189,9 +188,8 @@ impl Writes {
         &self,
         scope: &Scope,
         hashes: &BodyHashes,
-        admitted: Option<AsOf>,
     ) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
-        let unit = UnitOfWork::new(&self.db, admitted);
+        let unit = UnitOfWork::new(&self.db);
         let answer =
             match replays::start(&unit, &self.db.reader, &self.secrets, scope, hashes, self.clock.now()).await? {
                 Start::Free => return Ok(Ok(unit)),
@@ -215,7 +213,7 @@ impl Writes {
         } else {
             unit.roll_back().await.map_err(failed)?;
             // The key was free for a moment, so another process may have used it.
-            match self.start(&scope, &hashes, None).await? {
+            match self.start(&scope, &hashes).await? {
                 Ok(unit) => unit,
                 Err(answered) => return answered,
             }
@@ -245,11 +243,6 @@ fn answer_to(known: Known) -> Result<Response> {
             Err(ApiError::new(Code::IdempotencyKeyReused).hint(way_out).into())
         }
     }
-}
-
-/// Returns the moment of what is known of the caller.
-fn admitted(request: &Request) -> Option<AsOf> {
-    request.data::<Admitted>().and_then(|admitted| admitted.as_of.clone())
 }
 
 fn in_progress() -> ApiError {

@@ -6,7 +6,6 @@ use api::{
     error::{ApiError, Code, ErrorBody},
     operation::Operation,
 };
-use bytes::Bytes;
 use poem::{
     Body, Endpoint as _, Request, Response,
     endpoint::BoxEndpoint,
@@ -27,7 +26,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub struct Operations(pub Arc<BoxEndpoint<'static>>);
 
 impl Operations {
-    /// Calls `operation` on behalf of the caller of `outer`, the request to the tool endpoint.
+    /// Calls `operation` and returns its JSON, on behalf of the caller of `outer`, the request to the tool endpoint.
     ///
     /// # Errors
     /// The refusal of the layers or of the operation.
@@ -37,32 +36,13 @@ impl Operations {
         operation: &Operation,
         property: Option<Uuid>,
         call: Call,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<Value, ApiError> {
         let request = request(outer, operation, property, call).map_err(ApiError::from)?;
         let response = self.0.call(request).await.map_err(|error| {
             tracing::error!(%error, "a layer returned an error instead of a response");
             ApiError::new(Code::Internal)
         })?;
         read(response).await
-    }
-}
-
-/// The answer of an operation, as a client of the API would get it.
-#[derive(Debug, Clone)]
-pub struct Answer {
-    /// The JSON.
-    pub body: Bytes,
-    /// The entity tag.
-    pub tag: Option<String>,
-}
-
-impl Answer {
-    /// Reads the JSON.
-    ///
-    /// # Errors
-    /// 500 if the operation did not answer in JSON.
-    pub fn json(&self) -> Result<Value, ApiError> {
-        serde_json::from_slice(&self.body).map_err(|_| ApiError::new(Code::Internal))
     }
 }
 
@@ -92,13 +72,12 @@ fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: C
     Ok(request)
 }
 
-async fn read(mut response: Response) -> Result<Answer, ApiError> {
-    let header = |name| response.headers().get(name)?.to_str().ok();
-    let retry_after = header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
-    let (status, tag) = (response.status(), header(header::ETAG).map(str::to_owned));
+async fn read(mut response: Response) -> Result<Value, ApiError> {
+    let retry_after =
+        response.headers().get(header::RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     let body = response.take_body().into_bytes().await.map_err(|_| ApiError::new(Code::Internal))?;
-    let answer = Answer { body, tag };
-    if status.is_success() { Ok(answer) } else { Err(refusal_of(answer.json()?, retry_after)) }
+    let json = serde_json::from_slice(&body).map_err(|_| ApiError::new(Code::Internal))?;
+    if response.status().is_success() { Ok(json) } else { Err(refusal_of(json, retry_after)) }
 }
 
 /// Reads a refusal back from its wire form.

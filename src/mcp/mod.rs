@@ -1,9 +1,10 @@
 //! The tool endpoint: answers an assistant's questions in the Model Context Protocol.
 //!
 //! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
-//! The modules read like a call: `transport` takes the message, `plain` says whether it needs the protocol's SDK, `server`
-//! finds the tool, `arguments` reads its arguments, `call` asks the operation, `dates` replaces named periods on the way, `answer` says the
-//! result for a model (`fit` keeps it small, `round` its figures short), and `result` takes it back to `transport`. `resources`, `prompts` and `completion` are what clients offer to people.
+//! The modules read like a call: `transport` takes the message and hands it to the protocol's SDK, which calls `server`. `server` finds
+//! the tool, `arguments` reads its arguments, `call` asks the operation, `dates` replaces named periods on the way, and `answer` says the
+//! result for a model (`fit` keeps it small, `round` its figures short). `resources`, `prompts` and `completion` are what clients offer to
+//! people.
 
 mod answer;
 mod arguments;
@@ -15,12 +16,10 @@ mod dates;
 mod fit;
 mod offer;
 mod period;
-mod plain;
 mod prompts;
 mod properties;
 mod refusal;
 mod resources;
-mod result;
 pub mod round;
 mod schema;
 mod server;

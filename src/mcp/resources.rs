@@ -141,7 +141,7 @@ async fn list(
     outer: &Parts,
 ) -> Result<Vec<Value>, ApiError> {
     let operation = operation_called(operation).ok_or_else(|| ApiError::new(Code::Internal))?;
-    let mut answer = operations.call(outer, operation, property, Call::default()).await?.json()?;
+    let mut answer = operations.call(outer, operation, property, Call::default()).await?;
     match rounded(clean(answer["data"].take())) {
         Value::Array(records) => Ok(records),
         _ => Err(ApiError::new(Code::Internal)),

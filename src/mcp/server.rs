@@ -6,37 +6,32 @@ use api::{
     error::{ApiError, Code},
     scope::Scope,
 };
-use futures_util::{FutureExt as _, future::BoxFuture};
-use poem::http::{Method, request::Parts};
+use poem::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-        CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::{
     answer,
     arguments::{self, Size},
-    call::{Answer, Operations},
+    call::Operations,
     completion,
     offer::{Offer, Offers},
-    plain::PlainCall,
     prompts,
     properties::Properties,
     refusal,
     resources::{self, LASTING},
-    result::{self, written},
     state::State,
-    waiting::{Begun, Written, answered, outer},
+    waiting::{answered, outer},
 };
-use crate::services::analyses::rendered;
 
 /// The revisions of the protocol that clients may speak.
 pub const VERSIONS: [ProtocolVersion; 3] =
@@ -186,12 +181,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let outer = outer(&context)?;
-        let answer = match Begun::of(outer) {
-            Some(begun) => begun,
-            None => self.answer(&request.name, request.arguments.unwrap_or_default(), outer).boxed(),
-        };
-        let result = answered(&context, outer, answer).await??;
-        Ok(result::read(&result)?.into())
+        let answer = self.answer(&request.name, request.arguments.unwrap_or_default(), outer);
+        Ok(answered(&context, outer, answer).await??.into())
     }
 }
 
@@ -204,18 +195,17 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl Server {
-    /// Begins a call on behalf of the caller of `outer`.
-    pub fn begin(&self, call: PlainCall, outer: Parts) -> BoxFuture<'static, Written> {
-        let server = self.clone();
-        async move { server.answer(&call.name, call.arguments, &outer).await }.boxed()
-    }
-
     /// Returns the scope that the answer to `message` needs, if any.
     pub fn needed(&self, message: &Value) -> Option<Scope> {
         let params = &message["params"];
         let text = |name: &str| params[name].as_str().unwrap_or_default();
         match message["method"].as_str()? {
-            "tools/call" => self.needed_by_tool(text("name"), params["arguments"].as_object().unwrap_or(&Map::new())),
+            // A call that is refused for other reasons needs none.
+            "tools/call" => {
+                let none = Map::new();
+                let arguments = params["arguments"].as_object().unwrap_or(&none);
+                self.0.offers.find(text("name"), arguments)?.ok()?.operation.scope
+            }
             "resources/read" => resources::needed(text("uri")),
             // Names of properties are completed.
             "completion/complete" => Some(Scope::SearchRead),
@@ -223,47 +213,25 @@ impl Server {
         }
     }
 
-    /// Returns the scope that a call of a tool needs. A call that is refused for other reasons needs none.
-    pub fn needed_by_tool(&self, name: &str, arguments: &JsonObject) -> Option<Scope> {
-        self.0.offers.find(name, arguments)?.ok()?.operation.scope
-    }
-
     /// Calls the tool `name` on behalf of the caller of `outer`.
-    async fn answer(&self, name: &str, arguments: JsonObject, outer: &Parts) -> Written {
+    async fn answer(&self, name: &str, arguments: JsonObject, outer: &Parts) -> Result<CallToolResult, ErrorData> {
         let offer = match self.0.offers.find(name, &arguments) {
             Some(Ok(offer)) => offer,
-            Some(Err(refusal)) => return written(refusal::refused(&refusal, None)),
+            Some(Err(refusal)) => return Ok(refusal::refused(&refusal, None)),
             None => {
                 return Err(ErrorData::invalid_params(format!("name: no tool is called {name}; see tools/list"), None));
             }
         };
-        match self.asked(offer, arguments, outer).await {
-            Ok(asked) => self.success(offer, asked, outer).await,
+        Ok(match self.asked(offer, arguments, outer).await {
+            Ok((answer, size)) => {
+                let state = self.state_of_answer(offer, &answer, outer).await;
+                answer::success(offer.declaration, answer, size, told(state))
+            }
             Err(refusal) => {
                 let state = self.state_of_refusal(offer, &refusal, outer).await;
-                written(refusal::refused(&refusal, told(state)))
+                refusal::refused(&refusal, told(state))
             }
-        }
-    }
-
-    /// Returns the result of a call that was answered. The result of an analysis depends on the answer alone, so it is kept.
-    async fn success(&self, offer: &Offer, asked: Asked, outer: &Parts) -> Written {
-        let answers = &self.0.properties.search.answers;
-        let key = asked.key(offer);
-        if let Some(kept) = key.as_ref().and_then(|key| answers.retold(key, &asked.answer.body)) {
-            return Ok(kept);
-        }
-        let json = match asked.answer.json() {
-            Ok(json) => json,
-            Err(failure) => return written(refusal::refused(&failure, None)),
-        };
-        let is_analysis = json["meta"]["status"].is_string();
-        let state = self.state_of_answer(offer, &json, outer).await;
-        let result = written(answer::success(offer.declaration, json, asked.size, told(state)))?;
-        if let Some(key) = key.filter(|_| is_analysis) {
-            answers.keep_retold(key, &asked.answer.body, result.clone());
-        }
-        Ok(result)
+        })
     }
 
     /// Returns the state of a refusal. If the caller sees no property, it is the person's state.
@@ -293,31 +261,15 @@ impl Server {
         }
     }
 
-    async fn asked(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<Asked, ApiError> {
+    /// Returns the answer of the operation to a call, and the size that the call asks for.
+    async fn asked(&self, offer: &Offer, arguments: JsonObject, outer: &Parts) -> Result<(Value, Size), ApiError> {
         let call = arguments::read(offer, arguments)?;
         let property = match &call.property {
             Some(text) => Some(self.0.properties.find(text, outer).await?),
             None => None,
         };
         let size = call.size;
-        let answer = self.0.operations.call(outer, offer.operation, property, call).await?;
-        Ok(Asked { answer, property, size })
-    }
-}
-
-/// The answer of an operation to a call.
-struct Asked {
-    answer: Answer,
-    property: Option<Uuid>,
-    size: Size,
-}
-
-impl Asked {
-    /// Returns the key under which the result of an analysis is kept.
-    fn key(&self, offer: &Offer) -> Option<String> {
-        let is_kept = offer.operation.method == Method::GET;
-        let (property, tag) = (self.property.filter(|_| is_kept)?, self.answer.tag.as_ref()?);
-        rendered::key(offer.declaration.name, property, &(self.size, tag)).ok()
+        Ok((self.0.operations.call(outer, offer.operation, property, call).await?, size))
     }
 }
 

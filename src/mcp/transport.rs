@@ -25,16 +25,17 @@ use rmcp::{
     },
 };
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use tracing::Span;
 
 use super::{
-    plain::{MESSAGE_VERSION, PROTOCOL_VERSION, PlainCall},
-    result,
     server::{Server, VERSIONS},
-    waiting::{Begun, STEP, TakesEvents},
+    waiting::TakesEvents,
 };
 
+/// The header that names the revision of the protocol.
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+/// The field of a message's `_meta` that names its revision.
+const MESSAGE_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -92,31 +93,13 @@ impl Endpoint for Transport {
         };
         check_content_type(request.content_type())?;
         let bytes = request.take_body().into_bytes().await?;
-        let call = match form {
-            Form::Json => PlainCall::read(request.headers(), &bytes, takes_events),
-            Form::Events => None,
-        };
-        let (id, needed) = match &call {
-            Some(call) => (call.id.clone(), self.server.needed_by_tool(&call.name, &call.arguments)),
-            None => match judged(request.headers(), &bytes) {
-                Ok(mut message) => (message["id"].take(), self.server.needed(&message)),
-                Err((code, id, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &id, &advice)),
-            },
+        let message = match judged(request.headers(), &bytes) {
+            Ok(message) => message,
+            Err((code, id, advice)) => return Ok(refusal(StatusCode::BAD_REQUEST, code, &id, &advice)),
         };
         // Asked here and not only in front of the operation, because clients step up on a 403 of the endpoint itself.
-        request.data().copied().unwrap_or(Granted::NOTHING).require(needed)?;
+        request.data().copied().unwrap_or(Granted::NOTHING).require(self.server.needed(&message))?;
         let mut outer = http::Request::from(request).into_parts().0;
-        if let Some(call) = call {
-            let is_typed = call.has_typed_result;
-            let for_reports = call.takes_reports.then(|| outer.clone());
-            let mut begun = self.server.begin(call, outer);
-            let Some(kept) = for_reports else { return Ok(json(result::message(&id, is_typed, &begun.await))) };
-            if let Ok(result) = timeout(STEP, &mut begun).await {
-                return Ok(json(result::message(&id, is_typed, &result)));
-            }
-            outer = kept;
-            outer.extensions.insert(Begun::new(begun));
-        }
         // The SDK demands both types of every client, also of one that takes only the type it will get.
         outer.headers.insert(header::ACCEPT, BOTH);
         outer.extensions.insert(Span::current());
@@ -125,7 +108,7 @@ impl Endpoint for Transport {
         }
         let service = if form == Form::Json { &self.json } else { &self.events };
         let request = http::Request::from_parts(outer, Full::new(bytes));
-        answer(Box::pin(service.handle(request)).await, &id).await
+        answer(Box::pin(service.handle(request)).await, &message["id"]).await
     }
 }
 
@@ -222,11 +205,6 @@ async fn answer(
     let mut response = Response::from(http::Response::from_parts(parts, body));
     response.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
     Ok(response)
-}
-
-/// Returns the response of one message.
-fn json(message: Bytes) -> Response {
-    Response::builder().content_type(JSON).header(header::CACHE_CONTROL, NO_STORE).body(message)
 }
 
 fn refusal(status: StatusCode, code: i32, id: &Value, message: &str) -> Response {

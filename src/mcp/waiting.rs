@@ -1,43 +1,18 @@
 //! Waits for an answer on behalf of a client: reports progress while it takes long, and gives it up when the client does.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::future::BoxFuture;
 use poem::http::request::Parts;
 use rmcp::{ErrorData, RoleServer, model::ProgressNotificationParam, service::RequestContext};
 use tokio::time::{Instant, interval_at};
 use tracing::{Instrument as _, Span};
 
-/// The written members of a result.
-pub type Written = Result<Bytes, ErrorData>;
-
 /// The time between two reports, and until the first.
-pub const STEP: Duration = Duration::from_secs(1);
+const STEP: Duration = Duration::from_secs(1);
 
 /// Marks requests of clients that take a stream of events, as data of the request.
 #[derive(Debug, Clone, Copy)]
 pub struct TakesEvents;
-
-/// A call that has been under way for a [`STEP`], as data of the request: the SDK reports its progress.
-#[derive(Clone)]
-pub struct Begun(Arc<Mutex<Option<BoxFuture<'static, Written>>>>);
-
-impl Begun {
-    /// Takes over a call.
-    #[must_use]
-    pub fn new(call: BoxFuture<'static, Written>) -> Self {
-        Self(Arc::new(Mutex::new(Some(call))))
-    }
-
-    /// Returns the call of the request `outer`, once.
-    pub fn of(outer: &Parts) -> Option<BoxFuture<'static, Written>> {
-        outer.extensions.get::<Self>()?.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
 
 /// Returns the HTTP request that carried a message.
 ///
@@ -70,8 +45,7 @@ async fn reported<T>(context: &RequestContext<RoleServer>, outer: &Parts, answer
     let token = context.meta.get_progress_token().filter(|_| outer.extensions.get::<TakesEvents>().is_some());
     let Some(token) = token else { return answer.await };
     let mut answer = std::pin::pin!(answer);
-    let waited = if outer.extensions.get::<Begun>().is_some() { STEP } else { Duration::ZERO };
-    let mut steps = interval_at(Instant::now() + STEP - waited, STEP);
+    let mut steps = interval_at(Instant::now() + STEP, STEP);
     let mut seconds: u32 = 0;
     loop {
         tokio::select! {

@@ -79,7 +79,7 @@ pub async fn create(change: &PropertyChange, input: AnnotationInput) -> Result<A
     let days = check(&input, change.now)?;
     let property_id = change.lock().await?;
     let text = NewText { field: "text", bytes: input.text.len(), is_new: true };
-    change.check_text(property_id, Entity::of_property(property_id), Column::Text, text, MAX_ANNOTATIONS).await?;
+    change.check_text(Entity::of_property(property_id), Column::Text, text, MAX_ANNOTATIONS).await?;
     let row = annotation::ActiveModel {
         id: Set(change.new_id()),
         property_id: Set(property_id),
@@ -102,7 +102,7 @@ pub async fn replace(change: &PropertyChange, id: Uuid, input: AnnotationInput) 
     if input.text.len() > row.text.len() {
         let others = Entity::of_property(property_id).filter(Column::Id.ne(id));
         let text = NewText { field: "text", bytes: input.text.len(), is_new: false };
-        change.check_text(property_id, others, Column::Text, text, MAX_ANNOTATIONS).await?;
+        change.check_text(others, Column::Text, text, MAX_ANNOTATIONS).await?;
     }
     let mut row = row.into_active_model();
     row.date = Set(days.0);

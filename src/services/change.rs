@@ -14,10 +14,7 @@ use sea_orm::{
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use store::{
-    bounds::{Bounds, Records, Taken},
-    unit_of_work::UnitOfWork,
-};
+use store::unit_of_work::UnitOfWork;
 use uuid::Uuid;
 
 use super::{
@@ -77,9 +74,6 @@ pub struct Change<By> {
     /// The time of the change.
     pub now: DateTime<Utc>,
     tx: Arc<DatabaseTransaction>,
-    /// True if what admission read of the caller holds until the transaction ends.
-    as_admitted: bool,
-    bounds: Bounds,
     if_match: IfMatch,
     random: Random,
 }
@@ -110,8 +104,7 @@ impl<By: Author> Change<By> {
         random: Random,
     ) -> Result<Self, Error> {
         let tx = unit.transaction().await?.clone();
-        let (as_admitted, bounds) = (unit.is_as_admitted(), unit.bounds().clone());
-        Ok(Self { by, now, tx, as_admitted, bounds, if_match, random })
+        Ok(Self { by, now, tx, if_match, random })
     }
 
     /// The transaction.
@@ -155,31 +148,22 @@ impl<By: Author> Change<By> {
         Ok(row)
     }
 
-    /// Fails if `text` has no room among the `others`, which are the records of `owner` with their texts in `column`. The records
-    /// are not counted if there is certainly room.
+    /// Fails if `text` has no room among the `others`, which have their texts in `column`.
     ///
     /// # Errors
     /// [`Error::InvalidRequest`] names the field and the limit.
     pub async fn check_text<E: EntityTrait>(
         &self,
-        owner: Uuid,
         others: Select<E>,
         column: E::Column,
         text: NewText,
         limit: Limit,
     ) -> Result<(), Error> {
-        let records = Records { table: E::default().table_name(), owner };
-        let (count, bytes) = (u64::from(text.is_new), text.bytes as u64);
-        if self.bounds.take(records, Taken { count, bytes }, Taken { count: limit.max, bytes: MAX_TOTAL_BYTES }) {
-            return Ok(());
-        }
         let others = Others::read(self.tx(), others, None, Some(column)).await?;
         if text.is_new {
             others.check_room(limit)?;
         }
-        others.check_bytes(text.field, text.bytes, limit)?;
-        self.bounds.set(records, Taken { count: others.count + 1, bytes: others.bytes + bytes });
-        Ok(())
+        others.check_bytes(text.field, text.bytes, limit)
     }
 
     /// Fails if `If-Match` was sent and does not name `state`.
@@ -192,15 +176,11 @@ impl<By: Author> Change<By> {
 }
 
 impl MemberChange {
-    /// Locks the member with [`users::lock`]. Returns the member's current record. A transaction on `SQLite` excludes other writers
-    /// anyway, so nothing is sent there if the record is known to be current.
+    /// Locks the member with [`users::lock`]. Returns the member's current record.
     ///
     /// # Errors
     /// [`Error::CallerGone`] if the record no longer exists.
     pub async fn lock(&self) -> Result<user::Model, Error> {
-        if self.as_admitted {
-            return Ok((*self.by.user).clone());
-        }
         users::lock(self.tx(), self.by.user.id).await.map_err(|error| match error {
             Error::NotFound => Error::CallerGone,
             error => error,
@@ -209,15 +189,11 @@ impl MemberChange {
 }
 
 impl PropertyChange {
-    /// Locks the property and re-checks access with [`PropertyAccess::lock`]. Returns the property's id. As for a member, nothing is
-    /// sent if access is known to be current.
+    /// Locks the property and re-checks access with [`PropertyAccess::lock`]. Returns the property's id.
     ///
     /// # Errors
     /// The errors of [`PropertyAccess::lock`].
     pub async fn lock(&self) -> Result<Uuid, Error> {
-        if self.as_admitted {
-            return Ok(self.by.property().id);
-        }
         self.by.lock(self.tx()).await
     }
 }

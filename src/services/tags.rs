@@ -15,10 +15,10 @@ use entity::{
     tag::{self, Column, Entity},
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, EntityTrait,
-    ExprTrait as _, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value, prelude::Expr,
+    ActiveModelTrait, ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseTransaction, EntityTrait, ExprTrait as _,
+    FromQueryResult, IntoActiveModel, ModelTrait, QueryFilter, QuerySelect as _, Statement, Value, prelude::Expr,
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
@@ -71,14 +71,14 @@ pub async fn create(change: &MemberChange, input: TagInput) -> Result<Tag, Error
         created_at: Set(change.now),
         updated_at: Set(change.now),
     };
-    Ok(to_api(Counted::of(row.insert(change.tx()).await?, 0)))
+    Ok(to_api(Counted { tag: row.insert(change.tx()).await?, carried: 0 }))
 }
 
 /// Renames a tag, moves it to another position, or both.
 pub async fn update(change: &MemberChange, id: Uuid, input: TagUpdate) -> Result<Tag, Error> {
     let user_id = change.lock().await?.id;
     let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
-    change.check(&state(row.id, &row.name, row.created_at, row.updated_at))?;
+    change.check(&state(&row))?;
     if input.name.is_none() && input.order.is_none() {
         return Err(Error::invalid("body: changes nothing; send name, order or both"));
     }
@@ -102,16 +102,16 @@ pub async fn update(change: &MemberChange, id: Uuid, input: TagUpdate) -> Result
     }
     row.position = Set(to);
     row.updated_at = Set(change.now);
-    let row = row.update(change.tx()).await?;
+    let tag = row.update(change.tx()).await?;
     let carried = counted(change.tx(), &change.by, Some(id), change.now).await?.pop().map_or(0, |tag| tag.carried);
-    Ok(to_api(Counted::of(row, carried)))
+    Ok(to_api(Counted { tag, carried }))
 }
 
 /// Deletes a tag. Its properties are kept.
 pub async fn delete(change: &MemberChange, id: Uuid) -> Result<(), Error> {
     let user_id = change.lock().await?.id;
     let row = Entity::one_of_user(user_id, id).one(change.tx()).await?.ok_or(Error::NotFound)?;
-    change.check(&state(row.id, &row.name, row.created_at, row.updated_at))?;
+    change.check(&state(&row))?;
     let position = row.position;
     change.note(Event::own(user_id, AuditAction::TagDeleted).record(&row.name)).await?;
     row.delete(change.tx()).await?;
@@ -230,25 +230,14 @@ const COUNTED: &str = "SELECT t.*, (SELECT count(*) FROM property_tag c JOIN pro
          WHERE n.grant_id = g.id AND n.property_id = p.id))) AS carried FROM tag t WHERE t.user_id = $1";
 
 /// A tag and the number of its properties that the person can see.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, FromQueryResult)]
 struct Counted {
-    id: Uuid,
-    name: String,
-    position: i32,
-    carried: u64,
-    created_at: DateTime<Utc>,
-    updated_at: DateTime<Utc>,
+    #[sea_orm(nested)]
+    tag: tag::Model,
+    carried: i64,
 }
 
-impl Counted {
-    fn of(row: tag::Model, carried: u64) -> Self {
-        let tag::Model { id, name, position, created_at, updated_at, .. } = row;
-        Self { id, name, position, carried, created_at, updated_at }
-    }
-}
-
-/// Returns a person's tags, or the one with this id, in order. The database returns them as one JSON text, because each row costs a
-/// change of threads on `SQLite`.
+/// Returns a person's tags, or the one with this id, in order.
 async fn counted(
     db: &impl ConnectionTrait,
     member: &Member,
@@ -259,32 +248,25 @@ async fn counted(
     let email_key = verified_email_key(user, now).unwrap_or_default();
     let one = if id.is_some() { " AND t.id = $3" } else { "" };
     let values: Vec<Value> = [user.id.into(), email_key.into()].into_iter().chain(id.map(Value::from)).collect();
-    let row =
-        |id: &str| format!("({id}, name, position, carried, created_at, updated_at) ORDER BY position, name_key)");
-    let rows = match db.get_database_backend() {
-        DbBackend::Sqlite => format!("json_group_array(json_array{}", row("lower(hex(id))")),
-        _ => format!("CAST(json_agg(json_build_array{} AS text)", row("id")),
-    };
-    let sql = format!("SELECT {rows} FROM ({COUNTED}{one}) AS counted");
-    let found = db.query_one_raw(Statement::from_sql_and_values(db.get_database_backend(), sql, values)).await?;
-    let json: Option<String> = found.map(|row| row.try_get_by_index(0)).transpose()?.flatten();
-    json.map_or_else(|| Ok(Vec::new()), |json| serde_json::from_str(&json).map_err(Error::internal))
+    let sql = format!("{COUNTED}{one} ORDER BY t.position, t.name_key");
+    let ask = Statement::from_sql_and_values(db.get_database_backend(), sql, values);
+    Ok(Counted::find_by_statement(ask).all(db).await?)
 }
 
 /// Returns the state that `If-Match` covers. It excludes the position, which changes when other tags move.
-fn state(id: Uuid, name: &str, created_at: DateTime<Utc>, updated_at: DateTime<Utc>) -> impl Serialize {
-    (id, name, created_at, updated_at)
+fn state(row: &tag::Model) -> impl Serialize {
+    (row.id, &row.name, row.created_at, row.updated_at)
 }
 
-fn to_api(row: Counted) -> Tag {
-    let etag = etag(&state(row.id, &row.name, row.created_at, row.updated_at));
+fn to_api(Counted { tag, carried }: Counted) -> Tag {
+    let etag = etag(&state(&tag));
     Tag {
-        id: row.id,
+        id: tag.id,
         etag,
-        name: row.name,
-        order: u32::try_from(row.position).unwrap_or_default(),
-        rows_matched: row.carried,
-        created_at: row.created_at.into(),
-        updated_at: row.updated_at.into(),
+        name: tag.name,
+        order: u32::try_from(tag.position).unwrap_or_default(),
+        rows_matched: u64::try_from(carried).unwrap_or_default(),
+        created_at: tag.created_at.into(),
+        updated_at: tag.updated_at.into(),
     }
 }

@@ -56,21 +56,6 @@ pub struct Commits(Arc<State>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(u64);
 
-/// The moment at which data was read.
-#[derive(Debug, Clone)]
-pub struct AsOf {
-    commits: Commits,
-    moment: Moment,
-}
-
-impl AsOf {
-    /// Returns whether the data is still current. Within a write transaction it then stays so until the transaction ends.
-    #[must_use]
-    pub fn is_now(&self) -> bool {
-        self.commits.is_now(self.moment)
-    }
-}
-
 #[derive(Debug, Default)]
 struct State {
     /// Incremented by each relevant commit, before it becomes visible.
@@ -106,12 +91,6 @@ impl Commits {
     #[must_use]
     pub fn is_now(&self, moment: Moment) -> bool {
         self.0.generation.load(Ordering::SeqCst) == moment.0
-    }
-
-    /// Names `moment` for the readers of data that was read at it.
-    #[must_use]
-    pub fn as_of(&self, moment: Moment) -> AsOf {
-        AsOf { commits: self.clone(), moment }
     }
 
     /// Watches the connections of a pool. The pool must hold at most one connection, and no other pool of the process may

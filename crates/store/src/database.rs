@@ -20,7 +20,7 @@ use sea_orm::{
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tokio::task::JoinHandle;
 
-use super::{bounds::Bounds, commits::Commits};
+use super::commits::Commits;
 use crate::Error;
 
 /// Time to wait for a connection, or for another writer.
@@ -41,8 +41,6 @@ pub struct Opened {
     pub commits: Option<Commits>,
     /// Counts the statements sent.
     pub statements: Statements,
-    /// Bounds of the records in the database.
-    pub bounds: Bounds,
 }
 
 /// Counts statements sent to a database, including `BEGIN` and `COMMIT` of units of work.
@@ -77,7 +75,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let in_memory = url.contains(":memory:");
     if !url.starts_with("sqlite:") {
         let db = statements.watch(connect(url, max_connections, |_| ()).await?);
-        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements, bounds: Bounds::default() });
+        return Ok(Opened { reader: db.clone(), writer: db, commits: None, statements });
     }
     if !in_memory {
         keep_private(&url.parse().map_err(|error: sqlx::Error| DbErr::Custom(error.to_string()))?, url);
@@ -90,7 +88,7 @@ pub async fn open(url: &str, max_connections: u32) -> Result<Opened, DbErr> {
     let writer = statements.watch(writer.await?);
     let reader =
         if in_memory { writer.clone() } else { statements.watch(connect(url, max_connections, read_only).await?) };
-    Ok(Opened { reader, writer, commits: Some(commits), statements, bounds: Bounds::of_one_writer() })
+    Ok(Opened { reader, writer, commits: Some(commits), statements })
 }
 
 /// Locks the `SQLite` file at `url` for this process, as long as the value lives. Data cached from a file is valid only

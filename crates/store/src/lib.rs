@@ -1,6 +1,5 @@
 //! Storage: the database with its connections and transactions, and in-process rate limits and requests in flight.
 
-pub mod bounds;
 pub mod commits;
 pub mod database;
 mod error;

@@ -5,40 +5,22 @@ use std::sync::Arc;
 use sea_orm::{DatabaseConnection, DatabaseTransaction, DbBackend, DbErr};
 use tokio::sync::OnceCell;
 
-use super::{
-    bounds::Bounds,
-    commits::AsOf,
-    database::{self, Opened, Statements},
-};
+use super::database::{self, Opened, Statements};
 
 /// A transaction that begins on first use. Dropping it without [`UnitOfWork::commit`] rolls it back.
 #[derive(Debug)]
 pub struct UnitOfWork {
     db: DatabaseConnection,
     statements: Statements,
-    bounds: Bounds,
-    admitted: Option<AsOf>,
     open: OnceCell<Arc<DatabaseTransaction>>,
 }
 
 impl UnitOfWork {
-    /// Creates the unit of work without beginning a transaction. `admitted` is the moment at which the caller's records were read.
+    /// Creates the unit of work without beginning a transaction.
     #[must_use]
-    pub fn new(store: &Opened, admitted: Option<AsOf>) -> Self {
-        let Opened { writer, statements, bounds, .. } = store.clone();
-        Self { db: writer, statements, bounds, admitted, open: OnceCell::new() }
-    }
-
-    /// Bounds of the records in the database.
-    #[must_use]
-    pub fn bounds(&self) -> &Bounds {
-        &self.bounds
-    }
-
-    /// Returns whether what is known of the caller is certain to hold until the transaction, which must have begun, ends.
-    #[must_use]
-    pub fn is_as_admitted(&self) -> bool {
-        self.open.initialized() && self.admitted.as_ref().is_some_and(AsOf::is_now)
+    pub fn new(store: &Opened) -> Self {
+        let Opened { writer, statements, .. } = store.clone();
+        Self { db: writer, statements, open: OnceCell::new() }
     }
 
     /// Returns the transaction, which begins on first use. Drop the reference before committing or rolling back.

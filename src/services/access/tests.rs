@@ -1,16 +1,12 @@
 use api::team::GrantUpdate;
-use common::random::Random;
 use entity::user::Plan;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};
-use store::{database, unit_of_work::UnitOfWork};
+use store::database;
 use test_data::noon;
 
 use super::*;
 use crate::{
-    services::{
-        change::{Change, IfMatch, MemberChange},
-        team,
-    },
+    services::{change::MemberChange, team},
     testing::World,
 };
 
@@ -100,34 +96,6 @@ async fn what_is_withdrawn_while_a_write_waits_is_not_written() {
     }
     grant.delete(&world.db).await.unwrap();
     assert_eq!(lock().await, Err(404));
-}
-
-/// Data that admission read is used again only if no commit has changed it since.
-#[tokio::test]
-async fn a_commit_after_admission_is_seen_by_the_write() {
-    let world = World::new().await;
-    let Some(commits) = world.store.commits.clone() else { return };
-    let id = world.add_property(world.owner, "https://named.test/", true).await;
-    let access = Arc::new(world.access(world.owner, &id.to_string(), Role::Owner).await.unwrap());
-    let admitted = loop {
-        match commits.now() {
-            Some(moment) => break commits.as_of(moment),
-            None => tokio::task::yield_now().await,
-        }
-    };
-    let lock = async || {
-        let unit = UnitOfWork::new(&world.store, Some(admitted.clone()));
-        let change = Change::begin(access.clone(), &unit, IfMatch::default(), noon(), Random::seeded(1)).await;
-        let before = world.store.statements.count();
-        let locked = change.unwrap().lock().await.map_err(|error| error.code().status().as_u16());
-        let sent = world.store.statements.count() - before;
-        unit.roll_back().await.unwrap();
-        (locked, sent)
-    };
-    assert_eq!(lock().await, (Ok(id), 0));
-    let row = property::ActiveModel { id: Set(id), tracked: Set(false), ..Default::default() };
-    row.update(&world.db).await.unwrap();
-    assert_eq!(lock().await, (Err(404), 1));
 }
 
 #[tokio::test]

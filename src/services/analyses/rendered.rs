@@ -57,17 +57,10 @@ impl MadeOf {
     }
 }
 
-/// Another form of an answer.
-struct Retold {
-    /// The answer.
-    of: Bytes,
-    bytes: Bytes,
-}
-
-/// A cache of rendered answers and of their other forms, limited in bytes.
+/// A cache of rendered answers, limited in bytes.
 #[derive(Clone)]
 pub struct Answers {
-    /// Each value is a [`RenderedAnswer`] or a [`Retold`].
+    /// Each value is a [`RenderedAnswer`].
     cache: Arc<ByteCache<Arc<dyn Any + Send + Sync>>>,
     clock: Clock,
 }
@@ -120,23 +113,6 @@ impl Answers {
         let rendered = Arc::new(RenderedAnswer { made_of, body, digest, of: PhantomData });
         self.cache.put(key, rendered.clone(), rendered.body.len(), now + LIFETIME);
         Ok(rendered)
-    }
-
-    /// Returns what was kept under `key` by [`keep_retold`](Self::keep_retold), if it was made of the same `body`.
-    #[must_use]
-    pub fn retold(&self, key: &String, body: &Bytes) -> Option<Bytes> {
-        let kept = self.cache.get_if(key, self.clock.now(), |kept| {
-            kept.downcast_ref::<Retold>().is_some_and(|retold| retold.of == *body)
-        });
-        Some(kept?.downcast_ref::<Retold>()?.bytes.clone())
-    }
-
-    /// Keeps `bytes`, another form of the answer `body`. It copies the body, because bytes that are sent may hold a place until they are
-    /// dropped.
-    pub fn keep_retold(&self, key: String, body: &Bytes, bytes: Bytes) {
-        let size = body.len() + bytes.len();
-        let retold = Retold { of: Bytes::copy_from_slice(body), bytes };
-        self.cache.put(key, Arc::new(retold), size, self.clock.now() + LIFETIME);
     }
 }
 

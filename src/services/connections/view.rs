@@ -129,7 +129,7 @@ impl SearchConnections {
     pub async fn choose(&self, member: &Arc<Member>, id: Uuid, wanted: &[Uuid]) -> Result<(), Error> {
         search_accounts::one_of_user(&self.search.db, member.user.id, id).await?;
         let among: HashSet<Uuid> = self.listed(id).await?.into_keys().collect();
-        let unit = UnitOfWork::new(&self.store, None);
+        let unit = UnitOfWork::new(&self.store);
         let now = self.search.clock.now();
         let change = Change::begin(member.clone(), &unit, IfMatch::default(), now, self.random.clone()).await?;
         let replaced = tracking::replace_among(&change, &self.config, Some(&among), wanted).await;

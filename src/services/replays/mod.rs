@@ -12,12 +12,11 @@ use common::secrets::Secrets;
 use entity::replay::{self, Column};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseBackend, DatabaseConnection, DatabaseTransaction, EntityTrait,
-    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, QuerySelect as _, Statement, Value,
+    ExprTrait as _, FromQueryResult as _, PaginatorTrait as _, QueryFilter, Statement, Value,
     sea_query::{Expr, Func, OnConflict, Query, SelectStatement},
 };
 use sha2::{Digest as _, Sha256};
 use store::{
-    bounds::{Records, Taken},
     resealing::{self, Place},
     unit_of_work::UnitOfWork,
 };
@@ -198,15 +197,8 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
     }
     let body = secrets.seal(&answer.body, &context(&id));
     let size = i32::try_from(body.len()).map_err(Error::internal)?;
-    let records = Records { table: TABLE, owner: scope.user_id };
-    let (more, most) =
-        (Taken { count: 1, bytes: body.len() as u64 }, Taken { count: MAX_ROWS.unsigned_abs(), bytes: max_bytes });
-    let has_room = unit.bounds().take(records, more, most);
-    let room = if has_room {
-        Expr::val(true)
-    } else {
-        Expr::exists(room_of(scope.user_id, now, i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size)))
-    };
+    let free_bytes = i64::try_from(max_bytes).unwrap_or(i64::MAX) - i64::from(size);
+    let room = Expr::exists(room_of(scope.user_id, now, free_bytes));
     let to_key = replay::Entity::to_key(scope.user_id, &scope.method, &scope.path, &scope.key);
     let row: [(Column, Expr); 15] = [
         (Column::Id, id.into()),
@@ -235,33 +227,16 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
     insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
     insert.on_conflict(over_expired);
     if tx.execute(&insert).await?.rows_affected() > 0 {
-        if !has_room && unit.bounds().remembers() {
-            unit.bounds().set(records, taken_by(tx, records.owner, now).await?);
-        }
         return Ok(Outcome::Stored);
     }
     let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(tx).await? > 0;
     Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
 }
 
-/// Returns what a person's responses take.
-async fn taken_by(tx: &DatabaseTransaction, user_id: Uuid, now: DateTime<Utc>) -> Result<Taken, Error> {
-    let current = replay::Entity::find().filter(Column::UserId.eq(user_id)).filter(Column::ExpiresAt.gt(now));
-    let [count, bytes] = taken();
-    let found: Option<(i64, i64)> = current.select_only().expr(count).expr(bytes).into_tuple().one(tx).await?;
-    let (count, bytes) = found.unwrap_or_default();
-    Ok(Taken { count: count.unsigned_abs(), bytes: bytes.unsigned_abs() })
-}
-
-/// The number of responses, and the sum of their sizes.
-fn taken() -> [Expr; 2] {
-    let sum = Func::coalesce([Expr::from(Func::sum(Expr::col(Column::Size))), Expr::val(0)]);
-    [Func::count(Expr::col(Column::Size)).into(), sum.into()]
-}
-
 /// Selects one row if a person has fewer responses than [`MAX_ROWS`] and they take at most `bytes`, otherwise none.
 fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
-    let [count, taken] = taken();
+    let count: Expr = Func::count(Expr::col(Column::Size)).into();
+    let taken: Expr = Func::coalesce([Expr::from(Func::sum(Expr::col(Column::Size))), Expr::val(0)]).into();
     Query::select()
         .expr(count.clone())
         .from(replay::Entity)
@@ -312,7 +287,7 @@ mod tests {
         };
         let (secrets, hashes) = (Secrets::new([7; 32], Random::seeded(1)), BodyHashes::of(&serde_json::Value::Null));
         let store_at = async |now, status| {
-            let unit = UnitOfWork::new(&world.store, None);
+            let unit = UnitOfWork::new(&world.store);
             let (id, scope, request_hash) = (world.random.id(now), scope.clone(), hashes.clone().into_newest());
             let replay = Replay { id, now, scope, request_hash, answer: answer(status) };
             let stored = store(&unit, &secrets, replay, 1_000).await;
@@ -323,7 +298,7 @@ mod tests {
             assert_eq!(store_at(noon(), status).await, outcome);
         }
         let at = async |now| {
-            let unit = UnitOfWork::new(&world.store, None);
+            let unit = UnitOfWork::new(&world.store);
             let found = start(&unit, &world.db, &secrets, &scope, &hashes, now).await.unwrap();
             unit.roll_back().await.unwrap();
             found

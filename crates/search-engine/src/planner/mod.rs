@@ -10,8 +10,6 @@
 
 mod clause;
 mod formula;
-#[cfg(test)]
-mod measurement;
 mod search;
 mod space;
 mod texts;

@@ -5,16 +5,13 @@
 //! clauses. Any other function is a signed sum of such: following inclusion upwards, its value changes a number of times, and each
 //! change is one monotone function (Markov, "On the inversion complexity of a system of functions", 1957).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::clause::Clause;
 use crate::wire::{Dimension, Filter, FilterOperator};
 
 /// The most atoms, and so at most 512 patterns.
 pub const MAX_ATOMS: usize = 9;
-
-/// The most atoms for which halves are tried.
-const MAX_HALVED: usize = 6;
 
 /// The most clauses of one request.
 const MAX_CLAUSES: usize = 128;
@@ -42,19 +39,6 @@ struct Selection {
     weight: i32,
     least: Vec<Pattern>,
     excluded: Pattern,
-}
-
-/// The patterns that some atoms, required or excluded, leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Corner {
-    required: Pattern,
-    excluded: Pattern,
-}
-
-impl Corner {
-    fn holds(self, pattern: Pattern) -> bool {
-        pattern & self.required == self.required && pattern & self.excluded == 0
-    }
 }
 
 impl Texts {
@@ -111,64 +95,33 @@ impl Texts {
     }
 
     fn requests(&self, block: &BTreeSet<Pattern>, sign: i32) -> Option<Vec<Signed>> {
-        let selections = self.selections(block, Corner { required: 0, excluded: 0 }, &mut BTreeMap::new());
         let mut requests = Vec::new();
-        for selection in selections {
+        for selection in self.selections(block) {
             requests.extend(self.filters(&selection)?.into_iter().map(|filters| (sign * selection.weight, filters)));
         }
         Some(requests)
-    }
-
-    /// The fewest selections found whose signed sum is `block` in `corner`: those of the changes along inclusion, or those of the
-    /// two halves where one clause is required or excluded.
-    fn selections(
-        &self,
-        block: &BTreeSet<Pattern>,
-        corner: Corner,
-        known: &mut BTreeMap<Corner, Vec<Selection>>,
-    ) -> Vec<Selection> {
-        if let Some(found) = known.get(&corner) {
-            return found.clone();
-        }
-        let mut best = self.changes(block, corner);
-        let tried = if self.atoms.len() <= MAX_HALVED { self.atoms.len() } else { 0 };
-        for atom in (0..tried).filter(|atom| self.can_be_excluded(*atom)) {
-            let bit = 1 << atom;
-            // Two selections are the fewest where one does not do, and changes find one.
-            if best.len() <= 2 || (corner.required | corner.excluded) & bit != 0 {
-                continue;
-            }
-            let mut halves = self.selections(block, Corner { required: corner.required | bit, ..corner }, known);
-            halves.extend(self.selections(block, Corner { excluded: corner.excluded | bit, ..corner }, known));
-            if halves.len() < best.len() {
-                best = halves;
-            }
-        }
-        known.insert(corner, best.clone());
-        best
     }
 
     fn can_be_excluded(&self, atom: usize) -> bool {
         self.atoms[atom].len() == 1
     }
 
-    /// One selection for each change of value on the way up from the smallest pattern. Excluding the atoms that hold nowhere in
-    /// the block can make it fewer.
-    fn changes(&self, block: &BTreeSet<Pattern>, corner: Corner) -> Vec<Selection> {
-        let here: Vec<Pattern> = block.iter().copied().filter(|pattern| corner.holds(*pattern)).collect();
-        if here.is_empty() {
+    /// Selections whose signed sum is `block`: one for each change of value on the way up from the smallest pattern. Excluding the
+    /// atoms that hold nowhere in the block can make it fewer.
+    fn selections(&self, block: &BTreeSet<Pattern>) -> Vec<Selection> {
+        if block.is_empty() {
             return Vec::new();
         }
-        let plain = self.levels(block, corner);
-        let held = here.iter().fold(0, |held, pattern| held | pattern);
+        let plain = self.levels(block, 0);
+        let held = block.iter().fold(0, |held, pattern| held | pattern);
         let absent = (0..self.atoms.len()).filter(|atom| self.can_be_excluded(*atom) && held & (1 << atom) == 0);
-        let excluded = absent.fold(corner.excluded, |excluded, atom| excluded | 1 << atom);
-        let narrowed = self.levels(block, Corner { excluded, ..corner });
+        let narrowed = self.levels(block, absent.fold(0, |excluded, atom| excluded | 1 << atom));
         if narrowed.len() < plain.len() { narrowed } else { plain }
     }
 
-    fn levels(&self, block: &BTreeSet<Pattern>, corner: Corner) -> Vec<Selection> {
-        let mut here: Vec<Pattern> = self.patterns.iter().copied().filter(|pattern| corner.holds(*pattern)).collect();
+    /// One selection for each change of value among the patterns without the `excluded` atoms.
+    fn levels(&self, block: &BTreeSet<Pattern>, excluded: Pattern) -> Vec<Selection> {
+        let mut here: Vec<Pattern> = self.patterns.iter().copied().filter(|pattern| pattern & excluded == 0).collect();
         here.sort_by_key(|pattern| pattern.count_ones());
         let mut changes: Vec<usize> = Vec::new();
         for (index, pattern) in here.iter().enumerate() {
@@ -181,11 +134,11 @@ impl Texts {
             let inside: Vec<Pattern> =
                 here.iter().zip(&changes).filter(|(_, count)| **count >= level).map(|(pattern, _)| *pattern).collect();
             let least = if inside.len() == here.len() {
-                vec![corner.required]
+                vec![0]
             } else {
                 inside.iter().copied().filter(|p| is_least(*p, &inside)).collect()
             };
-            Selection { weight: if level % 2 == 1 { 1 } else { -1 }, least, excluded: corner.excluded }
+            Selection { weight: if level % 2 == 1 { 1 } else { -1 }, least, excluded }
         };
         (1..=most).map(level).collect()
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use api::models::{FilterCondition, FilterDimension as Dim, FilterLogic, FilterOperator as Op};
 
-use super::{MAX_TERMS, plan};
 use crate::{
     appearances::{Appearances, Names, WindowAppearances},
     error::PlanError,
     filter::{Expression, Predicate},
+    planner::{MAX_TERMS, plan},
 };
 
 /// The number of lists of each length for each site.

@@ -1,5 +1,7 @@
 //! Tests that the signed terms of a plan, added over a small set of cells, equal the predicate evaluated on each cell.
 
+mod measurement;
+
 use std::collections::BTreeMap;
 
 use api::models::{FilterCondition, FilterDimension as Dim, FilterLogic, FilterOperator as Op};
