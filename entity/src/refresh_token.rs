@@ -13,8 +13,6 @@ pub struct Model {
     pub grant_id: Uuid,
     /// Expiry time of the token.
     pub expires_at: DateTimeUtc,
-    /// Time when it was exchanged for its successor, by an older program that kept it.
-    pub spent_at: Option<DateTimeUtc>,
 }
 
 /// No declared relations: finders select by id.

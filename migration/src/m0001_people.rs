@@ -33,7 +33,7 @@ async fn users(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(string_null("name"))
         .col(instant_null("name_stated_at"))
         .col(string("plan"))
-        .col(string("plan_state").default("active"))
+        .col(string("plan_state"))
         .col(instant_null("period_starts_at"))
         .col(instant_null("period_ends_at"))
         .col(instant_null("trial_ends_at"))

@@ -33,12 +33,6 @@ fn hashed(name: &'static str) -> TableCreateStatement {
     Table::create().table(name).col(string_len("hash", 64).primary_key()).take()
 }
 
-/// Creates an index over one column. Its name begins with `idx`.
-async fn by(manager: &SchemaManager<'_>, table: &'static str, column: &'static str) -> Result<(), DbErr> {
-    let name = format!("idx_{table}_{column}");
-    manager.create_index(Index::create().name(name).table(table).col(column).take()).await
-}
-
 /// Accounts, and the links with which people set a password.
 async fn accounts(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let account = table("account")
@@ -51,7 +45,7 @@ async fn accounts(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(instant_null("last_sign_in_at"))
         .col(text_null("upstream_issuer"))
         .col(text_null("upstream_subject"))
-        .col(boolean("added_by_operator").default(true))
+        .col(boolean("added_by_operator"))
         .col(text_null("added_as_key"))
         .col(instant("created_at"))
         .col(instant("updated_at"))
@@ -94,8 +88,8 @@ async fn consent(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(text("client_id"))
         .col(text("address"))
         .col(text("scope"))
-        .col(boolean("opens_api").default(true))
-        .col(text("allows").default("everything"))
+        .col(boolean("opens_api"))
+        .col(text("allows"))
         .col(instant("created_at"))
         .col(instant("updated_at"))
         .primary_key(Index::create().name("pk_consent").col("subject").col("client_id").col("address"))
@@ -110,7 +104,7 @@ const ONE_ACTIVE_KEY: &str =
 async fn signing_key(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let key = Table::create()
         .table("signing_key")
-        .col(string_len("id", 32).primary_key())
+        .col(string_len("id", 43).primary_key())
         .col(blob("sealed"))
         .col(instant("created_at"))
         .col(instant_null("retired_at"))
@@ -126,7 +120,7 @@ async fn oauth_client(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(string_null("name"))
         .col(text("redirect_uris"))
         .col(boolean("refreshes"))
-        .col(boolean("added_by_operator").default(false))
+        .col(boolean("added_by_operator"))
         .col(instant("created_at"))
         .take();
     manager.create_table(client).await
@@ -147,8 +141,8 @@ async fn oauth_grant(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(instant_null("ended_at"))
         .take();
     manager.create_table(grant).await?;
-    by(manager, "oauth_grant", "subject").await?;
-    by(manager, "oauth_grant", "client_id").await?;
+    index(manager, "oauth_grant", &["subject"]).await?;
+    index(manager, "oauth_grant", &["client_id"]).await?;
     unique(manager, "oauth_grant", &["refresh_family"]).await
 }
 
@@ -162,19 +156,18 @@ async fn codes_and_tokens(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(instant("expires_at"))
         .col(instant_null("used_at"))
         .take();
-    let token =
-        hashed("refresh_token").col(uuid("grant_id")).col(instant("expires_at")).col(instant_null("spent_at")).take();
+    let token = hashed("refresh_token").col(uuid("grant_id")).col(instant("expires_at")).take();
     for table in [code, token] {
         manager.create_table(table).await?;
     }
-    by(manager, "authorization_code", "grant_id").await?;
-    by(manager, "refresh_token", "grant_id").await
+    index(manager, "authorization_code", &["grant_id"]).await?;
+    index(manager, "refresh_token", &["grant_id"]).await
 }
 
 /// Browsers that are signed in at the service. A session ends with its person. It ends with the issuer's session that it began with.
 async fn session(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let session = hashed("session")
-        .col(uuid_null("id"))
+        .col(uuid("id"))
         .col(uuid("user_id"))
         .col(uuid_null("issuer_session_id"))
         .col(instant("created_at"))
@@ -185,7 +178,7 @@ async fn session(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .take();
     manager.create_table(session).await?;
     unique(manager, "session", &["id"]).await?;
-    by(manager, "session", "user_id").await?;
+    index(manager, "session", &["user_id"]).await?;
     index(manager, "session", &["issuer_session_id"]).await
 }
 

@@ -128,9 +128,9 @@ async fn reseal_all(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, 
 mod tests {
     use std::fs;
 
-    use entity::{pending_revocation, search_account, signing_key};
+    use entity::{search_account, signing_key};
     use issuer::keys::rotation::{Former, rotate};
-    use sea_orm::{ActiveValue::Set, EntityTrait as _};
+    use sea_orm::EntityTrait as _;
     use test_data::noon;
 
     use super::*;
@@ -244,24 +244,6 @@ mod tests {
             assert!(folder.text().len() == 64 && folder.text() != key);
             assert!(folder.opens().await, "{steps}");
         }
-    }
-
-    #[tokio::test]
-    async fn what_older_versions_bound_to_a_table_is_bound_to_its_row() {
-        let folder = Folder::new(None).await;
-        let (id, secrets) = (folder.random.id(noon()), key_file::secrets(&folder.config, &folder.random).unwrap());
-        let sealed = secrets.seal(b"granted", "pending_revocation");
-        drop(secrets);
-        let db = parts::open_database(&folder.config).await.unwrap().writer;
-        let row = pending_revocation::ActiveModel { id: Set(id), sealed: Set(sealed), created_at: Set(noon()) };
-        pending_revocation::Entity::insert(row).exec_without_returning(&db).await.unwrap();
-        db.close().await.unwrap();
-        assert_eq!(folder.rotate().await.unwrap().count, 3);
-
-        let secrets = key_file::secrets(&folder.config, &folder.random).unwrap();
-        let db = parts::open_database(&folder.config).await.unwrap().writer;
-        let row = pending_revocation::Entity::find().one(&db).await.unwrap().unwrap();
-        assert_eq!(secrets.open(&row.sealed, &format!("pending_revocation/{id}")).unwrap(), b"granted");
     }
 
     #[tokio::test]

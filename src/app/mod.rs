@@ -23,7 +23,6 @@ use crate::{
     demo,
     error::Error,
     server,
-    services::users,
 };
 
 pub use self::{
@@ -84,9 +83,6 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     parts::make_data_folder(&config)?;
     let claim = database::claim(&database_url)?;
     let parts = parts::build(config, base_url.clone(), demo_people, engine_url, clock, random).await?;
-    if parts.app.config.embeds_issuer() {
-        users::name_issuer(&parts.store.writer, &base_url).await?;
-    }
     if demo_people {
         demo::seed(&parts.app, &parts.store.writer, &http_client()?).await?;
     }

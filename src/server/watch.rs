@@ -75,13 +75,13 @@ pub(super) struct Request {
 struct Progress {
     requests: u64,
     under_way: usize,
-    /// True if the connection uses HTTP/2, where frames that start no request can arrive at any time.
+    /// True if the connection uses HTTP/2, where frames that start no request can arrive at any time, and responses are streams.
     http2: bool,
     /// The time since which no request is open.
     idle_since: Instant,
     /// The time at which the first byte of a head arrived.
     head_since: Option<Instant>,
-    /// Responses whose next chunk has not been requested, and since when, by request.
+    /// HTTP/2 responses whose next chunk has not been requested, and since when, by request.
     unread: HashMap<u64, (Instant, Abandon)>,
     writing: Writing,
     cut: bool,
@@ -191,10 +191,9 @@ impl Watch {
 
 impl Progress {
     fn overdue(&mut self, now: Instant, deadlines: &Deadlines) -> Option<Overdue> {
-        let unread = self.unread.values().any(|(since, _)| now - *since >= deadlines.slow);
-        if self.writing.is_slow(now, deadlines.slow) || unread && !self.http2 {
+        if self.writing.is_slow(now, deadlines.slow) {
             Some(Overdue::Slow)
-        } else if unread {
+        } else if self.unread.values().any(|(since, _)| now - *since >= deadlines.slow) {
             Some(Overdue::Stream)
         } else if self.under_way > 0 {
             None
@@ -315,16 +314,16 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_nobody_takes_is_slow() {
+    fn a_stream_that_nobody_takes_is_slow() {
         let start = Instant::now();
         let watch = Watch::new(start);
-        let request = watch.begin(Version::HTTP_11);
+        let request = watch.begin(Version::HTTP_2);
         request.handed_over(start, nothing());
         request.asked_for_more();
         assert_eq!(watch.overdue(after(start, 60), &Deadlines::default()), None, "the answer is still being made");
         request.handed_over(after(start, 60), nothing());
         assert_eq!(watch.overdue(after(start, 89), &Deadlines::default()), None);
-        assert_eq!(watch.overdue(after(start, 90), &Deadlines::default()), Some(Overdue::Slow));
+        assert_eq!(watch.overdue(after(start, 90), &Deadlines::default()), Some(Overdue::Stream));
         drop(request);
         assert_eq!(watch.overdue(after(start, 10), &Deadlines::default()), None);
     }

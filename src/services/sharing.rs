@@ -28,7 +28,7 @@ use crate::error::Error;
 /// The maximum number of active links of a property.
 pub(super) const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
 
-/// The table. Older versions bound sealed tokens to it alone.
+/// The name of the table.
 const TABLE: &str = "share_link";
 
 /// The secrets and the address that showing and creating links need.
@@ -104,7 +104,7 @@ impl Links<'_> {
     /// Converts the row to an API link. Omits a token that the current key cannot open: the link can still be revoked.
     fn to_api(&self, row: &share_link::Model, access: &PropertyAccess, authors: &Authors) -> ShareLink {
         let manages = access.role() >= Role::Admin;
-        let token = self.secrets.open_former(&row.sealed_token, &context(&row.id), TABLE).ok().filter(|_| manages);
+        let token = self.secrets.open(&row.sealed_token, &context(&row.id)).ok().filter(|_| manages);
         let token = token.and_then(|token| String::from_utf8(token).ok());
         ShareLink {
             id: row.id,
@@ -141,9 +141,9 @@ fn named(access: &PropertyAccess, action: AuditAction, link: &share_link::Model)
     }
 }
 
-/// Seals every token again that is not under the current secrets key, or not bound to its row. Returns their number.
+/// Seals every token again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken, former: Some(TABLE) };
+    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

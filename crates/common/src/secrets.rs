@@ -87,17 +87,12 @@ impl Secrets {
         with(&self.cipher).or_else(|| with(self.previous.as_ref()?)).ok_or(SecretsError)
     }
 
-    /// Decrypts a value that is sealed for `context`, or was sealed by an older version for `former`, the table of the row alone.
-    pub fn open_former(&self, sealed: &[u8], context: &str, former: &str) -> Result<Vec<u8>, SecretsError> {
-        self.open(sealed, context).or_else(|_| self.open(sealed, former))
-    }
-
-    /// Returns `sealed` under the current key and for `context`, or `None` if it is so already. It may be sealed for `former`.
-    pub fn reseal(&self, sealed: &[u8], context: &str, former: Option<&str>) -> Result<Option<Vec<u8>>, SecretsError> {
+    /// Returns `sealed` under the current key, or `None` if it is so already.
+    pub fn reseal(&self, sealed: &[u8], context: &str) -> Result<Option<Vec<u8>>, SecretsError> {
         if opened(&self.cipher, sealed, context).is_some() {
             return Ok(None);
         }
-        let plain = self.open_former(sealed, context, former.unwrap_or(context))?;
+        let plain = self.open(sealed, context)?;
         Ok(Some(self.seal(&plain, context)))
     }
 }
@@ -158,22 +153,9 @@ mod tests {
         assert!(both.open(&sealed, "elsewhere").is_err() && new.open(&sealed, "here").is_err());
         assert!(old.open(&both.seal(b"x", "here"), "here").is_err());
 
-        let again = both.reseal(&sealed, "here", None).unwrap().unwrap();
+        let again = both.reseal(&sealed, "here").unwrap().unwrap();
         assert_eq!(new.open(&again, "here").unwrap(), b"refresh token");
-        assert!(both.reseal(&again, "here", None).unwrap().is_none(), "it is under the new key already");
-        assert!(both.reseal(&sealed, "elsewhere", None).is_err() && new.reseal(&sealed, "here", None).is_err());
-    }
-
-    #[test]
-    fn resealing_binds_a_value_to_its_row() {
-        let secrets = Secrets::new([7; 32], Random::seeded(1));
-        let sealed = secrets.seal(b"token", "table");
-        assert!(secrets.open(&sealed, "table/1").is_err());
-        assert_eq!(secrets.open_former(&sealed, "table/1", "table").unwrap(), b"token");
-        assert!(secrets.reseal(&sealed, "table/1", None).is_err());
-        let bound = secrets.reseal(&sealed, "table/1", Some("table")).unwrap().unwrap();
-        assert_eq!(secrets.open(&bound, "table/1").unwrap(), b"token");
-        assert!(secrets.open_former(&bound, "table/2", "table").is_err(), "another row");
-        assert!(secrets.reseal(&bound, "table/1", Some("table")).unwrap().is_none());
+        assert!(both.reseal(&again, "here").unwrap().is_none(), "it is under the new key already");
+        assert!(both.reseal(&sealed, "elsewhere").is_err() && new.reseal(&sealed, "here").is_err());
     }
 }

@@ -17,7 +17,7 @@ impl Family {
         Self(random.token())
     }
 
-    /// Returns the family that a token names. Tokens of older programs name none.
+    /// Returns the family that a token names.
     pub fn of(token: &str) -> Option<Self> {
         token.split_once(SEPARATOR).map(|(family, _)| Self(family.to_owned()))
     }

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use common::digest::sha256_hex;
 use entity::{
     oauth_grant::{self, Model as Grant},
-    refresh_token::{ActiveModel, Column, Entity},
+    refresh_token::{ActiveModel, Entity},
 };
 use poem::Response;
 use sea_orm::{ActiveValue::Set, ColumnTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
@@ -27,20 +27,17 @@ impl IdentityProvider {
     pub(super) async fn refresh(&self, client_id: &str, form: &Parameters) -> Result<Response, OAuthError> {
         let token = form.require("refresh_token", "refresh_token is missing.")?;
         let (hash, now) = (sha256_hex(token), self.clock.now());
-        let grant = self.grant_of_refresh_token(token).await?.ok_or_else(unusable)?;
+        let family = Family::of(token).ok_or_else(unusable)?;
+        let grant = self.grant_of_family(&family).await?.ok_or_else(unusable)?;
         if grant.client_id != client_id || grant.ended_at.is_some() {
             return Err(unusable());
         }
-        let Some(row) = Entity::find_by_id(&hash).one(&self.db).await?.filter(|row| row.spent_at.is_none()) else {
+        // Before anything else is judged, so that the holder of a copy learns nothing from refusals.
+        let Some(row) = Entity::find_by_id(&hash).one(&self.db).await? else {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         };
         if now >= row.expires_at {
-            return Err(unusable());
-        }
-        // Before anything else is judged, so that the holder of a copy learns nothing from refusals.
-        if row.spent_at.is_some() {
-            grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
         // Settings, invitations and the provider's statement about the person may have changed.
@@ -54,32 +51,27 @@ impl IdentityProvider {
             grants::end(&self.db, &grant, now).await?;
             return Err(unusable());
         }
-        let family = Family::of(token).unwrap_or_else(|| Family::new(&self.random));
         self.answer(&grant, &scope, &resources, None, Some(family)).await
     }
 
     /// Returns the grant that a refresh token belongs to, also a spent one.
     pub(super) async fn grant_of_refresh_token(&self, token: &str) -> Result<Option<Grant>, DbErr> {
-        if let Some(family) = Family::of(token) {
-            let of_family = oauth_grant::Entity::find().filter(oauth_grant::Column::RefreshFamily.eq(family.hash()));
-            return of_family.one(&self.db).await;
-        }
-        match Entity::find_by_id(sha256_hex(token)).one(&self.db).await? {
-            Some(row) => grants::find(&self.db, row.grant_id).await,
+        match Family::of(token) {
+            Some(family) => self.grant_of_family(&family).await,
             None => Ok(None),
         }
+    }
+
+    async fn grant_of_family(&self, family: &Family) -> Result<Option<Grant>, DbErr> {
+        let of_family = oauth_grant::Entity::find().filter(oauth_grant::Column::RefreshFamily.eq(family.hash()));
+        of_family.one(&self.db).await
     }
 
     /// Issues a refresh token for the grant.
     pub(super) async fn issue_refresh_token(&self, grant: &Grant, family: &Family) -> Result<String, DbErr> {
         let expires_at = self.clock.now() + LIFETIME;
         let token = family.token(&self.random);
-        let row = ActiveModel {
-            hash: Set(sha256_hex(&token)),
-            grant_id: Set(grant.id),
-            expires_at: Set(expires_at),
-            spent_at: Set(None),
-        };
+        let row = ActiveModel { hash: Set(sha256_hex(&token)), grant_id: Set(grant.id), expires_at: Set(expires_at) };
         Entity::insert(row).exec_without_returning(&self.db).await?;
         oauth_grant::Entity::update_many()
             .col_expr(oauth_grant::Column::ExpiresAt, Expr::value(expires_at))
@@ -92,8 +84,7 @@ impl IdentityProvider {
 
     /// Deletes the token. Returns whether this request was the first: a single statement decides between two.
     async fn spend_refresh_token(&self, hash: &str) -> Result<bool, DbErr> {
-        let unspent = Entity::delete_many().filter(Column::Hash.eq(hash)).filter(Column::SpentAt.is_null());
-        Ok(unspent.exec(&self.db).await?.rows_affected == 1)
+        Ok(Entity::delete_by_id(hash).exec(&self.db).await?.rows_affected == 1)
     }
 }
 

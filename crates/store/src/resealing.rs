@@ -21,12 +21,10 @@ pub struct Place<E: EntityTrait> {
     pub id: E::Column,
     /// The sealed column. It may be null.
     pub sealed: E::Column,
-    /// The context to which older versions bound all values of the column.
-    pub former: Option<&'static str>,
 }
 
-/// Seals every value of a column again that is not under the current key, or not bound to its row. `context` binds the value of a row to it.
-/// Returns the number of changed rows.
+/// Seals every value of a column again that is not under the current key. `context` binds the value of a row to it. Returns the number of
+/// changed rows.
 ///
 /// # Errors
 /// [`Error::Refused`] names the row that neither key opens. The caller rolls back.
@@ -51,8 +49,7 @@ where
         let Some((last, _)) = rows.last() else { return Ok(changed) };
         after = Some(last.clone());
         for (id, sealed) in rows {
-            let again =
-                secrets.reseal(&sealed, &context(&id), place.former).map_err(|_| unknown_key(place.name, &id))?;
+            let again = secrets.reseal(&sealed, &context(&id)).map_err(|_| unknown_key(place.name, &id))?;
             let Some(again) = again else { continue };
             // A value that was replaced meanwhile is under the current key, and stays.
             let updated = E::update_many()

@@ -135,7 +135,7 @@ pub(super) async fn note(
 /// Seals all credentials again that are not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use provider_connection::{Column, Entity};
-    let place = Place::<Entity> { name: "provider_connection", id: Column::Id, sealed: Column::Sealed, former: None };
+    let place = Place::<Entity> { name: "provider_connection", id: Column::Id, sealed: Column::Sealed };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

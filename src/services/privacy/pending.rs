@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::error::Error;
 
-/// The table. Older versions bound sealed grants to it alone.
+/// The name of the table.
 const TABLE: &str = "pending_revocation";
 
 /// The time after which a grant that could not be revoked is given up. The person can remove it at the search engine.
@@ -66,7 +66,7 @@ pub async fn revoke(db: &DatabaseConnection, secrets: &Secrets, oauth: &Oauth) -
 }
 
 fn opened(secrets: &Secrets, waiting: &Model) -> Option<SecretString> {
-    let token = secrets.open_former(&waiting.sealed, &context(&waiting.id), TABLE).ok()?;
+    let token = secrets.open(&waiting.sealed, &context(&waiting.id)).ok()?;
     String::from_utf8(token).ok().map(SecretString::from)
 }
 
@@ -79,9 +79,9 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, D
     Ok(given_up)
 }
 
-/// Seals every grant again that is not under the current secrets key, or not bound to its row. Returns their number.
+/// Seals every grant again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed, former: Some(TABLE) };
+    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
@@ -110,10 +110,8 @@ mod tests {
         tx.commit().await.unwrap();
         let stored = Entity::find().one(&db).await.unwrap().unwrap();
         let other = Model { id: random.id(noon()), ..stored.clone() };
-        let sealed_before = Model { sealed: new.seal(b"before", TABLE), ..stored.clone() };
         let opens = |row: &Model| opened(&new, row).map(|token| token.expose_secret().to_owned());
         assert_eq!((opens(&stored).as_deref(), opens(&other)), (Some("granted"), None), "it opens in its row alone");
-        assert_eq!(opens(&sealed_before).as_deref(), Some("before"));
         let opened = Secrets::new([8; 32], random).open(&stored.sealed, &context(&stored.id)).unwrap();
         assert_eq!(opened, b"granted");
         assert_eq!(sweep(&db, noon() + KEEP).await.unwrap(), 0);

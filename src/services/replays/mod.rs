@@ -32,7 +32,7 @@ pub use self::{
 /// The time for which a response is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
-/// The table. Older versions bound sealed bodies to it alone.
+/// The name of the table.
 const TABLE: &str = "replay";
 
 /// The columns that identify a key.
@@ -182,7 +182,7 @@ pub async fn start(
         location: row.location,
         etag: row.etag,
         version: row.api_version,
-        body: secrets.open_former(&row.body, &context(&row.id), TABLE).map_err(Error::internal)?,
+        body: secrets.open(&row.body, &context(&row.id)).map_err(Error::internal)?,
     };
     Ok(Start::Known(Known::Answered(answer)))
 }
@@ -247,9 +247,9 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
         .take()
 }
 
-/// Seals every response again that is not under the current secrets key, or not bound to its row. Returns their number.
+/// Seals every response again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body, former: Some(TABLE) };
+    let place = Place::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::{services::users, testing::World};
 
-    /// Covers rows older than the column `email_stated_at`, and rows written at the same time.
+    /// Covers an address whose time is unknown, and two statements of one time.
     #[tokio::test]
     async fn an_address_belongs_to_the_person_of_the_latest_token() {
         let world = World::new().await;

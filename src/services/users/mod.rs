@@ -14,12 +14,10 @@ use entity::user::{self, Plan, PlanState};
 use identity::{
     Claims, Users,
     departures::{self, Departures},
-    issuer::EMBEDDED,
 };
 use sea_orm::{
-    ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnAcquireErr, ConnectionTrait, DatabaseConnection,
-    DatabaseTransaction, DbErr, EntityTrait, IntoActiveModel, QueryFilter as _, QuerySelect as _, QueryTrait as _,
-    prelude::Expr, sea_query::LockType,
+    ActiveModelTrait, ActiveValue::Set, ConnAcquireErr, ConnectionTrait, DatabaseConnection, DatabaseTransaction,
+    DbErr, EntityTrait, IntoActiveModel, QuerySelect as _, sea_query::LockType,
 };
 use uuid::Uuid;
 
@@ -134,19 +132,6 @@ pub async fn lock(tx: &DatabaseTransaction, id: Uuid) -> Result<user::Model, Err
 
 async fn find(db: &impl ConnectionTrait, claims: &Claims) -> Result<Option<user::Model>, Error> {
     Ok(user::Entity::known_as(&claims.issuer, &claims.subject).one(db).await?)
-}
-
-/// Gives the people of the embedded issuer at `url` the issuer's own name. Older databases name it by its URL.
-pub async fn name_issuer(db: &impl ConnectionTrait, url: &str) -> Result<(), Error> {
-    let renamed = user::Entity::find().select_only().column(user::Column::Subject);
-    let renamed = renamed.filter(user::Column::Issuer.eq(EMBEDDED)).into_query();
-    user::Entity::update_many()
-        .col_expr(user::Column::Issuer, Expr::value(EMBEDDED))
-        .filter(user::Column::Issuer.eq(url))
-        .filter(user::Column::Subject.not_in_subquery(renamed))
-        .exec(db)
-        .await?;
-    Ok(())
 }
 
 /// Returns a row for a new person, who has `plan` or tries it until `trial_ends_at`.

@@ -1,8 +1,7 @@
 //! Tests of the rows that refreshing leaves.
 
-use chrono::TimeDelta;
-use entity::{oauth_grant, refresh_token};
-use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, EntityTrait as _, IntoActiveModel as _, PaginatorTrait as _};
+use entity::refresh_token;
+use sea_orm::{EntityTrait as _, PaginatorTrait as _};
 use serde_json::Value;
 
 use super::{TestIssuer, text};
@@ -64,30 +63,4 @@ async fn a_spent_token_of_a_family_revokes_it() {
     let form = [("client_id", client.as_str()), ("token", text(&tokens, "refresh_token"))];
     assert_eq!(issuer.post("/oauth/revoke", &form).await.status, 200);
     assert_eq!(issuer.api(text(&renewed, "access_token")).await.status, 401);
-}
-
-/// Tokens of older programs have no family, and their spent rows stay until they expire.
-#[tokio::test]
-async fn tokens_of_older_programs_are_exchanged_and_end_their_family() {
-    let issuer = TestIssuer::start().await;
-    let (client, tokens) = offline(&issuer).await;
-    let row = refresh_token::Entity::find().one(&issuer.db).await.unwrap().unwrap();
-    assert_eq!(row.hash, common::digest::sha256_hex(text(&tokens, "refresh_token")));
-    let older = |name: &str, spent: bool| refresh_token::ActiveModel {
-        hash: Set(common::digest::sha256_hex(name)),
-        grant_id: Set(row.grant_id),
-        expires_at: Set(row.expires_at),
-        spent_at: Set(spent.then(|| issuer.clock.now() - TimeDelta::days(1))),
-    };
-    let rows = [older("spent", true), older("kept", false)];
-    refresh_token::Entity::insert_many(rows).exec_without_returning(&issuer.db).await.unwrap();
-    let grant = oauth_grant::Entity::find_by_id(row.grant_id).one(&issuer.db).await.unwrap().unwrap();
-    let mut grant = grant.into_active_model();
-    grant.refresh_family = Set(None);
-    grant.update(&issuer.db).await.unwrap();
-    let renewed = issuer.refresh(&client, "kept").await;
-    assert_eq!(renewed.status, 200, "{}", renewed.body);
-    let renewed = issuer.refresh(&client, text(&renewed.json(), "refresh_token")).await.json();
-    issuer.refresh(&client, "spent").await.refused("invalid_grant");
-    issuer.refresh(&client, text(&renewed, "refresh_token")).await.refused("invalid_grant");
 }

@@ -168,7 +168,7 @@ fn signer(newest_first: &[Arc<Live>], now: DateTime<Utc>) -> Option<&Arc<Live>> 
 
 /// Seals every key again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: "signing_key", id: Column::Id, sealed: Column::Sealed, former: None };
+    let place = Place::<Entity> { name: "signing_key", id: Column::Id, sealed: Column::Sealed };
     resealing::reseal(tx, secrets, place, |id: &String| context(id)).await
 }
 

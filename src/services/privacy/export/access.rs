@@ -146,7 +146,8 @@ impl Export {
             kind: ApplicationTokenKind::RefreshToken,
             grant_id: row.grant_id,
             expires_at: row.expires_at.into(),
-            used_at: row.spent_at.map(Into::into),
+            // A used one is deleted.
+            used_at: None,
         };
         self.items(tokens.into_iter().map(token)).await
     }
