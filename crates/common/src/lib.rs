@@ -11,4 +11,5 @@ pub mod plain_text;
 pub mod private_files;
 pub mod random;
 pub mod secrets;
+pub mod single_flight;
 pub mod urls;

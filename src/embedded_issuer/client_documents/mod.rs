@@ -17,11 +17,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use common::{addresses::ClientAddress, clock::Clock};
-use futures_util::{
-    FutureExt as _,
-    future::{BoxFuture, Shared},
-};
+use common::{addresses::ClientAddress, clock::Clock, compute::Died, single_flight::SingleFlight};
 use reqwest::dns::Resolve;
 use tokio::sync::Semaphore;
 
@@ -46,7 +42,11 @@ const BUSY: Unreadable = Unreadable("Too many applications are looked up at the 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub &'static str);
 
-type Outcome = Shared<BoxFuture<'static, Result<Client, Unreadable>>>;
+impl From<Died> for Unreadable {
+    fn from(_: Died) -> Self {
+        BUSY
+    }
+}
 
 /// The documents of clients, fetched when needed and kept for a time.
 #[derive(Clone)]
@@ -58,13 +58,13 @@ struct Documents {
     clock: Clock,
     limits: RateLimits,
     fetches: Semaphore,
+    under_way: SingleFlight<String, Client, Unreadable>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     kept: HashMap<String, (DateTime<Utc>, Client)>,
-    under_way: HashMap<String, Outcome>,
     /// Fetches under way, by the network that they are counted against.
     by_network: HashMap<String, usize>,
 }
@@ -88,6 +88,7 @@ impl ClientDocuments {
             limits: RateLimits::new(clock.clone()),
             clock,
             fetches: Semaphore::new(MAX_FETCHES),
+            under_way: SingleFlight::lasting(),
             state: Mutex::default(),
         })))
     }
@@ -101,15 +102,22 @@ impl ClientDocuments {
             if let Some((_, client)) = state.kept.get(id).filter(|(until, _)| self.0.clock.now() < *until) {
                 return Ok(client.clone());
             }
-            let under_way = state.under_way.get(id).filter(|outcome| outcome.peek().is_none());
-            if let Some(outcome) = under_way {
-                outcome.clone()
+            let mut under_way = self.0.under_way.lock();
+            if let Some(outcome) = under_way.get(&id.to_owned()) {
+                outcome
             } else {
                 let network = from.map_or_else(|| "unknown".to_owned(), ClientAddress::network);
                 self.count(&mut state, &network)?;
-                let outcome = self.begin(identifier, network);
-                state.under_way.insert(id.to_owned(), outcome.clone());
-                outcome
+                let documents = self.0.clone();
+                under_way.start(id.to_owned(), |_| async move {
+                    let read = documents.read(&identifier).await;
+                    let mut state = documents.state();
+                    state.has_ended(&network);
+                    let (until, client) = read?;
+                    state.make_room(documents.clock.now());
+                    state.kept.insert(client.id.clone(), (until, client.clone()));
+                    Ok(client)
+                })
             }
         };
         outcome.await
@@ -127,23 +135,6 @@ impl ClientDocuments {
         }
         state.by_network.insert(network.to_owned(), under_way + 1);
         Ok(())
-    }
-
-    /// Starts a fetch in its own task, so that a browser that disconnects does not end it for others.
-    fn begin(&self, id: Identifier, network: String) -> Outcome {
-        let documents = self.0.clone();
-        let task = tokio::spawn(async move {
-            let read = documents.read(&id).await;
-            let mut state = documents.state();
-            state.has_ended(&network);
-            state.under_way.remove(id.url().as_str());
-            read.map(|(until, client)| {
-                state.make_room(documents.clock.now());
-                state.kept.insert(client.id.clone(), (until, client.clone()));
-                client
-            })
-        });
-        async move { task.await.unwrap_or(Err(BUSY)) }.boxed().shared()
     }
 }
 
