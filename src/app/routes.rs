@@ -8,6 +8,7 @@ use api::{
     scope::Scope,
     versions::Versions,
 };
+use common::places::Places;
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 use url::Url;
@@ -26,8 +27,8 @@ use crate::{
         tools::Tools, version::Served,
     },
     mcp,
-    services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
-    store::{in_flight::InFlight, rate_limit::Rate},
+    services::{applications::uses::SurfaceKind, connections::SearchConnections},
+    store::rate_limit::Rate,
     web::{
         account::{Account, search::SearchPages},
         changelog::Changelog,
@@ -120,7 +121,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         },
         rate_limit: RateLimit {
             limits: parts.limits.clone(),
-            in_flight: InFlight::new(config.rate_limit.max_in_flight),
+            in_flight: Places::new(config.rate_limit.max_in_flight as usize),
             anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
         },
         authorize: Authorize {
@@ -138,7 +139,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
             secrets: app.search.secrets.clone(),
             version: newest,
-            keys: KeysInUse::default(),
+            keys: Places::new(1),
             clock: app.clock.clone(),
             random: app.random.clone(),
         },

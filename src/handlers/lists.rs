@@ -7,7 +7,7 @@ use api::{
     params::Paging,
 };
 use bytes::Bytes;
-use common::{compute::beside, digest::opaque_tag};
+use common::{compute::beside, digest::opaque_tag, places::Places};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -15,7 +15,7 @@ use tokio::{
 };
 use uuid::Uuid;
 
-use crate::{error::Error, store::places::Places};
+use crate::error::Error;
 
 /// Limits the lists whose rows are in memory at once.
 static READING: Semaphore = Semaphore::const_new(8);

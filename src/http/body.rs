@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use api::error::{ApiError, Code};
 use bytes::Bytes;
+use common::places::Places;
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{
@@ -22,7 +23,7 @@ use tokio::{
 };
 
 use super::client_address;
-use crate::{server::Deadlines, store::places::Places};
+use crate::server::Deadlines;
 
 /// The maximum size of a body, in bytes.
 pub const LIMIT: usize = 1024 * 1024;
@@ -119,8 +120,7 @@ impl Bodies {
             return Ok((Vec::new(), Kept(Arc::default())));
         }
         let network = client_address::of(request).network();
-        let place = self.waiting.of(network.clone()).try_acquire_owned();
-        let Ok(_place) = place else { return Err(too_many_bodies()) };
+        let _place = self.waiting.take(network.clone()).ok_or_else(too_many_bodies)?;
         let read = match compressed(request.headers()) {
             Some(refusal) => Err(refusal),
             None => self.whole(&mut body, request.headers(), network).await,

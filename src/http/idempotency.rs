@@ -11,7 +11,7 @@ use api::{
     json::parse,
     operation::{Idempotency, Operation},
 };
-use common::{clock::Clock, random::Random, secrets::Secrets};
+use common::{clock::Clock, places::Places, random::Random, secrets::Secrets};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
@@ -24,7 +24,7 @@ use crate::{
     error::Error,
     services::{
         change::IfMatch,
-        replays::{self, BodyHashes, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
+        replays::{self, BodyHashes, Known, Outcome, Replay, Scope, Start, Stored},
         users::Member,
     },
     store::{commits::AsOf, database::Opened, unit_of_work::UnitOfWork},
@@ -49,7 +49,7 @@ pub struct Writes {
     /// The newest version of the API, in whose shape responses are stored.
     pub version: &'static str,
     /// The keys in use in this process.
-    pub keys: KeysInUse,
+    pub keys: Places<Scope>,
     /// The clock.
     pub clock: Clock,
     /// The source of new ids.
@@ -165,7 +165,7 @@ impl Writes {
         // Ids are case-insensitive, and no two of these paths differ only in case.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
-        let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
+        let Some(_place) = self.keys.take(scope.clone()) else { return Err(in_progress().into()) };
         let unit = match self.start(&scope, &hashes, admitted(&request)).await? {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
@@ -312,7 +312,7 @@ mod tests {
             max_bytes_per_user: 1 << 20,
             version: api::VERSION,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
-            keys: KeysInUse::default(),
+            keys: Places::new(1),
             clock: Clock::manual(noon()).0,
             random: Random::seeded(2),
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
+use common::places::Places;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
@@ -11,10 +12,7 @@ use serde_json::json;
 
 use super::{client_address, until_read::until_read};
 use crate::{
-    store::{
-        in_flight::InFlight,
-        rate_limit::{Rate, RateLimits, Standing},
-    },
+    store::rate_limit::{Rate, RateLimits, Standing},
     web::paths::TOOLS,
 };
 
@@ -67,7 +65,7 @@ pub struct RateLimit {
     /// The counters.
     pub limits: Option<Arc<RateLimits>>,
     /// The requests in flight.
-    pub in_flight: InFlight,
+    pub in_flight: Places<String>,
     /// The rate of callers that are identified only by their address.
     pub anonymous: Rate,
 }
@@ -84,7 +82,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     let standing = limits.map(|(limits, rate)| limits.count(&caller.key, rate));
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
         Err(too_many(request.uri().path(), seconds))
-    } else if let Some(place) = settings.in_flight.enter(&caller.under_way) {
+    } else if let Some(place) = settings.in_flight.take(caller.under_way) {
         if let Some(standing) = standing {
             request.set_data(standing);
         }
@@ -212,8 +210,8 @@ mod tests {
         }
     }
 
-    fn client(limits: Option<Arc<RateLimits>>, max_in_flight: u32) -> TestClient<impl Endpoint> {
-        let in_flight = InFlight::new(max_in_flight);
+    fn client(limits: Option<Arc<RateLimits>>, max_in_flight: usize) -> TestClient<impl Endpoint> {
+        let in_flight = Places::new(max_in_flight);
         let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
         let app = make_sync(|request: Request| answer(request.uri().path()));
         let app = app.around(move |next, request| limit(settings.clone(), next, request));

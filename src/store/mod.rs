@@ -3,8 +3,6 @@
 pub mod bounds;
 pub mod commits;
 pub mod database;
-pub mod in_flight;
-pub mod places;
 #[cfg(test)]
 #[path = "../../tests/it/support/postgres.rs"]
 mod postgres;

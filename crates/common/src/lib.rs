@@ -7,6 +7,7 @@ pub mod coding;
 pub mod compute;
 pub mod digest;
 pub mod file_lock;
+pub mod places;
 pub mod plain_text;
 pub mod private_files;
 pub mod random;

@@ -17,7 +17,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use common::{addresses::ClientAddress, clock::Clock, compute::Died, single_flight::SingleFlight};
+use common::{addresses::ClientAddress, clock::Clock, compute::Died, places::Places, single_flight::SingleFlight};
 use reqwest::dns::Resolve;
 use tokio::sync::Semaphore;
 
@@ -58,6 +58,8 @@ struct Documents {
     clock: Clock,
     limits: RateLimits,
     fetches: Semaphore,
+    /// Fetches under way, by the network that they are counted against.
+    by_network: Places<String>,
     under_way: SingleFlight<String, Client, Unreadable>,
     state: Mutex<State>,
 }
@@ -65,8 +67,6 @@ struct Documents {
 #[derive(Default)]
 struct State {
     kept: HashMap<String, (DateTime<Utc>, Client)>,
-    /// Fetches under way, by the network that they are counted against.
-    by_network: HashMap<String, usize>,
 }
 
 impl ClientDocuments {
@@ -88,6 +88,7 @@ impl ClientDocuments {
             limits: RateLimits::new(clock.clone()),
             clock,
             fetches: Semaphore::new(MAX_FETCHES),
+            by_network: Places::new(MAX_FETCHES_PER_NETWORK),
             under_way: SingleFlight::lasting(),
             state: Mutex::default(),
         })))
@@ -98,7 +99,7 @@ impl ClientDocuments {
     pub async fn client(&self, id: &str, from: Option<&ClientAddress>) -> Result<Client, Unreadable> {
         let identifier = Identifier::parse(id, self.0.reach)?;
         let outcome = {
-            let mut state = self.0.state();
+            let state = self.0.state();
             if let Some((_, client)) = state.kept.get(id).filter(|(until, _)| self.0.clock.now() < *until) {
                 return Ok(client.clone());
             }
@@ -107,13 +108,15 @@ impl ClientDocuments {
                 outcome
             } else {
                 let network = from.map_or_else(|| "unknown".to_owned(), ClientAddress::network);
-                self.count(&mut state, &network)?;
+                let place = self.0.by_network.take(network.clone()).ok_or(BUSY)?;
+                if self.0.limits.count(&network, Rate::new(PER_MINUTE, BURST)).retry_after.is_some() {
+                    return Err(BUSY);
+                }
                 let documents = self.0.clone();
                 under_way.start(id.to_owned(), |_| async move {
-                    let read = documents.read(&identifier).await;
+                    let _place = place;
+                    let (until, client) = documents.read(&identifier).await?;
                     let mut state = documents.state();
-                    state.has_ended(&network);
-                    let (until, client) = read?;
                     state.make_room(documents.clock.now());
                     state.kept.insert(client.id.clone(), (until, client.clone()));
                     Ok(client)
@@ -121,20 +124,6 @@ impl ClientDocuments {
             }
         };
         outcome.await
-    }
-
-    /// Counts a fetch that begins.
-    fn count(&self, state: &mut State, network: &str) -> Result<(), Unreadable> {
-        let under_way = state.by_network.get(network).copied().unwrap_or_default();
-        if under_way >= MAX_FETCHES_PER_NETWORK {
-            return Err(BUSY);
-        }
-        let standing = self.0.limits.count(network, Rate::new(PER_MINUTE, BURST));
-        if standing.retry_after.is_some() {
-            return Err(BUSY);
-        }
-        state.by_network.insert(network.to_owned(), under_way + 1);
-        Ok(())
     }
 }
 
@@ -154,14 +143,6 @@ impl Documents {
 }
 
 impl State {
-    /// Counts a fetch of a network that has ended.
-    fn has_ended(&mut self, network: &str) {
-        if let Some(under_way) = self.by_network.get_mut(network) {
-            *under_way -= 1;
-        }
-        self.by_network.retain(|_, under_way| *under_way > 0);
-    }
-
     /// Drops expired documents, and the one that expires next if there are still too many.
     fn make_room(&mut self, now: DateTime<Utc>) {
         if self.kept.len() < MAX_KEPT {

@@ -5,10 +5,11 @@
 
 use std::{sync::Arc, time::Duration};
 
+use common::places::Places;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
-use crate::{error::Error, store::places::Places};
+use crate::error::Error;
 
 /// The maximum number of weeks in memory at once, besides the cache.
 const MAX_WEEKS: usize = 16;
@@ -21,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(25);
 #[derive(Debug, Clone)]
 pub struct Weeks {
     all: Arc<Semaphore>,
-    by_person: Arc<Places<Uuid>>,
+    by_person: Places<Uuid>,
 }
 
 /// The right to hold one week's rows. Dropping it returns the permit.
@@ -33,7 +34,7 @@ pub(super) struct WeekPermit {
 
 impl Default for Weeks {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Arc::new(Places::new(MAX_WEEKS_PER_PERSON)) }
+        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Places::new(MAX_WEEKS_PER_PERSON) }
     }
 }
 

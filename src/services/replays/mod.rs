@@ -5,7 +5,6 @@
 //! transaction. A crash therefore frees the key at once, and no lease has to expire.
 
 mod body_hash;
-mod keys;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::secrets::Secrets;
@@ -27,10 +26,7 @@ use crate::{
     },
 };
 
-pub use self::{
-    body_hash::BodyHashes,
-    keys::{KeyGuard, KeysInUse},
-};
+pub use self::body_hash::BodyHashes;
 
 /// The time for which a response is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);

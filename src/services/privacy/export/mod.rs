@@ -15,6 +15,7 @@ use api::{
     stream::{JsonWriter, ToJSON},
 };
 use bytes::Bytes;
+use common::places::Places;
 use entity::user;
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use sea_orm::DatabaseConnection;
@@ -31,7 +32,6 @@ use crate::{
         access::{Authors, verified_email_key},
         users::Member,
     },
-    store::places::Places,
 };
 
 /// A person has one export at a time.
