@@ -197,7 +197,7 @@ fn account(parts: &Parts) -> Account {
                 app.config.clone(),
                 &app.base_url,
             ),
-            app.search.secrets.clone(),
+            &app.search.secrets,
             app.random.clone(),
             &app.base_url,
         ),

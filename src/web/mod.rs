@@ -3,7 +3,7 @@
 pub mod account;
 pub(crate) mod attempts;
 pub mod changelog;
-mod cookie;
+pub(crate) mod cookie;
 pub mod documentation;
 pub mod fixed;
 pub mod home;

@@ -1,21 +1,17 @@
 //! Browsers that the holder of an account has signed in with. A sealed cookie names the browser and its accounts, so that nothing
 //! is stored here.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
 use entity::account;
 use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{
-    embedded_issuer::IdentityProvider,
-    identity::credentials::{cookies, host_cookie},
-};
+use crate::{embedded_issuer::IdentityProvider, web::cookie::SealedCookie};
 
 const COOKIE: &str = "sightline_device";
 /// Time for which a browser stays known after its last sign-in.
-pub(in crate::embedded_issuer) const LIFETIME: TimeDelta = TimeDelta::days(180);
+const LIFETIME: TimeDelta = TimeDelta::days(180);
 /// The accounts that a browser stays known for, the latest ones.
 const MOST_ACCOUNTS: usize = 5;
 
@@ -28,8 +24,8 @@ struct Device {
 }
 
 impl IdentityProvider {
-    pub(in crate::embedded_issuer) fn device_cookie(&self) -> String {
-        host_cookie(COOKIE, self.issuer())
+    pub(in crate::embedded_issuer) fn device_cookie(&self) -> SealedCookie {
+        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.issuer())
     }
 
     /// Returns the id of the browser, if the holder of `account` has signed in with it since the password was set.
@@ -38,25 +34,19 @@ impl IdentityProvider {
         headers: &HeaderMap,
         account: &account::Model,
     ) -> Option<Uuid> {
-        let device = self.device(headers)?;
+        let device: Device = self.device_cookie().open(headers)?;
         device.accounts.contains(&entry(account)).then_some(device.id)
     }
 
     /// The cookie's value after a sign-in of the holder of `account`.
     pub(in crate::embedded_issuer) fn device_knowing(&self, headers: &HeaderMap, account: &account::Model) -> String {
         let fresh = || Device { id: self.random.id(self.clock.now()), accounts: Vec::new() };
-        let mut device = self.device(headers).unwrap_or_else(fresh);
+        let cookie = self.device_cookie();
+        let mut device = cookie.open(headers).unwrap_or_else(fresh);
         device.accounts.retain(|(id, _)| *id != account.id);
         device.accounts.insert(0, entry(account));
         device.accounts.truncate(MOST_ACCOUNTS);
-        let plain = serde_json::to_vec(&device).unwrap_or_default();
-        URL_SAFE_NO_PAD.encode(self.secrets.seal(&plain, COOKIE))
-    }
-
-    fn device(&self, headers: &HeaderMap) -> Option<Device> {
-        let name = self.device_cookie();
-        let sealed = URL_SAFE_NO_PAD.decode(cookies(headers, &name).next()?).ok()?;
-        serde_json::from_slice(&self.secrets.open(&sealed, COOKIE).ok()?).ok()
+        cookie.seal(&device).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Leaving for another provider to sign in, and coming back. The way back leads to the authorization request that was left, which
 //! is judged again.
 
-use chrono::TimeDelta;
 use common::digest::same;
 use maud::html;
 use poem::{Request, Response, error::ResponseError as _, handler, http::StatusCode, web::Data};
@@ -17,16 +16,12 @@ use crate::{
         IdentityProvider, clients, demo,
         parameters::Parameters,
         request::Refusal,
-        response::{OAuthError, set_cookie},
+        response::OAuthError,
         sessions,
-        upstream::{
-            Upstream,
-            arrival::Arrival,
-            attempt::{self, Attempt},
-        },
+        upstream::{Upstream, arrival::Arrival, attempt::Attempt},
     },
     identity::relying_party::Wishes,
-    web::page::Page,
+    web::{cookie, page::Page},
 };
 
 /// Receives a browser that comes back.
@@ -47,7 +42,7 @@ pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: 
     } else {
         lost()
     };
-    set_cookie(&mut response, provider.issuer(), &provider.attempt_cookie(), "", TimeDelta::zero());
+    provider.attempt_cookie().remove(&mut response);
     response
 }
 
@@ -65,7 +60,7 @@ impl IdentityProvider {
         match upstream.party.authorize_url(&attempt.secrets(), wishes(asked)).await {
             Ok(url) => {
                 let mut response = redirect(url.as_str());
-                set_cookie(&mut response, self.issuer(), &self.attempt_cookie(), &sealed, attempt::LIFETIME);
+                self.attempt_cookie().set(&mut response, &sealed);
                 Ok(response)
             }
             Err(error) => Ok(self.explain(upstream, asked, request, &error.into())),
@@ -94,7 +89,7 @@ impl IdentityProvider {
             Ok(Ok(begun)) => {
                 let mut response = redirect(&asked.after_sign_in());
                 let name = self.session_cookie();
-                set_cookie(&mut response, self.issuer(), &name, &begun.value, sessions::LIFETIME);
+                cookie::set(&mut response, self.issuer(), &name, &begun.value, sessions::LIFETIME);
                 return Ok(response);
             }
             Ok(Err(turned)) => turned.into(),

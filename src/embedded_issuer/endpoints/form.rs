@@ -6,9 +6,9 @@ use maud::{Markup, html};
 use poem::{Request, Response, http::HeaderMap};
 
 use crate::{
-    embedded_issuer::{IdentityProvider, parameters::Parameters, response::set_cookie},
+    embedded_issuer::{IdentityProvider, parameters::Parameters},
     identity::credentials::{cookies, host_cookie},
-    web::page::Page,
+    web::{cookie, page::Page},
 };
 
 /// The name on plain http. On https the prefix `__Host-` keeps sibling hosts from setting it.
@@ -34,7 +34,7 @@ impl IdentityProvider {
     /// Renders a page whose forms hold `token`.
     pub(super) fn render(&self, page: &Page, token: &FormToken, body: &Markup) -> Response {
         let mut response = page.render(body);
-        set_cookie(&mut response, self.issuer(), &host_cookie(COOKIE, self.issuer()), &token.0, LIFETIME);
+        cookie::set(&mut response, self.issuer(), &host_cookie(COOKIE, self.issuer()), &token.0, LIFETIME);
         response
     }
 

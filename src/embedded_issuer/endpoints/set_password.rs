@@ -13,12 +13,12 @@ use crate::{
     embedded_issuer::{
         IdentityProvider,
         accounts::{
-            devices, links,
+            links,
             password::{self, PasswordError},
             sign_in::Rejected,
         },
         parameters::Parameters,
-        response::{OAuthError, set_cookie},
+        response::OAuthError,
     },
     store::database,
     web::page::Page,
@@ -70,7 +70,7 @@ pub(super) async fn set(
         p { a.button href="/auth/login?return_to=/account" { "Sign in" } }
     });
     let device = provider.device_knowing(request.headers(), &account);
-    set_cookie(&mut response, provider.issuer(), &provider.device_cookie(), &device, devices::LIFETIME);
+    provider.device_cookie().set(&mut response, &device);
     Ok(response)
 }
 

@@ -11,14 +11,15 @@ use super::{
 use crate::{
     embedded_issuer::{
         IdentityProvider,
-        accounts::{self, devices, sign_in::Entered},
+        accounts::{self, sign_in::Entered},
         clients,
         demo::{self, PEOPLE},
         parameters::Parameters,
-        response::{OAuthError, set_cookie},
+        response::OAuthError,
         sessions,
     },
     http::client_address,
+    web::cookie,
 };
 
 /// The path of the page for a forgotten password.
@@ -145,13 +146,12 @@ pub(super) async fn choose(
 ) -> Result<Response, OAuthError> {
     let begun = provider.begin_demo_session(request.headers(), person.subject).await?;
     let mut response = redirect(&asked.after_sign_in());
-    set_cookie(&mut response, provider.issuer(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
+    cookie::set(&mut response, provider.issuer(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
     Ok(response)
 }
 
 /// Gives the browser its session, and the cookie by which it is known from now on.
 pub(super) fn set_cookies(provider: &IdentityProvider, response: &mut Response, entered: &Entered) {
-    let issuer = provider.issuer();
-    set_cookie(response, issuer, &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
-    set_cookie(response, issuer, &provider.device_cookie(), &entered.device, devices::LIFETIME);
+    cookie::set(response, provider.issuer(), &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
+    provider.device_cookie().set(response, &entered.device);
 }
