@@ -1,15 +1,12 @@
 //! Calls an operation of the API for a tool, through the layers that every request for it passes.
 
-use std::sync::Arc;
-
 use api::{
     error::{ApiError, Code, ErrorBody},
     operation::Operation,
 };
 use bytes::Bytes;
 use poem::{
-    Body, Endpoint as _, Request, Response,
-    endpoint::BoxEndpoint,
+    Body, Request, ResponseParts,
     http::{HeaderName, Uri, header, request::Parts},
 };
 use poem_openapi::types::ParseFromJSON as _;
@@ -18,13 +15,9 @@ use url::form_urlencoded::Serializer;
 use uuid::Uuid;
 
 use super::arguments::Call;
-use crate::error::Error;
+use crate::{error::Error, http::operations::Operations};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// The operations behind their layers.
-#[derive(Clone)]
-pub struct Operations(pub Arc<BoxEndpoint<'static>>);
 
 impl Operations {
     /// Calls `operation` on behalf of the caller of `outer`, the request to the tool endpoint.
@@ -38,12 +31,9 @@ impl Operations {
         property: Option<Uuid>,
         call: Call,
     ) -> Result<Answer, ApiError> {
-        let request = request(outer, operation, property, call).map_err(ApiError::from)?;
-        let response = self.0.call(request).await.map_err(|error| {
-            tracing::error!(%error, "a layer returned an error instead of a response");
-            ApiError::new(Code::Internal)
-        })?;
-        read(response).await
+        let request = request(outer, operation, property, call)?;
+        let (parts, body) = self.ask(request, &outer.extensions).await?;
+        read(&parts, body)
     }
 }
 
@@ -66,7 +56,6 @@ impl Answer {
     }
 }
 
-/// The request carries the data that the outer layers established: the caller's address and the request's id.
 fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: Call) -> Result<Request, Error> {
     let path = property.map_or_else(|| operation.path.to_owned(), |id| operation.path.replace("{id}", &id.to_string()));
     let query = Serializer::new(String::new()).extend_pairs(&call.query).finish();
@@ -87,18 +76,15 @@ fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: C
         Some(body) => request.content_type("application/json").body(Body::from(Value::Object(body).to_string())),
         None => request.finish(),
     };
-    *request.extensions_mut() = outer.extensions.clone();
     request.set_data(call.named);
     Ok(request)
 }
 
-async fn read(mut response: Response) -> Result<Answer, ApiError> {
-    let header = |name| response.headers().get(name)?.to_str().ok();
+fn read(parts: &ResponseParts, body: Bytes) -> Result<Answer, ApiError> {
+    let header = |name| parts.headers.get(name)?.to_str().ok();
     let retry_after = header(header::RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
-    let (status, tag) = (response.status(), header(header::ETAG).map(str::to_owned));
-    let body = response.take_body().into_bytes().await.map_err(|_| ApiError::new(Code::Internal))?;
-    let answer = Answer { body, tag };
-    if status.is_success() { Ok(answer) } else { Err(refusal_of(answer.json()?, retry_after)) }
+    let answer = Answer { body, tag: header(header::ETAG).map(str::to_owned) };
+    if parts.status.is_success() { Ok(answer) } else { Err(refusal_of(answer.json()?, retry_after)) }
 }
 
 /// Reads a refusal back from its wire form.

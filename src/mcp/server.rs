@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::{
     answer,
     arguments::{self, Size},
-    call::{Answer, Operations},
+    call::Answer,
     completion,
     offer::{Offer, Offers},
     plain::PlainCall,
@@ -36,7 +36,7 @@ use super::{
     state::State,
     waiting::{Begun, Written, answered, outer},
 };
-use crate::services::analyses::rendered;
+use crate::{http::operations::Operations, services::analyses::rendered};
 
 /// The revisions of the protocol that clients may speak.
 pub const VERSIONS: [ProtocolVersion; 3] =
