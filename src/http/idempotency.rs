@@ -166,7 +166,7 @@ impl Writes {
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
         let Some(_place) = self.keys.take(scope.clone()) else { return Err(in_progress().into()) };
-        let unit = match self.start(&scope, &hashes, admitted(&request)).await? {
+        let unit = match self.start(&scope, &hashes, admitted(&request)).await {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
         };
@@ -183,23 +183,27 @@ impl Writes {
         }
     }
 
-    /// Returns a unit of work that holds the key, or the response if the operation must not run.
+    /// Returns a unit of work that holds the key.
+    ///
+    /// # Errors
+    /// The answer, if the operation must not run.
     async fn start(
         &self,
         scope: &Scope,
         hashes: &BodyHashes,
         admitted: Option<AsOf>,
-    ) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
+    ) -> Result<UnitOfWork, Result<Response>> {
+        let failed = |error| Err(ApiError::from(error).into());
         let unit = UnitOfWork::new(&self.db, admitted);
-        let answer =
-            match replays::start(&unit, &self.db.reader, &self.secrets, scope, hashes, self.clock.now()).await? {
-                Start::Free => return Ok(Ok(unit)),
-                Start::Locked => Err(in_progress().into()),
-                Start::Known(known) => answer_to(known),
-            };
+        let start = replays::start(&unit, &self.db.reader, &self.secrets, scope, hashes, self.clock.now()).await;
+        let answer = match start.map_err(failed)? {
+            Start::Free => return Ok(unit),
+            Start::Locked => Err(in_progress().into()),
+            Start::Known(known) => answer_to(known),
+        };
         // Rolls back before answering. A dropped transaction would hold the key for other processes until its connection is reused.
-        unit.roll_back().await?;
-        Ok(Err(answer))
+        unit.roll_back().await.map_err(failed)?;
+        Err(answer)
     }
 
     /// Commits the writes of a request together with its response. Stores a refusal without the writes of the refused operation.
@@ -214,7 +218,7 @@ impl Writes {
         } else {
             unit.roll_back().await.map_err(ApiError::from)?;
             // The key was free for a moment, so another process may have used it.
-            match self.start(&scope, &hashes, None).await? {
+            match self.start(&scope, &hashes, None).await {
                 Ok(unit) => unit,
                 Err(answered) => return answered,
             }

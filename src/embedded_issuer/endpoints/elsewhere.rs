@@ -3,7 +3,7 @@
 
 use common::digest::same;
 use maud::html;
-use poem::{Request, Response, error::ResponseError as _, handler, http::StatusCode, web::Data};
+use poem::{Request, Response, handler, http::StatusCode, web::Data};
 use telemetry::quoted;
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: 
     }
     let mut response = if upstream.spent.spend(&attempt.state, provider.clock.now()) {
         let answer = provider.finish(upstream, &attempt, request, &parameters).await;
-        answer.unwrap_or_else(|error| error.as_response())
+        answer.unwrap_or_else(poem::Error::into_response)
     } else {
         lost()
     };
@@ -73,11 +73,8 @@ impl IdentityProvider {
         attempt: &Attempt,
         request: &Request,
         parameters: &Parameters,
-    ) -> Result<Response, OAuthError> {
-        let asked = match self.asked_in(&attempt.query, request).await? {
-            Ok(asked) => asked,
-            Err(answer) => return Ok(answer),
-        };
+    ) -> poem::Result<Response> {
+        let asked = self.asked_in(&attempt.query, request).await?;
         let arrival = match self.identified(upstream, attempt, &asked, parameters).await {
             Ok(arrival) => arrival,
             Err(Trouble::Refused(error)) if cannot_offer_accounts(&error, &asked) => {
