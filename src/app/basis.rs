@@ -103,7 +103,7 @@ impl Basis<'_> {
         let party = RelyingParty::new(keys, client_id, secret, back, self.clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
         let (clock, random) = (self.clock.clone(), self.random.clone());
-        Ok(BrowserSignIn::new(party, sessions.clone(), users, self.secrets.clone(), clock, random, self.base_url))
+        Ok(BrowserSignIn::new(party, sessions.clone(), users, self.secrets, clock, random, self.base_url))
     }
 }
 

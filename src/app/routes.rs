@@ -8,13 +8,14 @@ use api::{
     scope::Scope,
     versions::Versions,
 };
+use common::places::Places;
 use pages::{
     page,
     paths::{Methods, Paths, TOOLS},
 };
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
-use store::{in_flight::InFlight, rate_limit::Rate};
+use store::rate_limit::Rate;
 use url::Url;
 
 use super::{
@@ -31,7 +32,7 @@ use crate::{
         tools::Tools, version::Served,
     },
     mcp,
-    services::{applications::uses::SurfaceKind, connections::SearchConnections, replays::KeysInUse},
+    services::{applications::uses::SurfaceKind, connections::SearchConnections},
     web::{
         account::{Account, search::SearchPages},
         changelog::Changelog,
@@ -122,7 +123,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         },
         rate_limit: RateLimit {
             limits: parts.limits.clone(),
-            in_flight: InFlight::new(config.rate_limit.max_in_flight),
+            in_flight: Places::new(config.rate_limit.max_in_flight as usize),
             anonymous: Rate::new(config.rate_limit.per_minute, config.rate_limit.burst),
         },
         authorize: Authorize {
@@ -140,7 +141,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             max_bytes_per_user: config.idempotency.max_bytes_per_user.0,
             secrets: app.search.secrets.clone(),
             version: newest,
-            keys: KeysInUse::default(),
+            keys: Places::new(1),
             clock: app.clock.clone(),
             random: app.random.clone(),
         },
@@ -198,7 +199,7 @@ fn account(parts: &Parts) -> Account {
                 app.config.clone(),
                 &app.base_url,
             ),
-            app.search.secrets.clone(),
+            &app.search.secrets,
             app.random.clone(),
             &app.base_url,
         ),

@@ -7,9 +7,8 @@ use api::{
     params::Paging,
 };
 use bytes::Bytes;
-use common::{compute::beside, digest::opaque_tag};
+use common::{compute::beside, digest::opaque_tag, places::Places};
 use poem_openapi::types::{ParseFromJSON, ToJSON};
-use store::places::Places;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},

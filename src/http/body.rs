@@ -10,14 +10,13 @@ use std::sync::Arc;
 
 use api::error::{ApiError, Code};
 use bytes::Bytes;
-use common::addresses::ClientAddress;
+use common::{addresses::ClientAddress, places::Places};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, combinators::BoxBody};
 use poem::{
     Body, Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderMap, Method, header},
 };
-use store::places::Places;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::{Instant, timeout_at},
@@ -120,8 +119,7 @@ impl Bodies {
             return Ok((Vec::new(), Kept(Arc::default())));
         }
         let network = ClientAddress::of(request).network();
-        let place = self.waiting.of(network.clone()).try_acquire_owned();
-        let Ok(_place) = place else { return Err(too_many_bodies()) };
+        let _place = self.waiting.take(network.clone()).ok_or_else(too_many_bodies)?;
         let read = match compressed(request.headers()) {
             Some(refusal) => Err(refusal),
             None => self.whole(&mut body, request.headers(), network).await,

@@ -11,7 +11,7 @@ use api::{
     json::parse,
     operation::{Idempotency, Operation},
 };
-use common::{clock::Clock, random::Random, secrets::Secrets};
+use common::{clock::Clock, places::Places, random::Random, secrets::Secrets};
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, StatusCode, header},
@@ -25,7 +25,7 @@ use crate::{
     error::Error,
     services::{
         change::IfMatch,
-        replays::{self, BodyHashes, KeysInUse, Known, Outcome, Replay, Scope, Start, Stored},
+        replays::{self, BodyHashes, Known, Outcome, Replay, Scope, Start, Stored},
         users::Member,
     },
 };
@@ -49,7 +49,7 @@ pub struct Writes {
     /// The newest version of the API, in whose shape responses are stored.
     pub version: &'static str,
     /// The keys in use in this process.
-    pub keys: KeysInUse,
+    pub keys: Places<Scope>,
     /// The clock.
     pub clock: Clock,
     /// The source of new ids.
@@ -165,8 +165,8 @@ impl Writes {
         // Ids are case-insensitive, and no two of these paths differ only in case.
         let (method, path) = (request.method().to_string(), request.uri().path().to_ascii_lowercase());
         let scope = Scope { user_id: member.user.id, method, path, key };
-        let Some(_guard) = self.keys.lock(&scope) else { return Err(in_progress().into()) };
-        let unit = match self.start(&scope, &hashes).await? {
+        let Some(_place) = self.keys.take(scope.clone()) else { return Err(in_progress().into()) };
+        let unit = match self.start(&scope, &hashes).await {
             Ok(unit) => Arc::new(unit),
             Err(answered) => return answered,
         };
@@ -183,22 +183,21 @@ impl Writes {
         }
     }
 
-    /// Returns a unit of work that holds the key, or the response if the operation must not run.
-    async fn start(
-        &self,
-        scope: &Scope,
-        hashes: &BodyHashes,
-    ) -> Result<Result<UnitOfWork, Result<Response>>, ApiError> {
+    /// Returns a unit of work that holds the key.
+    ///
+    /// # Errors
+    /// The answer, if the operation must not run.
+    async fn start(&self, scope: &Scope, hashes: &BodyHashes) -> Result<UnitOfWork, Result<Response>> {
         let unit = UnitOfWork::new(&self.db);
-        let answer =
-            match replays::start(&unit, &self.db.reader, &self.secrets, scope, hashes, self.clock.now()).await? {
-                Start::Free => return Ok(Ok(unit)),
-                Start::Locked => Err(in_progress().into()),
-                Start::Known(known) => answer_to(known),
-            };
+        let start = replays::start(&unit, &self.db.reader, &self.secrets, scope, hashes, self.clock.now()).await;
+        let answer = match start.map_err(|error| Err(ApiError::from(error).into()))? {
+            Start::Free => return Ok(unit),
+            Start::Locked => Err(in_progress().into()),
+            Start::Known(known) => answer_to(known),
+        };
         // Rolls back before answering. A dropped transaction would hold the key for other processes until its connection is reused.
-        unit.roll_back().await.map_err(failed)?;
-        Ok(Err(answer))
+        unit.roll_back().await.map_err(|error| Err(failed(error).into()))?;
+        Err(answer)
     }
 
     /// Commits the writes of a request together with its response. Stores a refusal without the writes of the refused operation.
@@ -213,7 +212,7 @@ impl Writes {
         } else {
             unit.roll_back().await.map_err(failed)?;
             // The key was free for a moment, so another process may have used it.
-            match self.start(&scope, &hashes).await? {
+            match self.start(&scope, &hashes).await {
                 Ok(unit) => unit,
                 Err(answered) => return answered,
             }
@@ -307,7 +306,7 @@ mod tests {
             max_bytes_per_user: 1 << 20,
             version: api::VERSION,
             secrets: Secrets::new([7; 32], Random::seeded(1)),
-            keys: KeysInUse::default(),
+            keys: Places::new(1),
             clock: Clock::manual(noon()).0,
             random: Random::seeded(2),
         };

@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use common::addresses::ClientAddress;
+use common::{addresses::ClientAddress, places::Places};
 use pages::paths::TOOLS;
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
     http::{Method, StatusCode},
 };
 use serde_json::json;
-use store::{
-    in_flight::InFlight,
-    rate_limit::{Rate, RateLimits, Standing},
-};
+use store::rate_limit::{Rate, RateLimits, Standing};
 
 use super::until_read::until_read;
 
@@ -66,7 +63,7 @@ pub struct RateLimit {
     /// The counters.
     pub limits: Option<Arc<RateLimits>>,
     /// The requests in flight.
-    pub in_flight: InFlight,
+    pub in_flight: Places<String>,
     /// The rate of callers that are identified only by their address.
     pub anonymous: Rate,
 }
@@ -83,7 +80,7 @@ pub async fn limit<E: Endpoint>(settings: Arc<RateLimit>, next: Arc<E>, mut requ
     let standing = limits.map(|(limits, rate)| limits.count(&caller.key, rate));
     let answer = if let Some(seconds) = standing.and_then(|standing| standing.retry_after) {
         Err(too_many(request.uri().path(), seconds))
-    } else if let Some(place) = settings.in_flight.enter(&caller.under_way) {
+    } else if let Some(place) = settings.in_flight.take(caller.under_way) {
         if let Some(standing) = standing {
             request.set_data(standing);
         }
@@ -209,8 +206,8 @@ mod tests {
         }
     }
 
-    fn client(limits: Option<Arc<RateLimits>>, max_in_flight: u32) -> TestClient<impl Endpoint> {
-        let in_flight = InFlight::new(max_in_flight);
+    fn client(limits: Option<Arc<RateLimits>>, max_in_flight: usize) -> TestClient<impl Endpoint> {
+        let in_flight = Places::new(max_in_flight);
         let settings = Arc::new(RateLimit { limits, in_flight, anonymous: Rate::new(60, 2) });
         let app = make_sync(|request: Request| answer(request.uri().path()));
         let app = app.around(move |next, request| limit(settings.clone(), next, request));

@@ -1,14 +1,11 @@
 //! Calls an operation of the API for a tool, through the layers that every request for it passes.
 
-use std::sync::Arc;
-
 use api::{
     error::{ApiError, Code, ErrorBody},
     operation::Operation,
 };
 use poem::{
-    Body, Endpoint as _, Request, Response,
-    endpoint::BoxEndpoint,
+    Body, Request, ResponseParts,
     http::{HeaderName, Uri, header, request::Parts},
 };
 use poem_openapi::types::ParseFromJSON as _;
@@ -17,13 +14,9 @@ use url::form_urlencoded::Serializer;
 use uuid::Uuid;
 
 use super::arguments::Call;
-use crate::error::Error;
+use crate::{error::Error, http::operations::Operations};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// The operations behind their layers.
-#[derive(Clone)]
-pub struct Operations(pub Arc<BoxEndpoint<'static>>);
 
 impl Operations {
     /// Calls `operation` and returns its JSON, on behalf of the caller of `outer`, the request to the tool endpoint.
@@ -37,16 +30,12 @@ impl Operations {
         property: Option<Uuid>,
         call: Call,
     ) -> Result<Value, ApiError> {
-        let request = request(outer, operation, property, call).map_err(ApiError::from)?;
-        let response = self.0.call(request).await.map_err(|error| {
-            tracing::error!(%error, "a layer returned an error instead of a response");
-            ApiError::new(Code::Internal)
-        })?;
-        read(response).await
+        let request = request(outer, operation, property, call)?;
+        let (parts, body) = self.ask(request, &outer.extensions).await?;
+        read(&parts, &body)
     }
 }
 
-/// The request carries the data that the outer layers established: the caller's address and the request's id.
 fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: Call) -> Result<Request, Error> {
     let path = property.map_or_else(|| operation.path.to_owned(), |id| operation.path.replace("{id}", &id.to_string()));
     let query = Serializer::new(String::new()).extend_pairs(&call.query).finish();
@@ -67,17 +56,14 @@ fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: C
         Some(body) => request.content_type("application/json").body(Body::from(Value::Object(body).to_string())),
         None => request.finish(),
     };
-    *request.extensions_mut() = outer.extensions.clone();
     request.set_data(call.named);
     Ok(request)
 }
 
-async fn read(mut response: Response) -> Result<Value, ApiError> {
-    let retry_after =
-        response.headers().get(header::RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-    let body = response.take_body().into_bytes().await.map_err(|_| ApiError::new(Code::Internal))?;
-    let json = serde_json::from_slice(&body).map_err(|_| ApiError::new(Code::Internal))?;
-    if response.status().is_success() { Ok(json) } else { Err(refusal_of(json, retry_after)) }
+fn read(parts: &ResponseParts, body: &[u8]) -> Result<Value, ApiError> {
+    let retry_after = parts.headers.get(header::RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+    let json = serde_json::from_slice(body).map_err(|_| ApiError::new(Code::Internal))?;
+    if parts.status.is_success() { Ok(json) } else { Err(refusal_of(json, retry_after)) }
 }
 
 /// Reads a refusal back from its wire form.

@@ -35,13 +35,12 @@ use poem::{EndpointExt as _, endpoint::BoxEndpoint};
 use serde_json::Value;
 
 use self::{
-    call::Operations,
     offer::Offers,
     properties::Properties,
     server::{Server, ServerParts},
     transport::Transport,
 };
-use crate::{config::Config, services::analyses::search_data::SearchData};
+use crate::{config::Config, http::operations::Operations, services::analyses::search_data::SearchData};
 
 pub use self::dates::dated;
 
@@ -54,7 +53,7 @@ pub fn endpoint(
     config: Arc<Config>,
     clock: Clock,
 ) -> BoxEndpoint<'static> {
-    let operations = Operations(Arc::new(operations));
+    let operations = Operations::new(operations);
     let properties = Properties { search, config, clock };
     let server = Server(Arc::new(ServerParts { offers: Offers::of(document), operations, properties }));
     Transport::new(server).boxed()

@@ -17,13 +17,13 @@ use uuid::Uuid;
 
 use super::{
     arguments::Call,
-    call::Operations,
     catalogue::operation_called,
     clean::{ADVICE, clean},
     properties::Properties,
     refusal::cleaned,
     round::rounded,
 };
+use crate::http::operations::Operations;
 
 const GUIDE: &str = "sightline://guide";
 const PROPERTIES: &str = "sightline://properties";

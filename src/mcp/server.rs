@@ -22,7 +22,6 @@ use serde_json::{Map, Value, json};
 use super::{
     answer,
     arguments::{self, Size},
-    call::Operations,
     completion,
     offer::{Offer, Offers},
     prompts,
@@ -32,6 +31,7 @@ use super::{
     state::State,
     waiting::{answered, outer},
 };
+use crate::http::operations::Operations;
 
 /// The revisions of the protocol that clients may speak.
 pub const VERSIONS: [ProtocolVersion; 3] =

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use common::{clock::Clock, random::Random, secrets::Secrets};
 use identity::{
     Users,
@@ -15,7 +14,7 @@ use maud::html;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
 use pages::{
     attempts::{self, SpentAttempts},
-    cookie,
+    cookie::{self, SealedCookie},
     own_host::on_own_host,
     page::Page,
     paths::Paths,
@@ -43,13 +42,12 @@ pub struct BrowserSignIn {
     relying_party: RelyingParty,
     sessions: Sessions,
     users: Arc<dyn Users>,
-    secrets: Secrets,
     clock: Clock,
     random: Random,
     base_url: String,
     spent: SpentAttempts,
     session_cookie: String,
-    attempt_cookie: String,
+    attempt_cookie: SealedCookie,
 }
 
 /// The state of an attempt between leaving for the issuer and the callback.
@@ -85,7 +83,7 @@ impl BrowserSignIn {
         relying_party: RelyingParty,
         sessions: Sessions,
         users: Arc<dyn Users>,
-        secrets: Secrets,
+        secrets: &Secrets,
         clock: Clock,
         random: Random,
         base_url: &str,
@@ -94,13 +92,12 @@ impl BrowserSignIn {
             relying_party,
             sessions,
             users,
-            secrets,
             clock,
             random,
             base_url: base_url.to_owned(),
             spent: SpentAttempts::default(),
             session_cookie: host_cookie(SESSION_COOKIE, base_url),
-            attempt_cookie: host_cookie(ATTEMPT_COOKIE, base_url),
+            attempt_cookie: SealedCookie::new(ATTEMPT_COOKIE, attempts::LIFETIME, secrets, base_url),
         }
     }
 
@@ -131,10 +128,9 @@ impl BrowserSignIn {
             max_age: again.then_some(0),
         };
         let address = self.relying_party.authorize_url(&attempt(&remembered), wishes).await?;
-        let json = serde_json::to_vec(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
-        let sealed = URL_SAFE_NO_PAD.encode(self.secrets.seal(&json, ATTEMPT_COOKIE));
+        let sealed = self.attempt_cookie.seal(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
         let mut response = redirect(address.as_str());
-        cookie::set(&mut response, &self.base_url, &self.attempt_cookie, &sealed, attempts::LIFETIME);
+        self.attempt_cookie.set(&mut response, &sealed);
         Ok(response)
     }
 
@@ -154,8 +150,8 @@ impl BrowserSignIn {
             }
         };
         let mut response = attempted.unwrap_or_else(|(error, return_to)| page(&error, &return_to));
-        if cookies(request.headers(), &self.attempt_cookie).next().is_some() {
-            cookie::set(&mut response, &self.base_url, &self.attempt_cookie, "", TimeDelta::zero());
+        if self.attempt_cookie.is_sent(request.headers()) {
+            self.attempt_cookie.remove(&mut response);
         }
         response
     }
@@ -191,9 +187,7 @@ impl BrowserSignIn {
     }
 
     fn remembered(&self, request: &Request) -> Option<Remembered> {
-        let sealed = URL_SAFE_NO_PAD.decode(cookies(request.headers(), &self.attempt_cookie).next()?).ok()?;
-        let json = self.secrets.open(&sealed, ATTEMPT_COOKIE).ok()?;
-        let remembered: Remembered = serde_json::from_slice(&json).ok()?;
+        let remembered: Remembered = self.attempt_cookie.open(request.headers())?;
         (self.clock.now() < remembered.expires_at).then_some(remembered)
     }
 }

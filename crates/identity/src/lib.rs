@@ -24,6 +24,7 @@ pub mod token;
 use api::scope::Scopes;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use common::compute::Died;
 use entity::user;
 use sea_orm::DbErr;
 use uuid::Uuid;
@@ -100,6 +101,12 @@ pub struct AccessToken {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("issuer unavailable: {0}")]
 pub struct IssuerUnavailable(pub String);
+
+impl From<Died> for IssuerUnavailable {
+    fn from(died: Died) -> Self {
+        Self(died.to_string())
+    }
+}
 
 /// Finds the user for a person's claims, or creates it on first sign-in.
 #[async_trait]

@@ -7,12 +7,11 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::clock::Clock;
-use futures_util::{
-    FutureExt as _,
-    future::{BoxFuture, Shared},
+use common::{
+    clock::Clock,
+    single_flight::{self, SingleFlight},
 };
-use tokio::{task::AbortHandle, time::timeout};
+use tokio::time::timeout;
 
 use super::IssuerUnavailable;
 
@@ -24,18 +23,18 @@ pub(super) const LONG_WAIT: Duration = Duration::from_secs(10);
 pub(super) const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
 /// The shared result of a fetch.
-pub(super) type Outcome<T> = Shared<BoxFuture<'static, Result<Arc<T>, IssuerUnavailable>>>;
+pub(super) type Outcome<T> = single_flight::Outcome<Arc<T>, IssuerUnavailable>;
 
 /// A cached document of the issuer.
 pub(super) struct Reading<T> {
     clock: Clock,
     state: Arc<Mutex<State<T>>>,
+    fetch: SingleFlight<(), Arc<T>, IssuerUnavailable>,
 }
 
 struct State<T> {
     kept: Option<(DateTime<Utc>, Arc<T>)>,
     failure: Option<(DateTime<Utc>, IssuerUnavailable)>,
-    under_way: Option<(AbortHandle, Outcome<T>)>,
 }
 
 /// The result of asking for a fetch.
@@ -51,7 +50,8 @@ pub(super) enum Attempt<T> {
 impl<T: Send + Sync + 'static> Reading<T> {
     /// Creates an empty cache.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, state: Arc::new(Mutex::new(State { kept: None, failure: None, under_way: None })) }
+        let state = State { kept: None, failure: None };
+        Self { clock, state: Arc::new(Mutex::new(state)), fetch: SingleFlight::lasting() }
     }
 
     /// Returns the cached document and its age.
@@ -71,25 +71,20 @@ impl<T: Send + Sync + 'static> Reading<T> {
         limit: Duration,
         read: impl Future<Output = Result<T, IssuerUnavailable>> + Send + 'static,
     ) -> Attempt<T> {
-        let (mut state, now) = (self.state(), self.clock.now());
-        if let Some((_, outcome)) = state.under_way.as_ref().filter(|(task, _)| !task.is_finished()) {
-            return Attempt::UnderWay(outcome.clone());
+        let (state, mut fetch, now) = (self.state(), self.fetch.lock(), self.clock.now());
+        if let Some(outcome) = fetch.get(&()) {
+            return Attempt::UnderWay(outcome);
         }
         if let Some((_, error)) = state.failure.as_ref().filter(|(ended_at, _)| now - *ended_at < RETRY_INTERVAL) {
             return Attempt::Failed(error.clone());
         }
         let reading = self.clone();
-        let task = tokio::spawn(async move {
+        Attempt::Begun(fetch.start((), |_| async move {
             let late = |_| Err(IssuerUnavailable(format!("no answer in {} seconds", limit.as_secs())));
             let document = timeout(limit, read).await.unwrap_or_else(late).map(Arc::new);
             reading.keep(now, &document);
             document
-        });
-        let handle = task.abort_handle();
-        let ended = |error: tokio::task::JoinError| Err(IssuerUnavailable(error.to_string()));
-        let outcome = async move { task.await.unwrap_or_else(ended) }.boxed().shared();
-        state.under_way = Some((handle, outcome.clone()));
-        Attempt::Begun(outcome)
+        }))
     }
 
     fn keep(&self, began_at: DateTime<Utc>, document: &Result<Arc<T>, IssuerUnavailable>) {
@@ -114,6 +109,6 @@ impl<T: Send + Sync + 'static> Reading<T> {
 // Implemented by hand, because the derive would require `T: Clone`.
 impl<T> Clone for Reading<T> {
     fn clone(&self) -> Self {
-        Self { clock: self.clock.clone(), state: self.state.clone() }
+        Self { clock: self.clock.clone(), state: self.state.clone(), fetch: self.fetch.clone() }
     }
 }

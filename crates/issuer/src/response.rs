@@ -1,7 +1,5 @@
 //! The issuer's JSON responses: never cached, errors in the format of RFC 6749 section 5.2.
 
-use chrono::TimeDelta;
-use common::urls::is_https;
 use poem::{IntoResponse, Response, error::ResponseError, http::StatusCode};
 use sea_orm::DbErr;
 use serde_json::{Value, json};
@@ -68,16 +66,6 @@ impl ResponseError for OAuthError {
             response.headers_mut().insert("Retry-After", (*seconds).into());
         }
         response
-    }
-}
-
-/// Adds a cookie for the whole service, which scripts cannot read. With the prefix `__Host-` it has to be for the whole service.
-pub(super) fn set_cookie(response: &mut Response, issuer: &str, name: &str, value: &str, lifetime: TimeDelta) {
-    let secure = if is_https(issuer) { "; Secure" } else { "" };
-    let seconds = lifetime.num_seconds();
-    let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
-    if let Ok(cookie) = cookie.parse() {
-        response.headers_mut().append("Set-Cookie", cookie);
     }
 }
 

@@ -1,12 +1,17 @@
 //! Cookies for the whole service, which scripts cannot read.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
-use common::urls::is_https;
+use common::{secrets::Secrets, urls::is_https};
 use identity::{
-    credentials::{SESSION_COOKIE, host_cookie},
+    credentials::{SESSION_COOKIE, cookies, host_cookie},
     issuer_session,
 };
-use poem::{Response, http::HeaderValue};
+use poem::{
+    Response,
+    http::{HeaderMap, HeaderValue, header::SET_COOKIE},
+};
+use serde::{Serialize, de::DeserializeOwned};
 
 /// Sets a cookie of the service at `base_url`. A lifetime of zero removes it.
 pub fn set(response: &mut Response, base_url: &str, name: &str, value: &str, lifetime: TimeDelta) {
@@ -14,7 +19,7 @@ pub fn set(response: &mut Response, base_url: &str, name: &str, value: &str, lif
     let seconds = lifetime.num_seconds();
     let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        response.headers_mut().append("Set-Cookie", cookie);
+        response.headers_mut().append(SET_COOKIE, cookie);
     }
 }
 
@@ -22,5 +27,50 @@ pub fn set(response: &mut Response, base_url: &str, name: &str, value: &str, lif
 pub fn remove_sessions(response: &mut Response, base_url: &str) {
     for name in [SESSION_COOKIE, issuer_session::COOKIE] {
         set(response, base_url, &host_cookie(name, base_url), "", TimeDelta::zero());
+    }
+}
+
+/// A cookie whose content only the service can read or make.
+#[derive(Clone)]
+pub struct SealedCookie {
+    /// The name over plain http, for which the content is sealed.
+    context: &'static str,
+    name: String,
+    lifetime: TimeDelta,
+    secrets: Secrets,
+    base_url: String,
+}
+
+impl SealedCookie {
+    /// A cookie of the service at `base_url`.
+    pub fn new(context: &'static str, lifetime: TimeDelta, secrets: &Secrets, base_url: &str) -> Self {
+        let name = host_cookie(context, base_url);
+        Self { context, name, lifetime, secrets: secrets.clone(), base_url: base_url.to_owned() }
+    }
+
+    /// Returns the value of a cookie with `content`.
+    pub fn seal(&self, content: &impl Serialize) -> Result<String, serde_json::Error> {
+        Ok(URL_SAFE_NO_PAD.encode(self.secrets.seal(&serde_json::to_vec(content)?, self.context)))
+    }
+
+    /// Sets the cookie to a sealed value.
+    pub fn set(&self, response: &mut Response, sealed: &str) {
+        set(response, &self.base_url, &self.name, sealed, self.lifetime);
+    }
+
+    /// Removes the cookie.
+    pub fn remove(&self, response: &mut Response) {
+        set(response, &self.base_url, &self.name, "", TimeDelta::zero());
+    }
+
+    /// Returns the content of the first cookie of this name, if it can be read.
+    pub fn open<T: DeserializeOwned>(&self, headers: &HeaderMap) -> Option<T> {
+        let sealed = URL_SAFE_NO_PAD.decode(cookies(headers, &self.name).next()?).ok()?;
+        serde_json::from_slice(&self.secrets.open(&sealed, self.context).ok()?).ok()
+    }
+
+    /// Returns whether a request has the cookie.
+    pub fn is_sent(&self, headers: &HeaderMap) -> bool {
+        cookies(headers, &self.name).next().is_some()
     }
 }

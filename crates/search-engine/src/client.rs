@@ -20,11 +20,12 @@ use super::{
     error::SearchEngineError,
     failure::{Failure, Verdict, judge},
     oauth::Oauth,
-    outcomes::{LastOutcomes, Outcomes},
+    outcomes::LastOutcomes,
     pace::{Asker, Pacer},
-    refusals::{Refusal, Refusals},
+    record::Records,
+    refusal::Refusal,
     settings::{Account, GrantSink, Settings},
-    troubles::{Trouble, Troubles},
+    trouble::Trouble,
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
 };
 
@@ -58,9 +59,7 @@ pub struct SearchEngine {
     oauth: Oauth,
     pub(super) pacer: Pacer,
     tokens: Mutex<HashMap<Uuid, TokenSlot>>,
-    refusals: Refusals,
-    troubles: Troubles,
-    outcomes: Outcomes,
+    records: Records,
     meter: UpstreamMeter,
     clock: Clock,
     random: Random,
@@ -81,9 +80,7 @@ impl SearchEngine {
             oauth: Oauth::new(settings.oauth.clone(), http.clone()),
             pacer: Pacer::new(settings.pace),
             tokens: Mutex::default(),
-            refusals: Refusals::default(),
-            troubles: Troubles::default(),
-            outcomes: Outcomes::default(),
+            records: Records::default(),
             meter: UpstreamMeter::default(),
             settings,
             http,
@@ -114,33 +111,31 @@ impl SearchEngine {
 
     /// Clears the pause of a refused site, because the search engine lists it for the account.
     pub fn is_listed(&self, account: Uuid, site: &SiteUrl) {
-        self.refusals.forget(account, site);
+        self.records.allow(account, site);
     }
 
     /// Returns the refusal of a site, if it was refused to the account when it was last asked about.
     #[must_use]
     pub fn refused(&self, account: Uuid, site: &SiteUrl) -> Option<Refusal> {
-        self.refusals.of(account, site)
+        self.records.refusal(account, site)
     }
 
     /// Returns the account's last trouble, if no request has succeeded since.
     #[must_use]
     pub fn trouble(&self, account: Uuid) -> Option<Trouble> {
-        self.troubles.of(account, self.clock.now())
+        self.records.trouble(account, self.clock.now())
     }
 
     /// Returns the account's last success and last failure, as far as this process knows them.
     #[must_use]
     pub fn last_outcomes(&self, account: Uuid) -> LastOutcomes {
-        self.outcomes.of(account)
+        self.records.last(account)
     }
 
     /// Drops everything kept of an account: its access token, refused sites and troubles.
     pub fn forget_account(&self, account: Uuid) {
         self.tokens.lock().unwrap_or_else(PoisonError::into_inner).remove(&account);
-        self.refusals.forget_account(account);
-        self.troubles.forget(account);
-        self.outcomes.forget(account);
+        self.records.forget(account);
     }
 
     /// All rows of a query up to `cap`, fetched page by page, with the other parts of the last page. A site that was refused
@@ -162,12 +157,12 @@ impl SearchEngine {
         match self.pages(account, site, asker, request, cap).await {
             Err(SearchEngineError::PermissionLost(detail)) => {
                 let now = self.clock.now();
-                let refusal = self.refusals.note(account.id, site, now);
+                let refusal = self.records.refuse(account.id, site, now);
                 let retry_after = refusal.wait(now).unwrap_or_default();
                 Err(SearchEngineError::SiteRefused { since: refusal.since, retry_after, detail })
             }
             Ok(whole) => {
-                self.refusals.forget(account.id, site);
+                self.records.allow(account.id, site);
                 Ok(whole)
             }
             failed => failed,
@@ -218,9 +213,7 @@ impl SearchEngine {
         let outcome = tokio::time::timeout_at(deadline, tries)
             .await
             .unwrap_or_else(|_| Err(SearchEngineError::unavailable("the deadline passed")));
-        let now = self.clock.now();
-        self.troubles.note(account.id, site.is_some(), &outcome, now);
-        self.outcomes.note(account.id, &outcome, now);
+        self.records.note(account.id, site.is_some(), outcome.as_ref().err(), self.clock.now());
         outcome
     }
 
@@ -233,31 +226,24 @@ impl SearchEngine {
     ) -> Result<T, SearchEngineError> {
         let (mut backoff, mut refreshed) = (self.settings.patience.first_backoff, false);
         loop {
-            let token = match self.access_token(account).await {
-                Err(SearchEngineError::Unavailable { detail, .. }) => Err(Failure::from(Verdict::Retry(None, detail))),
-                Err(final_error) => return Err(final_error),
-                Ok(token) => Ok(token),
+            let token = self.access_token(account).await;
+            let answer = match &token {
+                Ok(token) => self.attempt(account, site, request().bearer_auth(token.expose_secret())).await,
+                Err(error) => Err(error.clone().into()),
             };
-            let outcome = match token {
-                Ok(token) => {
-                    let request = request().bearer_auth(token.expose_secret());
-                    self.attempt(account, site, request).await.map_err(|failure| (failure, Some(token)))
-                }
-                Err(failure) => Err((failure, None)),
+            let Failure { verdict, over_quota: quota } = match answer {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
             };
-            let (Failure { verdict, over_quota: quota }, token) = match outcome {
-                Ok(value) => return Ok(value),
-                Err(failed) => failed,
-            };
-            let (wait, said) = match verdict {
-                Verdict::Fail(error) => return Err(error),
-                Verdict::Refresh(said) if refreshed => return Err(SearchEngineError::Disconnected(said)),
-                Verdict::Refresh(_) => {
+            let (wait, said) = match (verdict, token) {
+                (Verdict::Fail(error), _) => return Err(error),
+                (Verdict::Refresh(_), Ok(token)) if !refreshed => {
                     refreshed = true;
-                    self.forget(account, token.as_ref()).await;
+                    self.forget(account, &token).await;
                     continue;
                 }
-                Verdict::Retry(after, said) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
+                (Verdict::Refresh(said), _) => return Err(SearchEngineError::Disconnected(said)),
+                (Verdict::Retry(after, said), _) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
             };
             if tokio::time::Instant::now() + wait >= deadline {
                 return Err(SearchEngineError::Unavailable {
@@ -342,11 +328,10 @@ impl SearchEngine {
     }
 
     /// Drops a refused access token, unless another request has already replaced it.
-    async fn forget(&self, account: &Account, refused: Option<&SecretString>) {
+    async fn forget(&self, account: &Account, refused: &SecretString) {
         let slot = self.slot(account.id);
         let mut held = slot.lock().await;
-        let is_refused = |token: &AccessToken| refused.is_some_and(|refused| same(refused, &token.value));
-        if held.current.as_ref().is_some_and(is_refused) {
+        if held.current.as_ref().is_some_and(|token| same(refused, &token.value)) {
             held.current = None;
         }
     }

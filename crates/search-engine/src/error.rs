@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use common::compute::Died;
 
 /// The reason why the search engine did not return data. The texts go to the log only.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -68,4 +69,10 @@ pub enum ReadError {
     /// A list that the exact result needs in full was truncated.
     #[error("{0}")]
     TooComplex(String),
+}
+
+impl From<Died> for SearchEngineError {
+    fn from(died: Died) -> Self {
+        Self::unavailable(died.to_string())
+    }
 }

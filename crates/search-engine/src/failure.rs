@@ -50,6 +50,16 @@ impl From<Verdict> for Failure {
     }
 }
 
+impl From<SearchEngineError> for Failure {
+    /// A failure to get an access token.
+    fn from(error: SearchEngineError) -> Self {
+        match error {
+            SearchEngineError::Unavailable { detail, .. } => Verdict::Retry(None, detail).into(),
+            error => Verdict::Fail(error).into(),
+        }
+    }
+}
+
 /// The three formats of error bodies in one. Every field may be absent.
 #[derive(Debug, Default, Deserialize)]
 struct Body {

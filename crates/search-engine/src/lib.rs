@@ -19,11 +19,12 @@ mod planner;
 mod re2;
 mod reader;
 mod reading;
-mod refusals;
+mod record;
+mod refusal;
 mod settings;
 #[cfg(test)]
 mod tests;
-mod troubles;
+mod trouble;
 mod wire;
 
 pub use appearances::{Appearances, Names, WindowAppearances};
@@ -39,7 +40,7 @@ pub use planner::{MAX_TERMS, Plan, Term, plan};
 pub use reader::Reader;
 pub use reading::{ENGINE_CEILING, HOURLY_DAYS, Part, Reading, Row};
 pub use settings::{Account, GrantSink, Patience, Settings};
-pub use troubles::{Trouble, TroubleKind};
+pub use trouble::{Trouble, TroubleKind};
 pub use wire::{
     Aggregation, DataState, Dimension, Filter, FilterOperator, MAX_EXPRESSION, QueryResponse, SearchType, SiteEntry,
     SiteUrl,

@@ -1,22 +1,8 @@
-//! The last success and the last failure of each account at the search engine.
-//!
-//! Kept in the process, because reading must not write to the database.
+//! The last success and the last failure of an account at the search engine.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
-
-use chrono::{DateTime, TimeDelta, Utc};
-use uuid::Uuid;
+use chrono::{DateTime, Utc};
 
 use super::error::SearchEngineError;
-
-/// At this number of accounts, accounts without a request for [`FORGOTTEN_AFTER`] are dropped.
-const MANY: usize = 10_000;
-
-/// The age of outcomes that may be dropped.
-const FORGOTTEN_AFTER: TimeDelta = TimeDelta::days(1);
 
 /// The reason of a failed request, without the search engine's own text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -61,59 +47,16 @@ pub struct LastOutcomes {
 }
 
 impl LastOutcomes {
-    fn at(&self) -> Option<DateTime<Utc>> {
-        self.success.max(self.failure.map(|(at, _)| at))
-    }
-}
-
-/// The last outcomes, by account.
-#[derive(Debug, Default)]
-pub(super) struct Outcomes(Mutex<HashMap<Uuid, LastOutcomes>>);
-
-impl Outcomes {
     /// Records the outcome of a request.
-    pub fn note<T>(&self, account: Uuid, outcome: &Result<T, SearchEngineError>, now: DateTime<Utc>) {
-        let mut held = self.lock();
-        if held.len() >= MANY {
-            held.retain(|_, last| last.at().is_some_and(|at| now - at < FORGOTTEN_AFTER));
-        }
-        let last = held.entry(account).or_default();
-        match outcome {
-            Ok(_) => last.success = Some(now),
-            Err(error) => last.failure = Some((now, error.into())),
+    pub(super) fn note(&mut self, failure: Option<&SearchEngineError>, now: DateTime<Utc>) {
+        match failure {
+            None => self.success = Some(now),
+            Some(error) => self.failure = Some((now, error.into())),
         }
     }
 
-    /// Returns the last outcomes of an account.
-    pub fn of(&self, account: Uuid) -> LastOutcomes {
-        self.lock().get(&account).copied().unwrap_or_default()
-    }
-
-    /// Drops the outcomes of an account.
-    pub fn forget(&self, account: Uuid) {
-        self.lock().remove(&account);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, LastOutcomes>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_success_leaves_the_last_failure_known() {
-        let (outcomes, account) = (Outcomes::default(), Uuid::from_u128(1));
-        let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
-        let later = now + TimeDelta::minutes(1);
-        assert_eq!(outcomes.of(account), LastOutcomes::default());
-        outcomes.note(account, &Err::<(), _>(SearchEngineError::unavailable("away")), now);
-        outcomes.note(account, &Ok(()), later);
-        let failure = Some((now, FailureKind::Unreachable));
-        assert_eq!(outcomes.of(account), LastOutcomes { success: Some(later), failure });
-        outcomes.forget(account);
-        assert_eq!(outcomes.of(account), LastOutcomes::default());
+    /// The time of the last request.
+    pub(super) fn at(&self) -> Option<DateTime<Utc>> {
+        self.success.max(self.failure.map(|(at, _)| at))
     }
 }

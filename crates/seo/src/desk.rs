@@ -13,10 +13,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use common::{
     byte_cache::{ByteCache, CacheUse},
     clock::Clock,
-};
-use futures_util::{
-    FutureExt as _,
-    future::{BoxFuture, Shared},
+    single_flight::SingleFlight,
 };
 use uuid::Uuid;
 
@@ -64,8 +61,6 @@ pub trait Ledger: Send + Sync {
     async fn note(&self, holder: &Holder, outcome: Result<Option<Amount>, &SeoError>);
 }
 
-type Running = Shared<BoxFuture<'static, Result<Arc<Reading>, SeoError>>>;
-
 /// Both providers behind one cache.
 #[derive(Clone)]
 pub struct Desk {
@@ -73,26 +68,13 @@ pub struct Desk {
     b: Arc<dyn Provider>,
     ledger: Arc<dyn Ledger>,
     cache: Arc<ByteCache<Arc<Reading>>>,
-    in_flight: Arc<Mutex<HashMap<String, Running>>>,
-    /// The number of times that the answers of each connection were dropped.
-    drops: Arc<Mutex<HashMap<Uuid, u64>>>,
+    /// The questions under way. Each may have been charged, so its answer is kept although nobody waits for it any more.
+    questions: SingleFlight<String, Arc<Reading>, SeoError>,
     /// Holders whose requests a provider refused for their rate, until when.
     paused: Arc<Mutex<HashMap<String, DateTime<Utc>>>>,
     clock: Clock,
     ttl: TimeDelta,
     wait: Duration,
-}
-
-/// Removes a question from the map when it ends in any way.
-struct Landing {
-    key: String,
-    in_flight: Arc<Mutex<HashMap<String, Running>>>,
-}
-
-impl Drop for Landing {
-    fn drop(&mut self) {
-        lock(&self.in_flight).remove(&self.key);
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -110,8 +92,7 @@ impl Desk {
         wait: Duration,
     ) -> Self {
         let cache = Arc::new(ByteCache::new(max_bytes));
-        let (in_flight, drops, paused) = (Arc::default(), Arc::default(), Arc::default());
-        Self { a, b, ledger, cache, in_flight, drops, paused, clock, ttl, wait }
+        Self { a, b, ledger, cache, questions: SingleFlight::lasting(), paused: Arc::default(), clock, ttl, wait }
     }
 
     /// A provider.
@@ -131,18 +112,13 @@ impl Desk {
 
     /// Drops all answers given to a connection, also answers under way when they arrive.
     pub fn forget(&self, connection: Uuid) {
-        *lock(&self.drops).entry(connection).or_default() += 1;
         let start = format!("{connection} ");
+        self.questions.lock().forget(|key| key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
         lock(&self.paused).retain(|key, _| !key.starts_with(&start));
     }
 
-    fn drops_of(&self, connection: Uuid) -> u64 {
-        lock(&self.drops).get(&connection).copied().unwrap_or_default()
-    }
-
-    /// Returns the answer from the cache, from an identical question in flight, or from the provider. The question runs in a task
-    /// of its own: it may have been charged, so its answer is kept although nobody waits for it.
+    /// Returns the answer from the cache, from an identical question under way, or from the provider.
     pub async fn ask(
         &self,
         provider: Name,
@@ -153,75 +129,43 @@ impl Desk {
         let json = serde_json::to_string(&question).map_err(|error| SeoError::Fault(error.to_string()))?;
         let key = format!("{}{json}", holder.prefix());
         let now = self.clock.now();
-        let (running, is_fresh) = {
-            let mut in_flight = lock(&self.in_flight);
-            if let Some(running) = in_flight.get(&key) {
-                (running.clone(), false)
+        let (outcome, is_fresh) = {
+            let mut questions = self.questions.lock();
+            if let Some(outcome) = questions.get(&key) {
+                (outcome, false)
             } else if let Some(reading) = self.cache.get(&key, now) {
                 return Ok(Given { reading, is_fresh: false });
             } else {
                 self.check_pause(holder, now)?;
-                let running = self.start(provider, holder, credentials, question, &key);
-                in_flight.insert(key, running.clone());
-                (running, true)
+                let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
+                let outcome = questions.start(key.clone(), |running| async move {
+                    let answer = desk.provider(provider).answer(&credentials, &question).await;
+                    let (reading, bytes) = desk.settle(&holder, answer).await?;
+                    let expires_at = reading.read_at + desk.ttl;
+                    running.keep(|| desk.cache.put(key, reading.clone(), bytes, expires_at));
+                    Ok(reading)
+                });
+                (outcome, true)
             }
         };
-        let answer = tokio::time::timeout(self.wait, running).await;
+        let answer = tokio::time::timeout(self.wait, outcome).await;
         let answer = answer.unwrap_or_else(|_| Err(SeoError::Unavailable("it takes too long".to_owned())));
         answer.map(|reading| Given { reading, is_fresh })
     }
 
-    fn start(
-        &self,
-        provider: Name,
-        holder: &Holder,
-        credentials: &Credentials,
-        question: Question,
-        key: &str,
-    ) -> Running {
-        let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
-        let landing = Landing { key: key.to_owned(), in_flight: self.in_flight.clone() };
-        let drops = self.drops_of(holder.connection);
-        let task = tokio::spawn(async move {
-            let landing = landing;
-            let answer = desk.provider(provider).answer(&credentials, &question).await;
-            desk.settle(&holder, &landing.key, drops, answer).await
-        });
-        let joined = |outcome: Result<_, tokio::task::JoinError>| {
-            outcome.unwrap_or_else(|error| Err(SeoError::Unavailable(format!("a question died: {error}"))))
-        };
-        task.map(joined).boxed().shared()
-    }
-
-    /// Keeps an answer, unless the connection's answers were dropped since there were `drops`, and account of its cost.
-    async fn settle(
-        &self,
-        holder: &Holder,
-        key: &str,
-        drops: u64,
-        answer: Result<Paid, SeoError>,
-    ) -> Result<Arc<Reading>, SeoError> {
+    /// Keeps account of what an answer cost, and of a limited rate. Returns the reading and its bytes.
+    async fn settle(&self, holder: &Holder, answer: Result<Paid, SeoError>) -> Result<(Arc<Reading>, usize), SeoError> {
         let now = self.clock.now();
         self.ledger.note(holder, answer.as_ref().map(|paid| paid.cost)).await;
-        match answer {
-            Ok(Paid { found, cost }) => {
-                let bytes = found.bytes();
-                let reading = Arc::new(Reading { found, cost, read_at: now });
-                if self.drops_of(holder.connection) == drops {
-                    self.cache.put(key.to_owned(), reading.clone(), bytes, now + self.ttl);
-                }
-                Ok(reading)
-            }
-            Err(error) => {
-                if let SeoError::RateLimited { retry_after } = error {
-                    let until = now + TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(60));
-                    let mut paused = lock(&self.paused);
-                    paused.retain(|_, end| *end > now);
-                    paused.insert(holder.prefix(), until);
-                }
-                Err(error)
-            }
+        if let Err(SeoError::RateLimited { retry_after }) = answer {
+            let until = now + TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(60));
+            let mut paused = lock(&self.paused);
+            paused.retain(|_, end| *end > now);
+            paused.insert(holder.prefix(), until);
         }
+        let Paid { found, cost } = answer?;
+        let bytes = found.bytes();
+        Ok((Arc::new(Reading { found, cost, read_at: now }), bytes))
     }
 
     /// Fails while the provider is left alone.

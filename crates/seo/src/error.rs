@@ -1,5 +1,6 @@
 //! Errors of the providers, grouped by meaning.
 
+use common::compute::Died;
 use telemetry::upstream::UpstreamOutcome;
 
 /// The reason why a provider did not answer a question.
@@ -99,5 +100,11 @@ impl Exhausted {
                 "The daily cost limit that is set for the account on the provider's site is reached. Raise it there, or try again tomorrow."
             }
         }
+    }
+}
+
+impl From<Died> for SeoError {
+    fn from(died: Died) -> Self {
+        Self::Unavailable(died.to_string())
     }
 }

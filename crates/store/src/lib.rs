@@ -3,8 +3,6 @@
 pub mod commits;
 pub mod database;
 mod error;
-pub mod in_flight;
-pub mod places;
 pub mod rate_limit;
 pub mod remains;
 pub mod resealing;

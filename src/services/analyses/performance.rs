@@ -1,6 +1,6 @@
 //! The performance answer: its readings, and the numbers computed from them.
 
-use std::sync::Arc;
+use std::{array::from_fn, sync::Arc};
 
 use analytics::{
     change,
@@ -286,16 +286,15 @@ fn periods(span: Span, readings: &Readings) -> Vec<SeriesPoint> {
 }
 
 fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, PerformanceCoverage) {
-    let mut made = TABLES.iter().zip(pages).enumerate().map(|(index, (dimension, page))| {
-        if !asked.search_type.has(*dimension) {
-            return (None, coverage::unavailable(&lacks(asked.search_type, *dimension)));
+    let [queries, pages, countries, devices, appearances] = from_fn(|index| {
+        let (dimension, page) = (TABLES[index], &pages[index]);
+        if !asked.search_type.has(dimension) {
+            return (None, coverage::unavailable(&lacks(asked.search_type, dimension)));
         }
         let listed = material.windows.map(|readings| Listed::maybe(readings.tables[index].as_deref()));
         let (rows, known, shown) = listed.sides().table(page);
-        (Some(rows), table_coverage(asked, material, *dimension, known, shown))
+        (Some(rows), table_coverage(asked, material, dimension, known, shown))
     });
-    let mut next = || made.next().unwrap_or_else(|| (None, coverage::unavailable("not asked for")));
-    let (queries, pages, countries, devices, appearances) = (next(), next(), next(), next(), next());
     let coverage = PerformanceCoverage {
         queries: queries.1,
         pages: pages.1,

@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use store::places::Places;
+use common::places::Places;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(25);
 #[derive(Debug, Clone)]
 pub struct Weeks {
     all: Arc<Semaphore>,
-    by_person: Arc<Places<Uuid>>,
+    by_person: Places<Uuid>,
 }
 
 /// The right to hold one week's rows. Dropping it returns the permit.
@@ -34,7 +34,7 @@ pub(super) struct WeekPermit {
 
 impl Default for Weeks {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Arc::new(Places::new(MAX_WEEKS_PER_PERSON)) }
+        Self { all: Arc::new(Semaphore::new(MAX_WEEKS)), by_person: Places::new(MAX_WEEKS_PER_PERSON) }
     }
 }
 

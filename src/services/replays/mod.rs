@@ -5,7 +5,6 @@
 //! transaction. A crash therefore frees the key at once, and no lease has to expire.
 
 mod body_hash;
-mod keys;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use common::secrets::Secrets;
@@ -24,10 +23,7 @@ use uuid::Uuid;
 
 use crate::error::Error;
 
-pub use self::{
-    body_hash::BodyHashes,
-    keys::{KeyGuard, KeysInUse},
-};
+pub use self::body_hash::BodyHashes;
 
 /// The time for which a response is replayed.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);

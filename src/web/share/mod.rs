@@ -5,10 +5,9 @@
 
 mod chart;
 
-use std::sync::Arc;
-
-use api::{error::ApiError, params::decoded};
-use chrono::{DateTime, NaiveDate, Utc};
+use api::{analytics::SeriesPoint, error::ApiError, params::decoded, sharing::SharedPerformanceAnswer};
+use bytes::Bytes;
+use chrono::NaiveDate;
 use maud::{Markup, html};
 use pages::page::{
     Page,
@@ -18,12 +17,12 @@ use poem::{
     Endpoint, EndpointExt as _, Request, Response, Result,
     endpoint::BoxEndpoint,
     get, handler,
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
+    http::{HeaderName, HeaderValue, StatusCode, Uri, header},
     web::Data,
 };
-use serde::Deserialize;
+use poem_openapi::types::ParseFromJSON as _;
 
-use crate::error::Error;
+use crate::{error::Error, http::operations::Operations};
 
 /// The path of the page.
 pub const PATH: &str = "/share/:token";
@@ -39,80 +38,20 @@ static KEPT: [HeaderName; 4] = [
     HeaderName::from_static("x-ratelimit-reset"),
 ];
 
-/// The operations behind their layers.
-#[derive(Clone)]
-struct Operations(Arc<BoxEndpoint<'static>>);
-
-/// The part of an answer of `getSharedPerformance` that the page shows.
-#[derive(Debug, Deserialize)]
-struct Shared {
-    data: Figures,
-    meta: Meta,
-}
-
-#[derive(Debug, Deserialize)]
-struct Figures {
-    totals: Option<Metrics>,
-    series: Vec<Day>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Metrics {
-    clicks: f64,
-    impressions: f64,
-    ctr: Option<f64>,
-    position: Option<f64>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Day {
-    date: NaiveDate,
-    #[serde(flatten)]
-    metrics: Metrics,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Meta {
-    site: String,
-    link_name: Option<String>,
-    link_expires_at: Option<DateTime<Utc>>,
-    window: Window,
-    #[serde(default)]
-    warnings: Vec<Warning>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Warning {
-    text: String,
-    url: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Window {
-    start_date: NaiveDate,
-    end_date: NaiveDate,
-}
-
 /// The page over the operations, which have their layers and answer errors as responses.
 #[must_use]
 pub fn page(operations: BoxEndpoint<'static>) -> impl Endpoint {
-    get(show).data(Operations(Arc::new(operations)))
+    get(show).data(Operations::new(operations))
 }
 
 /// Shows the page. Parameters are refused, because the page would ignore them.
 #[handler]
 async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
     without_parameters(request.uri().query().unwrap_or_default())?;
-    let mut response = match operations.ask(request).await {
-        Ok((StatusCode::OK, kept, body)) => match serde_json::from_slice::<Shared>(&body) {
-            Ok(shared) => with(kept, Page::new(shared.meta.site.as_str()).render(&contents(&shared))),
-            Err(error) => broken(&Error::internal(error)),
-        },
-        Ok((status, kept, _)) => with(kept, refused(status)),
-        Err(error) => broken(&error),
-    };
+    let mut response = answer(operations, request).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the page of a share link cannot be shown");
+        refused(StatusCode::INTERNAL_SERVER_ERROR)
+    });
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     Ok(response)
@@ -128,42 +67,44 @@ fn without_parameters(query: &str) -> Result<(), ApiError> {
     }
 }
 
-impl Operations {
-    /// Asks the operation about the link that the path of `page` names. Returns the status, the headers to keep and the body.
-    async fn ask(&self, page: &Request) -> Result<(StatusCode, HeaderMap, Vec<u8>), Error> {
-        // The token as it was sent: another spelling of a token is another token.
-        let token = page.uri().path().strip_prefix(START).unwrap_or_default();
-        let uri: Uri = format!("/api/share/{token}/performance?scope=series").parse().map_err(Error::internal)?;
-        let mut request = Request::builder().uri(uri).finish();
-        // The caller's address and the request's id.
-        *request.extensions_mut() = page.extensions().clone();
-        let mut response = self.0.call(request).await.map_err(|error| Error::internal(error.to_string()))?;
-        let kept = KEPT.iter().filter_map(|name| Some((name.clone(), response.headers().get(name)?.clone())));
-        let (status, kept) = (response.status(), kept.collect());
-        let body = response.take_body().into_vec().await.map_err(Error::internal)?;
-        Ok((status, kept, body))
-    }
-}
-
-fn with(kept: HeaderMap, mut response: Response) -> Response {
+/// Asks the operation about the link that the path of `page` names, and shows its answer.
+async fn answer(operations: &Operations, page: &Request) -> Result<Response, Error> {
+    // The token as it was sent: another spelling of a token is another token.
+    let token = page.uri().path().strip_prefix(START).unwrap_or_default();
+    let uri: Uri = format!("/api/share/{token}/performance?scope=series").parse().map_err(Error::internal)?;
+    let (parts, body) = operations.ask(Request::builder().uri(uri).finish(), page.extensions()).await?;
+    let mut response = match parts.status {
+        StatusCode::OK => {
+            let shared = read(&body)?;
+            Page::new(shared.meta.site.as_str()).render(&contents(&shared))
+        }
+        status => refused(status),
+    };
+    let kept = KEPT.iter().filter_map(|name| Some((name.clone(), parts.headers.get(name)?.clone())));
     response.headers_mut().extend(kept);
-    response
+    Ok(response)
 }
 
-fn contents(shared: &Shared) -> Markup {
-    let Shared { data: Figures { totals, series }, meta } = shared;
+fn read(body: &Bytes) -> Result<SharedPerformanceAnswer, Error> {
+    let answer = SharedPerformanceAnswer::parse_from_json(serde_json::from_slice(body).map_err(Error::internal)?);
+    answer.map_err(|error| Error::internal(error.into_message()))
+}
+
+fn contents(SharedPerformanceAnswer { data, meta }: &SharedPerformanceAnswer) -> Markup {
+    let (window, warnings) = (meta.answer.window, meta.answer.warnings.iter().flatten());
+    let series = data.series.as_deref().unwrap_or_default();
     html! {
         @if let Some(name) = &meta.link_name { p.quiet-text { (name) } }
         p {
-            "Search performance from " (day(meta.window.start_date)) " to " (day(meta.window.end_date)) ", as far as the search engine's data is final."
+            "Search performance from " (day(window.start_date)) " to " (day(window.end_date)) ", as far as the search engine's data is final."
         }
-        @for warning in &meta.warnings {
+        @for warning in warnings {
             p.card { (warning.text) @if let Some(url) = &warning.url { " " a href=(url) rel="noreferrer" { "Source" } } }
         }
-        @if let Some(totals) = totals {
+        @if let Some(totals) = &data.totals {
             dl.card {
-                dt { "Clicks" } dd { (grouped(totals.clicks)) }
-                dt { "Impressions" } dd { (grouped(totals.impressions)) }
+                dt { "Clicks" } dd { (grouped(totals.clicks as f64)) }
+                dt { "Impressions" } dd { (grouped(totals.impressions as f64)) }
                 dt { "Click-through rate" } dd { (rate(totals.ctr)) }
                 dt { "Average position" } dd { (position(totals.position)) }
             }
@@ -176,11 +117,11 @@ fn contents(shared: &Shared) -> Markup {
             summary { "Days as a table" }
             (table(series))
         }
-        @if let Some(end) = meta.link_expires_at { p.quiet-text { "This link works until " (time(end)) "." } }
+        @if let Some(end) = meta.link_expires_at { p.quiet-text { "This link works until " (time(end.into())) "." } }
     }
 }
 
-fn table(series: &[Day]) -> Markup {
+fn table(series: &[SeriesPoint]) -> Markup {
     html! {
         table.figures {
             thead {
@@ -191,13 +132,13 @@ fn table(series: &[Day]) -> Markup {
                 }
             }
             tbody {
-                @for Day { date, metrics } in series {
+                @for point in series {
                     tr {
-                        th scope="row" { (date.format("%-d %b %Y")) }
-                        td { (grouped(metrics.clicks)) }
-                        td { (grouped(metrics.impressions)) }
-                        td { (rate(metrics.ctr)) }
-                        td { (position(metrics.position)) }
+                        th scope="row" { (point.period.date.format("%-d %b %Y")) }
+                        td { (grouped(point.clicks as f64)) }
+                        td { (grouped(point.impressions as f64)) }
+                        td { (rate(point.ctr)) }
+                        td { (position(point.position)) }
                     }
                 }
             }
@@ -237,9 +178,4 @@ fn refused(status: StatusCode) -> Response {
         ),
     };
     Page::new(title).status(status).render(&html! { p { (text) } })
-}
-
-fn broken(error: &Error) -> Response {
-    tracing::error!(%error, "the page of a share link cannot be shown");
-    refused(StatusCode::INTERNAL_SERVER_ERROR)
 }

@@ -173,7 +173,7 @@ impl TestIssuer {
             Admissions::new(verifier.clone(), users.clone(), departures, &store, config, clock.clone(), &base);
         let party = RelyingParty::new(keys, issuer::clients::WEB, None, format!("{base}/auth/callback"), clock.clone())
             .unwrap();
-        let sign_in = BrowserSignIn::new(party, sessions, users, secrets, clock.clone(), random.clone(), &base);
+        let sign_in = BrowserSignIn::new(party, sessions, users, &secrets, clock.clone(), random.clone(), &base);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
         let on = |audience: &str| Api {
             admissions: admissions.clone(),

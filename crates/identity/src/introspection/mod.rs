@@ -6,17 +6,13 @@
 mod endpoint;
 mod statement;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
-use common::clock::Clock;
-use futures_util::{
-    FutureExt as _,
-    future::{BoxFuture, Shared},
+use common::{
+    clock::Clock,
+    single_flight::{Outcome, SingleFlight},
 };
 
 use self::{
@@ -35,20 +31,17 @@ const MAX_KNOWN: usize = 4_096;
 /// The key of a token: the SHA-256 of its text.
 type Digest = [u8; 32];
 
-/// The shared result of a question.
-type Outcome = Shared<BoxFuture<'static, Result<Verdict, IssuerUnavailable>>>;
-
 /// The introspection of the tokens of one issuer.
 #[derive(Clone)]
 pub struct Introspection {
     endpoint: Arc<Endpoint>,
     clock: Clock,
     state: Arc<Mutex<State>>,
+    questions: SingleFlight<Digest, Verdict, IssuerUnavailable>,
 }
 
 struct State {
     known: LruCache<Digest, Known>,
-    under_way: HashMap<Digest, Outcome>,
     /// The last time at which the endpoint was away.
     away: Option<Failed>,
 }
@@ -69,19 +62,7 @@ enum Step {
     /// This is known.
     Done(Result<Verdict, IssuerUnavailable>),
     /// The answer is under way. The verdict counts if there is none.
-    Wait(Outcome, Option<Verdict>),
-}
-
-/// Removes a question from the map when it ends in any way.
-struct Landing {
-    digest: Digest,
-    state: Arc<Mutex<State>>,
-}
-
-impl Drop for Landing {
-    fn drop(&mut self) {
-        lock(&self.state).under_way.remove(&self.digest);
-    }
+    Wait(Outcome<Verdict, IssuerUnavailable>, Option<Verdict>),
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
@@ -97,9 +78,9 @@ impl Introspection {
     /// Asks `issuer` as its client `client_id`. Sends no request.
     #[must_use]
     pub fn new(issuer: Issuer, client_id: &str, client_secret: &str, clock: Clock) -> Self {
-        let state = State { known: LruCache::new(MAX_KNOWN), under_way: HashMap::new(), away: None };
+        let state = State { known: LruCache::new(MAX_KNOWN), away: None };
         let endpoint = Arc::new(Endpoint::new(issuer, client_id, client_secret));
-        Self { endpoint, clock, state: Arc::new(Mutex::new(state)) }
+        Self { endpoint, clock, state: Arc::new(Mutex::new(state)), questions: SingleFlight::lasting() }
     }
 
     /// Returns why the issuer does not accept `text` at the resource `audience`, or `None` if it does. `token` is the verified
@@ -128,31 +109,22 @@ impl Introspection {
             return Step::Done(Ok(verdict.clone()));
         }
         let otherwise = of_age(KEPT_FOR).map(|(_, verdict)| verdict.clone());
-        if let Some(outcome) = state.under_way.get(&token.digest) {
-            return Step::Wait(outcome.clone(), otherwise);
+        let mut questions = self.questions.lock();
+        if let Some(outcome) = questions.get(&token.digest) {
+            return Step::Wait(outcome, otherwise);
         }
         let failed =
             [&known.failed, &state.away].into_iter().flatten().find(|(at, _)| is_within(now, *at, RETRY_INTERVAL));
         if let Some((_, error)) = failed {
             return Step::Done(otherwise.ok_or_else(|| error.clone()));
         }
-        let outcome = self.start(text, token, now);
-        state.under_way.insert(token.digest, outcome.clone());
-        Step::Wait(outcome, otherwise)
-    }
-
-    /// Asks in a task of its own, so that a client that disconnects does not end the question for others.
-    fn start(&self, text: &str, token: &Arc<AccessToken>, now: DateTime<Utc>) -> Outcome {
         let (this, text, token) = (self.clone(), text.to_owned(), token.clone());
-        let landing = Landing { digest: token.digest, state: self.state.clone() };
-        let task = tokio::spawn(async move {
-            let landing = landing;
+        let outcome = questions.start(token.digest, |_| async move {
             let answer = this.endpoint.ask(&text, &token).await;
-            this.keep(landing.digest, now, &answer);
+            this.keep(token.digest, now, &answer);
             answer.map_err(Failure::into_error)
         });
-        let died = |error: tokio::task::JoinError| Err(IssuerUnavailable(error.to_string()));
-        async move { task.await.unwrap_or_else(died) }.boxed().shared()
+        Step::Wait(outcome, otherwise)
     }
 
     fn keep(&self, digest: Digest, asked_at: DateTime<Utc>, answer: &Result<Verdict, Failure>) {

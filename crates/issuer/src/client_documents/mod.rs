@@ -17,11 +17,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use common::{addresses::ClientAddress, clock::Clock};
-use futures_util::{
-    FutureExt as _,
-    future::{BoxFuture, Shared},
-};
+use common::{addresses::ClientAddress, clock::Clock, compute::Died, places::Places, single_flight::SingleFlight};
 use reqwest::dns::Resolve;
 use store::rate_limit::{Rate, RateLimits};
 use tokio::sync::Semaphore;
@@ -46,7 +42,11 @@ const BUSY: Unreadable = Unreadable("Too many applications are looked up at the 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub &'static str);
 
-type Outcome = Shared<BoxFuture<'static, Result<Client, Unreadable>>>;
+impl From<Died> for Unreadable {
+    fn from(_: Died) -> Self {
+        BUSY
+    }
+}
 
 /// The documents of clients, fetched when needed and kept for a time.
 #[derive(Clone)]
@@ -58,15 +58,15 @@ struct Documents {
     clock: Clock,
     limits: RateLimits,
     fetches: Semaphore,
+    /// Fetches under way, by the network that they are counted against.
+    by_network: Places<String>,
+    under_way: SingleFlight<String, Client, Unreadable>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     kept: HashMap<String, (DateTime<Utc>, Client)>,
-    under_way: HashMap<String, Outcome>,
-    /// Fetches under way, by the network that they are counted against.
-    by_network: HashMap<String, usize>,
 }
 
 impl ClientDocuments {
@@ -88,6 +88,8 @@ impl ClientDocuments {
             limits: RateLimits::new(clock.clone()),
             clock,
             fetches: Semaphore::new(MAX_FETCHES),
+            by_network: Places::new(MAX_FETCHES_PER_NETWORK),
+            under_way: SingleFlight::lasting(),
             state: Mutex::default(),
         })))
     }
@@ -97,53 +99,31 @@ impl ClientDocuments {
     pub async fn client(&self, id: &str, from: Option<&ClientAddress>) -> Result<Client, Unreadable> {
         let identifier = Identifier::parse(id, self.0.reach)?;
         let outcome = {
-            let mut state = self.0.state();
+            let state = self.0.state();
             if let Some((_, client)) = state.kept.get(id).filter(|(until, _)| self.0.clock.now() < *until) {
                 return Ok(client.clone());
             }
-            let under_way = state.under_way.get(id).filter(|outcome| outcome.peek().is_none());
-            if let Some(outcome) = under_way {
-                outcome.clone()
+            let mut under_way = self.0.under_way.lock();
+            if let Some(outcome) = under_way.get(&id.to_owned()) {
+                outcome
             } else {
                 let network = from.map_or_else(|| "unknown".to_owned(), ClientAddress::network);
-                self.count(&mut state, &network)?;
-                let outcome = self.begin(identifier, network);
-                state.under_way.insert(id.to_owned(), outcome.clone());
-                outcome
+                let place = self.0.by_network.take(network.clone()).ok_or(BUSY)?;
+                if self.0.limits.count(&network, Rate::new(PER_MINUTE, BURST)).retry_after.is_some() {
+                    return Err(BUSY);
+                }
+                let documents = self.0.clone();
+                under_way.start(id.to_owned(), |_| async move {
+                    let _place = place;
+                    let (until, client) = documents.read(&identifier).await?;
+                    let mut state = documents.state();
+                    state.make_room(documents.clock.now());
+                    state.kept.insert(client.id.clone(), (until, client.clone()));
+                    Ok(client)
+                })
             }
         };
         outcome.await
-    }
-
-    /// Counts a fetch that begins.
-    fn count(&self, state: &mut State, network: &str) -> Result<(), Unreadable> {
-        let under_way = state.by_network.get(network).copied().unwrap_or_default();
-        if under_way >= MAX_FETCHES_PER_NETWORK {
-            return Err(BUSY);
-        }
-        let standing = self.0.limits.count(network, Rate::new(PER_MINUTE, BURST));
-        if standing.retry_after.is_some() {
-            return Err(BUSY);
-        }
-        state.by_network.insert(network.to_owned(), under_way + 1);
-        Ok(())
-    }
-
-    /// Starts a fetch in its own task, so that a browser that disconnects does not end it for others.
-    fn begin(&self, id: Identifier, network: String) -> Outcome {
-        let documents = self.0.clone();
-        let task = tokio::spawn(async move {
-            let read = documents.read(&id).await;
-            let mut state = documents.state();
-            state.has_ended(&network);
-            state.under_way.remove(id.url().as_str());
-            read.map(|(until, client)| {
-                state.make_room(documents.clock.now());
-                state.kept.insert(client.id.clone(), (until, client.clone()));
-                client
-            })
-        });
-        async move { task.await.unwrap_or(Err(BUSY)) }.boxed().shared()
     }
 }
 
@@ -163,14 +143,6 @@ impl Documents {
 }
 
 impl State {
-    /// Counts a fetch of a network that has ended.
-    fn has_ended(&mut self, network: &str) {
-        if let Some(under_way) = self.by_network.get_mut(network) {
-            *under_way -= 1;
-        }
-        self.by_network.retain(|_, under_way| *under_way > 0);
-    }
-
     /// Drops expired documents, and the one that expires next if there are still too many.
     fn make_room(&mut self, now: DateTime<Utc>) {
         if self.kept.len() < MAX_KEPT {

@@ -22,15 +22,12 @@ use crate::{
 
 /// Checks an authorization request and shows the next page, or answers the client.
 #[handler]
-pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
-    let asked = match provider.asked(request).await? {
-        Ok(asked) => asked,
-        Err(answer) => return Ok(answer),
-    };
+pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> poem::Result<Response> {
+    let asked = provider.asked(request).await?;
     if let Some(person) = person_without_page(provider, &asked, request.headers()) {
-        return provider.authorize(&asked, request.headers(), &person, None, Basis::Unasked).await;
+        return Ok(provider.authorize(&asked, request.headers(), &person, None, Basis::Unasked).await?);
     }
-    provider.go_on(&asked, request).await
+    Ok(provider.go_on(&asked, request).await?)
 }
 
 /// Receives the form of a page.
@@ -39,45 +36,48 @@ pub(super) async fn decide(
     Data(provider): Data<&IdentityProvider>,
     request: &Request,
     body: Body,
-) -> Result<Response, OAuthError> {
+) -> poem::Result<Response> {
     let Ok(form) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
     if !provider.is_own_form(request, &form) {
         return Ok(page::expired("Go back to the application and sign in again."));
     }
-    let asked = match provider.asked(request).await? {
-        Ok(asked) => asked,
-        Err(answer) => return Ok(answer),
-    };
+    let asked = provider.asked(request).await?;
     if let Some(name) = form.get("person") {
-        return provider.choose(&asked, request, name).await;
+        return Ok(provider.choose(&asked, request, name).await?);
     }
-    match form.get("decision") {
+    let answer = match form.get("decision") {
         Some("elsewhere") => provider.leave(&asked, request).await,
         Some("enter") => sign_in::enter(provider, &asked, request, &form).await,
         Some("switch") => Ok(redirect(&asked.with_other_account())),
         Some("allow") => provider.allow(&asked, request, &form).await,
         _ => provider.decline(&asked, request).await,
-    }
+    };
+    Ok(answer?)
 }
 
 impl IdentityProvider {
-    /// Reads an authorization request, or returns the answer to one that cannot be granted.
-    async fn asked(&self, request: &Request) -> Result<Result<Asked, Response>, OAuthError> {
+    /// Reads an authorization request.
+    ///
+    /// # Errors
+    /// The answer to a request that cannot be granted.
+    async fn asked(&self, request: &Request) -> poem::Result<Asked> {
         self.asked_in(request.uri().query().unwrap_or_default(), request).await
     }
 
     /// Reads the authorization request in a query. `sent` is what the person's browser has sent.
-    pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> Result<Result<Asked, Response>, OAuthError> {
-        let Ok(parameters) = Parameters::parse(query.as_bytes()) else { return Ok(Err(page::error(TOO_MANY))) };
-        let address = match self.return_address(&parameters, sent.data::<ClientAddress>()).await? {
-            Ok(address) => address,
-            Err(reason) => return Ok(Err(page::error(reason))),
-        };
+    ///
+    /// # Errors
+    /// The answer to a request that cannot be granted.
+    pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> poem::Result<Asked> {
+        let told = |reason| poem::Error::from_response(page::error(reason));
+        let parameters = Parameters::parse(query.as_bytes()).map_err(|_| told(TOO_MANY))?;
+        let address = self.return_address(&parameters, sent.data::<ClientAddress>()).await.map_err(OAuthError::from)?;
+        let address = address.map_err(told)?;
         match request::judge(&parameters, &address.client, &self.settings) {
-            Ok(judged) => Ok(Ok(Asked { address, request: judged, query: query.to_owned() })),
+            Ok(judged) => Ok(Asked { address, request: judged, query: query.to_owned() }),
             Err(refusal) => {
                 let silent = parameters.get("prompt") == Some("none");
-                Ok(Err(self.refuse(&address, sent.headers(), silent, &refusal).await?))
+                Err(poem::Error::from_response(self.refuse(&address, sent.headers(), silent, &refusal).await?))
             }
         }
     }

@@ -19,11 +19,9 @@ pub(super) const PATH: &str = "/account/password";
 
 /// Shows the form.
 #[handler]
-pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> Result<Response, OAuthError> {
-    match provider.holder(request).await? {
-        Ok((_, account)) => Ok(form(provider, request, &account.email, None)),
-        Err(answer) => Ok(answer),
-    }
+pub(super) async fn show(Data(provider): Data<&IdentityProvider>, request: &Request) -> poem::Result<Response> {
+    let (_, account) = provider.holder(request).await?;
+    Ok(form(provider, request, &account.email, None))
 }
 
 /// Changes the password.
@@ -32,15 +30,12 @@ pub(super) async fn change(
     Data(provider): Data<&IdentityProvider>,
     request: &Request,
     body: Body,
-) -> Result<Response, OAuthError> {
+) -> poem::Result<Response> {
     let Ok(sent) = Parameters::form(request, body).await else { return Ok(page::unreadable_form()) };
     if !provider.is_own_form(request, &sent) {
         return Ok(page::expired("Open the page again and repeat the change."));
     }
-    let (signed_in, account) = match provider.holder(request).await? {
-        Ok(holder) => holder,
-        Err(answer) => return Ok(answer),
-    };
+    let (signed_in, account) = provider.holder(request).await?;
     let again = |problem| Ok(form(provider, request, &account.email, Some(problem)));
     let current = sent.get("current").unwrap_or_default();
     let new = match new_password(&sent, &account.email) {
@@ -67,22 +62,27 @@ pub(super) async fn change(
 }
 
 impl IdentityProvider {
-    /// Returns the holder of an account who is signed in, or the answer to anybody else.
-    async fn holder(&self, request: &Request) -> Result<Result<(SignedIn, account::Model), Response>, OAuthError> {
-        let Some(signed_in) = self.signed_in(request.headers()).await? else {
-            return Ok(Err(redirect(&format!("/auth/login?return_to={PATH}"))));
+    /// Returns the holder of an account who is signed in.
+    ///
+    /// # Errors
+    /// The answer to anybody else.
+    async fn holder(&self, request: &Request) -> poem::Result<(SignedIn, account::Model)> {
+        let Some(signed_in) = self.signed_in(request.headers()).await.map_err(OAuthError::from)? else {
+            return Err(poem::Error::from_response(redirect(&format!("/auth/login?return_to={PATH}"))));
         };
         let account = match Uuid::try_parse(&signed_in.person.subject) {
-            Ok(id) => account::Entity::find_by_id(id).one(&self.db).await?,
+            Ok(id) => account::Entity::find_by_id(id).one(&self.db).await.map_err(OAuthError::from)?,
             Err(_) => None,
         };
-        Ok(match account.filter(|account| account.password_hash.is_some()) {
+        match account.filter(|account| account.password_hash.is_some()) {
             Some(account) => Ok((signed_in, account)),
-            None => Err(Page::new("You have no password").signed_in(&self.navigation).render(&html! {
-                p { "You sign in as " strong { (signed_in.person.email) } " without a password of this service." }
-                p { a href="/account" { "Your account" } }
-            })),
-        })
+            None => Err(poem::Error::from_response(
+                Page::new("You have no password").signed_in(&self.navigation).render(&html! {
+                    p { "You sign in as " strong { (signed_in.person.email) } " without a password of this service." }
+                    p { a href="/account" { "Your account" } }
+                }),
+            )),
+        }
     }
 }
 

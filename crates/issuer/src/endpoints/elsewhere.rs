@@ -1,12 +1,11 @@
 //! Leaving for another provider to sign in, and coming back. The way back leads to the authorization request that was left, which
 //! is judged again.
 
-use chrono::TimeDelta;
 use common::digest::same;
 use identity::relying_party::Wishes;
 use maud::html;
-use pages::page::Page;
-use poem::{Request, Response, error::ResponseError as _, handler, http::StatusCode, web::Data};
+use pages::{cookie, page::Page};
+use poem::{Request, Response, handler, http::StatusCode, web::Data};
 use telemetry::quoted;
 
 use super::{
@@ -18,13 +17,9 @@ use crate::{
     IdentityProvider, clients, demo,
     parameters::Parameters,
     request::Refusal,
-    response::{OAuthError, set_cookie},
+    response::OAuthError,
     sessions,
-    upstream::{
-        Upstream,
-        arrival::Arrival,
-        attempt::{self, Attempt},
-    },
+    upstream::{Upstream, arrival::Arrival, attempt::Attempt},
 };
 
 /// Receives a browser that comes back.
@@ -41,11 +36,11 @@ pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: 
     }
     let mut response = if upstream.spent.spend(&attempt.state, provider.clock.now()) {
         let answer = provider.finish(upstream, &attempt, request, &parameters).await;
-        answer.unwrap_or_else(|error| error.as_response())
+        answer.unwrap_or_else(poem::Error::into_response)
     } else {
         lost()
     };
-    set_cookie(&mut response, provider.issuer(), &provider.attempt_cookie(), "", TimeDelta::zero());
+    provider.attempt_cookie().remove(&mut response);
     response
 }
 
@@ -63,7 +58,7 @@ impl IdentityProvider {
         match upstream.party.authorize_url(&attempt.secrets(), wishes(asked)).await {
             Ok(url) => {
                 let mut response = redirect(url.as_str());
-                set_cookie(&mut response, self.issuer(), &self.attempt_cookie(), &sealed, attempt::LIFETIME);
+                self.attempt_cookie().set(&mut response, &sealed);
                 Ok(response)
             }
             Err(error) => Ok(self.explain(upstream, asked, request, &error.into())),
@@ -76,11 +71,8 @@ impl IdentityProvider {
         attempt: &Attempt,
         request: &Request,
         parameters: &Parameters,
-    ) -> Result<Response, OAuthError> {
-        let asked = match self.asked_in(&attempt.query, request).await? {
-            Ok(asked) => asked,
-            Err(answer) => return Ok(answer),
-        };
+    ) -> poem::Result<Response> {
+        let asked = self.asked_in(&attempt.query, request).await?;
         let arrival = match self.identified(upstream, attempt, &asked, parameters).await {
             Ok(arrival) => arrival,
             Err(Trouble::Refused(error)) if cannot_offer_accounts(&error, &asked) => {
@@ -92,7 +84,7 @@ impl IdentityProvider {
             Ok(Ok(begun)) => {
                 let mut response = redirect(&asked.after_sign_in());
                 let name = self.session_cookie();
-                set_cookie(&mut response, self.issuer(), &name, &begun.value, sessions::LIFETIME);
+                cookie::set(&mut response, self.issuer(), &name, &begun.value, sessions::LIFETIME);
                 return Ok(response);
             }
             Ok(Err(turned)) => turned.into(),

@@ -4,10 +4,10 @@ use chrono::TimeDelta;
 use common::digest::same;
 use identity::credentials::{cookies, host_cookie};
 use maud::{Markup, html};
-use pages::page::Page;
+use pages::{cookie, page::Page};
 use poem::{Request, Response, http::HeaderMap};
 
-use crate::{IdentityProvider, parameters::Parameters, response::set_cookie};
+use crate::{IdentityProvider, parameters::Parameters};
 
 /// The name on plain http. On https the prefix `__Host-` keeps sibling hosts from setting it.
 const COOKIE: &str = "sightline_sign_in";
@@ -32,7 +32,7 @@ impl IdentityProvider {
     /// Renders a page whose forms hold `token`.
     pub(super) fn render(&self, page: &Page, token: &FormToken, body: &Markup) -> Response {
         let mut response = page.render(body);
-        set_cookie(&mut response, self.issuer(), &host_cookie(COOKIE, self.issuer()), &token.0, LIFETIME);
+        cookie::set(&mut response, self.issuer(), &host_cookie(COOKIE, self.issuer()), &token.0, LIFETIME);
         response
     }
 

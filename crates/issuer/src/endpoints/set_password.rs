@@ -14,12 +14,12 @@ use super::{
 use crate::{
     IdentityProvider,
     accounts::{
-        devices, links,
+        links,
         password::{self, PasswordError},
         sign_in::Rejected,
     },
     parameters::Parameters,
-    response::{OAuthError, set_cookie},
+    response::OAuthError,
 };
 
 /// Shows the form.
@@ -68,7 +68,7 @@ pub(super) async fn set(
         p { a.button href="/auth/login?return_to=/account" { "Sign in" } }
     });
     let device = provider.device_knowing(request.headers(), &account);
-    set_cookie(&mut response, provider.issuer(), &provider.device_cookie(), &device, devices::LIFETIME);
+    provider.device_cookie().set(&mut response, &device);
     Ok(response)
 }
 

@@ -2,6 +2,7 @@
 
 use common::addresses::ClientAddress;
 use maud::{Markup, html};
+use pages::cookie;
 use poem::{Request, Response};
 
 use super::{
@@ -11,11 +12,11 @@ use super::{
 };
 use crate::{
     IdentityProvider,
-    accounts::{self, devices, sign_in::Entered},
+    accounts::{self, sign_in::Entered},
     clients,
     demo::{self, PEOPLE},
     parameters::Parameters,
-    response::{OAuthError, set_cookie},
+    response::OAuthError,
     sessions,
 };
 
@@ -143,13 +144,12 @@ pub(super) async fn choose(
 ) -> Result<Response, OAuthError> {
     let begun = provider.begin_demo_session(request.headers(), person.subject).await?;
     let mut response = redirect(&asked.after_sign_in());
-    set_cookie(&mut response, provider.issuer(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
+    cookie::set(&mut response, provider.issuer(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
     Ok(response)
 }
 
 /// Gives the browser its session, and the cookie by which it is known from now on.
 pub(super) fn set_cookies(provider: &IdentityProvider, response: &mut Response, entered: &Entered) {
-    let issuer = provider.issuer();
-    set_cookie(response, issuer, &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
-    set_cookie(response, issuer, &provider.device_cookie(), &entered.device, devices::LIFETIME);
+    cookie::set(response, provider.issuer(), &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
+    provider.device_cookie().set(response, &entered.device);
 }

@@ -1,14 +1,10 @@
 //! An attempt to sign in at the provider, between leaving and coming back. A sealed cookie binds it to the browser.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use http::HeaderMap;
-use identity::{
-    credentials::{cookies, host_cookie},
-    relying_party,
-};
+use identity::relying_party;
 use openidconnect::{CsrfToken, Nonce, PkceCodeVerifier};
-use pages::attempts;
+use pages::{attempts, cookie::SealedCookie};
 use serde::{Deserialize, Serialize};
 
 use crate::IdentityProvider;
@@ -19,7 +15,7 @@ const MAX_COOKIE_BYTES: usize = 4_000;
 /// The time by which the clocks of two servers may differ.
 const SKEW: TimeDelta = TimeDelta::seconds(60);
 /// Lifetime of an attempt.
-pub(crate) const LIFETIME: TimeDelta = attempts::LIFETIME;
+const LIFETIME: TimeDelta = attempts::LIFETIME;
 
 /// One attempt.
 #[derive(Serialize, Deserialize)]
@@ -77,22 +73,19 @@ impl IdentityProvider {
         }
     }
 
-    pub(crate) fn attempt_cookie(&self) -> String {
-        host_cookie(COOKIE, self.issuer())
+    pub(crate) fn attempt_cookie(&self) -> SealedCookie {
+        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.issuer())
     }
 
     /// The cookie's value, or `None` if the request is too long for a cookie.
     pub(crate) fn sealed_attempt(&self, attempt: &Attempt) -> Option<String> {
-        let plain = serde_json::to_vec(attempt).ok()?;
-        let sealed = URL_SAFE_NO_PAD.encode(self.secrets.seal(&plain, COOKIE));
+        let sealed = self.attempt_cookie().seal(attempt).ok()?;
         (sealed.len() <= MAX_COOKIE_BYTES).then_some(sealed)
     }
 
     /// Returns the attempt of this browser, unless it has expired.
     pub(crate) fn attempt_of(&self, headers: &HeaderMap) -> Option<Attempt> {
-        let name = self.attempt_cookie();
-        let sealed = URL_SAFE_NO_PAD.decode(cookies(headers, &name).next()?).ok()?;
-        let attempt: Attempt = serde_json::from_slice(&self.secrets.open(&sealed, COOKIE).ok()?).ok()?;
+        let attempt: Attempt = self.attempt_cookie().open(headers)?;
         (self.clock.now() < attempt.began_at + LIFETIME).then_some(attempt)
     }
 }

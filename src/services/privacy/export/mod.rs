@@ -15,10 +15,10 @@ use api::{
     stream::{JsonWriter, ToJSON},
 };
 use bytes::Bytes;
+use common::places::Places;
 use entity::user;
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use sea_orm::DatabaseConnection;
-use store::places::Places;
 use tokio::{
     sync::mpsc::{self, Sender},
     time::{Duration, timeout},

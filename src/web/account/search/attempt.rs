@@ -3,15 +3,13 @@
 //! The cookie is sealed, and names the person and the session. So an attempt counts only for the one who began it, in the browser
 //! where it was begun.
 
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use chrono::{DateTime, TimeDelta, Utc};
-use common::{digest::same, random::Random, secrets::Secrets, urls::is_https};
-use identity::credentials::{cookies, host_cookie};
-use pages::attempts::{LIFETIME, SpentAttempts};
-use poem::{
-    Request, Response,
-    http::{HeaderValue, header::SET_COOKIE},
+use chrono::{DateTime, Utc};
+use common::{digest::same, random::Random, secrets::Secrets};
+use pages::{
+    attempts::{LIFETIME, SpentAttempts},
+    cookie::SealedCookie,
 };
+use poem::{Request, Response};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -22,11 +20,9 @@ const COOKIE: &str = "sightline_connect";
 /// The attempts of all browsers.
 #[derive(Clone)]
 pub(super) struct Attempts {
-    secrets: Secrets,
     random: Random,
     spent: SpentAttempts,
-    cookie: String,
-    secure: bool,
+    cookie: SealedCookie,
 }
 
 /// One attempt between leaving for the search engine and the callback.
@@ -50,9 +46,9 @@ impl Begun {
 }
 
 impl Attempts {
-    pub fn new(secrets: Secrets, random: Random, base_url: &str) -> Self {
-        let (cookie, secure) = (host_cookie(COOKIE, base_url), is_https(base_url));
-        Self { secrets, random, spent: SpentAttempts::default(), cookie, secure }
+    pub fn new(secrets: &Secrets, random: Random, base_url: &str) -> Self {
+        let cookie = SealedCookie::new(COOKIE, LIFETIME, secrets, base_url);
+        Self { random, spent: SpentAttempts::default(), cookie }
     }
 
     pub fn begin(&self, visitor: &Visitor, account: Option<Uuid>, again: bool, now: DateTime<Utc>) -> Begun {
@@ -69,16 +65,14 @@ impl Attempts {
 
     /// Stores the attempt in the browser.
     pub fn remember(&self, begun: &Begun, response: &mut Response) -> Result<(), serde_json::Error> {
-        let sealed = URL_SAFE_NO_PAD.encode(self.secrets.seal(&serde_json::to_vec(begun)?, COOKIE));
-        self.set(response, &sealed, LIFETIME);
+        self.cookie.set(response, &self.cookie.seal(begun)?);
         Ok(())
     }
 
     /// Returns the attempt that a callback with this `state` ends. It ends once, and only for the person and the session that began
     /// it. A callback of another attempt leaves the current one alone.
     pub fn end(&self, request: &Request, visitor: &Visitor, state: Option<&str>, now: DateTime<Utc>) -> Option<Begun> {
-        let sealed = URL_SAFE_NO_PAD.decode(cookies(request.headers(), &self.cookie).next()?).ok()?;
-        let begun: Begun = serde_json::from_slice(&self.secrets.open(&sealed, COOKIE).ok()?).ok()?;
+        let begun: Begun = self.cookie.open(request.headers())?;
         let is_own = begun.user_id == visitor.member.user.id && same(&begun.session, &visitor.session);
         let is_meant = state.is_some_and(|state| same(&begun.state, state)) && is_own && now < begun.expires_at;
         (is_meant && self.spent.spend(&begun.state, now)).then_some(begun)
@@ -86,15 +80,6 @@ impl Attempts {
 
     /// Removes the attempt from the browser.
     pub fn forget(&self, response: &mut Response) {
-        self.set(response, "", TimeDelta::zero());
-    }
-
-    fn set(&self, response: &mut Response, value: &str, lifetime: TimeDelta) {
-        let secure = if self.secure { "; Secure" } else { "" };
-        let (name, seconds) = (&self.cookie, lifetime.num_seconds());
-        let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
-        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-            response.headers_mut().append(SET_COOKIE, cookie);
-        }
+        self.cookie.remove(response);
     }
 }

@@ -34,7 +34,7 @@ pub struct SearchPages {
 impl SearchPages {
     /// The pages of a service at `base_url`.
     #[must_use]
-    pub fn new(connections: SearchConnections, secrets: Secrets, random: Random, base_url: &str) -> Self {
+    pub fn new(connections: SearchConnections, secrets: &Secrets, random: Random, base_url: &str) -> Self {
         Self { connections, attempts: Attempts::new(secrets, random, base_url) }
     }
 }

@@ -1,0 +1,87 @@
+//! Trouble of an account with the search engine, until a request succeeds.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::error::SearchEngineError;
+
+/// Trouble that nobody has met for this long is over.
+const FORGOTTEN_AFTER: TimeDelta = TimeDelta::hours(1);
+
+/// The reason why the search engine gives no data, although the grant is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// The quota of the site or of the account is used up.
+    Quota,
+    /// No answer in time.
+    Unreachable,
+    /// The search engine refuses this deployment.
+    Misconfigured,
+}
+
+/// Trouble that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trouble {
+    /// The reason.
+    pub kind: TroubleKind,
+    /// The time of the first failure.
+    pub since: DateTime<Utc>,
+    /// True if a question about a site met it. Reading the list of sites does not end a quota of questions.
+    of_question: bool,
+    /// The time at which it is over, if nothing fails again.
+    until: DateTime<Utc>,
+}
+
+impl Trouble {
+    /// Returns the trouble after a request. `of_question` is true for a question about a site.
+    pub(super) fn after(
+        last: Option<Self>,
+        of_question: bool,
+        failure: Option<&SearchEngineError>,
+        now: DateTime<Utc>,
+    ) -> Option<Self> {
+        let (kind, lasts) = match failure {
+            None => return last.filter(|last| last.kind == TroubleKind::Quota && last.of_question && !of_question),
+            Some(SearchEngineError::Unavailable { quota: true, retry_after, .. }) => {
+                (TroubleKind::Quota, TimeDelta::from_std(*retry_after).unwrap_or(FORGOTTEN_AFTER))
+            }
+            Some(SearchEngineError::Unavailable { .. }) => (TroubleKind::Unreachable, FORGOTTEN_AFTER),
+            Some(SearchEngineError::Misconfigured(_)) => (TroubleKind::Misconfigured, FORGOTTEN_AFTER),
+            Some(_) => return last,
+        };
+        let since = last.filter(|last| last.kind == kind && !last.is_over(now)).map_or(now, |last| last.since);
+        Some(Self { kind, since, of_question, until: now + lasts })
+    }
+
+    pub(super) fn is_over(&self, now: DateTime<Utc>) -> bool {
+        self.until <= now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_success_ends_trouble_and_a_list_of_sites_does_not_end_a_quota_of_questions() {
+        let (retry_after, detail) = (Duration::from_mins(15), String::new());
+        let quota = SearchEngineError::Unavailable { retry_after, quota: true, detail };
+        let away = SearchEngineError::unavailable("away");
+        let now = DateTime::from_timestamp(1_790_000_000, 0).unwrap();
+        let later = now + TimeDelta::minutes(1);
+
+        let trouble = Trouble::after(None, true, Some(&quota), now);
+        assert_eq!(Trouble::after(trouble, false, None, now), trouble, "a list of sites");
+        assert_eq!(trouble.map(|trouble| trouble.kind), Some(TroubleKind::Quota));
+        assert!(
+            trouble.is_some_and(|trouble| !trouble.is_over(later) && trouble.is_over(now + TimeDelta::minutes(15)))
+        );
+        assert_eq!(Trouble::after(trouble, true, None, now), None);
+
+        let trouble = Trouble::after(None, true, Some(&away), now);
+        let again = Trouble::after(trouble, false, Some(&away), later);
+        assert_eq!(again.map(|trouble| trouble.since), Some(now), "since the first failure");
+        assert_eq!(Trouble::after(again, false, None, later), None);
+    }
+}
