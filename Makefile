@@ -24,8 +24,9 @@ abuse: ## Attack a running service for a minute, and print what honest people no
 audit: ## Licences, sources, duplicate versions and advisories of the dependencies, as far as they can be checked here (uses cargo-deny)
 	tools/audit/run.sh
 
-check: ## Formatting, lints and docs
+check: ## Formatting, features that builds share, lints and docs
 	cargo fmt --all --check
+	tools/features/run.sh
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 
