@@ -10,7 +10,7 @@ use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
     error::ApiError,
-    models::{Timestamp, check_pair},
+    models::{Name, Timestamp, check_pair},
     params::{Paging, Params, QueryParams},
     security::Caller,
 };
@@ -159,10 +159,6 @@ pub struct AnnotationInput {
     ))]
     pub text: String,
     /// Category, chosen by the user.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 50,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub category: Option<String>,
+    #[oai(validator(max_length = 50))]
+    pub category: Option<Name>,
 }

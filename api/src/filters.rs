@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
-    models::{FilterCondition, Timestamp},
+    models::{FilterCondition, Name, Timestamp},
     params::{Paging, Params},
     security::Caller,
 };
@@ -96,12 +96,8 @@ pub struct FilterPreset {
 #[oai(deny_unknown_fields)]
 pub struct FilterPresetInput {
     /// Name.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: String,
+    #[oai(validator(max_length = 100))]
+    pub name: Name,
     /// The conditions.
     #[oai(validator(min_items = 1, max_items = 50))]
     pub filters: Vec<FilterCondition>,

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     error::ApiError,
-    models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN, VALUE_PATTERN},
+    models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_IN_WORDS, NAME_PATTERN, TEXT_PATTERN, VALUE_PATTERN},
     params::ParamValue as _,
 };
 
@@ -170,9 +170,7 @@ pub(crate) fn matches(pattern: &str, text: &str) -> bool {
 
 fn pattern_in_words(pattern: &str) -> String {
     match pattern {
-        NAME_PATTERN => {
-            "must hold a visible character, no control characters and none that turn the direction of text".to_owned()
-        }
+        NAME_PATTERN => NAME_IN_WORDS.to_owned(),
         COLOR_PATTERN => "must be a colour, # and six hexadecimal digits".to_owned(),
         EMAIL_PATTERN => "must be an e-mail address".to_owned(),
         TEXT_PATTERN => "must hold a visible character, no control characters other than tabs and line breaks, and none that turn the \

@@ -9,7 +9,7 @@ use crate::{
     analytics::{AnswerMeta, Performance, PerformanceCoverage, PerformanceParams},
     answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
-    models::Timestamp,
+    models::{Name, Timestamp},
     params::{Echo, Paging, Params},
     security::Caller,
 };
@@ -112,12 +112,8 @@ pub struct ShareLink {
 #[oai(rename_all = "camelCase", deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct ShareLinkInput {
     /// Name, visible to people who open the link.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: Option<String>,
+    #[oai(validator(max_length = 100))]
+    pub name: Option<Name>,
     /// Expiry time, in the future.
     pub expires_at: Option<Timestamp>,
 }

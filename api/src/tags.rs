@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record},
     body::Body,
-    models::Timestamp,
+    models::{Name, Timestamp},
     params::{Paging, Params},
     security::Caller,
 };
@@ -128,12 +128,8 @@ pub struct Tag {
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct TagInput {
     /// The label.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: String,
+    #[oai(validator(max_length = 100))]
+    pub name: Name,
     /// Position among the caller's tags, 0 is the first; the other tags move. A value beyond the end means last. A new
     /// tag without `order` is placed last.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
@@ -145,12 +141,8 @@ pub struct TagInput {
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct TagUpdate {
     /// The new label.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: Option<String>,
+    #[oai(validator(max_length = 100))]
+    pub name: Option<Name>,
     /// New position among the caller's tags, 0 is the first; the other tags move. A value beyond the end means last.
     #[oai(validator(minimum(value = "0"), maximum(value = "1000000")))]
     pub order: Option<u32>,

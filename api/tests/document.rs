@@ -19,17 +19,11 @@ fn openapi_json_is_current() {
 
 #[test]
 fn the_patterns_of_short_texts_are_the_ones_that_refusals_explain() {
-    use api::models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_PATTERN, TEXT_PATTERN};
+    use api::models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, TEXT_PATTERN};
     let document = document(&Locations::relative());
     for (schema, field, pattern) in [
-        ("TagInput", "name", NAME_PATTERN),
-        ("SegmentInput", "name", NAME_PATTERN),
         ("SegmentInput", "color", COLOR_PATTERN),
-        ("TopicClusterInput", "name", NAME_PATTERN),
         ("TopicClusterInput", "color", COLOR_PATTERN),
-        ("FilterPresetInput", "name", NAME_PATTERN),
-        ("ShareLinkInput", "name", NAME_PATTERN),
-        ("AnnotationInput", "category", NAME_PATTERN),
         ("AnnotationInput", "text", TEXT_PATTERN),
         ("InviteInput", "email", EMAIL_PATTERN),
     ] {

@@ -128,7 +128,7 @@ impl BrowserSignIn {
             max_age: again.then_some(0),
         };
         let address = self.relying_party.authorize_url(&attempt(&remembered), wishes).await?;
-        let sealed = self.attempt_cookie.seal(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
+        let sealed = self.attempt_cookie.sealed(&remembered).map_err(|error| SignInError::Failed(error.to_string()))?;
         let mut response = redirect(address.as_str());
         self.attempt_cookie.set(&mut response, &sealed);
         Ok(response)

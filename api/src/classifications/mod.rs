@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
-    models::{FilterLogic, FilterOperator, Timestamp},
+    models::{FilterLogic, FilterOperator, Name, Timestamp},
     params::{Paging, Params, QueryParams, Text},
     security::Caller,
 };
@@ -300,12 +300,8 @@ pub struct Segment {
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct SegmentInput {
     /// Name.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: String,
+    #[oai(validator(max_length = 100))]
+    pub name: Name,
     /// Colour in charts, `#rrggbb`.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,
@@ -346,12 +342,8 @@ pub struct TopicCluster {
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct TopicClusterInput {
     /// Name.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: String,
+    #[oai(validator(max_length = 100))]
+    pub name: Name,
     /// Colour in charts, `#rrggbb`.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,

@@ -3,19 +3,18 @@
 use poem_openapi::Object;
 
 use super::ClassificationCondition;
-use crate::{analytics::AnswerMeta, models::Metrics};
+use crate::{
+    analytics::AnswerMeta,
+    models::{Metrics, Name},
+};
 
 /// A segment or a topic cluster to preview: the body of the write. Only its conditions count.
 #[derive(Debug, Clone, PartialEq, Eq, Object)]
 #[oai(deny_unknown_fields, skip_serializing_if_is_none)]
 pub struct ClassificationPreviewInput {
     /// Name. It makes no difference.
-    #[oai(validator(
-        min_length = 1,
-        max_length = 100,
-        pattern = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$"
-    ))]
-    pub name: Option<String>,
+    #[oai(validator(max_length = 100))]
+    pub name: Option<Name>,
     /// Colour in charts, `#rrggbb`. It makes no difference.
     #[oai(validator(max_length = 7, pattern = "^#[0-9A-Fa-f]{6}$"))]
     pub color: Option<String>,

@@ -1,12 +1,24 @@
-//! Patterns of short texts. A validator accepts only a literal, so each field repeats its pattern; a test of the
-//! document compares them.
+//! Names, and the patterns of other short texts. A validator accepts only a literal, so each field of another text repeats its
+//! pattern; a test of the document compares them.
 //!
 //! Displayed text must look like what it is. Names and texts contain no control characters and none that change the
 //! direction of text (U+202A to U+202E, U+2066 to U+2069). Other characters without a glyph, such as joiners, need a
 //! visible one beside them.
 
-/// A name: at least one visible character, no control characters, none that change the direction of text.
+use std::{borrow::Cow, ops::Deref};
+
+use poem_openapi::{
+    registry::{MetaSchema, MetaSchemaRef},
+    types::{ParseError, ParseFromJSON, ParseResult, ToJSON, Type},
+};
+use serde_json::Value;
+
+/// The pattern of a name: at least one visible character, no control characters, none that change the direction of text.
 pub const NAME_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$";
+
+/// The pattern of a name in words.
+pub const NAME_IN_WORDS: &str =
+    "must hold a visible character, no control characters and none that turn the direction of text";
 
 /// A longer text: like a name, but tabs and line breaks are allowed.
 pub const TEXT_PATTERN: &str = r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*[^\s\x00-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u202A-\u202E\u2066-\u2069]*$";
@@ -27,4 +39,53 @@ pub const VALUE_PATTERN: &str = r"^[^\x00]+$";
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     crate::shape::matches(NAME_PATTERN, text)
+}
+
+/// A name. Each field states the maximum length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name(String);
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Type for Name {
+    const IS_REQUIRED: bool = true;
+
+    type RawElementValueType = String;
+    type RawValueType = String;
+
+    fn name() -> Cow<'static, str> {
+        String::name()
+    }
+
+    fn schema_ref() -> MetaSchemaRef {
+        let pattern = Some(NAME_PATTERN.to_owned());
+        String::schema_ref().merge(MetaSchema { min_length: Some(1), pattern, ..MetaSchema::ANY })
+    }
+
+    fn as_raw_value(&self) -> Option<&String> {
+        Some(&self.0)
+    }
+
+    fn raw_element_iter<'a>(&'a self) -> Box<dyn Iterator<Item = &'a String> + 'a> {
+        self.0.raw_element_iter()
+    }
+}
+
+impl ToJSON for Name {
+    fn to_json(&self) -> Option<Value> {
+        self.0.to_json()
+    }
+}
+
+impl ParseFromJSON for Name {
+    fn parse_from_json(value: Option<Value>) -> ParseResult<Self> {
+        let text = String::parse_from_json(value).map_err(ParseError::propagate)?;
+        if is_name(&text) { Ok(Self(text)) } else { Err(ParseError::custom(NAME_IN_WORDS)) }
+    }
 }

@@ -48,8 +48,8 @@ impl SealedCookie {
         Self { context, name, lifetime, secrets: secrets.clone(), base_url: base_url.to_owned() }
     }
 
-    /// Returns the value of a cookie with `content`.
-    pub fn seal(&self, content: &impl Serialize) -> Result<String, serde_json::Error> {
+    /// Returns the value of a cookie with `content`, for [`set`](Self::set).
+    pub fn sealed(&self, content: &impl Serialize) -> Result<String, serde_json::Error> {
         Ok(URL_SAFE_NO_PAD.encode(self.secrets.seal(&serde_json::to_vec(content)?, self.context)))
     }
 

@@ -9,7 +9,7 @@ use api::{
     classifications::{
         ClassificationCondition, ClassificationPreviewInput, Segment, SegmentInput, TopicCluster, TopicClusterInput,
     },
-    models::FilterDimension,
+    models::{FilterDimension, Name},
     privacy::AuditAction,
 };
 use common::compute::beside;
@@ -39,7 +39,7 @@ pub trait Shown: Sized + Send + 'static {
 /// The content of a classification.
 #[derive(Debug)]
 pub struct Content {
-    name: String,
+    name: Name,
     color: Option<String>,
     conditions: Vec<ClassificationCondition>,
 }

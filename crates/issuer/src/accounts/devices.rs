@@ -43,7 +43,7 @@ impl IdentityProvider {
         device.accounts.retain(|(id, _)| *id != account.id);
         device.accounts.insert(0, entry(account));
         device.accounts.truncate(MOST_ACCOUNTS);
-        cookie.seal(&device).unwrap_or_default()
+        cookie.sealed(&device).unwrap_or_default()
     }
 }
 

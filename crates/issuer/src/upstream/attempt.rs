@@ -79,7 +79,7 @@ impl IdentityProvider {
 
     /// The cookie's value, or `None` if the request is too long for a cookie.
     pub(crate) fn sealed_attempt(&self, attempt: &Attempt) -> Option<String> {
-        let sealed = self.attempt_cookie().seal(attempt).ok()?;
+        let sealed = self.attempt_cookie().sealed(attempt).ok()?;
         (sealed.len() <= MAX_COOKIE_BYTES).then_some(sealed)
     }
 

@@ -65,7 +65,7 @@ impl Attempts {
 
     /// Stores the attempt in the browser.
     pub fn remember(&self, begun: &Begun, response: &mut Response) -> Result<(), serde_json::Error> {
-        self.cookie.set(response, &self.cookie.seal(begun)?);
+        self.cookie.set(response, &self.cookie.sealed(begun)?);
         Ok(())
     }
 
