@@ -375,20 +375,24 @@ mod tests {
                 json!({ "kind": "annotations", "property": "a", "startDate": "é".repeat(12_000) }),
                 "startDate: is too long",
             ),
-            ("list_records", json!({ "property": "a" }), "kind: must be one of annotations, "),
-            ("list_records", json!({ "kind": "segments" }), "property: is required"),
+        ] {
+            let refusal = call(tool, &arguments).unwrap_err();
+            assert!(refusal.hint.as_deref().unwrap().starts_with(hint), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn refusals_name_what_a_kind_of_records_takes() {
+        for (arguments, hint) in [
+            (json!({ "property": "a" }), "kind: must be one of annotations, "),
+            (json!({ "kind": "segments" }), "property: is required"),
             (
-                "list_records",
                 json!({ "kind": "segments", "property": "a", "period": "last_week" }),
                 "period: is not an argument of kind=segments; it takes property, limit",
             ),
-            (
-                "list_records",
-                json!({ "kind": "tags", "property": "a" }),
-                "property: is not an argument of kind=tags; it takes limit",
-            ),
+            (json!({ "kind": "tags", "property": "a" }), "property: is not an argument of kind=tags; it takes limit"),
         ] {
-            let refusal = call(tool, &arguments).unwrap_err();
+            let refusal = call("list_records", &arguments).unwrap_err();
             assert!(refusal.hint.as_deref().unwrap().starts_with(hint), "{refusal}");
         }
     }
