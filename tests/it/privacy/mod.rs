@@ -79,7 +79,7 @@ impl Named {
     /// The places that name the person.
     pub async fn places(&self, db: &DatabaseConnection) -> Vec<String> {
         let stored = everything_stored(db).await;
-        assert!(stored.len() > 20, "the scan reads {} values", stored.len());
+        assert!(stored.len() > 10, "the scan reads {} values", stored.len());
         stored.into_iter().filter(|(_, value)| self.is_in(value)).map(|(place, _)| place).collect()
     }
 
