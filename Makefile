@@ -28,6 +28,7 @@ check: ## Formatting, features that builds share, lints and docs
 	cargo fmt --all --check
 	tools/features/run.sh
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
 
 lint: ## The three linters of the OpenAPI document (needs Node 20 and Python 3)

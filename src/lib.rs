@@ -6,6 +6,7 @@ pub mod admission;
 pub mod app;
 pub mod cli;
 pub mod config;
+#[cfg_attr(not(feature = "demo"), path = "demo/absent.rs")]
 pub mod demo;
 pub mod error;
 pub mod handlers;

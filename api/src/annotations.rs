@@ -55,7 +55,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     #[put("/api/properties/{id}/annotations/{annotationId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn update_property_annotation(
         &self,
@@ -70,7 +70,7 @@ pub trait AnnotationsApi: Send + Sync + 'static {
     #[delete("/api/properties/{id}/annotations/{annotationId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn delete_property_annotation(&self, caller: Caller, annotation_id: Path<Uuid>) -> Answered<NoContent>;
 }

@@ -50,7 +50,8 @@ pub trait FiltersApi: Send + Sync + 'static {
     #[put("/api/filter-presets/{id}")]
     #[id(FilterPreset)]
     #[idempotency(ignored)]
-    #[errors(FilterTooComplex, PreconditionFailed)]
+    #[errors(FilterTooComplex)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn update_filter_preset(
         &self,
@@ -65,7 +66,7 @@ pub trait FiltersApi: Send + Sync + 'static {
     #[delete("/api/filter-presets/{id}")]
     #[id(FilterPreset)]
     #[idempotency(ignored)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn delete_filter_preset(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
 }

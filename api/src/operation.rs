@@ -52,15 +52,58 @@ pub struct Deprecated {
     pub successor: &'static str,
 }
 
-/// Kind of record that `{id}` in a path names.
+/// A parameter of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resource {
-    /// A property; the operation is scoped to it.
-    Property,
-    /// A tag.
-    Tag,
-    /// A filter preset.
-    FilterPreset,
+pub enum PathParameter {
+    /// `{id}` of a property.
+    PropertyId,
+    /// `{id}` of a tag.
+    TagId,
+    /// `{id}` of a filter preset.
+    FilterPresetId,
+    /// `{segmentId}`.
+    SegmentId,
+    /// `{clusterId}`.
+    ClusterId,
+    /// `{annotationId}`.
+    AnnotationId,
+    /// `{linkId}`.
+    LinkId,
+    /// `{memberId}`.
+    MemberId,
+    /// `{token}` of a share link.
+    Token,
+}
+
+impl PathParameter {
+    /// Every path parameter.
+    pub const ALL: [Self; 9] = [
+        Self::PropertyId,
+        Self::TagId,
+        Self::FilterPresetId,
+        Self::SegmentId,
+        Self::ClusterId,
+        Self::AnnotationId,
+        Self::LinkId,
+        Self::MemberId,
+        Self::Token,
+    ];
+
+    /// The name of its component in the document, its name in paths, and what it identifies.
+    #[must_use]
+    pub fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::PropertyId => ("PropertyId", "id", "property"),
+            Self::TagId => ("TagId", "id", "tag"),
+            Self::FilterPresetId => ("FilterPresetId", "id", "filter preset"),
+            Self::SegmentId => ("SegmentId", "segmentId", "segment"),
+            Self::ClusterId => ("ClusterId", "clusterId", "topic cluster"),
+            Self::AnnotationId => ("AnnotationId", "annotationId", "annotation"),
+            Self::LinkId => ("LinkId", "linkId", "share link"),
+            Self::MemberId => ("MemberId", "memberId", "team grant"),
+            Self::Token => ("ShareToken", "token", "share link"),
+        }
+    }
 }
 
 /// Declaration of an operation, taken from its trait method.
@@ -91,10 +134,12 @@ pub struct Operation {
     pub is_paid: bool,
     /// Its end, if another operation replaces it.
     pub deprecated: Option<Deprecated>,
-    /// Kind of record that `{id}` names, if the path has it.
-    pub id_of: Option<Resource>,
     /// Codes beyond those that follow from access, path and idempotency.
     pub errors: &'static [Code],
+    /// The parameters of the path, in their order.
+    pub path_parameters: &'static [PathParameter],
+    /// True if the write takes `If-Match`.
+    pub takes_if_match: bool,
     /// Functions that document the query parameters.
     pub params: &'static [fn(&mut Vec<ParameterDoc>)],
     /// The name of the schema of `meta.question`, if the answer echoes its parameters there.
@@ -107,7 +152,7 @@ impl Operation {
     /// Returns true if `{id}` in the path names a property.
     #[must_use]
     pub fn is_property_scoped(&self) -> bool {
-        self.id_of == Some(Resource::Property)
+        self.path_parameters.first() == Some(&PathParameter::PropertyId)
     }
 
     /// The query parameters.

@@ -62,7 +62,8 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// properties tracked longest stay open; untracking them opens others.
     #[put("/api/properties/tracking")]
     #[idempotency(ignored)]
-    #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound, PreconditionFailed)]
+    #[errors(InvalidRequest, PropertyQuotaExceeded, NotFound)]
+    #[if_match]
     #[scope(Account)]
     async fn replace_property_tracking(
         &self,

@@ -55,7 +55,7 @@ pub trait SharingApi: Send + Sync + 'static {
     #[delete("/api/properties/{id}/share-links/{linkId}")]
     #[idempotency(ignored)]
     #[role(Admin)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(Account)]
     async fn revoke_property_share_link(&self, caller: Caller, link_id: Path<Uuid>) -> Answered<NoContent>;
 

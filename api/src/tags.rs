@@ -58,7 +58,7 @@ pub trait TagsApi: Send + Sync + 'static {
     #[put("/api/tags/{id}")]
     #[id(Tag)]
     #[idempotency(ignored)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn update_tag(&self, caller: Caller, id: Path<Uuid>, body: Body<TagUpdate>) -> Answered<Answer<Tag>>;
 
@@ -68,7 +68,7 @@ pub trait TagsApi: Send + Sync + 'static {
     #[delete("/api/tags/{id}")]
     #[id(Tag)]
     #[idempotency(ignored)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn delete_tag(&self, caller: Caller, id: Path<Uuid>) -> Answered<NoContent>;
 

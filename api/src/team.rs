@@ -51,7 +51,8 @@ pub trait TeamApi: Send + Sync + 'static {
     /// covers are.
     #[put("/api/team/{memberId}")]
     #[idempotency(ignored)]
-    #[errors(SubscriptionRequired, Forbidden, PreconditionFailed)]
+    #[errors(SubscriptionRequired, Forbidden)]
+    #[if_match]
     #[scope(Account)]
     async fn update_team_member_role(
         &self,
@@ -66,7 +67,7 @@ pub trait TeamApi: Send + Sync + 'static {
     /// they received, and so leave, under every plan.
     #[delete("/api/team/{memberId}")]
     #[idempotency(ignored)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(Account)]
     async fn remove_team_member(&self, caller: Caller, member_id: Path<Uuid>) -> Answered<NoContent>;
 }

@@ -14,13 +14,12 @@ use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
 use common::{clock::Clock, random::Random};
 use sea_orm::DatabaseConnection;
 use search_engine::Reader;
-use simulator::Simulator;
 use store::database::{self, Opened, Statements};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     config::{Config, REDIS_UNUSED},
-    demo,
+    demo::{self, Simulator},
     error::Error,
     server,
 };
@@ -29,7 +28,7 @@ pub use self::{
     basis::mailer,
     key_file::secrets,
     key_rotation::{Resealed, rotate_secrets},
-    parts::{open_database, simulator_settings},
+    parts::open_database,
 };
 
 /// Time for open requests to finish when the service stops.
@@ -78,7 +77,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
     let metrics_listener = metrics::bind(&config).await?;
 
     let database_url = config.database_url();
-    let simulator = parts::simulator(&config, &clock).await?;
+    let simulator = demo::beside(&config, &clock).await?;
     let engine_url = simulator.as_ref().map(Simulator::url);
     parts::make_data_folder(&config)?;
     let claim = database::claim(&database_url)?;

@@ -1,6 +1,6 @@
 //! The parts of a service, each built from the settings.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use common::{
@@ -16,7 +16,6 @@ use issuer::{
     upstream::{self, Upstream, rules::Rules},
 };
 use search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings};
-use simulator::Simulator;
 use store::{
     database::{self, Opened},
     rate_limit::RateLimits,
@@ -28,6 +27,7 @@ use super::{Parts, basis::Basis, http_client, key_file, providers};
 use crate::{
     admission::Admissions,
     config::Config,
+    demo,
     error::Error,
     handlers::{App, discovery::Index},
     server,
@@ -53,7 +53,7 @@ const RENDERED_SHARE: u64 = 4;
 /// # Errors
 /// They are asked for by name where others can reach them, or passwords would travel unencrypted.
 pub fn demo_people(config: &Config, address: SocketAddr, base_url: &str) -> Result<bool, Error> {
-    if !config.embeds_issuer() {
+    if !config.embeds_issuer() || !demo::IS_BUILT_IN {
         return Ok(false);
     }
     if !Url::parse(base_url).is_ok_and(|url| is_secure(&url)) {
@@ -86,36 +86,6 @@ pub fn connection_limits(config: &Config) -> server::Limits {
         deadlines: config.connections.deadlines,
         polls: PollMeter::default(),
     }
-}
-
-/// Starts the simulated search engine, if no other is configured.
-pub async fn simulator(config: &Config, clock: &Clock) -> Result<Option<Simulator>, Error> {
-    if !config.simulates_search_engine() {
-        return Ok(None);
-    }
-    let settings = simulator_settings(&config.simulator)?;
-    let started = simulator::start(settings, clock.clone()).await;
-    started
-        .map(Some)
-        .map_err(|e| Error::invalid(format!("simulator.listen: {} cannot be bound: {e}", config.simulator.listen)))
-}
-
-/// The simulator's own settings.
-pub fn simulator_settings(config: &crate::config::Simulator) -> Result<simulator::Settings, Error> {
-    let faults: Result<Vec<simulator::Fault>, Error> = config
-        .fail
-        .iter()
-        .map(|text| text.parse().map_err(|e| Error::invalid(format!("simulator.fail: {text}: {e}"))))
-        .collect();
-    let conflicts = config.conflicts.join(",");
-    Ok(simulator::Settings {
-        listen: config.listen,
-        seed: config.seed,
-        today: config.today,
-        latency: Duration::from_millis(config.latency_ms),
-        faults: faults?,
-        conflicts: conflicts.parse().map_err(|e| Error::invalid(format!("simulator.conflicts: {e}")))?,
-    })
 }
 
 /// Builds everything behind the router. `simulated` is the root URL of the simulated search engine.

@@ -21,7 +21,7 @@ use self::{
     subscription::{Subscription, subscription},
     user::{User, user},
 };
-use crate::{app, config::Config, error::Error};
+use crate::{app, config::Config, demo, error::Error};
 
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
@@ -171,7 +171,7 @@ async fn serve(config: Config, clock: Clock) -> Result<(), Box<dyn std::error::E
 /// Runs the simulator alone until interrupted or terminated.
 async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Result<(), Box<dyn std::error::Error>> {
     options.over(&mut config.simulator);
-    let simulator = simulator::start(app::simulator_settings(&config.simulator)?, clock).await?;
+    let simulator = demo::alone(&config.simulator, &clock).await?;
     let stop = told_to_stop()?;
     println!("listening on {}", simulator.url());
     stop.await;

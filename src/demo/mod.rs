@@ -2,6 +2,7 @@
 //! sites are imported as by a sync.
 
 mod consent;
+mod engine;
 pub mod world;
 
 use entity::user;
@@ -9,12 +10,19 @@ use identity::issuer::EMBEDDED;
 use sea_orm::DatabaseConnection;
 use simulator::World;
 
+pub use simulator::Simulator;
+
+pub use self::engine::alone;
+pub(crate) use self::engine::beside;
 use self::world::KnownSite;
 use crate::{
     error::{Error, Responsible},
     handlers::App,
     services::{properties::sync::Site, search_accounts},
 };
+
+/// True if the program has the demo.
+pub(crate) const IS_BUILT_IN: bool = true;
 
 /// Sites of the simulated search engine that the demo people track, with a word of many of their queries.
 const TRACKED: [(&str, &str); 6] = [

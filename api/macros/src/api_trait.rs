@@ -45,6 +45,7 @@ struct Operation {
     id: Option<Ident>,
     errors: Vec<Ident>,
     paid: bool,
+    if_match: bool,
     deprecated: Option<Deprecated>,
 }
 
@@ -115,6 +116,7 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
         id: None,
         errors: Vec::new(),
         paid: false,
+        if_match: false,
         deprecated: None,
     };
     let mut kept = Vec::new();
@@ -135,6 +137,9 @@ fn read_attributes(method: &mut TraitItemFn) -> Result<Operation> {
     }
     if found.path.contains("{id}") && !found.path.starts_with("/api/properties/{id}") && found.id.is_none() {
         return Err(Error::new_spanned(&method.sig, "#[id(…)] names the record of `{id}` where it is not a property"));
+    }
+    if found.if_match && !matches!(found.verb.as_str(), "put" | "delete") {
+        return Err(Error::new_spanned(&method.sig, "#[if_match] is for put and delete only"));
     }
     if found.verb != "get" && found.paid {
         return Err(Error::new_spanned(&method.sig, "#[paid] is for get only"));
@@ -173,6 +178,7 @@ fn read_attribute(attribute: &Attribute, found: &mut Operation) -> Result<bool> 
             found.errors.extend(codes);
         }
         "paid" => found.paid = true,
+        "if_match" => found.if_match = true,
         "deprecated" => found.deprecated = Some(attribute.parse_args()?),
         _ => return Ok(false),
     }
@@ -243,6 +249,17 @@ fn unnamed_parameters(op: &Operation, arguments: &[Argument]) -> Result<Vec<Toke
     Ok(ignored.collect())
 }
 
+/// The parameters of the path. `{id}` is named by its record.
+fn path_parameters(op: &Operation) -> Vec<TokenStream> {
+    let names = op.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let variant = |name: &str| match (name, &op.id) {
+        ("id", Some(record)) => format_ident!("{record}Id"),
+        ("id", None) => format_ident!("PropertyId"),
+        _ => format_ident!("{}{}", name[..1].to_uppercase(), &name[1..]),
+    };
+    names.map(variant).map(|variant| quote!(crate::operation::PathParameter::#variant)).collect()
+}
+
 fn is_path(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|segment| segment == "Path")
 }
@@ -263,24 +280,21 @@ fn row(all: &Arguments, method: &TraitItemFn, op: &Operation, arguments: &[Argum
         structs().next().map_or_else(|| quote!(None), |ty| quote!(<#ty as crate::params::Documented>::QUESTION));
     let summary = docs(&method.attrs);
     let feature = op.plan.as_ref().map_or_else(|| quote!(None), |plan| quote!(Some(crate::models::Feature::#plan)));
-    let (etag, paid) = (etag_of(op), op.paid);
+    let (etag, paid, if_match) = (etag_of(op), op.paid, op.if_match);
+    let refused = op.if_match.then(|| quote!(crate::error::Code::PreconditionFailed));
+    let in_path = path_parameters(op);
     let deprecated = op.deprecated.as_ref().map_or_else(
         || quote!(None),
         |Deprecated { since, successor }| {
             quote!(Some(crate::operation::Deprecated { since: #since, successor: #successor }))
         },
     );
-    let id_of = match (&op.id, op.path.contains("{id}")) {
-        (_, false) => quote!(None),
-        (Some(resource), true) => quote!(Some(crate::operation::Resource::#resource)),
-        (None, true) => quote!(Some(crate::operation::Resource::Property)),
-    };
     quote! {
         crate::operation::Operation {
             id: #id, method: poem::http::Method::#verb, path: #path, tag: crate::Tag::#tag,
             access: crate::operation::Access::#access, scope: #scope, idempotency: #idempotency, role: crate::models::Role::#role,
-            feature: #feature, etag: #etag, is_paid: #paid, deprecated: #deprecated, id_of: #id_of,
-            errors: &[#(crate::error::Code::#errors),*], params: &[#(#params),*], question: #question,
+            feature: #feature, etag: #etag, is_paid: #paid, deprecated: #deprecated,
+            errors: &[#(crate::error::Code::#errors,)* #refused], path_parameters: &[#(#in_path),*], takes_if_match: #if_match, params: &[#(#params),*], question: #question,
             docs: #summary,
         }
     }

@@ -16,6 +16,11 @@ use proc_macro::TokenStream;
 /// - `#[idempotency(enforced)]` or `#[idempotency(ignored)]`: required on everything but `get`;
 /// - `#[access(Public)]` or `#[access(ShareToken)]`: default is `SessionOrOauth`;
 /// - `#[scope(SearchRead)]`, or `#[scope(none)]`: the scope that an access token needs; required where a token is taken;
+/// - `#[id(Tag)]`: the record that `{id}` names; required where it is not a property;
+/// - `#[plan(ShareLinks)]`: the feature that the plan must include;
+/// - `#[etag(Weak)]`: the kind of the answer's tag; default `Strong` on reads that take a token, else none;
+/// - `#[paid]`: the answer may cost the caller money at a provider;
+/// - `#[if_match]`: the write takes `If-Match`;
 /// - `#[role(Editor)]`: the role that the operation needs on the property in its path; default `Viewer`;
 /// - `#[errors(FilterTooComplex, …)]`: codes beyond those that follow from access, path and idempotency;
 /// - `#[deprecated("2026-09-14", "getSuccessor")]`: the day since which another operation replaces it, and that operation.

@@ -122,7 +122,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[put("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(FilterTooComplex, PreconditionFailed)]
+    #[errors(FilterTooComplex)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn update_property_segment(
         &self,
@@ -137,7 +138,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[delete("/api/properties/{id}/segments/{segmentId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn delete_property_segment(&self, caller: Caller, segment_id: Path<Uuid>) -> Answered<NoContent>;
 
@@ -199,7 +200,8 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[put("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(FilterTooComplex, PreconditionFailed)]
+    #[errors(FilterTooComplex)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn update_property_topic_cluster(
         &self,
@@ -214,7 +216,7 @@ pub trait ClassificationsApi: Send + Sync + 'static {
     #[delete("/api/properties/{id}/topic-clusters/{clusterId}")]
     #[idempotency(ignored)]
     #[role(Editor)]
-    #[errors(PreconditionFailed)]
+    #[if_match]
     #[scope(RecordsWrite)]
     async fn delete_property_topic_cluster(&self, caller: Caller, cluster_id: Path<Uuid>) -> Answered<NoContent>;
 }

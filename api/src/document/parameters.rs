@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 use super::each_operation;
 use crate::{
     VERSION,
-    error::Code,
-    operation::{EtagKind, Idempotency, Operation, Resource},
+    operation::{EtagKind, Idempotency, Operation, PathParameter},
     params::ParameterDoc,
 };
 
@@ -17,34 +16,13 @@ use crate::{
 pub fn document_all(document: &mut Value) {
     each_operation(document, |operation, object| {
         let mut parameters: Vec<Value> =
-            path_names(operation.path).map(|name| path_parameter(operation, name)).collect();
+            operation.path_parameters.iter().map(|parameter| reference(parameter.words().0)).collect();
         parameters.extend(operation.parameters().iter().map(query_parameter));
         parameters.extend(header_parameters(operation));
         object.insert("parameters".to_owned(), Value::Array(parameters));
     });
     let components = document["components"].as_object_mut();
     components.map(|c| c.insert("parameters".to_owned(), shared()));
-}
-
-fn path_names(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
-}
-
-fn path_parameter(operation: &Operation, name: &str) -> Value {
-    let shared = match name {
-        "id" => match operation.id_of {
-            Some(Resource::Tag) => "TagId",
-            Some(Resource::FilterPreset) => "FilterPresetId",
-            Some(Resource::Property) | None => "PropertyId",
-        },
-        "segmentId" => "SegmentId",
-        "clusterId" => "ClusterId",
-        "annotationId" => "AnnotationId",
-        "linkId" => "LinkId",
-        "memberId" => "MemberId",
-        _ => "ShareToken",
-    };
-    reference(shared)
 }
 
 fn query_parameter(parameter: &ParameterDoc) -> Value {
@@ -100,7 +78,7 @@ fn header_parameters(operation: &Operation) -> Vec<Value> {
     if operation.etag != EtagKind::None {
         names.push("IfNoneMatch");
     }
-    if operation.errors.contains(&Code::PreconditionFailed) {
+    if operation.takes_if_match {
         names.push("IfMatch");
     }
     names.into_iter().map(reference).collect()
@@ -120,24 +98,19 @@ fn header(name: &str, description: &str, schema: Value, example: &str) -> Value 
 
 fn shared() -> Value {
     let mut all = Map::new();
-    for (key, name, what) in [
-        ("PropertyId", "id", "property"),
-        ("TagId", "id", "tag"),
-        ("FilterPresetId", "id", "filter preset"),
-        ("SegmentId", "segmentId", "segment"),
-        ("ClusterId", "clusterId", "topic cluster"),
-        ("AnnotationId", "annotationId", "annotation"),
-        ("LinkId", "linkId", "share link"),
-        ("MemberId", "memberId", "team grant"),
-    ] {
-        let description = format!("The {what}'s id. Anything but a UUID answers 404.");
-        let schema = json!({ "type": "string", "format": "uuid" });
-        all.insert(key.to_owned(), in_path(name, &description, schema, "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f"));
+    for parameter in PathParameter::ALL {
+        let (component, name, what) = parameter.words();
+        let documented = if parameter == PathParameter::Token {
+            let schema = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
+            let description = "The token of a share link, as in the public link.";
+            in_path(name, description, schema, "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM")
+        } else {
+            let description = format!("The {what}'s id. Anything but a UUID answers 404.");
+            let schema = json!({ "type": "string", "format": "uuid" });
+            in_path(name, &description, schema, "01937f5e-8a7b-7c3d-9e4f-0a1b2c3d4e5f")
+        };
+        all.insert(component.to_owned(), documented);
     }
-    let token = json!({ "type": "string", "minLength": 1, "maxLength": 128 });
-    let description = "The token of a share link, as in the public link.";
-    let example = "q0tQf3c1hN2b6mS8vXyZ4rKjW7uLpE5aTdGiOoBnCkM";
-    all.insert("ShareToken".to_owned(), in_path("token", description, token, example));
     all.insert(
         "ApiVersion".to_owned(),
         header(
