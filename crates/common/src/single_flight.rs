@@ -88,17 +88,17 @@ where
     }
 
     /// Starts a task for `key`.
-    pub fn start<F>(&mut self, key: K, work: impl FnOnce(Arc<Running<K, T, E>>) -> F) -> Outcome<T, E>
+    pub fn start<F>(&mut self, key: K, work: impl FnOnce(Arc<Running<K, T, E>>) -> F + Send + 'static) -> Outcome<T, E>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
     {
         self.tasks.started += 1;
         let number = self.tasks.started;
-        let running = Arc::new(Running { key: key.clone(), number, flight: self.flight.clone() });
-        let work = work(running.clone());
+        let (own, flight) = (key.clone(), self.flight.clone());
+        // A task that has not begun frees no key. A runtime that ends drops it here, where the tasks are locked.
         let task = tokio::spawn(async move {
-            let _running = running;
-            work.await
+            let running = Arc::new(Running { key: own, number, flight });
+            work(running.clone()).await
         });
         let joined = |ended: Result<_, JoinError>| ended.unwrap_or_else(|error| Err(Died::from(error).into()));
         let ends_unwanted = self.flight.ends_unwanted;
@@ -106,9 +106,13 @@ where
             if ends_unwanted { AbortOnDropHandle::new(task).map(joined).boxed() } else { task.map(joined).boxed() };
         let outcome = outcome.shared();
         let wanted = (!ends_unwanted).then(|| outcome.clone());
+        let by_key = &mut self.tasks.by_key;
+        if by_key.len() == by_key.capacity() {
+            by_key.retain(|_, task| task.outcome.upgrade().is_some());
+        }
         // An outcome can be downgraded until it is awaited.
         if let Some(weak) = outcome.downgrade() {
-            self.tasks.by_key.insert(key, Task { number, outcome: weak, _wanted: wanted });
+            by_key.insert(key, Task { number, outcome: weak, _wanted: wanted });
         }
         outcome
     }
@@ -175,7 +179,7 @@ mod tests {
     async fn callers_share_one_task_and_the_key_is_free_when_it_ends() {
         let flight = Flight::lasting();
         let (send, receive) = oneshot::channel();
-        let first = flight.lock().start("a", |_| async move { Ok(receive.await.unwrap_or(0)) });
+        let first = flight.lock().start("a", move |_| async move { Ok(receive.await.unwrap_or(0)) });
         let second = flight.lock().get(&"a").unwrap();
         assert!(flight.lock().get(&"b").is_none());
         send.send(7).unwrap();
@@ -204,6 +208,10 @@ mod tests {
         assert!(flight.lock().get(&"a").is_some(), "somebody waits");
         drop(second);
         assert!(flight.lock().get(&"a").is_none());
+        for _ in 0..1_000 {
+            drop(flight.lock().start("b", |_| pending()));
+        }
+        assert!(flight.lock().get(&"b").is_none(), "a task that never began leaves its key free");
         let anew = flight.lock().start("a", |_| pending());
         yield_now().await;
         assert!(flight.lock().get(&"a").is_some(), "the aborted task does not free the key of the next one");
@@ -221,13 +229,11 @@ mod tests {
         for is_forgotten in [false, true] {
             let kept = Arc::new(AtomicBool::new(false));
             let (send, receive) = oneshot::channel::<()>();
-            let outcome = flight.lock().start("a", |running| {
-                let kept = kept.clone();
-                async move {
-                    let _ = receive.await;
-                    running.keep(|| kept.store(true, Ordering::Relaxed));
-                    Ok(7)
-                }
+            let seen = kept.clone();
+            let outcome = flight.lock().start("a", move |running| async move {
+                let _ = receive.await;
+                running.keep(|| seen.store(true, Ordering::Relaxed));
+                Ok(7)
             });
             if is_forgotten {
                 flight.lock().forget(|key| *key == "a");

@@ -79,7 +79,7 @@ impl<T: Send + Sync + 'static> Reading<T> {
             return Attempt::Failed(error.clone());
         }
         let reading = self.clone();
-        Attempt::Begun(fetch.start((), |_| async move {
+        Attempt::Begun(fetch.start((), move |_| async move {
             let late = |_| Err(IssuerUnavailable(format!("no answer in {} seconds", limit.as_secs())));
             let document = timeout(limit, read).await.unwrap_or_else(late).map(Arc::new);
             reading.keep(now, &document);

@@ -189,7 +189,7 @@ impl Reader {
                 }
                 let days = by_day.and_then(|key| self.under_way(&requests, &key));
                 let reader = self.clone();
-                requests.start((self.asker.lane, key.clone()), |running| async move {
+                requests.start((self.asker.lane, key.clone()), move |running| async move {
                     let reading = Arc::new(reader.summed_or_fetched(&request, days).await?);
                     running.keep(|| reader.keep(key, &reading, &request.query));
                     Ok(reading)

@@ -138,7 +138,7 @@ impl Desk {
             } else {
                 self.check_pause(holder, now)?;
                 let (desk, holder, credentials) = (self.clone(), holder.clone(), credentials.clone());
-                let outcome = questions.start(key.clone(), |running| async move {
+                let outcome = questions.start(key.clone(), move |running| async move {
                     let answer = desk.provider(provider).answer(&credentials, &question).await;
                     let (reading, bytes) = desk.settle(&holder, answer).await?;
                     let expires_at = reading.read_at + desk.ttl;

@@ -119,7 +119,7 @@ impl Introspection {
             return Step::Done(otherwise.ok_or_else(|| error.clone()));
         }
         let (this, text, token) = (self.clone(), text.to_owned(), token.clone());
-        let outcome = questions.start(token.digest, |_| async move {
+        let outcome = questions.start(token.digest, move |_| async move {
             let answer = this.endpoint.ask(&text, &token).await;
             this.keep(token.digest, now, &answer);
             answer.map_err(Failure::into_error)

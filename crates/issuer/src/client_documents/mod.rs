@@ -113,7 +113,7 @@ impl ClientDocuments {
                     return Err(BUSY);
                 }
                 let documents = self.0.clone();
-                under_way.start(id.to_owned(), |_| async move {
+                under_way.start(id.to_owned(), move |_| async move {
                     let _place = place;
                     let (until, client) = documents.read(&identifier).await?;
                     let mut state = documents.state();
