@@ -21,7 +21,7 @@ test-crash: ## Kill the service 200 times under a load of keyed writes; nothing 
 abuse: ## Attack a running service for a minute, and print what honest people notice
 	cargo test --release --test it -- --ignored --nocapture abuse
 
-audit: ## Licences, sources, duplicate versions and advisories of the dependencies, as far as they can be checked here (uses cargo-deny)
+audit: ## Licences, sources, versions and advisories of the dependencies, and the release of Swagger UI, as far as they can be checked (uses cargo-deny)
 	tools/audit/run.sh
 
 check: ## Formatting, features that builds share, lints and docs
@@ -40,7 +40,7 @@ sdk-check: ## Clients made from the document by six generators compile and call 
 providers-check: ## Clients of the SEO vendors call the simulated providers (needs Node 20 and Python 3.11)
 	tools/providers/run.sh
 
-fuzz: ## Schemathesis over every built operation of a running server (needs Python 3.11)
+fuzz: ## Schemathesis over the operations of a running server (needs Python 3.11)
 	tools/fuzz/run.sh
 
 google-check: ## Google's own client libraries work against the simulator (needs Python 3.11)
@@ -66,7 +66,7 @@ examples: ## Write the document's examples of analytics answers, and a model's v
 	SIGHTLINE_WRITE_EXAMPLES=1 cargo test --test it -- analytics_examples no_answer_is_large
 	$(MAKE) openapi
 
-bench: ## Throughput, latency, memory and the cost of analyses, each beside its baseline
+bench: ## Throughput, latency, memory, and the cost of analyses and of a full cache, each beside its baseline
 	cargo bench --bench service
 	cargo bench --bench analyses
 	cargo bench --bench cache

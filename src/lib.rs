@@ -1,6 +1,6 @@
 //! Sightline: a search-performance analytics server.
 //!
-//! `ARCHITECTURE.md` describes the modules and the allowed dependencies.
+//! It joins the crates of the workspace. `ARCHITECTURE.md` names them, their folders and the allowed dependencies.
 
 pub mod admission;
 pub mod app;

@@ -112,7 +112,7 @@ async fn reseal(db: &DatabaseConnection, secrets: &Secrets) -> Result<u64, Error
 }
 
 /// Every place where values are sealed to be kept. Cookies are not among them: attempts to sign in live for ten minutes, and a known
-/// browser (`embedded_issuer/accounts/devices.rs`) is known again after its next sign-in.
+/// browser (`crates/issuer/src/accounts/devices.rs`) is known again after its next sign-in.
 async fn reseal_all(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     let mut count = keys::reseal(tx, secrets).await?;
     count += search_accounts::reseal(tx, secrets).await?;

@@ -1,4 +1,4 @@
-//! Compresses answers in the coding that the client prefers, gzip or brotli. Fixed documents come compressed (`web/fixed.rs`).
+//! Compresses answers in the coding that the client prefers, gzip or brotli. Fixed documents come compressed (`crates/pages/src/fixed.rs`).
 //!
 //! poem's own middleware would also decompress the bodies of requests before anything could refuse them. This layer leaves request
 //! bodies alone, so a refused body costs no more than its bytes on the wire.

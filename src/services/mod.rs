@@ -1,5 +1,5 @@
-//! The product, independent of HTTP: one file or folder per subject, with free functions that take everything they use as
-//! arguments.
+//! What the product does, independent of HTTP: one file or folder per subject, with free functions that take everything they use
+//! as arguments. Rows of the database become types of the API here, by a private function beside the service that needs it.
 
 pub mod access;
 pub mod analyses;

@@ -1,7 +1,7 @@
 //! Authentication: from credentials to verified claims.
 //!
 //! The service is a resource server. Access tokens come from one issuer (embedded or external, both reached over HTTP). This
-//! module verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
+//! crate verifies all credentials of a request: bearer tokens, the session cookie, and revocations.
 
 pub mod allowance;
 mod audience;

@@ -1,7 +1,7 @@
 //! The embedded OAuth 2.0 / `OpenID` Connect issuer, for deployments without their own.
 //!
-//! Authorization code with PKCE only, public clients only. The rest of the service uses it over HTTP like any other issuer.
-//! The two share only the table of revocations.
+//! Authorization code with PKCE only, public clients only. The server uses it over HTTP like any other issuer. The two share one
+//! database; the crate `identity` holds what both do with it: grants, sessions and revocations.
 
 pub mod accounts;
 pub mod client_documents;

@@ -1,4 +1,4 @@
-//! The frame of every page, and what serves pages and documents beside the API: their paths, cookies and fixed content.
+//! The frame of every page, and what serves pages and documents beside the API: paths, cookies, fixed content, the check of the host name.
 
 pub mod attempts;
 pub mod cookie;

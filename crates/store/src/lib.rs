@@ -1,4 +1,4 @@
-//! Storage: the database with its connections and transactions, and in-process rate limits and requests in flight.
+//! Storage: the database's connections, transactions and commits, and rate limits, which are kept in the process.
 
 pub mod commits;
 pub mod database;

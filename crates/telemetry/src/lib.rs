@@ -1,4 +1,4 @@
-//! Observability for operators.
+//! Log lines and metrics for operators. Text of strangers is made safe for a line of the log.
 
 pub mod logs;
 pub mod polls;

@@ -1,3 +1,5 @@
+//! Tests of rights on properties: who reads, who writes, and what refuses.
+
 use api::team::GrantUpdate;
 use entity::user::Plan;
 use sea_orm::{ActiveModelTrait as _, ActiveValue::Set, DatabaseConnection, ModelTrait as _};

@@ -1,4 +1,4 @@
-//! A running issuer and a resource server beside it, both over real HTTP, for the tests below.
+//! Tests of the embedded issuer: sign-in, tokens, clients and keys, with a resource server beside it, both over real HTTP.
 
 mod accounts;
 mod authorization;

@@ -1,3 +1,5 @@
+//! Tests of the parts of a change in clicks.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
