@@ -13,7 +13,7 @@ test: ## The default suite: no network, no services
 test-all: ## The suite on SQLite, then on the PostgreSQL server that SIGHTLINE_TEST_POSTGRES_URL names
 	@test -n "$$SIGHTLINE_TEST_POSTGRES_URL" || { echo "test-all: set SIGHTLINE_TEST_POSTGRES_URL, such as postgres://postgres@127.0.0.1/postgres" >&2; exit 1; }
 	SIGHTLINE_TEST_POSTGRES_URL= $(MAKE) test
-	cargo test -p sightline --lib --test it
+	cargo test -p sightline -p sightline-identity -p sightline-issuer -p sightline-store --lib --test it
 
 test-crash: ## Kill the service 200 times under a load of keyed writes; nothing acknowledged is lost or doubled
 	cargo test --test it -- --ignored --nocapture crash

@@ -7,10 +7,10 @@ pub mod app;
 pub mod cli;
 pub mod config;
 #[cfg_attr(not(feature = "demo"), path = "demo/absent.rs")]
-pub mod demo;
-pub mod error;
-pub mod handlers;
-pub mod http;
+mod demo;
+mod error;
+mod handlers;
+mod http;
 pub mod mcp;
 pub mod server;
 pub mod services;

@@ -1,6 +1,8 @@
 //! Takes the place of the demo in a program that is built without the feature `demo`: it has no simulated search engine and no demo
 //! people.
 
+#![expect(clippy::unused_async, reason = "the functions of the demo are async")]
+
 use common::clock::Clock;
 use sea_orm::DatabaseConnection;
 

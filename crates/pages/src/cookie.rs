@@ -43,6 +43,7 @@ pub struct SealedCookie {
 
 impl SealedCookie {
     /// A cookie of the service at `base_url`.
+    #[must_use]
     pub fn new(context: &'static str, lifetime: TimeDelta, secrets: &Secrets, base_url: &str) -> Self {
         let name = host_cookie(context, base_url);
         Self { context, name, lifetime, secrets: secrets.clone(), base_url: base_url.to_owned() }
@@ -64,12 +65,14 @@ impl SealedCookie {
     }
 
     /// Returns the content of the first cookie of this name, if it can be read.
+    #[must_use]
     pub fn open<T: DeserializeOwned>(&self, headers: &HeaderMap) -> Option<T> {
         let sealed = URL_SAFE_NO_PAD.decode(cookies(headers, &self.name).next()?).ok()?;
         serde_json::from_slice(&self.secrets.open(&sealed, self.context).ok()?).ok()
     }
 
     /// Returns whether a request has the cookie.
+    #[must_use]
     pub fn is_sent(&self, headers: &HeaderMap) -> bool {
         cookies(headers, &self.name).next().is_some()
     }
