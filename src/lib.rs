@@ -8,7 +8,7 @@ pub mod cli;
 pub mod config;
 #[cfg_attr(not(feature = "demo"), path = "demo/absent.rs")]
 mod demo;
-mod error;
+pub mod error;
 mod handlers;
 mod http;
 pub mod mcp;

@@ -52,7 +52,7 @@ pub async fn store() -> Opened {
     opened
 }
 
-/// The write connection of [`store`].
+/// The write connection of [`store()`].
 pub async fn database() -> DatabaseConnection {
     store().await.writer
 }

@@ -135,7 +135,7 @@ pub enum Start {
 /// transaction begins.
 ///
 /// On `PostgreSQL` one statement locks and looks up. It does not see a response that another process commits between the
-/// statement's snapshot and its lock. In that case [`store`] returns [`Outcome::KeyTaken`].
+/// statement's snapshot and its lock. In that case [`store()`] returns [`Outcome::KeyTaken`].
 pub async fn start(
     unit: &UnitOfWork,
     db: &impl ConnectionTrait,
