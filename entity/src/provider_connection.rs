@@ -20,7 +20,7 @@ pub struct Model {
     /// The credentials, encrypted.
     pub sealed: Vec<u8>,
     /// State at the last check.
-    pub state: State,
+    pub state: CredentialsState,
     /// Time since which they are in that state.
     pub state_at: DateTimeUtc,
     /// Time of the last check.
@@ -52,7 +52,7 @@ pub enum Provider {
 /// State of credentials at their provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter, DeriveActiveEnum)]
 #[sea_orm(rs_type = "String", db_type = "String(StringLen::None)", rename_all = "snake_case")]
-pub enum State {
+pub enum CredentialsState {
     /// They work.
     Ok,
     /// The provider does not know them.

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use common::{clock::Clock, random::Random};
 use issuer::{
     client_metadata::{Checked, Metadata},
-    registry::{self, Listed, Origin},
+    registry::{self, ListedClient, Origin},
 };
 use serde_json::json;
 
@@ -77,7 +77,7 @@ fn checked(name: &str, redirect_uris: &[String], refreshes: bool) -> Result<Chec
 }
 
 /// Text from clients is quoted, so that it cannot imitate other output on a terminal.
-fn described(client: &Listed) -> String {
+fn described(client: &ListedClient) -> String {
     let name = client.name.as_ref().map_or_else(|| "none".to_owned(), |name| format!("{name:?}"));
     let origin = match client.origin {
         Origin::Operator => "added by an operator",

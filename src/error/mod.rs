@@ -10,7 +10,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use common::compute::Died;
 use sea_orm::{DbErr, SqlErr};
 use search_engine::{PlanError, TroubleKind};
-use seo::{Exhausted, Refusal};
+use seo::{AccountRefusal, Exhausted};
 use uuid::Uuid;
 
 mod remedy;
@@ -106,7 +106,7 @@ pub enum Error {
     ProviderNotConnected,
     /// The provider does not let the account in.
     #[error("the provider rejected the credentials: {0:?}")]
-    ProviderRejectedCredentials(Refusal),
+    ProviderRejectedCredentials(AccountRefusal),
     /// Too many attempts: the limit, and the seconds to wait.
     #[error("too many attempts: {0}")]
     TooMany(String, u64),

@@ -25,7 +25,7 @@ use crate::{
     error::Error,
     services::{
         change::IfMatch,
-        replays::{self, BodyHashes, Known, Outcome, Replay, Scope, Start, Stored},
+        replays::{self, BodyHashes, Known, Replay, Scope, Start, StoreOutcome, Stored},
         users::Member,
     },
 };
@@ -222,14 +222,14 @@ impl Writes {
         let replay = Replay { id: self.random.id(now), now, scope, request_hash: hashes.into_newest(), answer: stored };
         let outcome = replays::store(&unit, &self.secrets, replay, self.max_bytes_per_user).await;
         let outcome = outcome.map_err(ApiError::from)?;
-        if outcome == Outcome::KeyTaken {
+        if outcome == StoreOutcome::KeyTaken {
             // The same request, whose client had disconnected, was being committed while the key was looked up.
             unit.roll_back().await.map_err(failed)?;
             return Err(in_progress().into());
         }
         unit.commit().await.map_err(failed)?;
         let response = replayed(response, false);
-        Ok(if outcome == Outcome::NoRoom { unstored(response) } else { response })
+        Ok(if outcome == StoreOutcome::NoRoom { unstored(response) } else { response })
     }
 }
 

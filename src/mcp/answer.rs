@@ -11,7 +11,7 @@ use super::{
     clean::{ADVICE, clean},
     fit::{BUDGET, Cut, cut, longest, remove_series},
     round::{RULE, rounded},
-    state::State,
+    state::AnswerState,
     text::{left_out, readable, warnings},
 };
 
@@ -29,7 +29,7 @@ struct Given<'a> {
     size: Size,
     /// The argument that shows the series, if they were left out.
     series_by: Option<&'static str>,
-    state: Option<&'a State>,
+    state: Option<&'a AnswerState>,
 }
 
 /// An answer as a model gets it.
@@ -47,7 +47,7 @@ struct Said {
 /// The text and the structured content both hold rows, because some clients show a model only one of them. Where the call names no
 /// `limit`, every list is cut to as many rows as fit [`BUDGET`].
 #[must_use]
-pub fn success(tool: &Declaration, answer: Value, size: Size, state: Option<State>) -> CallToolResult {
+pub fn success(tool: &Declaration, answer: Value, size: Size, state: Option<AnswerState>) -> CallToolResult {
     let said = Given::of(tool, answer, size, state.as_ref()).fitting();
     let size = json!({
         "textTokens": said.text.len() / BYTES_OF_TOKEN, "structuredTokens": said.bytes / BYTES_OF_TOKEN,
@@ -59,7 +59,7 @@ pub fn success(tool: &Declaration, answer: Value, size: Size, state: Option<Stat
 }
 
 impl<'a> Given<'a> {
-    fn of(tool: &'a Declaration, answer: Value, size: Size, state: Option<&'a State>) -> Self {
+    fn of(tool: &'a Declaration, answer: Value, size: Size, state: Option<&'a AnswerState>) -> Self {
         let mut answer = clean(answer);
         let is_shorter = !size.has_series && remove_series(&mut answer["data"]);
         if let (Some(pointer), Some(rows)) = (tool.largest_by, answer["data"].as_array_mut()) {
@@ -116,7 +116,7 @@ impl<'a> Given<'a> {
     fn text(&self, structured: &Value, notes: &[&str]) -> String {
         let notes: Vec<&str> = notes.iter().copied().filter(|note| !note.is_empty()).collect();
         let notes = (!notes.is_empty()).then(|| format!("{}.", notes.join(". ")));
-        let head = [warnings(structured), Some(ADVICE.to_owned()), self.state.map(State::line), notes];
+        let head = [warnings(structured), Some(ADVICE.to_owned()), self.state.map(AnswerState::line), notes];
         let mut text = head.into_iter().flatten().map(|line| line + "\n").collect::<String>() + "\n";
         text.push_str(&readable(structured));
         text
@@ -174,7 +174,7 @@ fn bounded(tool: &Declaration, answer: &Value) -> Vec<String> {
 
 /// Returns the `_meta` of a result: `value` under `name`, and the state.
 #[must_use]
-pub fn meta(name: &str, value: Value, state: Option<State>) -> MetaObject {
+pub fn meta(name: &str, value: Value, state: Option<AnswerState>) -> MetaObject {
     let mut meta = MetaObject::new();
     meta.insert(name.to_owned(), value);
     if let Some(state) = state {

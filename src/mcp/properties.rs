@@ -7,7 +7,7 @@ use common::clock::Clock;
 use poem::http::request::Parts;
 use uuid::Uuid;
 
-use super::state::{MUST_RECONNECT, NEVER_CONNECTED, NOTHING_TRACKED, State};
+use super::state::{AnswerState, MUST_RECONNECT, NEVER_CONNECTED, NOTHING_TRACKED};
 use crate::{
     config::Config,
     error::{Disconnection, Error},
@@ -48,14 +48,14 @@ impl Properties {
     ///
     /// # Errors
     /// 500 if the database fails.
-    pub async fn absence(&self, outer: &Parts) -> Result<Option<State>, ApiError> {
+    pub async fn absence(&self, outer: &Parts) -> Result<Option<AnswerState>, ApiError> {
         if !self.names(outer).await?.is_empty() {
             return Ok(None);
         }
         let place = self.search.account_page.as_deref().map_or_else(String::new, |page| format!(" at {page}"));
         let advice =
             format!("A search account is connected, and none of its properties is tracked. Choose properties{place}.");
-        let nothing = State { name: NOTHING_TRACKED, advice };
+        let nothing = AnswerState { name: NOTHING_TRACKED, advice };
         Ok(Some(self.account(outer).await?.unwrap_or(nothing)))
     }
 
@@ -63,12 +63,12 @@ impl Properties {
     ///
     /// # Errors
     /// 500 if the database fails.
-    pub async fn account(&self, outer: &Parts) -> Result<Option<State>, ApiError> {
+    pub async fn account(&self, outer: &Parts) -> Result<Option<AnswerState>, ApiError> {
         let error = system::unreadable(&self.search, caller(outer)?).await.map_err(|error| refused(error, outer))?;
         Ok(error.map(|error| {
             let is_first = matches!(&error, Error::SearchAccountDisconnected(account) if account.reason == Disconnection::NeverConnected);
             let name = if is_first { NEVER_CONNECTED } else { MUST_RECONNECT };
-            State { name, advice: error.hint().unwrap_or_default().into_owned() }
+            AnswerState { name, advice: error.hint().unwrap_or_default().into_owned() }
         }))
     }
 }

@@ -5,14 +5,14 @@ use common::plain_text;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
-use super::{answer::meta, state::State};
+use super::{answer::meta, state::AnswerState};
 
 /// The field of `_meta` that holds a refusal for programs.
 const REFUSAL: &str = "sightline/error";
 
 /// Returns the result of a call that was refused: the reason and the way out.
 #[must_use]
-pub fn refused(refusal: &ApiError, state: Option<State>) -> CallToolResult {
+pub fn refused(refusal: &ApiError, state: Option<AnswerState>) -> CallToolResult {
     let body = cleaned(refusal);
     let mut text = format!("Error {}: {}", refusal.code.as_str(), body.error);
     for (title, said) in [("", &body.hint), ("correlationId: ", &body.correlation_id)] {

@@ -28,7 +28,7 @@ use super::{
     properties::Properties,
     refusal,
     resources::{self, LASTING},
-    state::State,
+    state::AnswerState,
     waiting::{answered, outer},
 };
 use crate::http::operations::Operations;
@@ -240,24 +240,29 @@ impl Server {
         offer: &Offer,
         refusal: &ApiError,
         outer: &Parts,
-    ) -> Result<Option<State>, ApiError> {
+    ) -> Result<Option<AnswerState>, ApiError> {
         if refusal.code == Code::NotFound && offer.operation.is_property_scoped() {
             return self.0.properties.absence(outer).await;
         }
-        Ok(State::of_refusal(refusal))
+        Ok(AnswerState::of_refusal(refusal))
     }
 
     /// Returns the state of an answer. If the caller sees no property, it is the person's state.
-    async fn state_of_answer(&self, offer: &Offer, answer: &Value, outer: &Parts) -> Result<Option<State>, ApiError> {
+    async fn state_of_answer(
+        &self,
+        offer: &Offer,
+        answer: &Value,
+        outer: &Parts,
+    ) -> Result<Option<AnswerState>, ApiError> {
         let properties = &self.0.properties;
         if offer.operation.is_property_scoped() {
-            Ok(State::of_answer(answer))
+            Ok(AnswerState::of_answer(answer))
         } else if offer.operation.id == "listSearchAccountHealth" {
             properties.account(outer).await
         } else if offer.operation.id == "listProperties" && answer["data"] == json!([]) {
             properties.absence(outer).await
         } else {
-            Ok(State::of_answer(answer))
+            Ok(AnswerState::of_answer(answer))
         }
     }
 
@@ -273,7 +278,7 @@ impl Server {
     }
 }
 
-fn told(state: Result<Option<State>, ApiError>) -> Option<State> {
+fn told(state: Result<Option<AnswerState>, ApiError>) -> Option<AnswerState> {
     state.unwrap_or_else(|refusal| {
         tracing::error!(%refusal, "the state of an answer cannot be told");
         None

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+pub struct AnswerState {
     /// Its name.
     pub name: &'static str,
     /// Its meaning and the way out for the person, as text that an assistant can pass on.
@@ -20,7 +20,7 @@ pub const MUST_RECONNECT: &str = "must_reconnect";
 /// The state of a person whose accounts are connected, but who sees no property.
 pub const NOTHING_TRACKED: &str = "nothing_tracked";
 
-impl State {
+impl AnswerState {
     /// The line of the text.
     #[must_use]
     pub fn line(&self) -> String {
@@ -137,19 +137,19 @@ mod tests {
             (analysis("not_final_yet"), "not_final_yet", "up to 2026-11-18"),
             (unread, "must_reconnect", "Reconnect."),
         ] {
-            let state = State::of_answer(&answer).unwrap();
+            let state = AnswerState::of_answer(&answer).unwrap();
             assert!(state.name == name && state.advice.contains(advice), "{state:?}");
             assert_eq!(state.line(), format!("State: {name} - {}", state.advice));
         }
         for answer in [json!({ "data": [] }), json!({ "data": [{ "access": "ok" }] }), json!({ "data": {} })] {
-            assert_eq!(State::of_answer(&answer), None, "{answer}");
+            assert_eq!(AnswerState::of_answer(&answer), None, "{answer}");
         }
     }
 
     #[test]
     fn only_refusals_of_accounts_have_a_state() {
         let ended = ApiError::new(Code::SearchAccountDisconnected).hint("Reconnect.");
-        assert_eq!(State::of_refusal(&ended).unwrap().name, "must_reconnect");
-        assert_eq!(State::of_refusal(&ApiError::new(Code::Forbidden).hint("Ask.")), None);
+        assert_eq!(AnswerState::of_refusal(&ended).unwrap().name, "must_reconnect");
+        assert_eq!(AnswerState::of_refusal(&ApiError::new(Code::Forbidden).hint("Ask.")), None);
     }
 }

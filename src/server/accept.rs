@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Limits,
     connection::Server,
-    open::{Open, Place, Refusal},
+    open::{ConnectionPlace, NoPlace, Open},
     watch::Watch,
 };
 
@@ -70,7 +70,7 @@ pub async fn serve(
 async fn accept_all(
     listener: &impl Accept,
     limits: &Limits,
-    mut take: impl FnMut(TcpStream, SocketAddr, Watch, Place),
+    mut take: impl FnMut(TcpStream, SocketAddr, Watch, ConnectionPlace),
 ) {
     let open = Open::new(limits.connections);
     loop {
@@ -95,15 +95,15 @@ async fn accept_all(
 
 /// Returns the place of a new connection, for which another one may have to give way. While none is idle, this one waits, and further ones
 /// wait in the kernel's backlog. Returns `None` if the network has too many.
-async fn place(open: &Open, peer: SocketAddr, watch: &Watch, limits: &Limits) -> Option<Place> {
+async fn place(open: &Open, peer: SocketAddr, watch: &Watch, limits: &Limits) -> Option<ConnectionPlace> {
     let most = (!limits.trusted.contains(peer.ip())).then_some(limits.per_address);
     loop {
         match open.enter(peer.ip(), most, watch) {
             Ok(place) => return Some(place),
-            Err(Refusal::Network) => return None,
-            Err(Refusal::All) if open.make_room() => {}
+            Err(NoPlace::Network) => return None,
+            Err(NoPlace::All) if open.make_room() => {}
             // A request may end without its connection, so this looks again after a while.
-            Err(Refusal::All) => drop(timeout(PAUSE, open.ended()).await),
+            Err(NoPlace::All) => drop(timeout(PAUSE, open.ended()).await),
         }
     }
 }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     body::WatchedBody,
     io::WatchedSocket,
-    open::Place,
+    open::ConnectionPlace,
     watch::{Deadlines, Overdue, Watch},
 };
 
@@ -47,7 +47,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Serves one connection until it ends.
-    pub(super) async fn serve(self, stream: TcpStream, peer: SocketAddr, watch: Watch, place: Place) {
+    pub(super) async fn serve(self, stream: TcpStream, peer: SocketAddr, watch: Watch, place: ConnectionPlace) {
         let socket = TokioIo::new(WatchedSocket { stream, watch: watch.clone() });
         let requests = watch.clone();
         let (endpoint, local) = (self.endpoint.clone(), self.local);

@@ -42,7 +42,7 @@ struct Connection {
 }
 
 /// The place of an open connection. Dropping it ends the connection's count.
-pub(super) struct Place {
+pub(super) struct ConnectionPlace {
     network: IpAddr,
     number: u64,
     open: Open,
@@ -52,7 +52,7 @@ pub(super) struct Place {
 
 /// The reason why there is no place.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum NoPlace {
     /// The network has too many connections.
     Network,
     /// There are too many connections in total.
@@ -66,15 +66,20 @@ impl Open {
     }
 
     /// Takes a place for a connection from `address`. `most` is the limit of its network, and `None` for a trusted proxy.
-    pub(super) fn enter(&self, address: IpAddr, most: Option<usize>, watch: &Watch) -> Result<Place, Refusal> {
+    pub(super) fn enter(
+        &self,
+        address: IpAddr,
+        most: Option<usize>,
+        watch: &Watch,
+    ) -> Result<ConnectionPlace, NoPlace> {
         let network = network(address);
         let mut connections = self.connections();
         let own = connections.by_network.get(&network).map_or(0, |own| own.connections.len());
         if most.is_some_and(|most| own >= most) {
-            return Err(Refusal::Network);
+            return Err(NoPlace::Network);
         }
         if connections.open >= self.0.most {
-            return Err(Refusal::All);
+            return Err(NoPlace::All);
         }
         connections.open += 1;
         connections.number += 1;
@@ -82,7 +87,7 @@ impl Open {
         let own = connections.by_network.entry(network);
         let own = own.or_insert_with(|| Network { is_trusted: most.is_none(), connections: HashMap::new() });
         own.connections.insert(number, Connection { watch: watch.clone(), close: close.clone() });
-        Ok(Place { network, number, open: self.clone(), close })
+        Ok(ConnectionPlace { network, number, open: self.clone(), close })
     }
 
     /// Closes the longest idle connection of the network with most connections among the networks with an idle one. Connections of
@@ -125,7 +130,7 @@ impl Connections {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         self.open.connections().leave(self.network, self.number);
         self.open.0.ended.notify_one();
@@ -141,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    fn enter(open: &Open, address: &str, most: Option<usize>, idle: u64) -> Result<Place, Refusal> {
+    fn enter(open: &Open, address: &str, most: Option<usize>, idle: u64) -> Result<ConnectionPlace, NoPlace> {
         let accepted = Instant::now() + Duration::from_hours(1) - Duration::from_secs(idle);
         open.enter(address.parse().unwrap(), most, &Watch::new(accepted))
     }
@@ -153,7 +158,7 @@ mod tests {
             [("127.0.0.1", "127.0.0.1", "127.0.0.2"), ("2001:db8:1:2::1", "2001:db8:1:ffff::1", "2001:db8:2::1")]
         {
             let held: Vec<_> = (0..3).map(|_| enter(&open, one, Some(3), 0).unwrap()).collect();
-            assert_eq!(enter(&open, same, Some(3), 0).err(), Some(Refusal::Network));
+            assert_eq!(enter(&open, same, Some(3), 0).err(), Some(NoPlace::Network));
             assert!(enter(&open, other, Some(3), 0).is_ok());
             drop(held);
             assert!(enter(&open, same, Some(3), 0).is_ok());
@@ -170,7 +175,7 @@ mod tests {
         let busy = Watch::new(Instant::now());
         let _request = busy.begin(Version::HTTP_11);
         let busy = open.enter("192.0.2.1".parse().unwrap(), Some(10), &busy).unwrap();
-        assert_eq!(enter(&open, "192.0.2.3", Some(10), 0).err(), Some(Refusal::All));
+        assert_eq!(enter(&open, "192.0.2.3", Some(10), 0).err(), Some(NoPlace::All));
 
         let mut order = vec![&greedy[1], &greedy[0], &modest];
         order.extend(&proxy);

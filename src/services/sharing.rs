@@ -15,7 +15,7 @@ use sea_orm::{
     EntityTrait as _, IntoActiveModel, QueryFilter as _,
 };
 use sha2::{Digest as _, Sha256};
-use store::resealing::{self, Place};
+use store::resealing::{self, SealedColumn};
 use uuid::Uuid;
 
 use super::{
@@ -143,7 +143,7 @@ fn named(access: &PropertyAccess, action: AuditAction, link: &share_link::Model)
 
 /// Seals every token again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken };
+    let place = SealedColumn::<Entity> { name: TABLE, id: Column::Id, sealed: Column::SealedToken };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

@@ -19,7 +19,7 @@ use api::analytics::{
 use super::{
     change::count,
     metrics::Metrics,
-    page::{Found, Page, Values},
+    page::{Page, PageRows, Values},
     table,
 };
 
@@ -29,7 +29,7 @@ pub struct Candidates {
     /// Queries with both their own row and their pages.
     pub analysed: usize,
     /// One page of the queries that qualified. Their own order is by priority descending, then by query.
-    pub queries: Found<CannibalizedQuery>,
+    pub queries: PageRows<CannibalizedQuery>,
 }
 
 /// A query with its pages, by impressions descending.
@@ -76,7 +76,7 @@ pub fn candidates<'r, 'c>(
     };
     let listed = page.of(contests, values, by_priority);
     let rows = listed.rows.iter().map(|contest| contest.to_api(thresholds)).collect();
-    Candidates { analysed, queries: Found { rows, matched: listed.matched, beyond: listed.beyond } }
+    Candidates { analysed, queries: PageRows { rows, matched: listed.matched, beyond: listed.beyond } }
 }
 
 /// The rows of the comparison window.

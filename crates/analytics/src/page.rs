@@ -36,7 +36,7 @@ pub struct Page {
 
 /// The rows of a page.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found<T> {
+pub struct PageRows<T> {
     /// The rows.
     pub rows: Vec<T>,
     /// The number of rows on all pages.
@@ -58,7 +58,7 @@ impl Page {
         mut rows: Vec<T>,
         values: impl Fn(&T) -> Values<'v>,
         own: impl Fn(&T, &T) -> Ordering,
-    ) -> Found<T> {
+    ) -> PageRows<T> {
         rows.retain(|row| self.admits(values(row).own));
         let (matched, end) = (rows.len(), self.offset.saturating_add(self.limit));
         let mut rows = first(rows, end, |a, b| match self.sort {
@@ -67,7 +67,7 @@ impl Page {
         });
         rows.drain(..self.offset.min(rows.len()));
         let beyond = rows.iter().any(|row| values(row).own.is_none());
-        Found { rows, matched, beyond }
+        PageRows { rows, matched, beyond }
     }
 
     /// Returns whether a row with these metrics satisfies the conditions.
@@ -83,7 +83,7 @@ impl Page {
     /// Describes the rows found for coverage. `clicks` are theirs. `capped` and `previous_capped` tell if rows of the window, or of the
     /// comparison window, were cut.
     #[must_use]
-    pub fn shown<T>(&self, found: &Found<T>, clicks: f64, capped: bool, previous_capped: bool) -> Shown {
+    pub fn shown<T>(&self, found: &PageRows<T>, clicks: f64, capped: bool, previous_capped: bool) -> Shown {
         let filtered = !self.filters.0.is_empty();
         // The search engine cuts lists by clicks, and rows that were cut belong before the comparison window's.
         let by_clicks = Sort { by: SortBy::Metric(Metric::Clicks), descending: true };
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn an_order_is_exact_where_no_row_can_be_missing() {
         let said = |sort, filters, beyond, capped, previous_capped| {
-            let found = Found { rows: vec![(); 2], matched: 3, beyond };
+            let found = PageRows { rows: vec![(); 2], matched: 3, beyond };
             page(sort, filters, 0, 2).shown(&found, 5.0, capped, previous_capped)
         };
         for (sort, filters, beyond, cut, exact) in [
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn more_rows_follow_until_the_last_one_that_matches() {
         for (offset, rows, more) in [(0, 2, true), (1, 2, false), (2, 1, false), (3, 0, false), (9, 0, false)] {
-            let found = Found { rows: vec![(); rows], matched: 3, beyond: false };
+            let found = PageRows { rows: vec![(); rows], matched: 3, beyond: false };
             let shown = page(None, "", offset, 2).shown(&found, 5.0, true, true);
             assert_eq!((shown.rows, shown.matched, shown.more), (rows, Some(3), Some(more)), "from {offset}");
         }

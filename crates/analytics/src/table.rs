@@ -30,7 +30,7 @@ pub struct Sides<'r> {
 
 /// A row of a table, as indices into its listings. It has at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct RowIndices {
     /// Its index in the window's listing.
     pub now: Option<u32>,
     /// Its index in the comparison window's listing.
@@ -54,7 +54,7 @@ pub struct Row<'r> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paged {
     /// Its rows.
-    pub places: Vec<Place>,
+    pub places: Vec<RowIndices>,
     /// The rows that were read for the table.
     pub known: Known,
     /// The rows of the page.
@@ -64,20 +64,20 @@ pub struct Paged {
 impl<'r> Sides<'r> {
     /// The outer join: the rows of the window in its order, then the rows that only the comparison window has, in theirs.
     #[must_use]
-    pub fn joined(&self) -> Vec<Place> {
+    pub fn joined(&self) -> Vec<RowIndices> {
         let previous = self.previous.map_or(&[][..], |previous| previous.rows);
         let mut left: HashMap<&str, u32> = (0..).zip(previous).map(|(place, (key, _))| (*key, place)).collect();
         let current = (0..).zip(self.current.rows);
-        let mut found: Vec<Place> =
-            current.map(|(place, (key, _))| Place { now: Some(place), before: left.remove(key) }).collect();
+        let mut found: Vec<RowIndices> =
+            current.map(|(place, (key, _))| RowIndices { now: Some(place), before: left.remove(key) }).collect();
         let gone = (0..).zip(previous).filter(|(_, (key, _))| left.contains_key(key));
-        found.extend(gone.map(|(place, _)| Place { now: None, before: Some(place) }));
+        found.extend(gone.map(|(place, _)| RowIndices { now: None, before: Some(place) }));
         found
     }
 
     /// The row at a place.
     #[must_use]
-    pub fn row(&self, place: Place) -> Row<'r> {
+    pub fn row(&self, place: RowIndices) -> Row<'r> {
         let at = |listing: Listing<'r>, place: u32| &listing.rows[place as usize];
         let now = place.now.map(|place| at(self.current, place));
         let before = self.previous.zip(place.before).map(|(previous, place)| at(previous, place));
@@ -100,7 +100,7 @@ impl<'r> Sides<'r> {
         let joined = self.joined();
         let all: Vec<u32> = (0..).take(joined.len()).collect();
         let found = page.of(all, |place| self.row(joined[*place as usize]).values(), Ord::cmp);
-        let places: Vec<Place> = found.rows.iter().map(|place| joined[*place as usize]).collect();
+        let places: Vec<RowIndices> = found.rows.iter().map(|place| joined[*place as usize]).collect();
         let clicks = places.iter().filter_map(|place| self.row(*place).now).map(|now| now.clicks).sum();
         let previous_capped = self.previous.is_some_and(|previous| previous.capped);
         Paged {
@@ -131,7 +131,7 @@ impl<'r> Sides<'r> {
 
 /// The windows whose rows have the key of a row. A list that was cut may have had it.
 #[must_use]
-pub fn presence(place: Place, current_capped: bool, previous_capped: bool) -> Presence {
+pub fn presence(place: RowIndices, current_capped: bool, previous_capped: bool) -> Presence {
     match (place.now, place.before) {
         (Some(_), Some(_)) => Presence::Both,
         (Some(_), None) if previous_capped => Presence::Unknown,

@@ -16,7 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::compute::Died;
 
 /// The result of a task under way. All who wait get a clone of it.
-pub type Outcome<T, E> = Shared<BoxFuture<'static, Result<T, E>>>;
+pub type SharedResult<T, E> = Shared<BoxFuture<'static, Result<T, E>>>;
 
 /// The tasks under way, by key.
 ///
@@ -38,7 +38,7 @@ struct Task<T, E> {
     number: u64,
     outcome: WeakShared<BoxFuture<'static, Result<T, E>>>,
     /// Keeps the outcome while nobody waits.
-    _wanted: Option<Outcome<T, E>>,
+    _wanted: Option<SharedResult<T, E>>,
 }
 
 /// The tasks under way, locked. A task is under way until it has kept its result, so a caller who also looks for the result under this
@@ -83,12 +83,16 @@ where
 {
     /// Returns the outcome of the task under way for `key`.
     #[must_use]
-    pub fn get(&self, key: &K) -> Option<Outcome<T, E>> {
+    pub fn get(&self, key: &K) -> Option<SharedResult<T, E>> {
         self.tasks.by_key.get(key)?.outcome.upgrade()
     }
 
     /// Starts a task for `key`.
-    pub fn start<F>(&mut self, key: K, work: impl FnOnce(Arc<Running<K, T, E>>) -> F + Send + 'static) -> Outcome<T, E>
+    pub fn start<F>(
+        &mut self,
+        key: K,
+        work: impl FnOnce(Arc<Running<K, T, E>>) -> F + Send + 'static,
+    ) -> SharedResult<T, E>
     where
         F: Future<Output = Result<T, E>> + Send + 'static,
     {

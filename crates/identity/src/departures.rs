@@ -20,7 +20,7 @@ use sea_orm::{
 use sha2::Sha256;
 use store::{
     Error,
-    resealing::{self, Place},
+    resealing::{self, SealedColumn},
 };
 
 use super::{Claims, token::LEEWAY};
@@ -141,7 +141,7 @@ pub async fn sweep(db: &impl ConnectionTrait, max_token_age: TimeDelta, now: Dat
 /// Seals the key again if it is not under the current secrets key. Returns the number of changed rows.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use departure_key::{Column, Entity};
-    let place = Place::<Entity> { name: "departure_key", id: Column::Id, sealed: Column::Sealed };
+    let place = SealedColumn::<Entity> { name: "departure_key", id: Column::Id, sealed: Column::Sealed };
     resealing::reseal(tx, secrets, place, |_: &String| KEY.to_owned()).await
 }
 

@@ -23,7 +23,7 @@ pub(super) const LONG_WAIT: Duration = Duration::from_secs(10);
 pub(super) const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 
 /// The shared result of a fetch.
-pub(super) type Outcome<T> = single_flight::Outcome<Arc<T>, IssuerUnavailable>;
+pub(super) type SharedFetch<T> = single_flight::SharedResult<Arc<T>, IssuerUnavailable>;
 
 /// A cached document of the issuer.
 pub(super) struct Reading<T> {
@@ -40,9 +40,9 @@ struct State<T> {
 /// The result of asking for a fetch.
 pub(super) enum Attempt<T> {
     /// This call started a fetch.
-    Begun(Outcome<T>),
+    Begun(SharedFetch<T>),
     /// A fetch was already running.
-    UnderWay(Outcome<T>),
+    UnderWay(SharedFetch<T>),
     /// The last fetch has just failed, and the next one has to wait.
     Failed(IssuerUnavailable),
 }

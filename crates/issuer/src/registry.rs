@@ -27,7 +27,7 @@ pub enum Origin {
 
 /// A stored client, for operators.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedClient {
     /// Client id.
     pub id: String,
     /// Name, if it has one.
@@ -67,10 +67,10 @@ pub async fn insert(
 }
 
 /// Returns every stored client, oldest first.
-pub async fn list(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<Vec<Listed>, DbErr> {
+pub async fn list(db: &impl ConnectionTrait, now: DateTime<Utc>) -> Result<Vec<ListedClient>, DbErr> {
     let rows = Entity::find().order_by_asc(Column::CreatedAt).order_by_asc(Column::Id).all(db).await?;
     let given = grants::counts(db, now).await?;
-    let listed = |row: Model| Listed {
+    let listed = |row: Model| ListedClient {
         redirect_uris: redirect_uris_of(&row),
         grants: given.get(&row.id).copied().unwrap_or_default(),
         origin: if row.added_by_operator { Origin::Operator } else { Origin::Registration },

@@ -40,7 +40,7 @@ pub(super) struct AuthorizationRequest {
 
 /// An error that is reported to the client.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal(pub &'static str, pub &'static str);
+pub(super) struct RequestError(pub &'static str, pub &'static str);
 
 impl IdentityProvider {
     /// Returns the client and redirect URI, or a sentence for the error page. `from` is the address of the person's browser.
@@ -95,7 +95,7 @@ impl ReturnAddress {
     }
 
     /// The redirect that reports an error to the client.
-    pub(super) fn refusing(&self, Refusal(code, description): &Refusal) -> String {
+    pub(super) fn refusing(&self, RequestError(code, description): &RequestError) -> String {
         self.with(&[("error", code), ("error_description", description)])
     }
 }
@@ -105,34 +105,34 @@ pub(super) fn judge(
     parameters: &Parameters,
     client: &Client,
     settings: &Settings,
-) -> Result<AuthorizationRequest, Refusal> {
+) -> Result<AuthorizationRequest, RequestError> {
     if parameters.is_repeated() {
-        return Err(Refusal("invalid_request", "A parameter is repeated."));
+        return Err(RequestError("invalid_request", "A parameter is repeated."));
     }
     for (name, code) in [("request", "request_not_supported"), ("request_uri", "request_uri_not_supported")] {
         if parameters.get(name).is_some() {
-            return Err(Refusal(code, "Request objects are not supported."));
+            return Err(RequestError(code, "Request objects are not supported."));
         }
     }
     match parameters.get("response_type") {
         Some("code") => {}
-        Some(_) => return Err(Refusal("unsupported_response_type", "response_type must be code.")),
-        None => return Err(Refusal("invalid_request", "response_type is missing; it must be code.")),
+        Some(_) => return Err(RequestError("unsupported_response_type", "response_type must be code.")),
+        None => return Err(RequestError("invalid_request", "response_type is missing; it must be code.")),
     }
     if parameters.get("response_mode").is_some_and(|mode| mode != "query") {
-        return Err(Refusal("invalid_request", "response_mode must be query."));
+        return Err(RequestError("invalid_request", "response_mode must be query."));
     }
     for (name, most, refusal) in [
         ("nonce", MAX_NONCE_BYTES, "nonce is longer than 255 bytes."),
         ("login_hint", MAX_HINT_BYTES, "login_hint is longer than 255 bytes."),
     ] {
         if parameters.get(name).is_some_and(|value| value.len() > most) {
-            return Err(Refusal("invalid_request", refusal));
+            return Err(RequestError("invalid_request", refusal));
         }
     }
     let prompts: Vec<_> = words(parameters.get("prompt").unwrap_or_default());
     if prompts.len() > 1 && prompts.iter().any(|prompt| prompt == "none") {
-        return Err(Refusal("invalid_request", "prompt=none must be the only prompt."));
+        return Err(RequestError("invalid_request", "prompt=none must be the only prompt."));
     }
     Ok(AuthorizationRequest {
         challenge: challenge(parameters)?,
@@ -145,29 +145,32 @@ pub(super) fn judge(
     })
 }
 
-fn max_age(parameters: &Parameters) -> Result<Option<u32>, Refusal> {
+fn max_age(parameters: &Parameters) -> Result<Option<u32>, RequestError> {
     let parsed = parameters.get("max_age").map(str::parse).transpose();
-    parsed.map_err(|_| Refusal("invalid_request", "max_age is a whole number of seconds."))
+    parsed.map_err(|_| RequestError("invalid_request", "max_age is a whole number of seconds."))
 }
 
 fn words(text: &str) -> Vec<String> {
     text.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-fn challenge(parameters: &Parameters) -> Result<String, Refusal> {
+fn challenge(parameters: &Parameters) -> Result<String, RequestError> {
     let challenge = parameters.get("code_challenge").unwrap_or_default();
     if parameters.get("code_challenge_method") != Some("S256") {
-        return Err(Refusal("invalid_request", "PKCE is required: code_challenge with code_challenge_method=S256."));
+        return Err(RequestError(
+            "invalid_request",
+            "PKCE is required: code_challenge with code_challenge_method=S256.",
+        ));
     }
     let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if challenge.len() != 43 || !challenge.bytes().all(is_base64url) {
-        return Err(Refusal("invalid_request", "code_challenge must be the base64url SHA-256 of the verifier."));
+        return Err(RequestError("invalid_request", "code_challenge must be the base64url SHA-256 of the verifier."));
     }
     Ok(challenge.to_owned())
 }
 
-fn asked_scope(asked: &str, client: &Client) -> Result<String, Refusal> {
-    let scopes = scope::parse(asked).ok_or(Refusal(
+fn asked_scope(asked: &str, client: &Client) -> Result<String, RequestError> {
+    let scopes = scope::parse(asked).ok_or(RequestError(
         "invalid_scope",
         "Scopes are openid, profile, email, offline_access, search:read, records:write and account.",
     ))?;
@@ -177,13 +180,13 @@ fn asked_scope(asked: &str, client: &Client) -> Result<String, Refusal> {
 }
 
 /// Returns the known resources among the `resource` parameters (RFC 8707), in their canonical spelling.
-pub(super) fn resources(parameters: &Parameters, known: &[String]) -> Result<Vec<String>, Refusal> {
+pub(super) fn resources(parameters: &Parameters, known: &[String]) -> Result<Vec<String>, RequestError> {
     let mut found = Vec::new();
     for asked in parameters.all("resource") {
         // URL libraries add a slash to a URL without a path. It is the same resource.
         let same = |one: &&String| one.as_str() == asked || asked.strip_suffix('/') == Some(one.as_str());
         let resource = known.iter().find(same);
-        let resource = resource.ok_or(Refusal("invalid_target", "The resource is not one of this service."))?;
+        let resource = resource.ok_or(RequestError("invalid_target", "The resource is not one of this service."))?;
         if !found.contains(resource) {
             found.push(resource.clone());
         }

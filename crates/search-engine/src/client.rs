@@ -23,7 +23,7 @@ use super::{
     outcomes::LastOutcomes,
     pace::{Asker, Pacer},
     record::Records,
-    refusal::Refusal,
+    refusal::RefusedSite,
     settings::{Account, GrantSink, Settings},
     trouble::Trouble,
     wire::{QueryRequest, QueryResponse, SiteEntry, SiteList, SiteUrl},
@@ -116,7 +116,7 @@ impl SearchEngine {
 
     /// Returns the refusal of a site, if it was refused to the account when it was last asked about.
     #[must_use]
-    pub fn refused(&self, account: Uuid, site: &SiteUrl) -> Option<Refusal> {
+    pub fn refused(&self, account: Uuid, site: &SiteUrl) -> Option<RefusedSite> {
         self.records.refusal(account, site)
     }
 

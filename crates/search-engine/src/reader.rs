@@ -8,7 +8,7 @@ use common::{
     byte_cache::{ByteCache, CacheUse},
     clock::Clock,
     compute::beside,
-    single_flight::{Locked, Outcome, SingleFlight},
+    single_flight::{Locked, SharedResult, SingleFlight},
 };
 use futures_util::future::try_join_all;
 use uuid::Uuid;
@@ -32,7 +32,7 @@ const UNSETTLED_DAYS: i64 = 3;
 /// A request under way: its lane and its cache key.
 type Key = (Lane, String);
 
-type UnderWay = Outcome<Arc<Reading>, SearchEngineError>;
+type UnderWay = SharedResult<Arc<Reading>, SearchEngineError>;
 
 /// One upstream request, page after page.
 struct Request {

@@ -11,7 +11,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
 
-use super::{error::SearchEngineError, outcomes::LastOutcomes, refusal::Refusal, trouble::Trouble, wire::SiteUrl};
+use super::{error::SearchEngineError, outcomes::LastOutcomes, refusal::RefusedSite, trouble::Trouble, wire::SiteUrl};
 
 /// At this number of accounts, those without a request for [`FORGOTTEN_AFTER`] are dropped. At this number of refused sites of one
 /// account, those whose pause ended long ago are dropped.
@@ -24,7 +24,7 @@ const FORGOTTEN_AFTER: TimeDelta = TimeDelta::days(1);
 struct Record {
     last: LastOutcomes,
     trouble: Option<Trouble>,
-    refusals: HashMap<String, Refusal>,
+    refusals: HashMap<String, RefusedSite>,
 }
 
 /// The records of all accounts.
@@ -47,13 +47,13 @@ impl Records {
     }
 
     /// Records that a site was refused.
-    pub fn refuse(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> Refusal {
+    pub fn refuse(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> RefusedSite {
         let mut records = self.lock();
         let refusals = &mut records.entry(account).or_default().refusals;
         if refusals.len() >= MANY {
             refusals.retain(|_, refusal| !refusal.is_over(now));
         }
-        let refusal = Refusal::after(refusals.get(&site.0).copied(), now);
+        let refusal = RefusedSite::after(refusals.get(&site.0).copied(), now);
         refusals.insert(site.0.clone(), refusal);
         refusal
     }
@@ -76,7 +76,7 @@ impl Records {
     }
 
     /// Returns the refusal of a site, if it was refused when it was last asked about.
-    pub fn refusal(&self, account: Uuid, site: &SiteUrl) -> Option<Refusal> {
+    pub fn refusal(&self, account: Uuid, site: &SiteUrl) -> Option<RefusedSite> {
         self.lock().get(&account)?.refusals.get(&site.0).copied()
     }
 

@@ -12,7 +12,7 @@ const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(1);
 
 /// A site that was refused when it was last asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RefusedSite {
     /// The time of the first refusal since the site was last read.
     pub since: DateTime<Utc>,
     /// The time until which the site is not asked about.
@@ -20,7 +20,7 @@ pub struct Refusal {
     pause: TimeDelta,
 }
 
-impl Refusal {
+impl RefusedSite {
     /// Returns the refusal after another one. Concurrent requests that were refused together count once.
     pub(super) fn after(last: Option<Self>, now: DateTime<Utc>) -> Self {
         match last {
@@ -56,7 +56,7 @@ mod tests {
         for minutes in [1, 2, 4, 8, 16, 32, 60, 60] {
             let pause = Duration::from_mins(minutes);
             for _ in 0..3 {
-                let after = Refusal::after(refusal, now);
+                let after = RefusedSite::after(refusal, now);
                 assert_eq!(after.wait(now), Some(pause));
                 refusal = Some(after);
             }

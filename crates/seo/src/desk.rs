@@ -17,13 +17,13 @@ use common::{
 };
 use uuid::Uuid;
 
-use super::{Amount, Credentials, Found, Paid, Provider, Question, SeoError};
+use super::{Amount, Credentials, Findings, Paid, Provider, Question, SeoError};
 
 /// An answer of a provider.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The answer.
-    pub found: Found,
+    pub found: Findings,
     /// The charge. `None` if the provider did not say.
     pub cost: Option<Amount>,
     /// The time at which the provider was asked.

@@ -8,7 +8,7 @@ use telemetry::upstream::UpstreamOutcome;
 pub enum SeoError {
     /// The provider does not let the account in.
     #[error("the provider refuses the account: {0:?}")]
-    Refused(Refusal),
+    Refused(AccountRefusal),
     /// No credit is left.
     #[error("the account has no credit: {0:?}")]
     OutOfCredit(Exhausted),
@@ -31,7 +31,7 @@ pub enum SeoError {
 
 /// The reason why a provider does not let an account in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Refusal {
+pub enum AccountRefusal {
     /// The provider does not know the credentials.
     Wrong,
     /// The account must be verified first.
@@ -75,7 +75,7 @@ impl SeoError {
     }
 }
 
-impl Refusal {
+impl AccountRefusal {
     /// The way out, for the owner of the account.
     #[must_use]
     pub fn way_out(self) -> &'static str {

@@ -25,9 +25,9 @@ pub use self::{
     countries::Country,
     credentials::Credentials,
     desk::{Desk, Given, Holder, Ledger, Reading},
-    error::{Exhausted, Field, Refusal, SeoError},
+    error::{AccountRefusal, Exhausted, Field, SeoError},
     money::Amount,
-    question::{Domain, Found, Keyword, Link, Page, Place, Question, Rows, Summary},
+    question::{Domain, Findings, Keyword, Link, Locale, Page, Question, RowPage, Summary},
     target::Target,
     wire::{Patience, Wire},
 };
@@ -82,7 +82,7 @@ pub struct Standing {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Paid {
     /// The answer.
-    pub found: Found,
+    pub found: Findings,
     /// The charge. `None` if the provider did not say.
     pub cost: Option<Amount>,
 }

@@ -14,7 +14,7 @@ pub enum Question {
         /// The keywords, at most [`Provider::max_keywords`](super::Provider::max_keywords).
         keywords: Vec<String>,
         /// The searches that are counted.
-        place: Place,
+        place: Locale,
         /// The months whose volumes are asked for, first and last, if the provider charges them apart.
         trend: Option<(NaiveDate, NaiveDate)>,
     },
@@ -23,7 +23,7 @@ pub enum Question {
         /// The seeds, at most [`Provider::max_seeds`](super::Provider::max_seeds).
         seeds: Vec<String>,
         /// The searches that are counted.
-        place: Place,
+        place: Locale,
         /// The maximum number of ideas.
         limit: usize,
     },
@@ -42,7 +42,7 @@ pub enum Question {
 
 /// The country and language of searches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct Locale {
     /// The country.
     pub country: Country,
     /// The language, if the provider has any.
@@ -64,27 +64,27 @@ pub struct Page {
 
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Found {
+pub enum Findings {
     /// Keywords.
-    Keywords(Rows<Keyword>),
+    Keywords(RowPage<Keyword>),
     /// Counts of links.
     Summary(Summary),
     /// Links.
-    Links(Rows<Link>),
+    Links(RowPage<Link>),
     /// Domains.
-    Domains(Rows<Domain>),
+    Domains(RowPage<Domain>),
 }
 
 /// Some rows of a list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Rows<T> {
+pub struct RowPage<T> {
     /// The number of all rows at the provider, if it reports one.
     pub known: Option<u64>,
     /// The rows.
     pub rows: Vec<T>,
 }
 
-impl<T> Default for Rows<T> {
+impl<T> Default for RowPage<T> {
     fn default() -> Self {
         Self { known: None, rows: Vec::new() }
     }
@@ -158,7 +158,7 @@ pub struct Domain {
     pub lost_at: Option<NaiveDate>,
 }
 
-impl Found {
+impl Findings {
     /// The bytes it takes in memory, estimated.
     #[must_use]
     pub fn bytes(&self) -> usize {

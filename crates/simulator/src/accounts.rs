@@ -1,7 +1,7 @@
 //! The simulated accounts and the sites that each can see.
 
 /// A site in an account's list: its URL and its permission level as the API spells it.
-pub(crate) type Listed = (&'static str, &'static str);
+pub(crate) type ListedSite = (&'static str, &'static str);
 
 /// One account of the simulated search engine.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Account {
     /// The stable identifier in the userinfo response.
     pub subject: &'static str,
     /// The account's sites in list order.
-    pub sites: &'static [Listed],
+    pub sites: &'static [ListedSite],
 }
 
 /// The permission level of a site that is listed but cannot be read.

@@ -8,7 +8,7 @@ use poem::http::{Method, StatusCode, header};
 use poem::{Body, Endpoint as PoemEndpoint, Request, Response};
 use serde_json::{Value, json};
 
-use super::accounts::{Account, Listed, UNVERIFIED};
+use super::accounts::{Account, ListedSite, UNVERIFIED};
 use super::controls::Endpoint;
 use super::error::ApiError;
 use super::fault::FaultKind;
@@ -234,13 +234,13 @@ async fn answer(
     }
 }
 
-fn site_entry((url, level): Listed) -> Value {
+fn site_entry((url, level): ListedSite) -> Value {
     json!({ "siteUrl": url, "permissionLevel": level })
 }
 
 /// Returns the site with exactly this id from the account's list. A malformed site id returns 404. Any other site, existing
 /// or not, returns 403.
-fn listed(account: &Account, site: &str) -> Result<Listed, ApiError> {
+fn listed(account: &Account, site: &str) -> Result<ListedSite, ApiError> {
     let well_formed = ["sc-domain:", "http://", "https://"].iter().any(|start| site.starts_with(start));
     if !well_formed {
         return Err(ApiError::not_found(&format!("'{site}' is not a valid Search Console site URL.")));

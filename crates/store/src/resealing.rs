@@ -14,7 +14,7 @@ use crate::Error;
 const BATCH: u64 = 200;
 
 /// A column that holds sealed values.
-pub struct Place<E: EntityTrait> {
+pub struct SealedColumn<E: EntityTrait> {
     /// The name of the table.
     pub name: &'static str,
     /// The primary key.
@@ -31,7 +31,7 @@ pub struct Place<E: EntityTrait> {
 pub async fn reseal<E, K>(
     tx: &DatabaseTransaction,
     secrets: &Secrets,
-    place: Place<E>,
+    place: SealedColumn<E>,
     context: impl Fn(&K) -> String,
 ) -> Result<u64, Error>
 where

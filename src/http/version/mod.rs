@@ -18,7 +18,7 @@ use poem::{
     http::{HeaderName, HeaderValue, header},
 };
 
-use self::served::Asked;
+use self::served::RequestedVersion;
 use super::{errors, operation, request_id};
 
 /// The header that names a version, in requests and responses.
@@ -31,14 +31,14 @@ pub const HEADER: HeaderName = HeaderName::from_static("x-api-version");
 /// The errors of the inner layers.
 pub async fn version<E: Endpoint>(served: Arc<Served>, next: Arc<E>, request: Request) -> Result<Response> {
     match served.asked(&request) {
-        Asked::Newest => next.call(request).await.map(IntoResponse::into_response),
-        Asked::Unknown => {
+        RequestedVersion::Newest => next.call(request).await.map(IntoResponse::into_response),
+        RequestedVersion::Unknown => {
             let refusal = ApiError::new(Code::UnsupportedApiVersion).hint(served.versions.hint());
             let mut response = refusal.into_response();
             response.headers_mut().append(header::VARY, HeaderValue::from_static("X-API-Version"));
             Ok(response)
         }
-        Asked::Older(at) => {
+        RequestedVersion::Older(at) => {
             let id = request_id::of(&request).cloned();
             let pin = Pin { served: served.clone(), at };
             // A transform that panics is a fault of the service.

@@ -32,7 +32,7 @@ struct Headers {
 
 /// The version that a request asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestedVersion {
     /// The newest version, by its name or by none.
     Newest,
     /// The older version of this index.
@@ -56,19 +56,19 @@ impl Served {
     }
 
     /// Reads the version that `request` asks for. Only the API has versions, not the sign-in pages and metadata.
-    pub(super) fn asked(&self, request: &Request) -> Asked {
+    pub(super) fn asked(&self, request: &Request) -> RequestedVersion {
         let mut dates = request.headers().get_all(HEADER).iter();
-        let Some(first) = dates.next() else { return Asked::Newest };
+        let Some(first) = dates.next() else { return RequestedVersion::Newest };
         let path = request.uri().path();
         if path != "/api" && !path.starts_with("/api/") {
-            return Asked::Newest;
+            return RequestedVersion::Newest;
         }
         let same = dates.all(|date| date == first);
         match self.headers.iter().position(|headers| same && headers.date == first) {
-            None if is_probe(request) => Asked::Newest,
-            None => Asked::Unknown,
-            Some(at) if at + 1 == self.headers.len() => Asked::Newest,
-            Some(at) => Asked::Older(at),
+            None if is_probe(request) => RequestedVersion::Newest,
+            None => RequestedVersion::Unknown,
+            Some(at) if at + 1 == self.headers.len() => RequestedVersion::Newest,
+            Some(at) => RequestedVersion::Older(at),
         }
     }
 
@@ -120,19 +120,19 @@ mod tests {
     #[test]
     fn the_header_selects_the_version_below_the_api_only() {
         for (path, sent, expected) in [
-            ("/api", vec![], Asked::Newest),
-            ("/api", vec!["2026-11-01"], Asked::Newest),
-            ("/api", vec!["2026-09-14"], Asked::Older(0)),
-            ("/api/tags", vec!["2026-09-14", "2026-09-14"], Asked::Older(0)),
-            ("/api/tags", vec!["2026-09-14", "2026-11-01"], Asked::Unknown),
-            ("/api/tags", vec!["2026-11-02"], Asked::Unknown),
-            ("/api/tags", vec![""], Asked::Unknown),
-            ("/apiary", vec!["2026-11-02"], Asked::Newest),
-            ("/api/health", vec!["2026-11-02"], Asked::Unknown),
-            ("/api/health?probe=ready", vec!["2026-11-02"], Asked::Unknown),
-            ("/api/health?probe=live", vec!["2026-11-02"], Asked::Newest),
-            ("/api/tags?probe=live", vec!["2026-11-02"], Asked::Unknown),
-            ("/docs", vec!["2026-09-14"], Asked::Newest),
+            ("/api", vec![], RequestedVersion::Newest),
+            ("/api", vec!["2026-11-01"], RequestedVersion::Newest),
+            ("/api", vec!["2026-09-14"], RequestedVersion::Older(0)),
+            ("/api/tags", vec!["2026-09-14", "2026-09-14"], RequestedVersion::Older(0)),
+            ("/api/tags", vec!["2026-09-14", "2026-11-01"], RequestedVersion::Unknown),
+            ("/api/tags", vec!["2026-11-02"], RequestedVersion::Unknown),
+            ("/api/tags", vec![""], RequestedVersion::Unknown),
+            ("/apiary", vec!["2026-11-02"], RequestedVersion::Newest),
+            ("/api/health", vec!["2026-11-02"], RequestedVersion::Unknown),
+            ("/api/health?probe=ready", vec!["2026-11-02"], RequestedVersion::Unknown),
+            ("/api/health?probe=live", vec!["2026-11-02"], RequestedVersion::Newest),
+            ("/api/tags?probe=live", vec!["2026-11-02"], RequestedVersion::Unknown),
+            ("/docs", vec!["2026-09-14"], RequestedVersion::Newest),
         ] {
             let request =
                 sent.iter().fold(Request::builder().uri_str(path), |request, date| request.header(HEADER, *date));

@@ -1,6 +1,6 @@
 //! Tools that analyse search data.
 
-use super::{DEFAULT_ROWS, Dates, Declaration, Rows};
+use super::{DEFAULT_ROWS, Dates, Declaration, RowLimits};
 
 /// The arguments that narrow the traffic, and the ones that choose the days.
 const SLICE: [&str; 4] = ["classification", "searchType", "filters", "dataState"];
@@ -20,7 +20,7 @@ const PERFORMANCE: [&str; 11] = [
     "pageOffset",
 ];
 
-const PERFORMANCE_ROWS: Rows = Rows {
+const PERFORMANCE_ROWS: RowLimits = RowLimits {
     parameters: &["queryLimit", "pageLimit"],
     cut: &["data.tables.countries", "data.tables.searchAppearances"],
     default: DEFAULT_ROWS,
@@ -71,7 +71,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         parameters: &SLICE,
         defaults: &[("explain", "true"), ("scope", "totals")],
         dates: Dates::Compared,
-        rows: Rows { parameters: &["explainLimit"], cut: &[], default: 3 },
+        rows: RowLimits { parameters: &["explainLimit"], cut: &[], default: 3 },
         ..Declaration::READS
     },
     Declaration {
@@ -98,7 +98,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             "offset",
         ],
         dates: Dates::Comparable,
-        rows: Rows::LIMIT,
+        rows: RowLimits::LIMIT,
         ..Declaration::READS
     },
     Declaration {
@@ -125,7 +125,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             "offset",
         ],
         dates: Dates::Comparable,
-        rows: Rows::LIMIT,
+        rows: RowLimits::LIMIT,
         ..Declaration::READS
     },
     Declaration {
@@ -148,7 +148,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             "offset",
         ],
         dates: Dates::Comparable,
-        rows: Rows::LIMIT,
+        rows: RowLimits::LIMIT,
         series_by: Some("granularity"),
         ..Declaration::READS
     },
@@ -160,7 +160,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         operation: "listPropertyCountries",
         parameters: &[SLICE[0], SLICE[1], SLICE[2], SLICE[3], "sort", "metricFilters", "offset"],
         dates: Dates::Comparable,
-        rows: Rows::LIMIT,
+        rows: RowLimits::LIMIT,
         ..Declaration::READS
     },
 ];

@@ -26,7 +26,7 @@ pub struct Declaration {
     /// Its dates.
     pub dates: Dates,
     /// Its rows.
-    pub rows: Rows,
+    pub rows: RowLimits,
     /// The argument without which the answer comes without its series. `None` if they always come.
     pub series_by: Option<&'static str>,
     /// The figure by which its rows are sorted, as a JSON pointer into a row, largest first. `None` leaves them in the operation's order.
@@ -52,7 +52,7 @@ pub enum Dates {
 
 /// The rows of an answer that `limit` bounds.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows {
+pub struct RowLimits {
     /// The parameters of the operation that bound its tables.
     pub parameters: &'static [&'static str],
     /// The lists that the operation does not bound, by their place, such as `data.tables.countries`. They are cut in the answer.
@@ -96,7 +96,7 @@ impl Dates {
     }
 }
 
-impl Rows {
+impl RowLimits {
     /// No bounded rows.
     pub const NONE: Self = Self { parameters: &[], cut: &[], default: DEFAULT_ROWS };
     /// A list of records.
@@ -122,7 +122,7 @@ impl Declaration {
         parameters: &[],
         defaults: &[],
         dates: Dates::None,
-        rows: Rows::NONE,
+        rows: RowLimits::NONE,
         series_by: None,
         largest_by: None,
         effect: Effect::Read,

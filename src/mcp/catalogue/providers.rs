@@ -1,6 +1,6 @@
 //! Tools that ask SEO providers, at the person's expense.
 
-use super::{Declaration, Effect, Rows};
+use super::{Declaration, Effect, RowLimits};
 
 pub(super) const TOOLS: &[Declaration] = &[
     Declaration {
@@ -14,7 +14,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         operation: "getPropertyKeywordResearch",
         parameters: &["keywords", "country", "language", "provider", "trend"],
         series_by: Some("trend"),
-        rows: Rows::LIMIT,
+        rows: RowLimits::LIMIT,
         effect: Effect::Pay,
         ..Declaration::READS
     },
@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Declaration] = &[
                       provider's; it is never complete.",
         operation: "getPropertyBacklinks",
         parameters: &["provider", "scope", "status", "offset"],
-        rows: Rows::LIMIT,
+        rows: RowLimits::LIMIT,
         effect: Effect::Pay,
         ..Declaration::READS
     },

@@ -1,6 +1,6 @@
 //! Tools for a person's properties and for records.
 
-use super::{Dates, Declaration, Effect, Rows};
+use super::{Dates, Declaration, Effect, RowLimits};
 
 /// The tools that an assistant needs first.
 pub(super) const FIRST: &[Declaration] = &[
@@ -13,7 +13,7 @@ pub(super) const FIRST: &[Declaration] = &[
                       hint says what the person must do.",
         operation: "listProperties",
         parameters: &["search", "days"],
-        rows: Rows::LIST,
+        rows: RowLimits::LIST,
         largest_by: Some("/headline/current/clicks"),
         ..Declaration::READS
     },
@@ -29,7 +29,7 @@ pub(super) const FIRST: &[Declaration] = &[
 
 /// A kind of records that `list_records` lists.
 const RECORDS: Declaration =
-    Declaration { name: "list_records", title: "Records", rows: Rows::LIST, ..Declaration::READS };
+    Declaration { name: "list_records", title: "Records", rows: RowLimits::LIST, ..Declaration::READS };
 
 pub(super) const TOOLS: &[Declaration] = &[
     Declaration {

@@ -33,13 +33,13 @@ pub struct CsvFile {
 
 /// A block of rows under construction.
 #[derive(Default)]
-pub struct Rows {
+pub struct CsvBlock {
     text: String,
     /// True after the first cell of a row.
     is_within: bool,
 }
 
-impl Rows {
+impl CsvBlock {
     /// Returns a block with only the header row.
     #[must_use]
     pub fn header(names: &[&str]) -> Bytes {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     fn row(cells: &[&str]) -> String {
-        let mut rows = Rows::default();
+        let mut rows = CsvBlock::default();
         for cell in cells {
             rows.text(cell);
         }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn no_locale_makes_a_formula_of_a_part_of_a_cell() {
         for hostile in ["a;=cmd|' /C calc'!A0;b", "a\t=1", "a; \u{b}+1", "a\n=1", "a;;@SUM(A1)"] {
-            let mut rows = Rows::default();
+            let mut rows = CsvBlock::default();
             rows.cell("2026-11-01");
             rows.text(hostile);
             rows.number(Some(7));
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_whole_and_undefined_ones_not_at_all() {
-        let mut rows = Rows::default();
+        let mut rows = CsvBlock::default();
         rows.metrics(Some(&Metrics::of_row(1.0, 3.0, Some(10.1))));
         rows.metrics(Some(&Metrics::of_row(0.0, 0.0, None)));
         rows.metrics(None);

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use analytics::{
     metrics::Metrics,
     positions::bucket,
-    table::{self, Paged, Place, presence},
+    table::{self, Paged, RowIndices, presence},
 };
 use api::{
     analytics::{ExportParams, ExportTable, PositionBucket, QueryCountRowsParams},
@@ -25,7 +25,7 @@ use search_engine::{Dimension, ENGINE_CEILING, Reading, Row, SearchType};
 use super::{
     Asked, Listed, check_has, check_has_queries,
     compared::Days,
-    csv::{self, BLOCK, CsvFile, Rows},
+    csv::{self, BLOCK, CsvBlock, CsvFile},
     daily::{by_day, read_week, weeks},
     page,
     per_window::PerWindow,
@@ -66,7 +66,7 @@ fn named(table: ExportTable) -> (Dimension, &'static str) {
 struct Table {
     current: Arc<Reading>,
     previous: Option<Arc<Reading>>,
-    places: Vec<Place>,
+    places: Vec<RowIndices>,
 }
 
 /// Exports a breakdown table.
@@ -105,7 +105,7 @@ pub async fn breakdown(
     };
     let columns: Vec<&str> = COLUMNS.iter().chain(previous.iter().flat_map(|_| &COMPARED)).copied().collect();
     let table = Arc::new(Table { current, previous, places });
-    let header = Rows::header(&columns);
+    let header = CsvBlock::header(&columns);
     let starts = stream::iter((0..table.places.len()).step_by(BLOCK));
     let blocks = starts.map(move |from| table.block(from));
     Ok(CsvFile { name, rows: Some(rows), days, blocks: sent(header, blocks).boxed() })
@@ -130,14 +130,14 @@ fn csv_days(asked: &Asked) -> Result<CsvDays, Error> {
 impl Table {
     /// Returns the block of rows that starts at `from`.
     fn block(&self, from: usize) -> Result<Bytes, Error> {
-        let mut rows = Rows::default();
+        let mut rows = CsvBlock::default();
         for place in self.places.iter().skip(from).take(BLOCK) {
             self.write(&mut rows, *place)?;
         }
         Ok(rows.finish())
     }
 
-    fn write(&self, rows: &mut Rows, place: Place) -> Result<(), Error> {
+    fn write(&self, rows: &mut CsvBlock, place: RowIndices) -> Result<(), Error> {
         let now = place.now.map(|now| &self.current.rows[now as usize]);
         let Some(previous) = &self.previous else {
             rows.text(now.map_or("", Row::key));
@@ -179,7 +179,7 @@ pub async fn query_count_rows(
     let plan = asked.settled.plan().await?;
     let days = csv_days(&asked)?;
     let name = file_name(access, "query-count", days.window, None, (&params.slice, params.window.data_state));
-    let header = Rows::header(&DAILY);
+    let header = CsvBlock::header(&DAILY);
     let mut requests = Requests::of(&asked.settled);
     requests.weeks(days.window, &plan);
     requests.check()?;
@@ -244,7 +244,7 @@ fn largest_first(a: &Row, b: &Row) -> std::cmp::Ordering {
 
 impl DayBlock {
     fn write(&self, reading: &Reading) -> Result<Bytes, Error> {
-        let mut rows = Rows::default();
+        let mut rows = CsvBlock::default();
         for place in &self.places {
             let row = &reading.rows[*place as usize];
             rows.cell(row.key());

@@ -4,7 +4,7 @@ use api::integrations::{
     BacklinkList, BacklinkRow, BacklinkScope, BacklinkSummary, Backlinks, BacklinksAnswer, BacklinksParams,
     ReferringDomain, ReferringDomainList,
 };
-use seo::{Domain, Found, Link, Page, Question, Rows, Summary, Target};
+use seo::{Domain, Findings, Link, Page, Question, RowPage, Summary, Target};
 
 use super::{Answers, Integrations};
 use crate::{
@@ -56,22 +56,22 @@ fn fill(data: &mut Backlinks, answers: &Answers, offset: u64) {
     let more = |known: Option<u64>, rows: usize| known.map(|known| offset + (rows as u64) < known && rows > 0);
     for given in &answers.given {
         match &given.reading.found {
-            Found::Summary(found) => data.summary = Some(summary(found)),
-            Found::Links(Rows { known, rows }) => {
+            Findings::Summary(found) => data.summary = Some(summary(found)),
+            Findings::Links(RowPage { known, rows }) => {
                 data.links = Some(BacklinkList {
                     rows_matched: *known,
                     has_more: more(*known, rows.len()),
                     rows: rows.iter().map(link).collect(),
                 });
             }
-            Found::Domains(Rows { known, rows }) => {
+            Findings::Domains(RowPage { known, rows }) => {
                 data.domains = Some(ReferringDomainList {
                     rows_matched: *known,
                     has_more: more(*known, rows.len()),
                     rows: rows.iter().map(domain).collect(),
                 });
             }
-            Found::Keywords(_) => {}
+            Findings::Keywords(_) => {}
         }
     }
 }

@@ -5,8 +5,8 @@ use api::{
     integrations::{Provider, ProviderConnection},
     privacy::AuditAction,
 };
-use entity::provider_connection::State;
-use seo::{Amount, Credentials, Exhausted, Refusal, SeoError, Standing};
+use entity::provider_connection::CredentialsState;
+use seo::{AccountRefusal, Amount, Credentials, Exhausted, SeoError, Standing};
 
 use super::{
     Integrations, explain,
@@ -31,7 +31,7 @@ pub struct Checked {
 /// The result of a test of stored credentials.
 pub struct Tested {
     row: entity::provider_connection::Model,
-    state: State,
+    state: CredentialsState,
     standing: Option<Standing>,
 }
 
@@ -58,7 +58,7 @@ impl Integrations {
             return Err(Error::TooMany(allowed, retry_after));
         }
         let standing = self.desk.provider(provider).account(&credentials).await;
-        if !matches!(standing, Err(SeoError::Refused(Refusal::Wrong))) {
+        if !matches!(standing, Err(SeoError::Refused(AccountRefusal::Wrong))) {
             self.failures.uncount(&key, rate);
         }
         let standing = standing.map_err(|error| explain(&error))?;
@@ -124,16 +124,16 @@ fn is_exhausted(standing: Standing) -> bool {
     standing.balance.is_some_and(|balance| balance <= Amount::ZERO)
 }
 
-fn state_of(outcome: &Result<Standing, SeoError>) -> State {
+fn state_of(outcome: &Result<Standing, SeoError>) -> CredentialsState {
     match outcome {
-        Ok(standing) if is_exhausted(*standing) => State::OutOfCredit,
-        Ok(_) => State::Ok,
-        Err(SeoError::Refused(Refusal::Wrong)) => State::Invalid,
-        Err(SeoError::Refused(Refusal::Unverified)) => State::Unverified,
-        Err(SeoError::Refused(Refusal::WithoutPlan)) => State::PlanLacksAccess,
-        Err(SeoError::Refused(Refusal::Blocked)) => State::Blocked,
-        Err(SeoError::OutOfCredit(_)) => State::OutOfCredit,
-        Err(SeoError::RateLimited { .. }) => State::RateLimited,
-        Err(SeoError::Unavailable(_) | SeoError::NotAccepted(_) | SeoError::Fault(_)) => State::Unreachable,
+        Ok(standing) if is_exhausted(*standing) => CredentialsState::OutOfCredit,
+        Ok(_) => CredentialsState::Ok,
+        Err(SeoError::Refused(AccountRefusal::Wrong)) => CredentialsState::Invalid,
+        Err(SeoError::Refused(AccountRefusal::Unverified)) => CredentialsState::Unverified,
+        Err(SeoError::Refused(AccountRefusal::WithoutPlan)) => CredentialsState::PlanLacksAccess,
+        Err(SeoError::Refused(AccountRefusal::Blocked)) => CredentialsState::Blocked,
+        Err(SeoError::OutOfCredit(_)) => CredentialsState::OutOfCredit,
+        Err(SeoError::RateLimited { .. }) => CredentialsState::RateLimited,
+        Err(SeoError::Unavailable(_) | SeoError::NotAccepted(_) | SeoError::Fault(_)) => CredentialsState::Unreachable,
     }
 }

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use common::{clock::Clock, secrets::Secrets};
-use entity::provider_connection::{self, State};
+use entity::provider_connection::{self, CredentialsState};
 use sea_orm::{DatabaseConnection, EntityTrait as _};
-use seo::{Amount, Holder, Ledger, Refusal, SeoError};
+use seo::{AccountRefusal, Amount, Holder, Ledger, SeoError};
 
 use super::store::{self, Seen};
 use crate::error::Error;
@@ -21,14 +21,14 @@ pub struct Books {
 
 /// The state that a failed question shows, or `None` if it shows nothing about the credentials. A plan may lack one kind of
 /// question only.
-fn shown(error: &SeoError) -> Option<State> {
+fn shown(error: &SeoError) -> Option<CredentialsState> {
     match error {
-        SeoError::Refused(Refusal::Wrong) => Some(State::Invalid),
-        SeoError::Refused(Refusal::Unverified) => Some(State::Unverified),
-        SeoError::Refused(Refusal::Blocked) => Some(State::Blocked),
-        SeoError::OutOfCredit(_) => Some(State::OutOfCredit),
-        SeoError::RateLimited { .. } => Some(State::RateLimited),
-        SeoError::Refused(Refusal::WithoutPlan)
+        SeoError::Refused(AccountRefusal::Wrong) => Some(CredentialsState::Invalid),
+        SeoError::Refused(AccountRefusal::Unverified) => Some(CredentialsState::Unverified),
+        SeoError::Refused(AccountRefusal::Blocked) => Some(CredentialsState::Blocked),
+        SeoError::OutOfCredit(_) => Some(CredentialsState::OutOfCredit),
+        SeoError::RateLimited { .. } => Some(CredentialsState::RateLimited),
+        SeoError::Refused(AccountRefusal::WithoutPlan)
         | SeoError::Unavailable(_)
         | SeoError::NotAccepted(_)
         | SeoError::Fault(_) => None,
@@ -39,7 +39,7 @@ fn shown(error: &SeoError) -> Option<State> {
 impl Ledger for Books {
     async fn note(&self, holder: &Holder, outcome: Result<Option<Amount>, &SeoError>) {
         let seen = match outcome {
-            Ok(cost) => Seen { state: State::Ok, standing: None, spent: cost.unwrap_or_default() },
+            Ok(cost) => Seen { state: CredentialsState::Ok, standing: None, spent: cost.unwrap_or_default() },
             Err(error) => match shown(error) {
                 Some(state) => Seen { state, standing: None, spent: Amount::ZERO },
                 None => return,

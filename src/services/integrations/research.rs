@@ -9,7 +9,7 @@ use api::integrations::{
 };
 use chrono::{Datelike as _, Months, NaiveDate};
 use search_engine::Reading;
-use seo::{Amount, Country, Found, Keyword, Place, Provider, Question};
+use seo::{Amount, Country, Findings, Keyword, Locale, Provider, Question};
 
 use super::{Answers, Integrations};
 use crate::{
@@ -41,7 +41,7 @@ impl Integrations {
             None => largest(&own_countries(&self.search, access).await?),
         };
         let language = provider.has_languages().then(|| params.language.0.clone());
-        let place = Place { country, language: language.clone() };
+        let place = Locale { country, language: language.clone() };
         let own = own_queries(&self.search, access, country.alpha3).await?;
         let limit = params.limit.0 as usize;
         let (asked, questions) = if let Some(seeds) = &params.keywords {
@@ -103,7 +103,7 @@ fn top_queries(provider: &dyn Provider, own: &Reading, limit: usize) -> Vec<Stri
 fn figures(
     provider: &dyn Provider,
     keywords: &[String],
-    place: &Place,
+    place: &Locale,
     trend: Option<(NaiveDate, NaiveDate)>,
 ) -> Vec<Question> {
     let question = |keywords: &[String]| Question::Figures { keywords: keywords.to_vec(), place: place.clone(), trend };
@@ -111,7 +111,7 @@ fn figures(
 }
 
 /// The questions about seeds. They share the rows evenly. The seeds are sorted, so that another order asks nothing new.
-fn ideas(provider: &dyn Provider, seeds: &[String], place: &Place, limit: usize) -> Vec<Question> {
+fn ideas(provider: &dyn Provider, seeds: &[String], place: &Locale, limit: usize) -> Vec<Question> {
     let mut seeds: Vec<String> = seeds.iter().map(|seed| normal(seed)).collect();
     seeds.sort_unstable();
     let question = |part: &[String]| Question::Ideas {
@@ -130,7 +130,7 @@ fn months(today: NaiveDate) -> (NaiveDate, NaiveDate) {
 
 fn keywords(answers: &Answers) -> impl Iterator<Item = &Keyword> {
     answers.given.iter().flat_map(|given| match &given.reading.found {
-        Found::Keywords(list) => list.rows.as_slice(),
+        Findings::Keywords(list) => list.rows.as_slice(),
         _ => &[],
     })
 }
@@ -149,7 +149,7 @@ impl Reachable {
     /// `None` if the provider does not say how many ideas it knows.
     fn of(answers: &Answers) -> Option<Self> {
         let lists = answers.given.iter().map(|given| match &given.reading.found {
-            Found::Keywords(list) => list.known.map(|known| (known, list.rows.len() as u64)),
+            Findings::Keywords(list) => list.known.map(|known| (known, list.rows.len() as u64)),
             _ => None,
         });
         lists.collect::<Option<Vec<_>>>().map(|lists| Self::among(&lists))

@@ -2,7 +2,7 @@
 
 use api::integrations::Provider;
 use common::secrets::Secrets;
-use entity::provider_connection::{self, Model, State};
+use entity::provider_connection::{self, CredentialsState, Model};
 use sea_orm::ColumnTrait as _;
 use sea_orm::{
     ActiveModelTrait as _,
@@ -11,7 +11,7 @@ use sea_orm::{
     sea_query::{Expr, ExprTrait as _},
 };
 use seo::{Amount, Credentials, Holder, Standing};
-use store::resealing::{self, Place};
+use store::resealing::{self, SealedColumn};
 use uuid::Uuid;
 
 use crate::{error::Error, services::change::MemberChange};
@@ -72,14 +72,14 @@ pub(super) async fn replace(
     let user = change.lock().await?;
     let before = one_of_user(change.tx(), user.id, provider).await?;
     let id = before.as_ref().map_or_else(|| change.new_id(), |row| row.id);
-    let was_ok = before.as_ref().filter(|row| row.state == State::Ok);
+    let was_ok = before.as_ref().filter(|row| row.state == CredentialsState::Ok);
     let row = Model {
         id,
         user_id: user.id,
         provider: stored(provider),
         account: credentials.account(),
         sealed: secrets.seal(&credentials.to_bytes(), &context(&id)),
-        state: State::Ok,
+        state: CredentialsState::Ok,
         state_at: was_ok.map_or(change.now, |row| row.state_at),
         checked_at: change.now,
         balance_millionths: balance.map(|balance| balance.0),
@@ -101,7 +101,7 @@ pub(super) async fn delete(change: &MemberChange, provider: Provider) -> Result<
 
 /// The result of a check or a question, as far as it concerns the credentials.
 pub(super) struct Seen {
-    pub state: State,
+    pub state: CredentialsState,
     /// The standing of the account, if it was asked for.
     pub standing: Option<Standing>,
     /// The charge.
@@ -135,7 +135,7 @@ pub(super) async fn note(
 /// Seals all credentials again that are not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use provider_connection::{Column, Entity};
-    let place = Place::<Entity> { name: "provider_connection", id: Column::Id, sealed: Column::Sealed };
+    let place = SealedColumn::<Entity> { name: "provider_connection", id: Column::Id, sealed: Column::Sealed };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

@@ -6,7 +6,7 @@ use ::store::database;
 use api::integrations::Provider;
 use chrono::DateTime;
 use common::{random::Random, secrets::Secrets};
-use seo::{Found, Ledger as _, Reading, Refusal, Summary};
+use seo::{AccountRefusal, Findings, Ledger as _, Reading, Summary};
 use test_data::noon;
 
 use super::*;
@@ -15,7 +15,7 @@ use crate::{config::Config, services::change::MemberChange, testing::World};
 #[test]
 fn a_request_costs_only_the_questions_that_were_asked() {
     let given = |cost: Option<i64>, is_fresh| {
-        let found = Found::Summary(Summary::default());
+        let found = Findings::Summary(Summary::default());
         let reading = Reading { found, cost: cost.map(Amount), read_at: DateTime::UNIX_EPOCH };
         Given { reading: Arc::new(reading), is_fresh }
     };
@@ -84,9 +84,9 @@ async fn charges_come_off_the_balance_of_the_credentials_that_were_used() {
     books.note(&holder, Ok(None)).await;
     assert_eq!(current(&world).await.balance_millionths, Some(400));
     books.note(&holder, Err(&SeoError::Unavailable("x".to_owned()))).await;
-    assert_eq!(current(&world).await.state, entity::provider_connection::State::Ok);
-    books.note(&holder, Err(&SeoError::Refused(Refusal::Wrong))).await;
-    assert_eq!(current(&world).await.state, entity::provider_connection::State::Invalid);
+    assert_eq!(current(&world).await.state, entity::provider_connection::CredentialsState::Ok);
+    books.note(&holder, Err(&SeoError::Refused(AccountRefusal::Wrong))).await;
+    assert_eq!(current(&world).await.state, entity::provider_connection::CredentialsState::Invalid);
 
     let second = stored(&world, &secrets, "second", 2_000).await;
     assert_eq!((second.id, second.created_at), (first.id, first.created_at), "the connection is the same");

@@ -1,9 +1,9 @@
 //! Connections as their owner sees them.
 
 use api::integrations::{CredentialState, CreditUnit, Provider, ProviderBalance, ProviderConnection};
-use entity::provider_connection::{Model, State};
+use entity::provider_connection::{CredentialsState, Model};
 use sea_orm::ConnectionTrait;
-use seo::{Amount, Refusal};
+use seo::{AccountRefusal, Amount};
 use uuid::Uuid;
 
 use super::store;
@@ -49,33 +49,33 @@ pub(super) fn balance(row: &Model) -> Option<ProviderBalance> {
     Some(ProviderBalance { amount: left.to_f64(), unit: unit(store::name(row)) })
 }
 
-fn state(state: State) -> CredentialState {
+fn state(state: CredentialsState) -> CredentialState {
     match state {
-        State::Ok => CredentialState::Ok,
-        State::Invalid => CredentialState::Invalid,
-        State::Unverified => CredentialState::Unverified,
-        State::PlanLacksAccess => CredentialState::PlanLacksAccess,
-        State::OutOfCredit => CredentialState::OutOfCredit,
-        State::Blocked => CredentialState::Blocked,
-        State::RateLimited => CredentialState::RateLimited,
-        State::Unreachable => CredentialState::Unreachable,
+        CredentialsState::Ok => CredentialState::Ok,
+        CredentialsState::Invalid => CredentialState::Invalid,
+        CredentialsState::Unverified => CredentialState::Unverified,
+        CredentialsState::PlanLacksAccess => CredentialState::PlanLacksAccess,
+        CredentialsState::OutOfCredit => CredentialState::OutOfCredit,
+        CredentialsState::Blocked => CredentialState::Blocked,
+        CredentialsState::RateLimited => CredentialState::RateLimited,
+        CredentialsState::Unreachable => CredentialState::Unreachable,
     }
 }
 
-fn hint(state: State) -> Option<&'static str> {
+fn hint(state: CredentialsState) -> Option<&'static str> {
     Some(match state {
-        State::Ok => return None,
-        State::Invalid => Refusal::Wrong.way_out(),
-        State::Unverified => Refusal::Unverified.way_out(),
-        State::PlanLacksAccess => Refusal::WithoutPlan.way_out(),
-        State::Blocked => Refusal::Blocked.way_out(),
+        CredentialsState::Ok => return None,
+        CredentialsState::Invalid => AccountRefusal::Wrong.way_out(),
+        CredentialsState::Unverified => AccountRefusal::Unverified.way_out(),
+        CredentialsState::PlanLacksAccess => AccountRefusal::WithoutPlan.way_out(),
+        CredentialsState::Blocked => AccountRefusal::Blocked.way_out(),
         // The state does not keep which of the two it was.
-        State::OutOfCredit => {
+        CredentialsState::OutOfCredit => {
             "No credit is left, or a daily cost limit is reached. Top up the account or raise the limit on the provider's site, or try \
              again tomorrow."
         }
-        State::RateLimited => "The provider limits the rate of requests. Try again in a minute.",
-        State::Unreachable => "The provider did not answer. Try again later.",
+        CredentialsState::RateLimited => "The provider limits the rate of requests. Try again in a minute.",
+        CredentialsState::Unreachable => "The provider did not answer. Try again later.",
     })
 }
 
@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn an_account_without_credit_is_told_of_the_balance_and_of_the_daily_limit() {
-        let hint = hint(State::OutOfCredit).unwrap();
+        let hint = hint(CredentialsState::OutOfCredit).unwrap();
         assert!(hint.contains("Top up") && hint.contains("daily cost limit"), "{hint}");
-        assert_eq!(super::hint(State::Ok), None);
+        assert_eq!(super::hint(CredentialsState::Ok), None);
     }
 }

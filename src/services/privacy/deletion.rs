@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::{
     Privacy, pending,
-    tables::{Mention, Person, Rows, TABLES},
+    tables::{Mention, Ownership, Person, TABLES},
 };
 use crate::{
     error::{Disconnection, Error},
@@ -45,7 +45,7 @@ impl Privacy {
         let providers = provider_connection::Entity::of_user(user.id).all(&tx).await?;
         let providers = providers.into_iter().map(|connection| connection.id).collect();
         for table in TABLES {
-            if let Rows::Deleted { of, .. } = table.rows {
+            if let Ownership::Deleted { of, .. } = table.rows {
                 let sql = format!("DELETE FROM {} WHERE {of}", table.name);
                 // The mentions of a table that comes later are taken out first: the person's row is the last of all.
                 if table.name == "users" {

@@ -9,7 +9,7 @@ use sea_orm::{
 };
 use search_engine::{Oauth, SearchEngineError};
 use secrecy::SecretString;
-use store::resealing::{self, Place};
+use store::resealing::{self, SealedColumn};
 use uuid::Uuid;
 
 use crate::error::Error;
@@ -81,7 +81,7 @@ pub async fn sweep(db: &DatabaseConnection, now: DateTime<Utc>) -> Result<u64, D
 
 /// Seals every grant again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed };
+    let place = SealedColumn::<Entity> { name: TABLE, id: Column::Id, sealed: Column::Sealed };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

@@ -13,14 +13,14 @@ pub struct Table {
     /// Its name.
     pub name: &'static str,
     /// The rows that belong to a person, or the reason why there are none.
-    pub rows: Rows,
+    pub rows: Ownership,
     /// Rows of others that name the person.
     pub mentions: &'static [Mention],
 }
 
 /// The rows of a table that belong to a person.
 #[derive(Debug, Clone, Copy)]
-pub enum Rows {
+pub enum Ownership {
     /// The rows for which the condition holds are deleted with the person.
     Deleted {
         /// The condition, in SQL with the names of [`Person`].
@@ -45,12 +45,12 @@ pub struct Mention {
 
 /// Rows that belong to the person and are deleted.
 const fn deleted(name: &'static str, of: &'static str, shown: &'static [&'static str]) -> Table {
-    Table { name, rows: Rows::Deleted { of, shown }, mentions: &[] }
+    Table { name, rows: Ownership::Deleted { of, shown }, mentions: &[] }
 }
 
 /// A table without rows of people.
 const fn nobodys(name: &'static str, reason: &'static str) -> Table {
-    Table { name, rows: Rows::Nobodys(reason), mentions: &[] }
+    Table { name, rows: Ownership::Nobodys(reason), mentions: &[] }
 }
 
 impl Table {
@@ -259,7 +259,7 @@ mod tests {
         let db = database().await;
         let person = Person::new(&person("ann"), noon());
         for table in TABLES {
-            if let Rows::Deleted { of, .. } = table.rows {
+            if let Ownership::Deleted { of, .. } = table.rows {
                 let sql = format!("DELETE FROM {} WHERE {of}", table.name);
                 db.execute_raw(person.fill(db.get_database_backend(), &sql)).await.unwrap();
             }
@@ -276,8 +276,8 @@ mod tests {
         let sections = &document["components"]["schemas"]["PersonalData"]["properties"];
         for table in TABLES {
             let shown = match table.rows {
-                Rows::Deleted { shown, .. } => shown,
-                Rows::Nobodys(reason) => {
+                Ownership::Deleted { shown, .. } => shown,
+                Ownership::Nobodys(reason) => {
                     assert!(!reason.is_empty());
                     &[]
                 }

@@ -16,7 +16,7 @@ use futures_util::future::{OptionFuture, try_join};
 use search_engine::{DataState, LastFinal, Part, Plan, SearchType};
 use uuid::Uuid;
 
-use super::{Listed, display_name, reference, visible};
+use super::{ListedProperty, display_name, reference, visible};
 use crate::{
     config::Config,
     error::Error,
@@ -65,7 +65,11 @@ pub async fn one(
 }
 
 /// Reads the headlines of properties. The metadata has the freshness of the one whose data ends first.
-async fn entries(search: &SearchData, listed: Vec<Listed>, days: u32) -> (Vec<TrackedProperty>, Option<PropertyMeta>) {
+async fn entries(
+    search: &SearchData,
+    listed: Vec<ListedProperty>,
+    days: u32,
+) -> (Vec<TrackedProperty>, Option<PropertyMeta>) {
     let tasks = listed.iter().map(|listed| {
         let (search, listed) = (search.clone(), listed.clone());
         async move { headline(&search, &listed, days).await }
@@ -101,7 +105,7 @@ fn windows(headline: &Headline) -> impl Iterator<Item = Window> {
     [headline.window].into_iter().chain(before)
 }
 
-fn entry(listed: Listed, found: Result<Headline, Error>) -> TrackedProperty {
+fn entry(listed: ListedProperty, found: Result<Headline, Error>) -> TrackedProperty {
     let (access, hint, headline) = match found {
         Ok(headline) => (PropertyAccessState::Ok, None, Some(headline)),
         Err(error) => (state(&error), error.hint().map(std::borrow::Cow::into_owned), None),
@@ -135,7 +139,7 @@ fn state(error: &Error) -> PropertyAccessState {
     }
 }
 
-async fn headline(search: &SearchData, listed: &Listed, days: u32) -> Result<(Headline, LastFinal), Error> {
+async fn headline(search: &SearchData, listed: &ListedProperty, days: u32) -> Result<(Headline, LastFinal), Error> {
     let by = listed.responsible.clone();
     if let Some(lack) = listed.lack {
         return Err(Error::SubscriptionRequired { by, lack });

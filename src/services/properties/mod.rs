@@ -36,7 +36,7 @@ pub use super::access::display_name;
 
 /// A tracked property in a person's list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct ListedProperty {
     /// The property.
     pub property: property::Model,
     /// The person's role on it.
@@ -61,7 +61,7 @@ pub async fn visible(
     config: &Config,
     member: &Member,
     now: DateTime<Utc>,
-) -> Result<Vec<Listed>, Error> {
+) -> Result<Vec<ListedProperty>, Error> {
     let user = &member.user;
     let email_key = verified_email_key(user, now).unwrap_or_default();
     let ask = Statement::from_sql_and_values(db.get_database_backend(), &*VISIBLE, [user.id.into(), email_key.into()]);
@@ -75,7 +75,7 @@ pub async fn visible(
             let property = found.property;
             let role = if property.user_id == user.id { Role::Owner } else { found.role? };
             let plan = plans.entry(property.user_id).or_insert_with(|| Entitlement::of(config, &found.owner, now));
-            Some(Listed {
+            Some(ListedProperty {
                 role,
                 favorite: found.favorite,
                 hidden: found.hidden,
@@ -91,7 +91,7 @@ pub async fn visible(
     Ok(listed)
 }
 
-fn order(listed: &Listed) -> (bool, &str, &str, Uuid) {
+fn order(listed: &ListedProperty) -> (bool, &str, &str, Uuid) {
     (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
 }
 

@@ -7,7 +7,7 @@ use entity::tag;
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
 
-use super::{Listed, display_name, visible};
+use super::{ListedProperty, display_name, visible};
 use crate::{
     config::Config,
     error::Error,
@@ -69,13 +69,13 @@ pub async fn names(
 pub async fn matching(
     db: &impl ConnectionTrait,
     member: &Member,
-    listed: Vec<Listed>,
+    listed: Vec<ListedProperty>,
     text: &str,
-) -> Result<Vec<Listed>, Error> {
+) -> Result<Vec<ListedProperty>, Error> {
     let (name, key) = (plain(text.trim()), entity::key(text));
     let tags = tag::Entity::of_user(member.user.id).all(db).await?;
     let tags: HashSet<Uuid> = tags.into_iter().filter(|tag| tag.name_key.contains(&key)).map(|tag| tag.id).collect();
-    let is_found = |listed: &Listed| {
+    let is_found = |listed: &ListedProperty| {
         plain(&listed.property.site_url).contains(&name) || listed.tag_ids.iter().any(|tag| tags.contains(tag))
     };
     Ok(listed.into_iter().filter(is_found).collect())

@@ -38,7 +38,7 @@ pub struct Site {
 
 /// The result of a sync.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SyncCounts {
     /// The number of new properties.
     pub added: u64,
     /// The number of properties whose permission or account changed, or that came back.
@@ -82,7 +82,7 @@ pub async fn of_account(
     search: &SearchData,
     random: &Random,
     account: &search_account::Model,
-) -> Result<Outcome, Error> {
+) -> Result<SyncCounts, Error> {
     let credentials = search.credentials(account, &Responsible::Caller)?;
     let sites = match search.reader.engine().sites(&credentials).await {
         Ok(sites) => sites,
@@ -106,7 +106,7 @@ pub async fn sync(
     now: DateTime<Utc>,
     account: &search_account::Model,
     sites: &[Site],
-) -> Result<Outcome, Error> {
+) -> Result<SyncCounts, Error> {
     let transaction = database::begin(db).await?;
     let outcome = sync_within(&transaction, random, now, account, sites).await?;
     transaction.commit().await?;
@@ -120,7 +120,7 @@ pub(crate) async fn sync_within(
     now: DateTime<Utc>,
     account: &search_account::Model,
     sites: &[Site],
-) -> Result<Outcome, Error> {
+) -> Result<SyncCounts, Error> {
     lock(tx, account, now).await?;
     let before = property::Entity::of_owner(account.user_id).all(tx).await?;
     let mut known: HashMap<&str, Uuid> = before.iter().map(|own| (own.site_url.as_str(), own.id)).collect();
@@ -157,11 +157,11 @@ async fn outcome(
     tx: &DatabaseTransaction,
     account: &search_account::Model,
     before: &[property::Model],
-) -> Result<Outcome, Error> {
+) -> Result<SyncCounts, Error> {
     let before: HashMap<Uuid, &property::Model> = before.iter().map(|own| (own.id, own)).collect();
     let listings = property_account::Entity::of_account(account.id).all(tx).await?;
     let of_account: HashSet<Uuid> = listings.into_iter().map(|listing| listing.property_id).collect();
-    let (mut outcome, after) = (Outcome::default(), property::Entity::of_owner(account.user_id).all(tx).await?);
+    let (mut outcome, after) = (SyncCounts::default(), property::Entity::of_owner(account.user_id).all(tx).await?);
     for property in after {
         match before.get(&property.id) {
             None => outcome.added += 1,

@@ -16,7 +16,7 @@ use sea_orm::{
 };
 use sha2::{Digest as _, Sha256};
 use store::{
-    resealing::{self, Place},
+    resealing::{self, SealedColumn},
     unit_of_work::UnitOfWork,
 };
 use uuid::Uuid;
@@ -96,7 +96,7 @@ pub enum Known {
 
 /// The result of storing a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StoreOutcome {
     /// The response is stored and will be replayed.
     Stored,
     /// The response is not stored, because the key already has one.
@@ -135,7 +135,7 @@ pub enum Start {
 /// transaction begins.
 ///
 /// On `PostgreSQL` one statement locks and looks up. It does not see a response that another process commits between the
-/// statement's snapshot and its lock. In that case [`store()`] returns [`Outcome::KeyTaken`].
+/// statement's snapshot and its lock. In that case [`store()`] returns [`StoreOutcome::KeyTaken`].
 pub async fn start(
     unit: &UnitOfWork,
     db: &impl ConnectionTrait,
@@ -185,11 +185,16 @@ pub async fn start(
 
 /// Stores a response for replay, if the key has none and the person's responses stay within `max_bytes`. The body is sealed,
 /// because a share link's response contains its token.
-pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_bytes: u64) -> Result<Outcome, Error> {
+pub async fn store(
+    unit: &UnitOfWork,
+    secrets: &Secrets,
+    replay: Replay,
+    max_bytes: u64,
+) -> Result<StoreOutcome, Error> {
     let tx: &DatabaseTransaction = unit.transaction().await?;
     let Replay { id, now, scope, request_hash, answer } = replay;
     if answer.body.len() > LARGEST_BODY {
-        return Ok(Outcome::NoRoom);
+        return Ok(StoreOutcome::NoRoom);
     }
     let body = secrets.seal(&answer.body, &context(&id));
     let size = i32::try_from(body.len()).map_err(Error::internal)?;
@@ -223,10 +228,10 @@ pub async fn store(unit: &UnitOfWork, secrets: &Secrets, replay: Replay, max_byt
     insert.into_table(replay::Entity).columns(columns).select_from(values).map_err(Error::internal)?;
     insert.on_conflict(over_expired);
     if tx.execute(&insert).await?.rows_affected() > 0 {
-        return Ok(Outcome::Stored);
+        return Ok(StoreOutcome::Stored);
     }
     let taken = to_key.filter(Column::ExpiresAt.gt(now)).count(tx).await? > 0;
-    Ok(if taken { Outcome::KeyTaken } else { Outcome::NoRoom })
+    Ok(if taken { StoreOutcome::KeyTaken } else { StoreOutcome::NoRoom })
 }
 
 /// Selects one row if a person has fewer responses than [`MAX_ROWS`] and they take at most `bytes`, otherwise none.
@@ -245,7 +250,7 @@ fn room_of(user_id: Uuid, now: DateTime<Utc>, bytes: i64) -> SelectStatement {
 
 /// Seals every response again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body };
+    let place = SealedColumn::<replay::Entity> { name: TABLE, id: Column::Id, sealed: Column::Body };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 
@@ -290,7 +295,7 @@ mod tests {
             unit.commit().await.unwrap();
             stored.unwrap()
         };
-        for (status, outcome) in [(201, Outcome::Stored), (202, Outcome::KeyTaken)] {
+        for (status, outcome) in [(201, StoreOutcome::Stored), (202, StoreOutcome::KeyTaken)] {
             assert_eq!(store_at(noon(), status).await, outcome);
         }
         let at = async |now| {
@@ -303,7 +308,7 @@ mod tests {
 
         let later = noon() + LIFETIME;
         assert_eq!(at(later).await, Start::Free, "it has expired");
-        assert_eq!(store_at(later, 204).await, Outcome::Stored);
+        assert_eq!(store_at(later, 204).await, StoreOutcome::Stored);
         assert_eq!(at(later).await, Start::Known(Known::Answered(answer(204))));
     }
 }

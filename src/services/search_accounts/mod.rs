@@ -12,7 +12,7 @@ use sea_orm::{
 };
 use store::{
     database,
-    resealing::{self, Place},
+    resealing::{self, SealedColumn},
 };
 use uuid::Uuid;
 
@@ -202,7 +202,7 @@ fn still(account: &search_account::Model) -> sea_orm::Condition {
 /// Seals every refresh token again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
     use search_account::{Column, Entity};
-    let place = Place::<Entity> { name: "search_account", id: Column::Id, sealed: Column::RefreshToken };
+    let place = SealedColumn::<Entity> { name: "search_account", id: Column::Id, sealed: Column::RefreshToken };
     Ok(resealing::reseal(tx, secrets, place, context).await?)
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, process::Stdio, time::Duration};
 use common::random::Random;
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, Statement};
 use serde_json::json;
-use sightline::services::privacy::tables::{Person, Rows, TABLES};
+use sightline::services::privacy::tables::{Ownership, Person, TABLES};
 use tempfile::TempDir;
 use test_data::postgres::Fresh;
 
@@ -56,7 +56,7 @@ async fn rows(db: &DatabaseConnection, person: &Person) -> BTreeMap<&'static str
     let mut found = BTreeMap::new();
     for table in TABLES {
         // A background task may add a use at any moment.
-        let Rows::Deleted { of, .. } = table.rows else { continue };
+        let Ownership::Deleted { of, .. } = table.rows else { continue };
         if table.name == "client_use" {
             continue;
         }

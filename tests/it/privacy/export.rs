@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 use serde_json::Value;
-use sightline::services::privacy::tables::{Person, Rows, TABLES, Table};
+use sightline::services::privacy::tables::{Ownership, Person, TABLES, Table};
 use uuid::Uuid;
 
 use super::{Named, deletion::busy};
@@ -137,7 +137,7 @@ async fn the_export_of_every_demo_person_holds_every_row_of_theirs() {
         let user = Named::find(db, &format!("demo-{name}")).await.user;
         let person = Person::new(&user, start_of_test());
         for table in TABLES {
-            let Rows::Deleted { of, shown: sections } = table.rows else { continue };
+            let Ownership::Deleted { of, shown: sections } = table.rows else { continue };
             if sections.is_empty() {
                 continue;
             }

@@ -38,7 +38,7 @@ pub struct Pair {
 
 /// The rows of a partition, and what they are rows of.
 #[derive(Debug, Clone, Copy)]
-pub struct Rows<'r> {
+pub struct PartitionRows<'r> {
     /// The rows of the window.
     pub current: Listing<'r>,
     /// The rows of the comparison window.
@@ -107,7 +107,7 @@ pub fn brand(whole: &Pair, branded: &Pair, non_branded: &Pair) -> ExplainedBrand
 
 /// The change by the rows of a table. At most `limit` gains and `limit` losses are listed.
 #[must_use]
-pub fn table(rows: &Rows<'_>, limit: usize) -> ExplainedTable {
+pub fn table(rows: &PartitionRows<'_>, limit: usize) -> ExplainedTable {
     let (known, unknown): (Vec<Row<'_>>, Vec<Row<'_>>) =
         joined(rows).into_iter().partition(|row| row.presence != Presence::Unknown);
     let sum = known.iter().map(Row::pair).fold(Pair::zero(), Pair::plus);
@@ -178,7 +178,7 @@ impl Row<'_> {
 }
 
 /// The outer join of both windows' rows.
-fn joined<'r>(rows: &Rows<'r>) -> Vec<Row<'r>> {
+fn joined<'r>(rows: &PartitionRows<'r>) -> Vec<Row<'r>> {
     let sides = Sides { current: rows.current, previous: Some(rows.previous) };
     let row =
         |row: table::Row<'r>| Some(Row { key: row.key, presence: row.presence?, now: row.now, before: row.before });

@@ -72,7 +72,7 @@ proptest! {
         let (before, now) = (rows_of(&before), rows_of(&now));
         let whole = Pair { now: sum(&now) + metrics(hidden.1), before: sum(&before) + metrics(hidden.0) };
         let curve = Curve::published();
-        let rows = Rows {
+        let rows = PartitionRows {
             current: Listing { rows: &now, capped: cut.1 },
             previous: Listing { rows: &before, capped: cut.0 },
             whole,
@@ -156,7 +156,7 @@ fn traffic_without_positions_has_no_position_effect() {
 fn a_row_beyond_a_cut_list_is_part_of_the_remainder() {
     let (now, before) = ([("a", metrics((5, 5, 1))), ("b", metrics((3, 5, 1)))], [("a", metrics((2, 5, 1)))]);
     let whole = Pair { now: metrics((10, 10, 1)), before: metrics((4, 8, 1)) };
-    let rows = |capped| Rows {
+    let rows = |capped| PartitionRows {
         current: Listing { rows: &now, capped: false },
         previous: Listing { rows: &before, capped },
         whole,

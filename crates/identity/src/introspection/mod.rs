@@ -12,7 +12,7 @@ use cached::{Cached as _, stores::LruCache};
 use chrono::{DateTime, TimeDelta, Utc};
 use common::{
     clock::Clock,
-    single_flight::{Outcome, SingleFlight},
+    single_flight::{SharedResult, SingleFlight},
 };
 
 use self::{
@@ -62,7 +62,7 @@ enum Step {
     /// This is known.
     Done(Result<Verdict, IssuerUnavailable>),
     /// The answer is under way. The verdict counts if there is none.
-    Wait(Outcome<Verdict, IssuerUnavailable>, Option<Verdict>),
+    Wait(SharedResult<Verdict, IssuerUnavailable>, Option<Verdict>),
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {

@@ -24,10 +24,10 @@ static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// A refusal: a sentence with the way out.
-pub type Refusal = &'static str;
+pub type WeakPassword = &'static str;
 
 /// Judges a new password of the account with this address.
-pub fn judge(password: &str, email: &str) -> Result<(), Refusal> {
+pub fn judge(password: &str, email: &str) -> Result<(), WeakPassword> {
     if password.chars().count() < MIN_CHARS {
         return Err("Choose a password of at least 12 characters. Several words in a row are fine.");
     }

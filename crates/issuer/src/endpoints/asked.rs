@@ -11,14 +11,14 @@ use crate::{
 const SHORT_AGE: u32 = 300;
 
 /// A valid authorization request.
-pub(super) struct Asked {
+pub(super) struct ValidRequest {
     pub address: ReturnAddress,
     pub request: AuthorizationRequest,
     /// The query, as it was sent.
     pub query: String,
 }
 
-impl Asked {
+impl ValidRequest {
     /// The address of the page, and of its forms.
     pub fn action(&self) -> String {
         format!("/oauth/authorize?{}", self.query)

@@ -5,7 +5,7 @@ use common::addresses::ClientAddress;
 use poem::{Body, Request, Response, handler, http::HeaderMap, web::Data};
 
 use super::{
-    asked::Asked,
+    asked::ValidRequest,
     consent,
     page::{self, redirect},
     sign_in,
@@ -15,7 +15,7 @@ use crate::{
     grants::Basis,
     parameters::{Parameters, TOO_MANY},
     people::Person,
-    request::{self, Refusal},
+    request::{self, RequestError},
     response::OAuthError,
     sessions::SignedIn,
 };
@@ -60,7 +60,7 @@ impl IdentityProvider {
     ///
     /// # Errors
     /// The answer to a request that cannot be granted.
-    async fn asked(&self, request: &Request) -> poem::Result<Asked> {
+    async fn asked(&self, request: &Request) -> poem::Result<ValidRequest> {
         self.asked_in(request.uri().query().unwrap_or_default(), request).await
     }
 
@@ -68,13 +68,13 @@ impl IdentityProvider {
     ///
     /// # Errors
     /// The answer to a request that cannot be granted.
-    pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> poem::Result<Asked> {
+    pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> poem::Result<ValidRequest> {
         let told = |reason| poem::Error::from_response(page::error(reason));
         let parameters = Parameters::parse(query.as_bytes()).map_err(|_| told(TOO_MANY))?;
         let address = self.return_address(&parameters, sent.data::<ClientAddress>()).await.map_err(OAuthError::from)?;
         let address = address.map_err(told)?;
         match request::judge(&parameters, &address.client, &self.settings) {
-            Ok(judged) => Ok(Asked { address, request: judged, query: query.to_owned() }),
+            Ok(judged) => Ok(ValidRequest { address, request: judged, query: query.to_owned() }),
             Err(refusal) => {
                 let silent = parameters.get("prompt") == Some("none");
                 Err(poem::Error::from_response(self.refuse(&address, sent.headers(), silent, &refusal).await?))
@@ -83,17 +83,17 @@ impl IdentityProvider {
     }
 
     /// Tells the client that the person did not agree.
-    async fn decline(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
-        let refusal = Refusal("access_denied", "The person did not agree.");
+    async fn decline(&self, asked: &ValidRequest, request: &Request) -> Result<Response, OAuthError> {
+        let refusal = RequestError("access_denied", "The person did not agree.");
         self.refuse(&asked.address, request.headers(), asked.has_prompt("none"), &refusal).await
     }
 
     /// Shows the next page, or answers the client if there is nothing left to ask.
-    async fn go_on(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
+    async fn go_on(&self, asked: &ValidRequest, request: &Request) -> Result<Response, OAuthError> {
         let silent = asked.has_prompt("none");
         let Some(signed_in) = self.accepted(asked, request).await? else {
             if silent {
-                let refusal = Refusal("login_required", "Nobody is signed in here.");
+                let refusal = RequestError("login_required", "Nobody is signed in here.");
                 return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
             }
             return sign_in::page(self, asked, request, None).await;
@@ -110,20 +110,20 @@ impl IdentityProvider {
             return self.authorize(asked, request.headers(), &signed_in.person, Some(&signed_in), basis).await;
         }
         if silent {
-            let refusal = Refusal("consent_required", "The person has not allowed this yet.");
+            let refusal = RequestError("consent_required", "The person has not allowed this yet.");
             return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
         }
         consent::page(self, asked, request, &signed_in).await
     }
 
     /// Returns who is signed in, if the request does not ask for a sign-in.
-    async fn accepted(&self, asked: &Asked, request: &Request) -> Result<Option<SignedIn>, OAuthError> {
+    async fn accepted(&self, asked: &ValidRequest, request: &Request) -> Result<Option<SignedIn>, OAuthError> {
         let signed_in = self.signed_in(request.headers()).await?;
         Ok(signed_in.filter(|signed_in| asked.accepts(signed_in, self.clock.now())))
     }
 
     /// Signs a demo person in.
-    async fn choose(&self, asked: &Asked, request: &Request, name: &str) -> Result<Response, OAuthError> {
+    async fn choose(&self, asked: &ValidRequest, request: &Request, name: &str) -> Result<Response, OAuthError> {
         match demo::by_name(name).filter(|_| self.settings.demo_people) {
             Some(person) => sign_in::choose(self, asked, request, person).await,
             None => self.decline(asked, request).await,
@@ -132,7 +132,7 @@ impl IdentityProvider {
 
     /// Remembers the consent and answers the client. The consent counts for the session that the page named: another one may have
     /// begun in another tab.
-    async fn allow(&self, asked: &Asked, request: &Request, form: &Parameters) -> Result<Response, OAuthError> {
+    async fn allow(&self, asked: &ValidRequest, request: &Request, form: &Parameters) -> Result<Response, OAuthError> {
         let signed_in = self.accepted(asked, request).await?;
         let named = |signed_in: &SignedIn| form.get("session") == Some(signed_in.session.id.to_string().as_str());
         let Some(signed_in) = signed_in.filter(named) else { return Ok(redirect(&asked.action())) };
@@ -145,14 +145,14 @@ impl IdentityProvider {
     /// Records the grant and sends the browser back with a code. A browser may ask again and again without a page, so a person has a limit.
     async fn authorize(
         &self,
-        asked: &Asked,
+        asked: &ValidRequest,
         headers: &HeaderMap,
         person: &Person,
         signed_in: Option<&SignedIn>,
         basis: Basis,
     ) -> Result<Response, OAuthError> {
         if !self.counts_authorization(&person.subject) {
-            let refusal = Refusal("temporarily_unavailable", "Too many sign-ins in an hour; try again later.");
+            let refusal = RequestError("temporarily_unavailable", "Too many sign-ins in an hour; try again later.");
             return self.refuse(&asked.address, headers, asked.has_prompt("none"), &refusal).await;
         }
         let session = signed_in.map(|signed_in| &signed_in.session);
@@ -164,7 +164,7 @@ impl IdentityProvider {
     }
 }
 
-fn person_without_page(provider: &IdentityProvider, asked: &Asked, headers: &HeaderMap) -> Option<Person> {
+fn person_without_page(provider: &IdentityProvider, asked: &ValidRequest, headers: &HeaderMap) -> Option<Person> {
     let person = demo::by_name(asked.request.login_hint.as_deref()?)?;
     let may = demo::may_skip_page(&provider.settings, &asked.address.redirect_uri, headers);
     (!asked.has_prompt("login") && may).then(|| person.into())

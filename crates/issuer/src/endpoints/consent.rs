@@ -10,13 +10,13 @@ use pages::page::{
 use poem::{Request, Response};
 use url::Url;
 
-use super::asked::Asked;
+use super::asked::ValidRequest;
 use crate::{IdentityProvider, request::ReturnAddress, response::OAuthError, sessions::SignedIn};
 
 /// Shows the page.
 pub(super) async fn page(
     provider: &IdentityProvider,
-    asked: &Asked,
+    asked: &ValidRequest,
     request: &Request,
     signed_in: &SignedIn,
 ) -> Result<Response, OAuthError> {

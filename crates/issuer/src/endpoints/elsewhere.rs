@@ -9,14 +9,14 @@ use poem::{Request, Response, handler, http::StatusCode, web::Data};
 use telemetry::quoted;
 
 use super::{
-    asked::Asked,
+    asked::ValidRequest,
     page::{self, redirect},
     trouble::{Trouble, heading, reason},
 };
 use crate::{
     IdentityProvider, clients, demo,
     parameters::Parameters,
-    request::Refusal,
+    request::RequestError,
     response::OAuthError,
     sessions,
     upstream::{Upstream, arrival::Arrival, attempt::Attempt},
@@ -46,13 +46,14 @@ pub(super) async fn come_back(Data(provider): Data<&IdentityProvider>, request: 
 
 impl IdentityProvider {
     /// Sends the browser to the provider.
-    pub(super) async fn leave(&self, asked: &Asked, request: &Request) -> Result<Response, OAuthError> {
+    pub(super) async fn leave(&self, asked: &ValidRequest, request: &Request) -> Result<Response, OAuthError> {
         let Some(upstream) = &self.upstream else {
             return Ok(page::error("There is no other provider to sign in at."));
         };
         let attempt = self.new_attempt(&asked.query);
         let Some(sealed) = self.sealed_attempt(&attempt) else {
-            let (refusal, silent) = (Refusal("invalid_request", "The request is too long."), asked.has_prompt("none"));
+            let (refusal, silent) =
+                (RequestError("invalid_request", "The request is too long."), asked.has_prompt("none"));
             return self.refuse(&asked.address, request.headers(), silent, &refusal).await;
         };
         match upstream.party.authorize_url(&attempt.secrets(), wishes(asked)).await {
@@ -98,7 +99,7 @@ impl IdentityProvider {
         &self,
         upstream: &Upstream,
         attempt: &Attempt,
-        asked: &Asked,
+        asked: &ValidRequest,
         parameters: &Parameters,
     ) -> Result<Arrival, Trouble> {
         if parameters.get("iss").is_some_and(|iss| iss != upstream.party.issuer().url()) {
@@ -121,7 +122,7 @@ impl IdentityProvider {
     }
 
     /// The page for somebody who could not sign in: the reason, the way out, and how to try again.
-    fn explain(&self, upstream: &Upstream, asked: &Asked, request: &Request, trouble: &Trouble) -> Response {
+    fn explain(&self, upstream: &Upstream, asked: &ValidRequest, request: &Request, trouble: &Trouble) -> Response {
         if let Trouble::Internal(_) = trouble {
             tracing::error!(error = %quoted(trouble), "sign-in by the other provider failed");
         } else {
@@ -155,12 +156,12 @@ impl IdentityProvider {
 }
 
 /// Returns whether the provider may have refused because it knows no `prompt=select_account`. Every provider knows `login`.
-fn cannot_offer_accounts(error: &str, asked: &Asked) -> bool {
+fn cannot_offer_accounts(error: &str, asked: &ValidRequest) -> bool {
     error != "access_denied" && asked.has_prompt("select_account") && !asked.has_prompt("login")
 }
 
 /// The request to the provider: the part of the client's request that concerns a sign-in.
-fn wishes(asked: &Asked) -> Wishes {
+fn wishes(asked: &ValidRequest) -> Wishes {
     let hint = asked.request.login_hint.as_deref().filter(|hint| demo::by_name(hint).is_none());
     let prompts = ["login", "select_account"].into_iter().filter(|prompt| asked.has_prompt(prompt));
     Wishes {

@@ -13,7 +13,7 @@ use poem::{
 use super::{consent::destination, page::redirect};
 use crate::{
     IdentityProvider,
-    request::{Refusal, ReturnAddress},
+    request::{RequestError, ReturnAddress},
     response::OAuthError,
 };
 
@@ -25,7 +25,7 @@ impl IdentityProvider {
         to: &ReturnAddress,
         headers: &HeaderMap,
         silent: bool,
-        refusal: &Refusal,
+        refusal: &RequestError,
     ) -> Result<Response, OAuthError> {
         if to.is_trusted() || (silent && self.has_agreed(headers, to).await?) {
             return Ok(redirect(&to.refusing(refusal)));
@@ -41,8 +41,8 @@ impl IdentityProvider {
 }
 
 /// The page from which a person goes back to an application.
-fn way_back(to: &ReturnAddress, refusal: &Refusal) -> Response {
-    let Refusal(code, description) = refusal;
+fn way_back(to: &ReturnAddress, refusal: &RequestError) -> Response {
+    let RequestError(code, description) = refusal;
     let declined = *code == "access_denied";
     let (title, status) = if declined {
         ("You have allowed nothing", StatusCode::OK)

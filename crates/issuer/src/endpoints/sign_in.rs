@@ -6,7 +6,7 @@ use pages::cookie;
 use poem::{Request, Response};
 
 use super::{
-    asked::Asked,
+    asked::ValidRequest,
     consent,
     page::{Problem, notice, redirect, titled},
 };
@@ -34,7 +34,7 @@ pub(super) struct Again<'a> {
 /// Shows the page.
 pub(super) async fn page(
     provider: &IdentityProvider,
-    asked: &Asked,
+    asked: &ValidRequest,
     request: &Request,
     again: Option<Again<'_>>,
 ) -> Result<Response, OAuthError> {
@@ -116,7 +116,7 @@ fn password_form(action: &str, token: &Markup, email: &str) -> Markup {
 /// Signs in with the password in the form.
 pub(super) async fn enter(
     provider: &IdentityProvider,
-    asked: &Asked,
+    asked: &ValidRequest,
     request: &Request,
     form: &Parameters,
 ) -> Result<Response, OAuthError> {
@@ -138,7 +138,7 @@ pub(super) async fn enter(
 /// Signs a demo person in.
 pub(super) async fn choose(
     provider: &IdentityProvider,
-    asked: &Asked,
+    asked: &ValidRequest,
     request: &Request,
     person: &demo::Person,
 ) -> Result<Response, OAuthError> {

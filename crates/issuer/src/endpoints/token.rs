@@ -7,7 +7,7 @@ use crate::{
     IdentityProvider,
     clients::host_of,
     parameters::Parameters,
-    request::{self, Refusal},
+    request::{self, RequestError},
     response::{OAuthError, refused},
 };
 
@@ -56,7 +56,7 @@ impl IdentityProvider {
         if granted.is_empty() {
             granted.clone_from(&self.settings.audiences);
         }
-        let asked = request::resources(form, &granted).map_err(|Refusal(code, why)| refused(code, why))?;
+        let asked = request::resources(form, &granted).map_err(|RequestError(code, why)| refused(code, why))?;
         Ok(if asked.is_empty() { granted } else { asked })
     }
 }

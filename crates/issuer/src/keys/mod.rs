@@ -19,7 +19,7 @@ use sea_orm::{DatabaseConnection, DatabaseTransaction, DbErr, EntityTrait as _};
 use serde::{Serialize, de::DeserializeOwned};
 use store::{
     Error,
-    resealing::{self, Place},
+    resealing::{self, SealedColumn},
 };
 use tokio::sync::Mutex;
 
@@ -168,7 +168,7 @@ fn signer(newest_first: &[Arc<Live>], now: DateTime<Utc>) -> Option<&Arc<Live>> 
 
 /// Seals every key again that is not under the current secrets key. Returns their number.
 pub async fn reseal(tx: &DatabaseTransaction, secrets: &Secrets) -> Result<u64, Error> {
-    let place = Place::<Entity> { name: "signing_key", id: Column::Id, sealed: Column::Sealed };
+    let place = SealedColumn::<Entity> { name: "signing_key", id: Column::Id, sealed: Column::Sealed };
     resealing::reseal(tx, secrets, place, |id: &String| context(id)).await
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    Amount, Exhausted, Field, Refusal, SeoError, json,
+    AccountRefusal, Amount, Exhausted, Field, SeoError, json,
     wire::{Failure, Reply},
 };
 
@@ -65,10 +65,10 @@ fn meaning(code: u64, message: &str) -> Meaning {
         // 40106: the results are partial.
         20_000 | 40_106 => Meaning::Done,
         40_102 => Meaning::Nothing,
-        40_100 => refused(Refusal::Wrong),
-        40_104 => refused(Refusal::Unverified),
-        40_201 => refused(Refusal::Blocked),
-        40_204 => refused(Refusal::WithoutPlan),
+        40_100 => refused(AccountRefusal::Wrong),
+        40_104 => refused(AccountRefusal::Unverified),
+        40_201 => refused(AccountRefusal::Blocked),
+        40_204 => refused(AccountRefusal::WithoutPlan),
         40_200 | 40_210 => Meaning::Failed(SeoError::OutOfCredit(Exhausted::Balance)),
         40_203 => Meaning::Failed(SeoError::OutOfCredit(Exhausted::DailyLimit)),
         40_202 | 40_209 => Meaning::Failed(SeoError::RateLimited { retry_after: RATE_PAUSE }),
@@ -99,7 +99,7 @@ fn of_status(reply: &Reply) -> Meaning {
 
 fn of_bad_status(reply: &Reply) -> SeoError {
     match reply.status {
-        401 => SeoError::Refused(Refusal::Wrong),
+        401 => SeoError::Refused(AccountRefusal::Wrong),
         402 => SeoError::OutOfCredit(Exhausted::Balance),
         429 => SeoError::RateLimited { retry_after: reply.retry_after(RATE_PAUSE) },
         status => SeoError::Unavailable(format!("HTTP {status} without a code")),
@@ -130,15 +130,15 @@ mod tests {
         let (balance, day) = (SeoError::OutOfCredit(Exhausted::Balance), SeoError::OutOfCredit(Exhausted::DailyLimit));
         let limited = SeoError::RateLimited { retry_after: 60 };
         let mut rows = vec![
-            (40_100, SeoError::Refused(Refusal::Wrong)),
-            (40_104, SeoError::Refused(Refusal::Unverified)),
+            (40_100, SeoError::Refused(AccountRefusal::Wrong)),
+            (40_104, SeoError::Refused(AccountRefusal::Unverified)),
             (40_200, balance.clone()),
             (40_210, balance),
-            (40_201, SeoError::Refused(Refusal::Blocked)),
+            (40_201, SeoError::Refused(AccountRefusal::Blocked)),
             (40_202, limited.clone()),
             (40_209, limited),
             (40_203, day),
-            (40_204, SeoError::Refused(Refusal::WithoutPlan)),
+            (40_204, SeoError::Refused(AccountRefusal::WithoutPlan)),
         ];
         rows.extend([40_101, 40_103, 50_000, 50_301, 50_303, 50_401].map(|code| (code, unavailable(code))));
         let faults = [20_100, 40_000, 40_006, 40_400, 40_401, 40_402, 40_501, 50_100, 12];
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_response_without_a_code_is_judged_by_its_status() {
         let cases = [
-            (401, SeoError::Refused(Refusal::Wrong)),
+            (401, SeoError::Refused(AccountRefusal::Wrong)),
             (402, SeoError::OutOfCredit(Exhausted::Balance)),
             (429, SeoError::RateLimited { retry_after: 60 }),
             (200, SeoError::Unavailable("HTTP 200 without a code".to_owned())),

@@ -5,10 +5,10 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::Task;
-use crate::{Amount, Found, Keyword, Place, Rows, json};
+use crate::{Amount, Findings, Keyword, Locale, RowPage, json};
 
 /// The task for the figures of keywords.
-pub(super) fn overview(keywords: &[String], place: &Place) -> Task {
+pub(super) fn overview(keywords: &[String], place: &Locale) -> Task {
     let fields = json!({
         "keywords": keywords,
         "location_code": place.country.location_code,
@@ -18,7 +18,7 @@ pub(super) fn overview(keywords: &[String], place: &Place) -> Task {
 }
 
 /// The task for keywords that contain a seed, most searches first.
-pub(super) fn suggestions(seeds: &[String], place: &Place, limit: usize) -> Task {
+pub(super) fn suggestions(seeds: &[String], place: &Locale, limit: usize) -> Task {
     let fields = json!({
         "keyword": seeds.first(),
         "location_code": place.country.location_code,
@@ -31,12 +31,12 @@ pub(super) fn suggestions(seeds: &[String], place: &Place, limit: usize) -> Task
 }
 
 /// The keywords of a result. The seed comes first, if there is one.
-pub(super) fn read(result: &Value) -> Found {
+pub(super) fn read(result: &Value) -> Findings {
     let seed = keyword(&result["seed_keyword_data"]);
     let items = json::items(&result["items"]).iter().filter_map(keyword);
     let more = u64::from(seed.is_some());
     let known = json::count(&result["total_count"]).map(|total| total + more);
-    Found::Keywords(Rows { known, rows: seed.into_iter().chain(items).collect() })
+    Findings::Keywords(RowPage { known, rows: seed.into_iter().chain(items).collect() })
 }
 
 fn keyword(item: &Value) -> Option<Keyword> {

@@ -4,7 +4,7 @@ use api::integrations::BacklinkStatus;
 use serde_json::{Value, json};
 
 use super::Task;
-use crate::{Domain, Found, Link, Page, Rows, Summary, Target, json};
+use crate::{Domain, Findings, Link, Page, RowPage, Summary, Target, json};
 
 /// The highest rank.
 const RANK: f64 = 1_000.0;
@@ -58,8 +58,8 @@ fn listed(page: &Page) -> Value {
 }
 
 /// The counts. Without any link there is no result.
-pub(super) fn read_summary(result: &Value) -> Found {
-    Found::Summary(Summary {
+pub(super) fn read_summary(result: &Value) -> Findings {
+    Findings::Summary(Summary {
         backlinks: json::count(&result["backlinks"]).unwrap_or_default(),
         domains: json::count(&result["referring_domains"]).unwrap_or_default(),
         rank: json::within(&result["rank"], 0.0, RANK),
@@ -67,9 +67,9 @@ pub(super) fn read_summary(result: &Value) -> Found {
 }
 
 /// The links of a page.
-pub(super) fn read_links(result: &Value) -> Found {
+pub(super) fn read_links(result: &Value) -> Findings {
     let rows = json::items(&result["items"]).iter().filter_map(link).collect();
-    Found::Links(Rows { known: json::count(&result["total_count"]), rows })
+    Findings::Links(RowPage { known: json::count(&result["total_count"]), rows })
 }
 
 fn link(item: &Value) -> Option<Link> {
@@ -87,9 +87,9 @@ fn link(item: &Value) -> Option<Link> {
 }
 
 /// The domains of a page.
-pub(super) fn read_domains(result: &Value) -> Found {
+pub(super) fn read_domains(result: &Value) -> Findings {
     let rows = json::items(&result["items"]).iter().filter_map(domain).collect();
-    Found::Domains(Rows { known: json::count(&result["total_count"]), rows })
+    Findings::Domains(RowPage { known: json::count(&result["total_count"]), rows })
 }
 
 fn domain(item: &Value) -> Option<Domain> {

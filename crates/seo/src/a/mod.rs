@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 use super::{
-    Amount, Country, Credentials, Paid, Provider, Question, Refusal, SeoError, Standing,
+    AccountRefusal, Amount, Country, Credentials, Paid, Provider, Question, SeoError, Standing,
     wire::{Price, Wire},
 };
 
@@ -26,7 +26,7 @@ struct Task {
 impl ProviderA {
     async fn call(&self, credentials: &Credentials, price: Price, task: &Task) -> Result<codes::Done, SeoError> {
         let Credentials::Login { login, password } = credentials else {
-            return Err(SeoError::Refused(Refusal::Wrong));
+            return Err(SeoError::Refused(AccountRefusal::Wrong));
         };
         let url = format!("{}/v3/{}", self.0.root, task.path);
         let request = || {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    Amount, Exhausted, Field, Refusal, SeoError,
+    AccountRefusal, Amount, Exhausted, Field, SeoError,
     wire::{Failure, Price, Reply},
 };
 
@@ -47,10 +47,10 @@ fn refusal(reply: &Reply) -> SeoError {
     let text = said.to_lowercase();
     match reply.status {
         400 | 422 => invalid(&text).unwrap_or_else(|| SeoError::Fault(format!("{} {said}", reply.status))),
-        401 => SeoError::Refused(Refusal::Wrong),
+        401 => SeoError::Refused(AccountRefusal::Wrong),
         402 => SeoError::OutOfCredit(Exhausted::Balance),
         403 | 429 if text.contains("units limit") => SeoError::OutOfCredit(Exhausted::Balance),
-        403 => SeoError::Refused(Refusal::WithoutPlan),
+        403 => SeoError::Refused(AccountRefusal::WithoutPlan),
         429 => SeoError::RateLimited { retry_after: reply.retry_after(RATE_PAUSE) },
         status @ (405 | 414) => SeoError::Fault(format!("{status} {said}")),
         status => SeoError::Unavailable(format!("HTTP {status} {said}")),
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn every_refusal_is_understood_in_both_spellings() {
         let limited = |retry_after| SeoError::RateLimited { retry_after };
-        let (wrong, plan) = (SeoError::Refused(Refusal::Wrong), SeoError::Refused(Refusal::WithoutPlan));
+        let (wrong, plan) = (SeoError::Refused(AccountRefusal::Wrong), SeoError::Refused(AccountRefusal::WithoutPlan));
         let broke = SeoError::OutOfCredit(Exhausted::Balance);
         let units = "API units limit reached. Expected usage: 50, API units left: 0.";
         let fault = |text: &str| SeoError::Fault(text.to_owned());

@@ -5,12 +5,12 @@ use chrono::NaiveDate;
 use serde_json::Value;
 
 use super::Query;
-use crate::{Amount, Found, Keyword, Place, Rows, json};
+use crate::{Amount, Findings, Keyword, Locale, RowPage, json};
 
 const COLUMNS: &str = "keyword,volume,difficulty,cpc,intents";
 
 /// The query for the figures of keywords, with their volumes from the first to the last month of `trend`.
-pub(super) fn overview(keywords: &[String], place: &Place, trend: Option<(NaiveDate, NaiveDate)>) -> Query {
+pub(super) fn overview(keywords: &[String], place: &Locale, trend: Option<(NaiveDate, NaiveDate)>) -> Query {
     let mut params = params(keywords, place, keywords.len());
     if let Some((first, last)) = trend {
         params[0].1.push_str(",volume_monthly_history");
@@ -21,14 +21,14 @@ pub(super) fn overview(keywords: &[String], place: &Place, trend: Option<(NaiveD
 }
 
 /// The query for keywords that contain the words of seeds, most searches first.
-pub(super) fn matching(seeds: &[String], place: &Place, limit: usize) -> Query {
+pub(super) fn matching(seeds: &[String], place: &Locale, limit: usize) -> Query {
     let mut params = params(seeds, place, limit);
     params.push(("match_mode", "terms".to_owned()));
     params.push(("order_by", "volume:desc".to_owned()));
     Query { path: "keywords-explorer/matching-terms", params }
 }
 
-fn params(keywords: &[String], place: &Place, limit: usize) -> Vec<(&'static str, String)> {
+fn params(keywords: &[String], place: &Locale, limit: usize) -> Vec<(&'static str, String)> {
     vec![
         ("select", COLUMNS.to_owned()),
         ("country", place.country.alpha2.to_owned()),
@@ -38,10 +38,10 @@ fn params(keywords: &[String], place: &Place, limit: usize) -> Vec<(&'static str
 }
 
 /// The keywords of an answer. A list shorter than its `limit` is whole.
-pub(super) fn read(body: &Value, limit: usize) -> Found {
+pub(super) fn read(body: &Value, limit: usize) -> Findings {
     let items = json::items(&body["keywords"]);
     let known = (items.len() < limit).then_some(items.len() as u64);
-    Found::Keywords(Rows { known, rows: items.iter().filter_map(keyword).collect() })
+    Findings::Keywords(RowPage { known, rows: items.iter().filter_map(keyword).collect() })
 }
 
 fn keyword(item: &Value) -> Option<Keyword> {

@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::Query;
-use crate::{Domain, Found, Link, Page, Rows, Summary, Target, json};
+use crate::{Domain, Findings, Link, Page, RowPage, Summary, Target, json};
 
 /// The highest rating.
 const RATING: f64 = 100.0;
@@ -89,8 +89,8 @@ pub(super) fn read_rating(body: &Value) -> Option<f64> {
 }
 
 /// The links of a page.
-pub(super) fn read_links(body: &Value, page: &Page) -> Found {
-    Found::Links(page_of(json::items(&body["backlinks"]), page, link))
+pub(super) fn read_links(body: &Value, page: &Page) -> Findings {
+    Findings::Links(page_of(json::items(&body["backlinks"]), page, link))
 }
 
 fn link(item: &Value) -> Option<Link> {
@@ -110,8 +110,8 @@ fn link(item: &Value) -> Option<Link> {
 }
 
 /// The domains of a page.
-pub(super) fn read_domains(body: &Value, page: &Page) -> Found {
-    Found::Domains(page_of(json::items(&body["refdomains"]), page, domain))
+pub(super) fn read_domains(body: &Value, page: &Page) -> Findings {
+    Findings::Domains(page_of(json::items(&body["refdomains"]), page, domain))
 }
 
 fn domain(item: &Value) -> Option<Domain> {
@@ -125,7 +125,7 @@ fn domain(item: &Value) -> Option<Domain> {
 }
 
 /// The rows of a page within a list from the first row. A list shorter than asked for is whole.
-fn page_of<T>(items: &[Value], page: &Page, row: impl Fn(&Value) -> Option<T>) -> Rows<T> {
+fn page_of<T>(items: &[Value], page: &Page, row: impl Fn(&Value) -> Option<T>) -> RowPage<T> {
     let known = (items.len() < page.offset + page.limit).then_some(items.len() as u64);
-    Rows { known, rows: items.iter().skip(page.offset).take(page.limit).filter_map(row).collect() }
+    RowPage { known, rows: items.iter().skip(page.offset).take(page.limit).filter_map(row).collect() }
 }

@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use self::codes::Done;
 use super::{
-    Amount, Country, Credentials, Exhausted, Field, Found, Page, Paid, Provider, Question, Refusal, SeoError, Standing,
-    Summary,
+    AccountRefusal, Amount, Country, Credentials, Exhausted, Field, Findings, Page, Paid, Provider, Question, SeoError,
+    Standing, Summary,
     wire::{Price, Wire},
 };
 
@@ -30,7 +30,7 @@ struct Query {
 
 impl ProviderB {
     async fn call(&self, credentials: &Credentials, price: Price, query: &Query) -> Result<Done, SeoError> {
-        let Credentials::Key(key) = credentials else { return Err(SeoError::Refused(Refusal::Wrong)) };
+        let Credentials::Key(key) = credentials else { return Err(SeoError::Refused(AccountRefusal::Wrong)) };
         let url = format!("{}/v3/{}", self.0.root, query.path);
         let request = || self.0.http().get(&url).query(&query.params).bearer_auth(key.expose_secret());
         let answer = self.0.ask(price, request, |reply| codes::read(price, reply)).await;
@@ -44,10 +44,10 @@ impl ProviderB {
     /// endpoint tells them apart.
     async fn buy(&self, credentials: &Credentials, query: &Query) -> Result<Done, SeoError> {
         match self.call(credentials, Price::Money, query).await {
-            Err(error @ (SeoError::Refused(Refusal::WithoutPlan) | SeoError::RateLimited { .. })) => {
+            Err(error @ (SeoError::Refused(AccountRefusal::WithoutPlan) | SeoError::RateLimited { .. })) => {
                 Err(match self.account(credentials).await {
                     Ok(Standing { balance: Some(Amount::ZERO) }) => SeoError::OutOfCredit(Exhausted::Balance),
-                    Err(SeoError::Refused(Refusal::Wrong)) => SeoError::Refused(Refusal::Wrong),
+                    Err(SeoError::Refused(AccountRefusal::Wrong)) => SeoError::Refused(AccountRefusal::Wrong),
                     _ => error,
                 })
             }
@@ -63,7 +63,7 @@ impl ProviderB {
             [Some(&counts), rating.as_ref()].into_iter().flatten().filter_map(|done| done.cost).reduce(Amount::plus);
         let body = rating.map_or(Value::Null, |done| done.body);
         let summary = Summary { rank: links::read_rating(&body), ..links::read_counts(&counts.body) };
-        Ok(Paid { found: Found::Summary(summary), cost })
+        Ok(Paid { found: Findings::Summary(summary), cost })
     }
 }
 

@@ -143,8 +143,8 @@ fn refused(code: u64) -> Value {
     json!({ "status_code": code, "status_message": "as told", "cost": 0, "tasks": null })
 }
 
-fn place() -> Place {
-    Place { country: Country::of("usa").unwrap(), language: Some("en".to_owned()) }
+fn place() -> Locale {
+    Locale { country: Country::of("usa").unwrap(), language: Some("en".to_owned()) }
 }
 
 fn figures(keywords: &[&str]) -> Question {
@@ -196,11 +196,11 @@ async fn the_free_endpoint_of_provider_b_tells_an_empty_account_from_a_small_pla
     let cases = [
         (403, 200, usage(json!(100), 100), SeoError::OutOfCredit(Exhausted::Balance)),
         (429, 200, usage(json!(100), 120), SeoError::OutOfCredit(Exhausted::Balance)),
-        (403, 200, usage(json!(100), 3), SeoError::Refused(Refusal::WithoutPlan)),
-        (403, 200, usage(Value::Null, 3), SeoError::Refused(Refusal::WithoutPlan)),
+        (403, 200, usage(json!(100), 3), SeoError::Refused(AccountRefusal::WithoutPlan)),
+        (403, 200, usage(Value::Null, 3), SeoError::Refused(AccountRefusal::WithoutPlan)),
         (429, 200, usage(json!(100), 3), SeoError::RateLimited { retry_after: 60 }),
-        (403, 401, json!(["Error", "Unauthorized"]), SeoError::Refused(Refusal::Wrong)),
-        (403, 403, json!(["Error", "Forbidden"]), SeoError::Refused(Refusal::WithoutPlan)),
+        (403, 401, json!(["Error", "Unauthorized"]), SeoError::Refused(AccountRefusal::Wrong)),
+        (403, 403, json!(["Error", "Forbidden"]), SeoError::Refused(AccountRefusal::WithoutPlan)),
     ];
     for (status, free_status, free, error) in cases {
         upstream.say(status, json!({ "error": "no" }));

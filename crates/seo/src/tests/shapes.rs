@@ -47,7 +47,7 @@ fn blue_widgets() -> Keyword {
 }
 
 /// The answer of provider A to a question whose result is `result`, and the request.
-async fn a_says(question: &Question, result: &Value) -> (Found, Arrived) {
+async fn a_says(question: &Question, result: &Value) -> (Findings, Arrived) {
     let (upstream, a, _) = providers().await;
     upstream.say(200, done(0.0101, &json!([result])));
     let paid = a.answer(&login(), question).await.unwrap();
@@ -56,7 +56,7 @@ async fn a_says(question: &Question, result: &Value) -> (Found, Arrived) {
 }
 
 /// The answer of provider B to a question with `body`, and the request.
-async fn b_says(question: &Question, body: Value) -> (Found, Arrived) {
+async fn b_says(question: &Question, body: Value) -> (Findings, Arrived) {
     let (upstream, _, b) = providers().await;
     upstream.reply(Reply::Said(200, vec![("x-api-units-cost-total-actual", "50"), ("x-api-cache", "miss")], body));
     let paid = b.answer(&key(), question).await.unwrap();
@@ -68,7 +68,7 @@ async fn b_says(question: &Question, body: Value) -> (Found, Arrived) {
 async fn provider_a_keywords() {
     let overview = figures(&["blue widgets"]);
     let (found, request) = a_says(&overview, &json!({ "items_count": 1, "items": [keyword_of_a()], "new": {} })).await;
-    assert_eq!(found, Found::Keywords(Rows { known: None, rows: vec![blue_widgets()] }));
+    assert_eq!(found, Findings::Keywords(RowPage { known: None, rows: vec![blue_widgets()] }));
     assert_eq!(request.path, "/a/v3/dataforseo_labs/google/keyword_overview/live");
     assert_eq!(request.body, json!([{ "keywords": ["blue widgets"], "location_code": 2840, "language_code": "en" }]));
 
@@ -77,19 +77,19 @@ async fn provider_a_keywords() {
         "items": [keyword_of_a()] });
     let (found, request) = a_says(&ideas, &result).await;
     let seed = Keyword { keyword: "widgets".to_owned(), ..Keyword::default() };
-    assert_eq!(found, Found::Keywords(Rows { known: Some(10), rows: vec![seed, blue_widgets()] }));
+    assert_eq!(found, Findings::Keywords(RowPage { known: Some(10), rows: vec![seed, blue_widgets()] }));
     assert_eq!(request.path, "/a/v3/dataforseo_labs/google/keyword_suggestions/live");
     assert_eq!((&request.body[0]["keyword"], &request.body[0]["limit"]), (&json!("widgets"), &json!(7)));
 
     let (found, _) = a_says(&overview, &nulled(&json!({ "items": [keyword_of_a()] }))).await;
-    assert_eq!(found, Found::Keywords(Rows::default()), "a row without a keyword is none");
+    assert_eq!(found, Findings::Keywords(RowPage::default()), "a row without a keyword is none");
     let mut bare = nulled(&keyword_of_a());
     bare["keyword"] = json!("bare");
     let (found, _) = a_says(&overview, &json!({ "items": [bare, null, 3] })).await;
     let bare = Keyword { keyword: "bare".to_owned(), ..Keyword::default() };
-    assert_eq!(found, Found::Keywords(Rows { known: None, rows: vec![bare] }));
+    assert_eq!(found, Findings::Keywords(RowPage { known: None, rows: vec![bare] }));
     for nothing in [Value::Null, json!({ "items": null }), json!([]), json!("?")] {
-        assert_eq!(a_says(&overview, &nothing).await.0, Found::Keywords(Rows::default()));
+        assert_eq!(a_says(&overview, &nothing).await.0, Findings::Keywords(RowPage::default()));
     }
 }
 
@@ -100,14 +100,14 @@ async fn provider_a_backlinks() {
     let result =
         json!({ "target": "a.example", "rank": 312, "backlinks": 1284, "referring_domains": 163, "info": null });
     let (found, request) = a_says(&summary, &result).await;
-    assert_eq!(found, Found::Summary(Summary { backlinks: 1284, domains: 163, rank: Some(312.0) }));
+    assert_eq!(found, Findings::Summary(Summary { backlinks: 1284, domains: 163, rank: Some(312.0) }));
     assert_eq!(request.path, "/a/v3/backlinks/summary/live");
     assert_eq!(
         (&request.body[0]["target"], &request.body[0]["include_subdomains"]),
         (&json!("a.example"), &json!(true))
     );
     for nothing in [nulled(&result), Value::Null] {
-        assert_eq!(a_says(&summary, &nothing).await.0, Found::Summary(Summary::default()));
+        assert_eq!(a_says(&summary, &nothing).await.0, Findings::Summary(Summary::default()));
     }
 
     let item = json!({ "type": "backlink", "url_from": "https://b.example/", "url_to": "https://a.example/", "is_new": true,
@@ -126,7 +126,7 @@ async fn provider_a_backlinks() {
         is_new: true,
         lost: false,
     };
-    assert_eq!(found, Found::Links(Rows { known: Some(6), rows: vec![link] }));
+    assert_eq!(found, Findings::Links(RowPage { known: Some(6), rows: vec![link] }));
     assert_eq!(request.path, "/a/v3/backlinks/backlinks/live");
     let task = &request.body[0];
     assert_eq!((&task["target"], &task["offset"], &task["limit"]), (&json!("a.example"), &json!(4), &json!(2)));
@@ -143,7 +143,7 @@ async fn provider_a_backlinks() {
         first_seen: Some(date("2025-03-11")),
         lost_at: Some(date("2026-01-02")),
     };
-    assert_eq!(found, Found::Domains(Rows { known: Some(1), rows: vec![domain] }));
+    assert_eq!(found, Findings::Domains(RowPage { known: Some(1), rows: vec![domain] }));
     assert_eq!(request.path, "/a/v3/backlinks/referring_domains/live");
     assert_eq!(request.body[0]["backlinks_status_type"], "lost");
 }
@@ -159,7 +159,7 @@ async fn provider_b_keywords() {
     let overview =
         Question::Figures { keywords: vec!["blue widgets".to_owned(), "x".to_owned()], place: place(), trend };
     let (found, request) = b_says(&overview, json!({ "keywords": [item] })).await;
-    assert_eq!(found, Found::Keywords(Rows { known: Some(1), rows: vec![known.clone()] }));
+    assert_eq!(found, Findings::Keywords(RowPage { known: Some(1), rows: vec![known.clone()] }));
     assert_eq!(
         (request.path.as_str(), request.authorization.as_str()),
         ("/b/v3/keywords-explorer/overview", "Bearer the-key")
@@ -170,11 +170,11 @@ async fn provider_b_keywords() {
 
     let ideas = Question::Ideas { seeds: vec!["widgets".to_owned()], place: place(), limit: 1 };
     let (found, request) = b_says(&ideas, json!({ "keywords": [item] })).await;
-    assert_eq!(found, Found::Keywords(Rows { known: None, rows: vec![known] }), "there may be more");
+    assert_eq!(found, Findings::Keywords(RowPage { known: None, rows: vec![known] }), "there may be more");
     assert_eq!(request.path, "/b/v3/keywords-explorer/matching-terms");
     assert_eq!((request.param("limit"), request.param("order_by")), ("1", "volume:desc"));
     for nothing in [json!({ "keywords": null }), json!({}), nulled(&json!({ "keywords": [item] }))] {
-        let Found::Keywords(list) = b_says(&ideas, nothing).await.0 else { panic!("no keywords") };
+        let Findings::Keywords(list) = b_says(&ideas, nothing).await.0 else { panic!("no keywords") };
         assert!(list.rows.is_empty());
     }
 }
@@ -194,7 +194,7 @@ async fn provider_b_summary_is_two_answers_and_one_cost() {
         json!({ "domain_rating": { "domain_rating": 71.5, "ahrefs_rank": null } }),
     ));
     let paid = b.answer(&key(), &summary).await.unwrap();
-    assert_eq!(paid.found, Found::Summary(Summary { backlinks: 1284, domains: 163, rank: Some(71.5) }));
+    assert_eq!(paid.found, Findings::Summary(Summary { backlinks: 1284, domains: 163, rank: Some(71.5) }));
     assert_eq!(paid.cost, Some(Amount(100_000_000)));
     let arrived = upstream.arrived();
     assert_eq!((arrived[0].param("mode"), arrived[0].param("date")), ("subdomains", "2026-11-21"));
@@ -205,12 +205,12 @@ async fn provider_b_summary_is_two_answers_and_one_cost() {
     let paid = b.answer(&key(), &summary).await.unwrap();
     assert_eq!(
         paid.found,
-        Found::Summary(Summary { backlinks: 1284, domains: 163, rank: None }),
+        Findings::Summary(Summary { backlinks: 1284, domains: 163, rank: None }),
         "half of it was paid for"
     );
     upstream.say(404, json!({ "error": "no data" }));
     upstream.say(404, json!(["Error", "no data"]));
-    assert_eq!(b.answer(&key(), &summary).await.unwrap().found, Found::Summary(Summary::default()));
+    assert_eq!(b.answer(&key(), &summary).await.unwrap().found, Findings::Summary(Summary::default()));
 }
 
 #[tokio::test]
@@ -223,7 +223,7 @@ async fn provider_b_backlinks() {
     lost["last_seen"] = json!("2026-06-01T00:00:00Z");
     let links = Question::Links(page(BacklinkStatus::All, 1));
     let (found, request) = b_says(&links, json!({ "backlinks": [item, item, lost, nulled(&item)] })).await;
-    let Found::Links(Rows { known: None, rows }) = found else { panic!("{found:?}") };
+    let Findings::Links(RowPage { known: None, rows }) = found else { panic!("{found:?}") };
     assert_eq!(rows.len(), 2, "the first row is on the page before");
     assert_eq!(
         (rows[0].last_seen, rows[0].dofollow, rows[0].source_rank),
@@ -238,7 +238,7 @@ async fn provider_b_backlinks() {
         "last_seen": null });
     let domains = Question::Domains(page(BacklinkStatus::New, 0));
     let (found, request) = b_says(&domains, json!({ "refdomains": [item] })).await;
-    let Found::Domains(Rows { known: Some(1), rows }) = found else { panic!("{found:?}") };
+    let Findings::Domains(RowPage { known: Some(1), rows }) = found else { panic!("{found:?}") };
     assert_eq!((rows[0].domain.as_str(), rows[0].backlinks, rows[0].lost_at), ("b.example", 3, None));
     assert_eq!(request.path, "/b/v3/site-explorer/refdomains");
     assert_eq!(request.param("where"), r#"{"field":"new_links","is":["gt",0]}"#);

@@ -5,14 +5,14 @@ use serde_json::Value;
 
 /// An answer of a provider.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ProviderAnswer {
     pub status: StatusCode,
     /// Headers beyond the type and length of the body.
     pub headers: Vec<(&'static str, String)>,
     pub body: String,
 }
 
-impl Answer {
+impl ProviderAnswer {
     /// An answer with a JSON body.
     pub(super) fn json(status: StatusCode, body: &Value) -> Self {
         Self { status, headers: Vec::new(), body: body.to_string() }

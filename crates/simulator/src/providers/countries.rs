@@ -55,7 +55,7 @@ const OTHER_LETTERS: &str = "ad ae af ag ai al am ao as aw az ba bb bf bg bh bi 
 
 /// The part of the world that a figure is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Region {
     World,
     /// An index of `COUNTRIES`.
     Country(usize),
@@ -64,22 +64,22 @@ pub(super) enum Place {
 }
 
 /// The place with provider A's location code: the country's ISO number plus 2000.
-pub(super) fn by_location_code(code: u64) -> Option<Place> {
+pub(super) fn by_location_code(code: u64) -> Option<Region> {
     let number = u32::try_from(code.checked_sub(2000)?).ok()?;
-    let listed = CODES.iter().position(|(_, known, ..)| *known == number).map(Place::Country);
-    listed.or_else(|| OTHER_NUMBERS.contains(&number).then_some(Place::Elsewhere))
+    let listed = CODES.iter().position(|(_, known, ..)| *known == number).map(Region::Country);
+    listed.or_else(|| OTHER_NUMBERS.contains(&number).then_some(Region::Elsewhere))
 }
 
 /// The place with provider A's location name, and its location code.
-pub(super) fn by_location_name(name: &str) -> Option<(Place, u32)> {
+pub(super) fn by_location_name(name: &str) -> Option<(Region, u32)> {
     let index = CODES.iter().position(|(_, _, known, _)| known.eq_ignore_ascii_case(name))?;
-    Some((Place::Country(index), CODES[index].1 + 2000))
+    Some((Region::Country(index), CODES[index].1 + 2000))
 }
 
 /// The place with provider B's code: two lower-case letters.
-pub(super) fn by_letters(code: &str) -> Option<Place> {
-    let listed = CODES.iter().position(|(known, ..)| *known == code).map(Place::Country);
-    listed.or_else(|| OTHER_LETTERS.split(' ').any(|known| known == code).then_some(Place::Elsewhere))
+pub(super) fn by_letters(code: &str) -> Option<Region> {
+    let listed = CODES.iter().position(|(known, ..)| *known == code).map(Region::Country);
+    listed.or_else(|| OTHER_LETTERS.split(' ').any(|known| known == code).then_some(Region::Elsewhere))
 }
 
 /// Provider B's code of a country of `COUNTRIES`.

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use poem::Request;
 use poem::http::{Method, header};
 
-use answer::Answer;
+use answer::ProviderAnswer;
 pub use calls::{ProviderA, ProviderB};
 
 use super::controls::Endpoint;
@@ -84,7 +84,7 @@ impl Question {
 }
 
 /// Answers a question. It computes for up to a few hundred milliseconds.
-pub(super) fn answer(shared: &Shared, question: &Question) -> Answer {
+pub(super) fn answer(shared: &Shared, question: &Question) -> ProviderAnswer {
     let authorization = question.authorization.as_deref();
     match question.call {
         Call::A(call) => a::answer(shared, call, authorization, &question.body),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use analytics::{
     coverage,
     ctr_curve::Curve,
-    explanation::{self, Pair, Rows},
+    explanation::{self, Pair, PartitionRows},
     page::Shown,
     table::Sides,
 };
@@ -20,7 +20,7 @@ use search_engine::{Dimension, Reading};
 
 use self::{
     events::Events,
-    readings::{BothWindows, PARTITIONS, Plans, Readings},
+    readings::{BothWindows, ExplanationReadings, PARTITIONS, Plans},
 };
 use super::{Asked, Listed, compared::Compared, question::lacks, requests::Requests, search_data::SearchData, total};
 use crate::{error::Error, services::access::PropertyAccess};
@@ -28,7 +28,7 @@ use crate::{error::Error, services::access::PropertyAccess};
 /// Everything that an explanation is computed from.
 pub struct Material {
     asked: Asked,
-    readings: Readings,
+    readings: ExplanationReadings,
     /// The annotations of both windows.
     pub events: Events,
     limit: usize,
@@ -122,7 +122,7 @@ impl Material {
     /// Computes one partition. `None` if the search type lacks it.
     fn table(&self, partition: Dimension, whole: Pair, curve: Option<&Curve>) -> Option<ExplainedTable> {
         let [current, previous] = self.readings.rows(partition)?.each_ref().map(|reading| Listed::of(reading));
-        let rows = Rows { current: current.listing(), previous: previous.listing(), whole, curve };
+        let rows = PartitionRows { current: current.listing(), previous: previous.listing(), whole, curve };
         Some(explanation::table(&rows, self.limit))
     }
 

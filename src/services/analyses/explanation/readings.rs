@@ -16,7 +16,7 @@ pub const PARTITIONS: [Dimension; 4] = [Dimension::Query, Dimension::Page, Dimen
 pub type BothWindows = [Arc<Reading>; 2];
 
 /// The readings of an explanation.
-pub struct Readings {
+pub struct ExplanationReadings {
     /// The totals of the question.
     pub totals: BothWindows,
     /// The same totals, counted `byPage`.
@@ -33,7 +33,7 @@ pub struct Readings {
     pub wholes_by_page: Wholes,
 }
 
-impl Readings {
+impl ExplanationReadings {
     /// All readings, always in the same order.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
         let brand = self.brand.iter().flatten().flatten();
@@ -91,7 +91,7 @@ impl Plans {
 }
 
 /// Makes all readings in parallel.
-pub async fn read(asked: &Asked, plans: &Plans, windows: [Window; 2]) -> Result<Readings, Error> {
+pub async fn read(asked: &Asked, plans: &Plans, windows: [Window; 2]) -> Result<ExplanationReadings, Error> {
     let (settled, Plans { own, slice, brand, curve }) = (&asked.settled, plans);
     let partition = |dimension| {
         let cap = if matches!(dimension, Dimension::Query | Dimension::Page) { ENGINE_CEILING } else { WHOLE };
@@ -123,7 +123,7 @@ pub async fn read(asked: &Asked, plans: &Plans, windows: [Window; 2]) -> Result<
         found;
     let partitions = [queries, pages, countries, devices];
     let brand = branded.zip(non_branded).map(|(branded, non_branded)| [branded, non_branded]);
-    Ok(Readings { totals, by_page, partitions, brand, curve, wholes, wholes_by_page })
+    Ok(ExplanationReadings { totals, by_page, partitions, brand, curve, wholes, wholes_by_page })
 }
 
 /// Returns the plans of branded queries and of identified queries that are not branded, if the property has branded keywords.

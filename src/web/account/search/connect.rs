@@ -21,7 +21,7 @@ use crate::{
 
 /// The search engine's answer, in the query string of the callback.
 #[derive(Deserialize)]
-pub(super) struct Answer {
+pub(super) struct ConsentAnswer {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
@@ -87,7 +87,7 @@ async fn leave(account: &Account, visitor: &Visitor, renewed: Option<Uuid>, roun
 pub(super) async fn come_back(
     Data(account): Data<&Account>,
     request: &Request,
-    Query(answer): Query<Answer>,
+    Query(answer): Query<ConsentAnswer>,
 ) -> Response {
     let visitor = match account.visitor(request).await {
         Ok(visitor) => visitor,
@@ -108,7 +108,7 @@ pub(super) async fn come_back(
 }
 
 /// Returns the response, and whether the browser leaves once more.
-async fn finish(account: &Account, visitor: &Visitor, answer: Answer, begun: &Begun) -> (Response, bool) {
+async fn finish(account: &Account, visitor: &Visitor, answer: ConsentAnswer, begun: &Begun) -> (Response, bool) {
     let response = match (answer.code, answer.error.as_deref()) {
         (_, Some("access_denied")) => cancelled(account, begun.account),
         (Some(code), None) => match account.search.connections.connect(begun.attempt(), &code).await {

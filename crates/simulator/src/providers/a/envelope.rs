@@ -3,7 +3,7 @@
 use poem::http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::providers::answer::Answer;
+use crate::providers::answer::ProviderAnswer;
 use crate::providers::values::dollars;
 use crate::search::Now;
 use crate::world::rng::{child, count, unit};
@@ -29,7 +29,7 @@ pub(super) const INTERNAL: Code = (50000, "Internal Error.");
 
 /// The outcome of a task.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(super) struct TaskResult {
     pub code: u32,
     pub message: String,
     /// Millionths of a US dollar.
@@ -38,7 +38,7 @@ pub(super) struct Outcome {
     pub result: Option<Vec<Value>>,
 }
 
-impl Outcome {
+impl TaskResult {
     /// A task that failed without costing anything.
     pub fn failed((code, message): Code) -> Self {
         Self { code, message: message.to_owned(), cost: 0, result: None }
@@ -64,7 +64,7 @@ impl Envelope {
     }
 
     /// One task. `data` is the question, as the vendor repeats it.
-    pub fn task(&self, number: u64, path: &str, data: &Map<String, Value>, outcome: &Outcome) -> Value {
+    pub fn task(&self, number: u64, path: &str, data: &Map<String, Value>, outcome: &TaskResult) -> Value {
         let key = child(self.key, 100 + number);
         let id = format!(
             "{}{:02}00-{:04x}-0387-0000-{:012x}",
@@ -87,14 +87,14 @@ impl Envelope {
     }
 
     /// An answer with tasks.
-    pub fn tasks(&self, status: StatusCode, (code, message): Code, tasks: &[Value], cost: u64) -> Answer {
+    pub fn tasks(&self, status: StatusCode, (code, message): Code, tasks: &[Value], cost: u64) -> ProviderAnswer {
         let failed = tasks.iter().filter(|task| task["status_code"].as_u64() >= Some(40_000)).count();
-        Answer::json(status, &self.whole(code, message, cost, failed, Some(tasks)))
+        ProviderAnswer::json(status, &self.whole(code, message, cost, failed, Some(tasks)))
     }
 
     /// A refusal of the whole request, which has no tasks.
-    pub fn refusal(&self, status: StatusCode, (code, message): Code) -> Answer {
-        Answer::json(status, &self.whole(code, message, 0, 0, None))
+    pub fn refusal(&self, status: StatusCode, (code, message): Code) -> ProviderAnswer {
+        ProviderAnswer::json(status, &self.whole(code, message, 0, 0, None))
     }
 
     fn whole(&self, code: u32, message: &str, cost: u64, failed: usize, tasks: Option<&[Value]>) -> Value {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::filters::{Filters, Order};
 use crate::providers::calls::ProviderA;
-use crate::providers::countries::{self, Place};
+use crate::providers::countries::{self, Region};
 
 /// The type of a field.
 #[derive(Debug, Clone, Copy)]
@@ -201,13 +201,13 @@ fn is_domain(text: &str) -> bool {
 }
 
 /// The place that a task asks about, with the location code of its answer.
-pub(super) fn place(task: &Map<String, Value>) -> (Place, Option<u64>) {
+pub(super) fn place(task: &Map<String, Value>) -> (Region, Option<u64>) {
     let code = task.get("location_code").and_then(Value::as_u64);
     if let Some(place) = code.and_then(countries::by_location_code) {
         return (place, code);
     }
     let named = task.get("location_name").and_then(Value::as_str).and_then(countries::by_location_name);
-    named.map_or((Place::World, None), |(place, code)| (place, Some(code.into())))
+    named.map_or((Region::World, None), |(place, code)| (place, Some(code.into())))
 }
 
 /// The language code that a task asks about.

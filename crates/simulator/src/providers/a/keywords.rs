@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Task;
 use super::fields;
-use crate::providers::countries::Place;
+use crate::providers::countries::Region;
 use crate::providers::market::{Figures, Monthly, normal};
 use crate::providers::values::{php, rounded, time_a};
 use crate::world::rng::{child, count, unit};
@@ -94,10 +94,10 @@ pub(super) fn object(task: &Task<'_>, keyword: &str) -> Option<Value> {
     }))
 }
 
-fn language(place: Place) -> &'static str {
+fn language(place: Region) -> &'static str {
     match place {
-        Place::Country(country) => crate::providers::countries::language(country),
-        Place::World | Place::Elsewhere => "en",
+        Region::Country(country) => crate::providers::countries::language(country),
+        Region::World | Region::Elsewhere => "en",
     }
 }
 

@@ -17,9 +17,9 @@ use base64::prelude::BASE64_STANDARD;
 use poem::http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use self::envelope::{Code, Envelope, Outcome};
+use self::envelope::{Code, Envelope, TaskResult};
 use super::accounts::{self, Account, Standing};
-use super::answer::Answer;
+use super::answer::ProviderAnswer;
 use super::calls::ProviderA;
 use super::market::Research;
 use crate::fault::FaultKind;
@@ -77,7 +77,12 @@ fn signed_in(authorization: Option<&str>) -> Option<&'static Account> {
 }
 
 /// Answers a request.
-pub(super) fn answer(shared: &Shared, call: Option<ProviderA>, authorization: Option<&str>, body: &[u8]) -> Answer {
+pub(super) fn answer(
+    shared: &Shared,
+    call: Option<ProviderA>,
+    authorization: Option<&str>,
+    body: &[u8],
+) -> ProviderAnswer {
     let path = call.map_or("v3", ProviderA::path);
     let start = named(shared.market().seed(), path);
     let key = body.iter().fold(start, |key, byte| child(key, u64::from(*byte)));
@@ -99,7 +104,7 @@ pub(super) fn answer(shared: &Shared, call: Option<ProviderA>, authorization: Op
     };
     let alone = |status: StatusCode, code: Code, task: Code| {
         let data = echo(call, &Map::new());
-        let task = envelope.task(1, call.path(), &data, &Outcome::failed(task));
+        let task = envelope.task(1, call.path(), &data, &TaskResult::failed(task));
         envelope.tasks(status, code, &[task], 0)
     };
     match account.standing {
@@ -110,7 +115,7 @@ pub(super) fn answer(shared: &Shared, call: Option<ProviderA>, authorization: Op
         }
         _ if !free && strikes(FaultKind::Permission403) => alone(StatusCode::OK, envelope::OK, envelope::ACCESS_DENIED),
         _ if free => {
-            let outcome = Outcome {
+            let outcome = TaskResult {
                 code: envelope::OK.0,
                 message: envelope::OK.1.to_owned(),
                 cost: 0,
@@ -124,7 +129,7 @@ pub(super) fn answer(shared: &Shared, call: Option<ProviderA>, authorization: Op
 }
 
 /// Answers a request that costs money.
-fn paid(shared: &Shared, call: ProviderA, account: &Account, envelope: Envelope, body: &[u8]) -> Answer {
+fn paid(shared: &Shared, call: ProviderA, account: &Account, envelope: Envelope, body: &[u8]) -> ProviderAnswer {
     let tasks = match serde_json::from_slice::<Value>(body) {
         Ok(Value::Array(tasks)) if tasks.len() > 100 => {
             return envelope.refusal(StatusCode::OK, envelope::TOO_MANY_TASKS);
@@ -141,8 +146,8 @@ fn paid(shared: &Shared, call: ProviderA, account: &Account, envelope: Envelope,
         // Only the first task is worked on: live endpoints take one.
         let outcome = match number {
             0 if task.is_object() => work(shared, call, account, fields),
-            0 => Outcome::failed(envelope::DATA_INVALID),
-            _ => Outcome::failed(envelope::ONE_TASK),
+            0 => TaskResult::failed(envelope::DATA_INVALID),
+            _ => TaskResult::failed(envelope::ONE_TASK),
         };
         outcomes.push((envelope.task(number + 1, call.path(), &echo(call, fields), &outcome), outcome));
     }
@@ -155,12 +160,12 @@ fn paid(shared: &Shared, call: ProviderA, account: &Account, envelope: Envelope,
     envelope.tasks(StatusCode::OK, envelope::OK, &tasks, cost)
 }
 
-fn work(shared: &Shared, call: ProviderA, account: &Account, fields: &Map<String, Value>) -> Outcome {
+fn work(shared: &Shared, call: ProviderA, account: &Account, fields: &Map<String, Value>) -> TaskResult {
     if let Err(name) = fields::check(call, fields) {
-        return Outcome::invalid_field(&name);
+        return TaskResult::invalid_field(&name);
     }
     if account.standing == Standing::Broke {
-        return Outcome::failed(envelope::PAYMENT_REQUIRED);
+        return TaskResult::failed(envelope::PAYMENT_REQUIRED);
     }
     let research = Research { world: &shared.world, market: shared.market(), today: shared.now().today };
     let task = Task { shared, research, fields };
@@ -178,16 +183,16 @@ fn work(shared: &Shared, call: ProviderA, account: &Account, fields: &Map<String
         ProviderA::BacklinksHistory => backlinks::history(&task),
     };
     let (code, result, rows) = match found {
-        Err(Failure::Field(name)) => return Outcome::invalid_field(name),
+        Err(Failure::Field(name)) => return TaskResult::invalid_field(name),
         Err(Failure::Nothing) => (envelope::NO_RESULTS, None, 0),
         Ok(found) => (envelope::OK, Some(found.result).filter(|result| !result.is_empty()), found.rows),
     };
     let doubled = task.flag("include_clickstream_data") == Some(true);
     let cost = price(call, rows) * if doubled { 2 } else { 1 };
     if !shared.controls.spend(account.name, cost, account.credit) {
-        return Outcome::failed(envelope::INSUFFICIENT_FUNDS);
+        return TaskResult::failed(envelope::INSUFFICIENT_FUNDS);
     }
-    Outcome { code: code.0, message: code.1.to_owned(), cost, result }
+    TaskResult { code: code.0, message: code.1.to_owned(), cost, result }
 }
 
 /// The price of an answer with this many rows, in millionths of a US dollar.

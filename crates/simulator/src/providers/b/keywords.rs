@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::columns::{IDEAS, ORGANIC, OVERVIEW};
 use super::table::Table;
 use super::{Asked, Found, Refusal};
-use crate::providers::countries::{self, Place};
+use crate::providers::countries::{self, Region};
 use crate::providers::links::{bare, host_of};
 use crate::providers::market::{Figures, is_question, normal};
 use crate::providers::values::{rounded, time_b};
@@ -31,7 +31,7 @@ fn desktop(key: u64) -> f64 {
 }
 
 /// The row of a keyword with all columns, null where the market does not know it.
-fn row(asked: &Asked<'_>, keyword: &str, place: Place) -> Value {
+fn row(asked: &Asked<'_>, keyword: &str, place: Region) -> Value {
     let Some(figures) = asked.research.figures(keyword, place) else {
         return json!({ "keyword": keyword, "serp_features": [], "volume_monthly_history": [] });
     };
@@ -128,7 +128,7 @@ fn months(asked: &Asked<'_>, from: &str, to: &str) -> Result<Vec<NaiveDate>, Ref
     Ok(all.take_while(|month| *month <= end).collect())
 }
 
-fn history(asked: &Asked<'_>, keyword: &str, place: Place, months: &[NaiveDate]) -> Value {
+fn history(asked: &Asked<'_>, keyword: &str, place: Region, months: &[NaiveDate]) -> Value {
     let point = |month: &NaiveDate| {
         let searches = asked.research.searches_in(keyword, place, *month)?.searches;
         Some(json!({ "date": month.to_string(), "volume": volume(searches) }))
@@ -201,7 +201,7 @@ pub(super) fn organic(asked: &Asked<'_>) -> Result<Found, Refusal> {
         let home = COUNTRIES.iter().position(|country| *country == site.blueprint.home).unwrap_or_default();
         let country = match wanted {
             None => home,
-            Some(Place::Country(country)) => country,
+            Some(Region::Country(country)) => country,
             Some(_) => continue,
         };
         let share = stream.country_shares()[country];
@@ -221,7 +221,7 @@ pub(super) fn organic(asked: &Asked<'_>) -> Result<Found, Refusal> {
 }
 
 fn organic_row(asked: &Asked<'_>, keyword: &str, country: usize, (position, visits): (f64, f64), page: &str) -> Value {
-    let Some(figures) = asked.research.figures(keyword, Place::Country(country)) else { return Value::Null };
+    let Some(figures) = asked.research.figures(keyword, Region::Country(country)) else { return Value::Null };
     let best = count(position).max(1);
     let features = overview_features(figures.key);
     let (found, key) = (figures.intents, figures.key);

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use self::params::Params;
 use self::table::LEAST;
 use super::accounts::{self, Account, Standing};
-use super::answer::Answer;
+use super::answer::ProviderAnswer;
 use super::calls::ProviderB;
 use super::market::Research;
 use crate::fault::FaultKind;
@@ -79,14 +79,14 @@ impl Refusal {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "Too many requests")
     }
 
-    fn answer(self, bodies: ErrorBodies) -> Answer {
+    fn answer(self, bodies: ErrorBodies) -> ProviderAnswer {
         let as_list = match bodies {
             ErrorBodies::Measured => self.by_gateway,
             ErrorBodies::Objects => false,
             ErrorBodies::Arrays => true,
         };
         let body = if as_list { json!(["Error", self.message]) } else { json!({ "error": self.message }) };
-        let answer = Answer::json(self.status, &body);
+        let answer = ProviderAnswer::json(self.status, &body);
         if self.status == StatusCode::TOO_MANY_REQUESTS { answer.with("retry-after", &30) } else { answer }
     }
 }
@@ -98,7 +98,12 @@ struct Asked<'a> {
 }
 
 /// Answers a request.
-pub(super) fn answer(shared: &Shared, call: Option<ProviderB>, authorization: Option<&str>, query: &str) -> Answer {
+pub(super) fn answer(
+    shared: &Shared,
+    call: Option<ProviderB>,
+    authorization: Option<&str>,
+    query: &str,
+) -> ProviderAnswer {
     let bodies = shared.conflicts.error_bodies;
     respond(shared, call, authorization, query).unwrap_or_else(|refusal| refusal.answer(bodies))
 }
@@ -108,7 +113,7 @@ fn respond(
     call: Option<ProviderB>,
     authorization: Option<&str>,
     query: &str,
-) -> Result<Answer, Refusal> {
+) -> Result<ProviderAnswer, Refusal> {
     let strikes = |kind| shared.controls.strikes(kind);
     let free = call == Some(ProviderB::LimitsAndUsage);
     if strikes(FaultKind::Error500) {
@@ -134,7 +139,7 @@ fn respond(
     asked.params.one_of("output", &["json"])?;
     let found = match call {
         ProviderB::LimitsAndUsage => {
-            return Ok(Answer::json(StatusCode::OK, &subscription::limits_and_usage(shared, account)));
+            return Ok(ProviderAnswer::json(StatusCode::OK, &subscription::limits_and_usage(shared, account)));
         }
         ProviderB::KeywordOverview => keywords::overview(&asked),
         ProviderB::MatchingTerms => keywords::matching(&asked),
@@ -151,14 +156,14 @@ fn respond(
 }
 
 /// Takes the units of an answer off the account, and says so in its headers.
-fn billed(shared: &Shared, account: &Account, found: &Found) -> Result<Answer, Refusal> {
+fn billed(shared: &Shared, account: &Account, found: &Found) -> Result<ProviderAnswer, Refusal> {
     let cost = found.cost;
     if !shared.controls.spend(account.name, cost, account.credit) {
         let left = account.credit.saturating_sub(shared.controls.spent(account.name));
         return Err(Refusal::out_of_units(cost, left));
     }
     let body = json!({ (found.key): found.value });
-    Ok(Answer::json(StatusCode::OK, &body)
+    Ok(ProviderAnswer::json(StatusCode::OK, &body)
         .with("x-api-rows", &found.rows)
         .with("x-api-units-cost-row", &found.units)
         .with("x-api-units-cost-total", &cost)

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use super::Refusal;
-use crate::providers::countries::{self, Place};
+use crate::providers::countries::{self, Region};
 use crate::providers::links::{Scope, Target};
 
 /// Parameters by name. The last one of a name counts.
@@ -43,17 +43,17 @@ impl Params {
         number.ok_or_else(|| Refusal::bad("bad argument 'limit': expected a positive number".to_owned()))
     }
 
-    pub fn country(&self) -> Result<(Place, &str), Refusal> {
+    pub fn country(&self) -> Result<(Region, &str), Refusal> {
         let code = self.required("country")?;
         Ok((Self::place(code)?, code))
     }
 
     /// The country, if the parameter is there.
-    pub fn optional_country(&self) -> Result<Option<Place>, Refusal> {
+    pub fn optional_country(&self) -> Result<Option<Region>, Refusal> {
         self.get("country").map(Self::place).transpose()
     }
 
-    fn place(code: &str) -> Result<Place, Refusal> {
+    fn place(code: &str) -> Result<Region, Refusal> {
         countries::by_letters(code)
             .ok_or_else(|| Refusal::bad("bad argument 'country': expected two lower-case letters".to_owned()))
     }

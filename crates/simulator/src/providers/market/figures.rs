@@ -3,7 +3,7 @@
 use chrono::{Datelike as _, Months, NaiveDate};
 
 use super::{Known, Research};
-use crate::providers::countries::Place;
+use crate::providers::countries::Region;
 use crate::world::axes::SearchType;
 use crate::world::rng::{child, count, normal, unit};
 
@@ -51,7 +51,7 @@ pub(in crate::providers) struct Figures {
 impl Research<'_> {
     /// The figures of a normalised keyword, or `None` if the market does not know it. It knows every query of the simulated
     /// sites, and unusual combinations that contain one of their words.
-    pub fn figures(&self, keyword: &str, place: Place) -> Option<Figures> {
+    pub fn figures(&self, keyword: &str, place: Region) -> Option<Figures> {
         let known = self.market.by_text.get(keyword).map(|index| &self.market.known[*index]);
         let familiar = keyword.split(' ').any(|word| word.chars().count() > 3 && self.market.words.contains(word));
         if known.is_none() && !familiar {
@@ -83,13 +83,13 @@ impl Research<'_> {
     }
 
     /// Searches in the whole month that begins on `month`.
-    pub fn searches_in(&self, keyword: &str, place: Place, month: NaiveDate) -> Option<Monthly> {
+    pub fn searches_in(&self, keyword: &str, place: Region, month: NaiveDate) -> Option<Monthly> {
         self.figures(keyword, place)?;
         let known = self.market.by_text.get(keyword).map(|index| &self.market.known[*index]);
         Some(self.monthly(keyword, known, place, month))
     }
 
-    fn monthly(&self, keyword: &str, known: Option<&Known>, place: Place, month: NaiveDate) -> Monthly {
+    fn monthly(&self, keyword: &str, known: Option<&Known>, place: Region, month: NaiveDate) -> Monthly {
         let key = self.key(keyword);
         let number = u64::from(month.year().unsigned_abs() * 12 + month.month());
         let middle = month.with_day(15).unwrap_or(month);
@@ -105,14 +105,14 @@ impl Research<'_> {
     }
 
     /// The share of a place in the searches for a keyword.
-    fn share(&self, known: Option<&Known>, place: Place) -> f64 {
+    fn share(&self, known: Option<&Known>, place: Region) -> f64 {
         match place {
-            Place::World => 1.0,
-            Place::Country(country) => {
+            Region::World => 1.0,
+            Region::Country(country) => {
                 let site = known.map_or(0, |known| known.site);
                 self.market.shares.get(site).map_or(0.01, |shares| shares[country].max(0.000_1))
             }
-            Place::Elsewhere => 0.002,
+            Region::Elsewhere => 0.002,
         }
     }
 }
