@@ -1,4 +1,4 @@
-//! Analytics.
+//! Answers the operations of analytics.
 
 use api::{
     analytics::{

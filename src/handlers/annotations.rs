@@ -1,4 +1,4 @@
-//! Annotations.
+//! Answers the operations on annotations.
 
 use api::{
     annotations::{Annotation, AnnotationInput, AnnotationListParams, AnnotationsApi},

@@ -1,4 +1,4 @@
-//! Billing.
+//! Answers the operations on subscriptions.
 
 use api::{
     answer::{Answer, Answered},

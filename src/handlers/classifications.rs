@@ -1,4 +1,4 @@
-//! Branded keywords, segments and topic clusters.
+//! Answers the operations on branded keywords, segments and topic clusters.
 
 use api::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record, Rendered},

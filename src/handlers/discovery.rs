@@ -1,4 +1,4 @@
-//! Discovery.
+//! Answers the index of the API.
 
 use api::{
     answer::{Answered, Data, Rendered},

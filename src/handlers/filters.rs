@@ -1,4 +1,4 @@
-//! Filter presets.
+//! Answers the operations on filter presets.
 
 use api::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record},

@@ -1,4 +1,4 @@
-//! Connections to SEO providers, keyword research and backlinks.
+//! Answers the operations of SEO providers: connections, keyword research and backlinks.
 
 use api::{
     answer::{Answer, Answered, NoContent, Rendered},

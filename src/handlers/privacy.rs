@@ -1,4 +1,4 @@
-//! Privacy.
+//! Answers the export and the deletion of personal data.
 
 use api::{
     answer::{Answered, NoContent, Streamed},

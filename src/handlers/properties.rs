@@ -1,4 +1,4 @@
-//! Properties.
+//! Answers the operations on properties.
 
 use api::{
     answer::{Answer, Answered, Rendered},

@@ -1,4 +1,4 @@
-//! Share links and the dashboards behind them.
+//! Answers the operations on share links, and the readers of shared dashboards.
 
 use api::{
     analytics::PerformanceParams,

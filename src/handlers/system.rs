@@ -1,4 +1,4 @@
-//! System.
+//! Answers health, feature flags and the health of search accounts.
 
 use api::{
     answer::{Answer, Answered},

@@ -1,4 +1,4 @@
-//! Tags.
+//! Answers the operations on tags.
 
 use api::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record},

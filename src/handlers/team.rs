@@ -1,4 +1,4 @@
-//! Team.
+//! Answers the operations on team grants.
 
 use api::{
     answer::{Answer, Answered, Created, Listed, NoContent, Record},

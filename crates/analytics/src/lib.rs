@@ -1,4 +1,4 @@
-//! Pure functions over rows: no async, no I/O, no clock.
+//! The formulas: from rows of search data to tables, series and analyses. Pure functions without async, I/O or clock.
 
 pub mod brand_suggestions;
 pub mod branded;

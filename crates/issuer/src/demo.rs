@@ -1,4 +1,4 @@
-//! The people of the embedded issuer, and the conditions for signing in without a page.
+//! The demo people, and the conditions for signing one in without a page.
 
 use common::urls::is_loopback;
 use http::HeaderMap;
