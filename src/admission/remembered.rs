@@ -85,12 +85,28 @@ impl<K: Hash + Eq + Clone, V: Clone> Remembered<K, V> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::{cell::Cell, collections::BTreeSet};
 
+    use regex::Regex;
     use sea_orm::ConnectionTrait as _;
-    use store::database::open;
+    use store::{commits::UNRELATED, database::open};
 
     use super::*;
+    use crate::services::privacy::tables::TABLES;
+
+    #[test]
+    fn a_commit_to_a_table_that_admission_reads_ends_what_is_remembered() {
+        let statements = include_str!("../services/access/facts.rs");
+        let named = Regex::new(r#"(?:FROM |JOIN |tables: ")(\w+)"#).unwrap();
+        let read: BTreeSet<&str> =
+            named.captures_iter(statements).map(|found| found.get(1).unwrap().as_str()).collect();
+        let missed: Vec<_> = UNRELATED.iter().filter(|table| read.contains(*table)).collect();
+        assert!(missed.is_empty(), "commits to {missed:?} go unnoticed");
+        // Sessions end with the issuer's session, by its foreign key.
+        let known: BTreeSet<&str> = UNRELATED.iter().chain(&read).copied().chain(["issuer_session"]).collect();
+        let all: BTreeSet<&str> = TABLES.iter().map(|table| table.name).collect();
+        assert_eq!(known, all, "a table that admission reads is in a statement, any other one in UNRELATED");
+    }
 
     #[tokio::test]
     async fn a_value_is_read_once_until_a_commit() {

@@ -20,7 +20,7 @@ use sqlx::{
 };
 
 /// Tables that do not affect admission. A commit to any other table invalidates cached data.
-const UNRELATED: &[&str] = &[
+pub const UNRELATED: &[&str] = &[
     "account",
     "account_link",
     "annotation",
