@@ -5,6 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use chrono::TimeDelta;
 use common::{
     clock::Clock,
+    places::Places,
     private_files,
     random::Random,
     secrets::Secrets,
@@ -29,7 +30,7 @@ use crate::{
     config::Config,
     demo,
     error::Error,
-    handlers::{App, discovery::Index},
+    handlers::{App, discovery::Index, lists::Lists},
     server,
     services::{
         analyses::{
@@ -144,10 +145,23 @@ pub async fn build(
         departures,
         verifier,
         integrations: integrations.clone(),
+        exports: Places::new(1),
         random: random.clone(),
     };
-    let app =
-        Arc::new(App { config, base_url, index, db, search, integrations, issuer, health, privacy, clock, random });
+    let app = Arc::new(App {
+        config,
+        base_url,
+        index,
+        db,
+        search,
+        integrations,
+        issuer,
+        health,
+        privacy,
+        lists: Lists::default(),
+        clock,
+        random,
+    });
     let operations = api::operation::all().iter().map(|operation| operation.id);
     let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests })

@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed, record};
+use super::{App, Established as _, record};
 use crate::services::annotations;
 
 impl AnnotationsApi for App {
@@ -21,7 +21,7 @@ impl AnnotationsApi for App {
     ) -> Answered<Listed<Annotation>> {
         let access = caller.access()?;
         let found = annotations::list(&self.db, &self.search.system_annotations, &access, &params);
-        listed(caller.member()?.user.id, params.paging, found).await
+        self.lists.answer(caller.member()?.user.id, params.paging, found).await
     }
 
     async fn get_property_annotation(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<Annotation>> {

@@ -14,7 +14,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed, record, rendered};
+use super::{App, Established as _, record, rendered};
 use crate::services::{
     analyses::{brand_suggestions::suggested, preview::preview},
     classifications::{self, Shown, branded_keywords},
@@ -85,7 +85,7 @@ impl ClassificationsApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<Segment>> {
-        listed(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
+        self.lists.answer(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_segment(
@@ -133,7 +133,7 @@ impl ClassificationsApi for App {
         caller: Caller,
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<TopicCluster>> {
-        listed(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
+        self.lists.answer(caller.member()?.user.id, paging, classifications::list(&self.db, &*caller.access()?)).await
     }
 
     async fn create_property_topic_cluster(

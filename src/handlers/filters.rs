@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed, record};
+use super::{App, Established as _, record};
 use crate::services::filters;
 
 impl FiltersApi for App {
@@ -20,7 +20,7 @@ impl FiltersApi for App {
         Params(paging): Params<Paging>,
     ) -> Answered<Listed<FilterPreset>> {
         let member = caller.member()?;
-        listed(member.user.id, paging, filters::list(&self.db, &member)).await
+        self.lists.answer(member.user.id, paging, filters::list(&self.db, &member)).await
     }
 
     async fn get_filter_preset(&self, caller: Caller, Path(id): Path<Uuid>) -> Answered<Record<FilterPreset>> {

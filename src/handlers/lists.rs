@@ -1,6 +1,6 @@
 //! Lists of records. A list may take megabytes, so few are in memory at once.
 
-use std::{future::Future, sync::LazyLock, time::Duration};
+use std::{future::Future, time::Duration};
 
 use api::{
     answer::{Answered, ListMeta, Listed, Rendered},
@@ -17,17 +17,27 @@ use uuid::Uuid;
 
 use crate::error::Error;
 
-/// Limits the lists whose rows are in memory at once.
-static READING: Semaphore = Semaphore::const_new(8);
-/// Limits long lists to one at a time, because rendering one takes many times the memory of its bytes.
-static LONG: Semaphore = Semaphore::const_new(1);
 /// The size in bytes from which a list counts as long.
 const LONG_BYTES: usize = 64 * 1024;
 /// The maximum number of lists of one person that are made or sent at once.
 const MAX_PER_PERSON: usize = 4;
-static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(MAX_PER_PERSON));
 /// The time limit for a list to pass all of these limits.
 const TIMEOUT: Duration = Duration::from_secs(25);
+
+/// The limits on lists of a service.
+pub struct Lists {
+    /// Limits the lists whose rows are in memory at once.
+    reading: Semaphore,
+    /// Limits long lists to one at a time, because rendering one takes many times the memory of its bytes.
+    long: Semaphore,
+    by_person: Places<Uuid>,
+}
+
+impl Default for Lists {
+    fn default() -> Self {
+        Self { reading: Semaphore::new(8), long: Semaphore::new(1), by_person: Places::new(MAX_PER_PERSON) }
+    }
+}
 
 /// The bytes of a list. They hold the person's place until the last of them is sent.
 struct Held {
@@ -41,34 +51,38 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// Reads a list of `person`, and renders and hashes a page of it, within the limits above.
-pub(super) async fn listed<T>(
-    person: Uuid,
-    paging: Paging,
-    list: impl Future<Output = Result<Vec<T>, Error>>,
-) -> Answered<Listed<T>>
-where
-    T: ToJSON + ParseFromJSON + Send + Sync + 'static,
-{
-    let overloaded = |_| Error::Overloaded("too many long lists are being sent".to_owned());
-    let deadline = Instant::now() + TIMEOUT;
-    let place = timeout_at(deadline, BY_PERSON.of(person).acquire_owned()).await.map_err(overloaded)?;
-    let place = place.map_err(Error::internal)?;
-    let _reading = timeout_at(deadline, READING.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
-    let records = list.await?;
-    let (meta, page) = (paging.meta(records.len()), paging.range(records.len()));
-    let mut records = records.into_iter().skip(page.start).take(page.len());
-    let mut written = Written::default();
-    written.write(&mut records, LONG_BYTES);
-    if records.len() == 0 {
-        return Ok(written.finish(meta, place));
+impl Lists {
+    /// Reads a list of `person`, and renders and hashes a page of it, within the limits above.
+    pub(super) async fn answer<T>(
+        &self,
+        person: Uuid,
+        paging: Paging,
+        list: impl Future<Output = Result<Vec<T>, Error>>,
+    ) -> Answered<Listed<T>>
+    where
+        T: ToJSON + ParseFromJSON + Send + Sync + 'static,
+    {
+        let overloaded = |_| Error::Overloaded("too many long lists are being sent".to_owned());
+        let deadline = Instant::now() + TIMEOUT;
+        let place = timeout_at(deadline, self.by_person.of(person).acquire_owned()).await.map_err(overloaded)?;
+        let place = place.map_err(Error::internal)?;
+        let _reading =
+            timeout_at(deadline, self.reading.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+        let records = list.await?;
+        let (meta, page) = (paging.meta(records.len()), paging.range(records.len()));
+        let mut records = records.into_iter().skip(page.start).take(page.len());
+        let mut written = Written::default();
+        written.write(&mut records, LONG_BYTES);
+        if records.len() == 0 {
+            return Ok(written.finish(meta, place));
+        }
+        let _turn = timeout_at(deadline, self.long.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
+        let rendered = beside(move || {
+            written.write(&mut records, usize::MAX);
+            written.finish(meta, place)
+        });
+        Ok(rendered.await.map_err(Error::from)?)
     }
-    let _turn = timeout_at(deadline, LONG.acquire()).await.map_err(overloaded)?.map_err(Error::internal)?;
-    let rendered = beside(move || {
-        written.write(&mut records, usize::MAX);
-        written.finish(meta, place)
-    });
-    Ok(rendered.await.map_err(Error::from)?)
 }
 
 /// Renders `{ "data": [ … ], "meta": … }` record by record, and drops each record once it is written.

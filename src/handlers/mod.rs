@@ -8,7 +8,7 @@ mod classifications;
 pub mod discovery;
 mod filters;
 mod integrations;
-mod lists;
+pub mod lists;
 mod privacy;
 mod properties;
 mod sharing;
@@ -63,6 +63,8 @@ pub struct App {
     pub health: HealthCheck,
     /// Exports and deletions of people's data.
     pub privacy: Privacy,
+    /// The limits on lists of records.
+    pub lists: lists::Lists,
     /// The clock.
     pub clock: Clock,
     /// The source of new ids.

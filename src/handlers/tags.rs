@@ -10,7 +10,7 @@ use api::{
 use poem_openapi::param::Path;
 use uuid::Uuid;
 
-use super::{App, Established as _, lists::listed, page_of, record};
+use super::{App, Established as _, page_of, record};
 use crate::services::tags;
 
 impl TagsApi for App {
@@ -25,7 +25,7 @@ impl TagsApi for App {
 
     async fn list_tags(&self, caller: Caller, Params(paging): Params<Paging>) -> Answered<Listed<Tag>> {
         let member = caller.member()?;
-        listed(member.user.id, paging, tags::list(&self.db, &member, self.clock.now())).await
+        self.lists.answer(member.user.id, paging, tags::list(&self.db, &member, self.clock.now())).await
     }
 
     async fn create_tag(&self, caller: Caller, Body(body): Body<TagInput>) -> Answered<Created<Tag>> {

@@ -8,12 +8,13 @@ pub mod tables;
 use std::{io, sync::Arc};
 
 use bytes::Bytes;
-use common::random::Random;
+use common::{places::Places, random::Random};
 use entity::user;
 use futures_util::stream::BoxStream;
 use identity::{departures::Departures, token::Verifier};
 use sea_orm::{DbErr, RuntimeErr};
 use store::remains;
+use uuid::Uuid;
 
 use super::{analyses::search_data::SearchData, integrations::Integrations, users::Member};
 use crate::error::Error;
@@ -32,6 +33,8 @@ pub struct Privacy {
     pub verifier: Verifier,
     /// Answers of SEO providers.
     pub integrations: Integrations,
+    /// A place for the export of each person: one at a time.
+    pub exports: Places<Uuid>,
     /// The source of ids.
     pub random: Random,
 }

@@ -4,10 +4,7 @@ mod access;
 mod properties;
 mod records;
 
-use std::{
-    io,
-    sync::{Arc, LazyLock},
-};
+use std::{io, sync::Arc};
 
 use api::{
     models::Timestamp,
@@ -15,7 +12,6 @@ use api::{
     stream::{JsonWriter, ToJSON},
 };
 use bytes::Bytes;
-use common::places::Places;
 use entity::user;
 use futures_util::stream::{self, BoxStream, StreamExt as _};
 use sea_orm::DatabaseConnection;
@@ -34,8 +30,6 @@ use crate::{
     },
 };
 
-/// A person has one export at a time.
-static BY_PERSON: LazyLock<Places<Uuid>> = LazyLock::new(|| Places::new(1));
 /// The time for which an export waits for another one of the same person.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// The size in bytes from which written bytes are sent.
@@ -58,7 +52,7 @@ pub(super) async fn export(
     privacy: &Privacy,
     member: &Arc<Member>,
 ) -> Result<BoxStream<'static, io::Result<Bytes>>, Error> {
-    let place = timeout(PATIENCE, BY_PERSON.of(member.user.id).acquire_owned()).await;
+    let place = timeout(PATIENCE, privacy.exports.of(member.user.id).acquire_owned()).await;
     let place = place.map_err(|_| Error::Overloaded("another export of the person is being sent".to_owned()))?;
     let place = place.map_err(Error::internal)?;
     let (reader, blocks) = mpsc::channel(1);
