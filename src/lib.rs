@@ -12,6 +12,7 @@ pub mod error;
 mod handlers;
 mod http;
 pub mod mcp;
+pub mod operations;
 pub mod server;
 pub mod services;
 #[cfg(test)]

@@ -21,7 +21,6 @@ pub mod headers;
 pub mod idempotency;
 pub mod methods;
 pub mod operation;
-pub mod operations;
 pub mod origin;
 pub mod parameters;
 pub mod rate_limit;

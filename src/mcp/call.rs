@@ -14,7 +14,7 @@ use url::form_urlencoded::Serializer;
 use uuid::Uuid;
 
 use super::arguments::Call;
-use crate::{error::Error, http::operations::Operations};
+use crate::{error::Error, operations::Operations};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 

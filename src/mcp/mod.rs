@@ -40,7 +40,7 @@ use self::{
     server::{Server, ServerParts},
     transport::Transport,
 };
-use crate::{config::Config, http::operations::Operations, services::analyses::search_data::SearchData};
+use crate::{config::Config, operations::Operations, services::analyses::search_data::SearchData};
 
 pub use self::dates::dated;
 

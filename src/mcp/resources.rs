@@ -23,7 +23,7 @@ use super::{
     refusal::cleaned,
     round::rounded,
 };
-use crate::http::operations::Operations;
+use crate::operations::Operations;
 
 const GUIDE: &str = "sightline://guide";
 const PROPERTIES: &str = "sightline://properties";

@@ -31,7 +31,7 @@ use super::{
     state::AnswerState,
     waiting::{answered, outer},
 };
-use crate::http::operations::Operations;
+use crate::operations::Operations;
 
 /// The revisions of the protocol that clients may speak.
 pub const VERSIONS: [ProtocolVersion; 3] =

@@ -162,6 +162,23 @@ fn no_module_reaches_itself() {
     }
 }
 
+/// The graph of the folders and files directly below `src`, without `testing`, which only tests name.
+fn folders(graph: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let folder = |module: &Module| module.split('/').next().unwrap_or_default().to_owned();
+    let mut found: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
+    for (from, to) in graph {
+        let others = to.iter().map(folder).filter(|to| *to != folder(from) && to != "testing");
+        found.entry(folder(from)).or_default().extend(others);
+    }
+    found
+}
+
+#[test]
+fn no_folder_of_the_server_reaches_itself() {
+    let found = circles(&folders(&graph(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))));
+    assert!(found.is_empty(), "circles of folders:\n{}", found.join("\n"));
+}
+
 #[test]
 fn circles_are_seen() {
     let edge = |from: &str, to: &[&str]| (from.to_owned(), to.iter().map(|to| (*to).to_owned()).collect());

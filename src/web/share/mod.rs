@@ -22,7 +22,7 @@ use poem::{
 };
 use poem_openapi::types::ParseFromJSON as _;
 
-use crate::{error::Error, http::operations::Operations};
+use crate::{error::Error, operations::Operations};
 
 /// The path of the page.
 pub const PATH: &str = "/share/:token";
