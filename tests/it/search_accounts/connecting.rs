@@ -25,7 +25,8 @@ async fn a_person_connects_an_account_and_chooses_properties_within_the_plan() {
     let ids: Vec<String> = page.ticks().into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), 3);
     let choose = async |ids: &[&String]| {
-        let form: Vec<(&str, &str)> = ids.iter().map(|id| ("property", id.as_str())).collect();
+        let form: Vec<(&str, &str)> =
+            [("choice", "properties")].into_iter().chain(ids.iter().map(|id| ("property", id.as_str()))).collect();
         browser.post(&format!("{path}/properties"), &form).await
     };
     let over = choose(&[&ids[0], &ids[1], &ids[2]]).await.expect(402, &["at most 2", "role=\"alert\"", "0 of 2"]);

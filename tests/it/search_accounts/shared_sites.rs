@@ -5,6 +5,9 @@ use serde_json::Value;
 use super::{browser, sync};
 use crate::support::{actor::Actor, app::TestApp};
 
+/// The field that a whole form has.
+const MARK: (&str, &str) = ("choice", "properties");
+
 async fn permission(owner: &Actor, site: &str) -> (String, String) {
     let tracking = owner.get("/api/properties/tracking").await.expect(200).json;
     let own: Vec<Value> = tracking["data"]["properties"].as_array().unwrap().clone();
@@ -57,8 +60,12 @@ async fn choosing_properties_of_one_account_keeps_other_accounts_tracked() {
     let page = browser.shows(&path, "Track these properties").await;
     let ids: Vec<String> = page.ticks().into_iter().map(|(id, _)| id).collect();
     assert_eq!(ids.len(), 1);
-    browser.post(&format!("{path}/properties"), &[("property", &ids[0])]).await;
+    browser.post(&format!("{path}/properties"), &[MARK, ("property", &ids[0])]).await;
     assert_eq!(owner.listed("/api/properties").await.len(), 5);
-    browser.post(&format!("{path}/properties"), &[]).await;
+    for unreadable in [&[][..], &[("site", "nope")], &[MARK, ("site", "nope")], &[("property", ids[0].as_str())]] {
+        browser.post(&format!("{path}/properties"), unreadable).await.expect(400, &["The form cannot be read"]);
+    }
+    assert_eq!(owner.listed("/api/properties").await.len(), 5, "nothing is lost by an unreadable form");
+    browser.post(&format!("{path}/properties"), &[MARK]).await;
     assert_eq!(owner.listed("/api/properties").await.len(), 4);
 }

@@ -164,14 +164,17 @@ fn not_found() -> Response {
 
 /// The values of a form, or the answer to a body that is none.
 async fn form(request: &Request, body: Body) -> Result<Vec<(String, String)>, Response> {
-    let unreadable = || refused(StatusCode::BAD_REQUEST, "The form cannot be read", "Go back and send it again.");
     let media_type = request.content_type().and_then(|value| value.split(';').next()).unwrap_or_default();
-    let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await.map_err(|_| unreadable())?;
+    let bytes = body.into_bytes_limit(MAX_FORM_BYTES).await.map_err(|_| unreadable_form())?;
     // A form without fields has no body, and clients may then name no type.
     if !bytes.is_empty() && !media_type.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        return Err(unreadable());
+        return Err(unreadable_form());
     }
     Ok(url::form_urlencoded::parse(&bytes).into_owned().collect())
+}
+
+fn unreadable_form() -> Response {
+    refused(StatusCode::BAD_REQUEST, "The form cannot be read", "Go back and send it again.")
 }
 
 fn back() -> Markup {

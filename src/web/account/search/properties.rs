@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use poem::{Body, Request, Response, handler, http::StatusCode, web::Data};
 use uuid::Uuid;
 
-use super::{back, failed, form, named, not_found, own, path, reconnect, words};
+use super::{back, failed, form, named, not_found, own, path, reconnect, unreadable_form, words};
 use crate::{
     error::Error,
     services::{
@@ -18,6 +18,12 @@ use crate::{
 
 /// Time that the page waits for a sync under way. A page that reloads itself would be taken from under a screen reader.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The field of a ticked property.
+const TICK: &str = "property";
+
+/// The hidden field of a form that was sent whole.
+const MARK: &str = "choice";
 
 /// The outcome of the visitor's choice.
 enum Chosen {
@@ -71,7 +77,13 @@ pub(super) async fn choose(Data(account): Data<&Account>, request: &Request, bod
         Ok(form) => form,
         Err(answer) => return answer,
     };
-    let ticked = form.iter().filter(|(name, _)| name == "property").map(|(_, id)| parse_id(id));
+    // Without the mark nothing ticked would mean that nothing is to be tracked.
+    let is_whole =
+        form.iter().any(|(name, _)| name == MARK) && form.iter().all(|(name, _)| name == MARK || name == TICK);
+    if !is_whole {
+        return unreadable_form();
+    }
+    let ticked = form.iter().filter(|(name, _)| name == TICK).map(|(_, id)| parse_id(id));
     let Some(ticked) = ticked.collect::<Option<Vec<Uuid>>>() else { return not_found() };
     match account.search.connections.choose(&visitor.member, shown.id, &ticked).await {
         Ok(()) => redirect(&format!("{}?saved=1", path(&shown))),
@@ -174,6 +186,7 @@ fn sites(shown: &AccountView, choice: &Choice, chosen: &Chosen) -> Markup {
                     } " are tracked."
                 }
                 form method="post" action=(format!("{}/properties", path(shown))) {
+                    input type="hidden" name=(MARK) value="properties";
                     fieldset {
                         legend { "Track these properties" }
                         @for site in &choice.sites { (tick(site, chosen)) }
@@ -192,7 +205,7 @@ fn tick(site: &SiteView, chosen: &Chosen) -> Markup {
     };
     html! {
         label.choice {
-            input type="checkbox" name="property" value=(site.id) checked[ticked];
+            input type="checkbox" name=(TICK) value=(site.id) checked[ticked];
             span {
                 (site.name)
                 @if site.site_url.starts_with("sc-domain:") { " " small { "(whole domain)" } }
