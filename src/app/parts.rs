@@ -5,7 +5,6 @@ use std::{net::SocketAddr, sync::Arc};
 use chrono::TimeDelta;
 use common::{
     clock::Clock,
-    places::Places,
     private_files,
     random::Random,
     secrets::Secrets,
@@ -140,28 +139,10 @@ pub async fn build(
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
     let health = HealthCheck::new(&config, db.clone(), issuer.clone(), search.clone());
     let index = Index::new(&base_url, &config.mcp_url(&base_url));
-    let privacy = Privacy {
-        search: search.clone(),
-        departures,
-        verifier,
-        integrations: integrations.clone(),
-        exports: Places::new(1),
-        random: random.clone(),
-    };
-    let app = Arc::new(App {
-        config,
-        base_url,
-        index,
-        db,
-        search,
-        integrations,
-        issuer,
-        health,
-        privacy,
-        lists: Lists::default(),
-        clock,
-        random,
-    });
+    let privacy = Privacy::new(search.clone(), departures, verifier, integrations.clone(), random.clone());
+    let lists = Lists::default();
+    let app = App { config, base_url, index, db, search, integrations, issuer, health, privacy, lists, clock, random };
+    let app = Arc::new(app);
     let operations = api::operation::all().iter().map(|operation| operation.id);
     let requests = app.config.metrics.listen.map(|_| Arc::new(RequestMeter::new(operations)));
     Ok(Parts { app, store, admissions, sessions, provider, sign_in, limits, requests })

@@ -40,6 +40,18 @@ pub struct Privacy {
 }
 
 impl Privacy {
+    /// Exports and deletes what these parts store.
+    #[must_use]
+    pub fn new(
+        search: SearchData,
+        departures: Departures,
+        verifier: Verifier,
+        integrations: Integrations,
+        random: Random,
+    ) -> Self {
+        Self { search, departures, verifier, integrations, exports: Places::new(1), random }
+    }
+
     /// Returns everything that is stored about a person as JSON, `{ "data": … }` with an [`api::privacy::PersonalData`]. It is read
     /// while it is taken.
     ///
