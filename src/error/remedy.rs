@@ -1,4 +1,4 @@
-//! What an error lacks, who must act, and the way out.
+//! The ways out of errors: the part that is missing, and the person who must act.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the product does, independent of HTTP: one file or folder per subject, with free functions that take everything they use
+//! The work of the product, independent of HTTP: one file or folder per subject, with free functions that take everything they use
 //! as arguments. Rows of the database become types of the API here, by a private function beside the service that needs it.
 
 pub mod access;

@@ -70,7 +70,7 @@ pub struct StatedAddress {
 /// The demands on the issuer's sign-in.
 #[derive(Debug, Default)]
 pub struct Wishes {
-    /// Who probably signs in, for the issuer's form.
+    /// The address or name that the issuer's form begins with.
     pub login_hint: Option<String>,
     /// Values of `prompt`.
     pub prompts: Vec<String>,

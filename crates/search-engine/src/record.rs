@@ -1,4 +1,4 @@
-//! What the last requests of each account showed: outcomes, trouble that has not ended, and refused sites.
+//! Records the last requests of each account: outcomes, trouble that has not ended, and refused sites.
 //!
 //! Kept in the process, because reading must not write to the database. An entry that is lost at a restart or unknown to
 //! another replica costs one request.
