@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,8 +52,8 @@ impl FaultKind {
 }
 
 /// A kind of fault and the share of requests it affects. Written `KIND:RATE`, for example `rate429:0.05`.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Fault {
     /// The kind of fault.
     pub kind: FaultKind,
@@ -87,6 +87,12 @@ impl TryFrom<String> for Fault {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse()
+    }
+}
+
+impl From<Fault> for String {
+    fn from(fault: Fault) -> Self {
+        fault.to_string()
     }
 }
 

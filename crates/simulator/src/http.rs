@@ -16,6 +16,7 @@ use super::oauth;
 use super::providers;
 use super::search;
 use super::state::Shared;
+use super::world::Standing;
 
 /// Maximum size of a request body, in bytes.
 const LARGEST_BODY: usize = 1 << 20;
@@ -203,22 +204,17 @@ fn truncated(text: &str) -> Body {
     }))
 }
 
-async fn answer(
-    shared: &Arc<Shared>,
-    account: &'static Account,
-    route: ApiRoute,
-    body: Bytes,
-) -> Result<String, ApiError> {
+async fn answer(shared: &Arc<Shared>, account: Arc<Account>, route: ApiRoute, body: Bytes) -> Result<String, ApiError> {
     match route {
         ApiRoute::Sites if account.sites.is_empty() => Ok("{}".to_owned()),
         ApiRoute::Sites => {
-            let entries: Vec<Value> = account.sites.iter().map(|site| site_entry(*site)).collect();
+            let entries: Vec<Value> = account.sites.iter().map(site_entry).collect();
             Ok(json!({ "siteEntry": entries }).to_string())
         }
-        ApiRoute::Site(site) => Ok(site_entry(listed(account, &site)?).to_string()),
+        ApiRoute::Site(site) => Ok(site_entry(listed(&account, &site)?).to_string()),
         ApiRoute::Query(site) => {
-            let (url, level) = listed(account, &site)?;
-            if level == UNVERIFIED {
+            let (url, level) = listed(&account, &site)?;
+            if *level == UNVERIFIED {
                 return Err(ApiError::forbidden(url));
             }
             // The permit moves into the work, which continues if the client disconnects.
@@ -226,7 +222,8 @@ async fn answer(
             let shared = Arc::clone(shared);
             let work = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
-                let site = shared.world.site(url).ok_or_else(|| ApiError::forbidden(url))?;
+                let found = shared.world.site(&site).filter(|found| found.standing() == Standing::Open);
+                let site = found.ok_or_else(|| ApiError::forbidden(&site))?;
                 search::query(&shared.world, site, &body, shared.now(), shared.conflicts)
             });
             work.await.map_err(|_| ApiError::backend())?
@@ -234,17 +231,17 @@ async fn answer(
     }
 }
 
-fn site_entry((url, level): ListedSite) -> Value {
+fn site_entry((url, level): &ListedSite) -> Value {
     json!({ "siteUrl": url, "permissionLevel": level })
 }
 
 /// Returns the site with exactly this id from the account's list. A malformed site id returns 404. Any other site, existing
 /// or not, returns 403.
-fn listed(account: &Account, site: &str) -> Result<ListedSite, ApiError> {
+fn listed<'a>(account: &'a Account, site: &str) -> Result<&'a ListedSite, ApiError> {
     let well_formed = ["sc-domain:", "http://", "https://"].iter().any(|start| site.starts_with(start));
     if !well_formed {
         return Err(ApiError::not_found(&format!("'{site}' is not a valid Search Console site URL.")));
     }
-    let found = account.sites.iter().find(|(url, _)| *url == site).copied();
+    let found = account.sites.iter().find(|(url, _)| url == site);
     found.ok_or_else(|| ApiError::forbidden(site))
 }

@@ -30,8 +30,8 @@ use tokio::task::JoinHandle;
 pub use controls::{Controls, Endpoint};
 pub use fault::{Fault, FaultKind, InvalidFault};
 pub use providers::{ProviderA, ProviderB};
-pub use settings::{Conflicts, ErrorBodies, Settings, UnknownConflict};
-pub use world::{Cell, PagePart, SearchType, Site, World};
+pub use settings::{Conflict, Conflicts, ErrorBodies, Settings};
+pub use world::{Cell, PagePart, SearchType, Site, Standing, World};
 
 /// A running simulated search engine. Dropping it stops it at once. [`Simulator::shutdown`] lets open requests finish.
 #[derive(Debug)]

@@ -1,29 +1,27 @@
 //! Settings of the simulated search engine.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::str::FromStr;
 use std::time::Duration;
 
 use chrono::NaiveDate;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 
 /// Settings of the simulated search engine. Every setting has a default.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// The address to listen on. Port 0 selects any free port. Default `127.0.0.1:0`.
     pub listen: SocketAddr,
     /// The seed of the simulated data. Default 7.
     pub seed: u64,
+    /// The number of sites of the account `network`, at most 10,000. With 0 there is no such account. Default 0.
+    pub sites: u32,
     /// The current Pacific day, always at noon. Absent: the clock's time.
     pub today: Option<NaiveDate>,
-    /// The least time from a request to its response. In configuration `latency_ms`. Default none.
-    #[serde(rename = "latency_ms", deserialize_with = "millis")]
+    /// The least time from a request to its response. Default none.
     pub latency: Duration,
-    /// Faults to inject. In configuration `fail`: a list of `KIND:RATE`, or one text separated by commas.
-    #[serde(rename = "fail", deserialize_with = "faults")]
+    /// Faults to inject.
     pub faults: Vec<Fault>,
     /// Choices where descriptions of the real engine contradict each other.
     pub conflicts: Conflicts,
@@ -34,6 +32,7 @@ impl Default for Settings {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 0).into(),
             seed: 7,
+            sites: 0,
             today: None,
             latency: Duration::ZERO,
             faults: Vec::new(),
@@ -42,38 +41,34 @@ impl Default for Settings {
     }
 }
 
-fn millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    u64::deserialize(deserializer).map(Duration::from_millis)
+/// A choice where descriptions of the real engine contradict each other. Its name is that of the variant in snake case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Conflict {
+    /// Sets [`Conflicts::snake_case_metadata`].
+    SnakeCaseMetadata,
+    /// Sets [`Conflicts::zero_filled_dates`].
+    ZeroFilledDates,
+    /// Sets [`Conflicts::reject_old_start`].
+    RejectOldStart,
+    /// Selects [`ErrorBodies::Objects`].
+    ObjectErrors,
+    /// Selects [`ErrorBodies::Arrays`].
+    ArrayErrors,
+    /// Selects nothing.
+    None,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
-}
-
-fn faults<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Fault>, D::Error> {
-    let texts = match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::One(text) => text.split(',').map(str::to_owned).collect(),
-        OneOrMany::Many(texts) => texts,
-    };
-    let texts = texts.iter().filter(|text| !text.trim().is_empty());
-    texts.map(|text| text.parse().map_err(serde::de::Error::custom)).collect()
-}
-
-/// Choices where descriptions of the real engine contradict each other. Written as the names below, separated by commas. An
-/// omitted name, or `none`, selects the other behaviour.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+/// Choices where descriptions of the real engine contradict each other. An omitted one selects the other behaviour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Conflicts {
-    /// `snake_case_metadata`: metadata is spelled `first_incomplete_date`. Otherwise `firstIncompleteDate`.
+    /// True: metadata is spelled `first_incomplete_date`. Otherwise `firstIncompleteDate`.
     pub snake_case_metadata: bool,
-    /// `zero_filled_dates`: rows grouped by date alone include days without impressions. Otherwise those days are omitted.
+    /// True: rows grouped by date alone include days without impressions. Otherwise those days are omitted.
     pub zero_filled_dates: bool,
-    /// `reject_old_start`: a start date more than 16 months ago returns 400. Otherwise it is moved to 16 months ago.
+    /// True: a start date more than 16 months ago returns 400. Otherwise it is moved to 16 months ago.
     pub reject_old_start: bool,
-    /// `object_errors` and `array_errors`: the bodies of provider B's refusals. Otherwise they are as measured.
+    /// The bodies of provider B's refusals.
     pub error_bodies: ErrorBodies,
 }
 
@@ -89,37 +84,19 @@ pub enum ErrorBodies {
     Arrays,
 }
 
-/// The error for an unknown name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not one of snake_case_metadata, zero_filled_dates, reject_old_start, object_errors, array_errors, none"
-)]
-pub struct UnknownConflict(String);
-
-impl FromStr for Conflicts {
-    type Err = UnknownConflict;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+impl FromIterator<Conflict> for Conflicts {
+    fn from_iter<I: IntoIterator<Item = Conflict>>(chosen: I) -> Self {
         let mut conflicts = Self::default();
-        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            match name {
-                "snake_case_metadata" => conflicts.snake_case_metadata = true,
-                "zero_filled_dates" => conflicts.zero_filled_dates = true,
-                "reject_old_start" => conflicts.reject_old_start = true,
-                "object_errors" => conflicts.error_bodies = ErrorBodies::Objects,
-                "array_errors" => conflicts.error_bodies = ErrorBodies::Arrays,
-                "none" => {}
-                unknown => return Err(UnknownConflict(unknown.to_owned())),
+        for conflict in chosen {
+            match conflict {
+                Conflict::SnakeCaseMetadata => conflicts.snake_case_metadata = true,
+                Conflict::ZeroFilledDates => conflicts.zero_filled_dates = true,
+                Conflict::RejectOldStart => conflicts.reject_old_start = true,
+                Conflict::ObjectErrors => conflicts.error_bodies = ErrorBodies::Objects,
+                Conflict::ArrayErrors => conflicts.error_bodies = ErrorBodies::Arrays,
+                Conflict::None => {}
             }
         }
-        Ok(conflicts)
-    }
-}
-
-impl TryFrom<String> for Conflicts {
-    type Error = UnknownConflict;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
+        conflicts
     }
 }

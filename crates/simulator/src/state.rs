@@ -9,7 +9,7 @@ use poem::Request;
 use poem::http::header;
 use tokio::sync::Semaphore;
 
-use super::accounts::Account;
+use super::accounts::{Account, Accounts};
 use super::controls::Controls;
 use super::error::ApiError;
 use super::oauth::OAuth;
@@ -25,6 +25,7 @@ const PARALLEL_ANSWERS: usize = 2;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub world: World,
+    pub accounts: Accounts,
     pub controls: Controls,
     pub oauth: OAuth,
     /// The chosen behaviour where sources disagree.
@@ -39,8 +40,11 @@ pub(super) struct Shared {
 
 impl Shared {
     pub fn new(settings: &Settings, clock: Clock) -> Self {
+        let today = settings.today.unwrap_or_else(|| clock.pacific_today());
+        let world = World::with_sites(settings.seed, today, settings.sites);
         Self {
-            world: World::new(settings.seed, settings.today.unwrap_or_else(|| clock.pacific_today())),
+            accounts: Accounts::new(&world),
+            world,
             controls: Controls::new(settings),
             oauth: OAuth::new(settings.seed, clock.clone()),
             clock,
@@ -64,10 +68,10 @@ impl Shared {
         self.today.map_or(Now { today: local.date_naive(), hour }, |today| Now { today, hour: 12 })
     }
 
-    pub fn caller(&self, request: &Request) -> Result<&'static Account, ApiError> {
+    pub fn caller(&self, request: &Request) -> Result<Arc<Account>, ApiError> {
         let header = request.headers().get(header::AUTHORIZATION).ok_or_else(ApiError::login_required)?;
         let token = header.to_str().ok().and_then(bearer).ok_or_else(ApiError::invalid_credentials)?;
-        let access = self.oauth.access(token).ok_or_else(ApiError::invalid_credentials)?;
+        let access = self.oauth.access(&self.accounts, token).ok_or_else(ApiError::invalid_credentials)?;
         if access.may_read_search_data() { Ok(access.account) } else { Err(ApiError::insufficient_scope()) }
     }
 }

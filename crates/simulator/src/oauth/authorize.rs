@@ -12,7 +12,7 @@ use url::Url;
 
 use super::token::{CODE_SECONDS, Claims, CodeDetails, Kind};
 use super::{pairs, parameter};
-use crate::accounts::{self, Account};
+use crate::accounts::Account;
 use crate::state::Shared;
 
 /// Responds to an authorization request.
@@ -37,11 +37,11 @@ pub(crate) fn authorize(shared: &Shared, request: &Request) -> Response {
     if get("deny").is_some() {
         return back(&[("error", "access_denied")]);
     }
-    let hinted = get("login_hint").and_then(|hint| accounts::find(&hint));
+    let hinted = get("login_hint").and_then(|hint| shared.accounts.find(&hint));
     // Only the page's own form is sent from this very site.
     let shows_page = request.header("sec-fetch-site").is_some_and(|site| site != "same-origin");
     let Some(account) = hinted.filter(|_| !shows_page) else {
-        return super::consent::page(&asked, &scope, hinted);
+        return super::consent::page(shared, &asked, &scope, hinted.map(|account| account.name));
     };
     let is_first = shared.oauth.consent(&client, account.name);
     let offline =

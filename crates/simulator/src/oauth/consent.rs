@@ -8,10 +8,8 @@ use poem::{IntoResponse as _, Response};
 use super::{pairs, parameter};
 use crate::state::Shared;
 
-use crate::accounts::{self, Account};
-
-/// A form that repeats the request `asked` and adds the person's choices: of all accounts, or of the `hinted` one.
-pub(super) fn page(asked: &[(String, String)], scope: &str, hinted: Option<&Account>) -> Response {
+/// A form that repeats the request `asked` and adds the person's choices: of all accounts, or of the one named `hinted`.
+pub(super) fn page(shared: &Shared, asked: &[(String, String)], scope: &str, hinted: Option<&str>) -> Response {
     let mut form = String::new();
     for (name, value) in asked.iter().filter(|(name, _)| name != "login_hint" && name != "granted_scope") {
         // Writing to a String cannot fail.
@@ -23,7 +21,7 @@ pub(super) fn page(asked: &[(String, String)], scope: &str, hinted: Option<&Acco
             "<p><label><input type=\"checkbox\" name=\"granted_scope\" value=\"{scope}\" checked> {scope}</label></p>"
         );
     }
-    for account in accounts::ALL.iter().filter(|account| hinted.is_none_or(|hinted| hinted.name == account.name)) {
+    for account in shared.accounts.iter().filter(|account| hinted.is_none_or(|hinted| hinted == account.name)) {
         let name = escape(account.name);
         let _ =
             writeln!(form, "<p><button name=\"login_hint\" value=\"{name}\">{}</button></p>", escape(&account.email()));
@@ -43,7 +41,7 @@ pub(super) fn page(asked: &[(String, String)], scope: &str, hinted: Option<&Acco
 /// The page on which people remove the access of clients.
 pub(crate) fn permissions(shared: &Shared) -> Response {
     let mut list = String::new();
-    for account in &accounts::ALL {
+    for account in shared.accounts.iter() {
         for client in shared.oauth.clients_of(account.name) {
             // Writing to a String cannot fail.
             let _ = writeln!(

@@ -18,9 +18,9 @@ pub(crate) fn token(shared: &Shared, request: &Request, body: &[u8]) -> Response
     let form = pairs(body);
     let header = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let answer = client(header, &form).and_then(|client| match parameter(&form, "grant_type").as_deref() {
-        Some("authorization_code") => from_code(&shared.oauth, &client, &form),
+        Some("authorization_code") => from_code(shared, &client, &form),
         Some("refresh_token") if shared.controls.strikes(FaultKind::InvalidGrant) => Err(dead_grant()),
-        Some("refresh_token") => refresh(&shared.oauth, &client, &form),
+        Some("refresh_token") => refresh(shared, &client, &form),
         Some(_) => Err(Refusal::bad("unsupported_grant_type", "Invalid grant_type")),
         None => Err(missing("grant_type")),
     });
@@ -62,7 +62,8 @@ fn dead_grant() -> Refusal {
     Refusal::bad("invalid_grant", "Token has been expired or revoked.")
 }
 
-fn from_code(oauth: &OAuth, client: &str, form: &Form) -> Result<Value, Refusal> {
+fn from_code(shared: &Shared, client: &str, form: &Form) -> Result<Value, Refusal> {
+    let oauth = &shared.oauth;
     let code = parameter(form, "code").ok_or_else(|| missing("code"))?;
     let refuse = || Refusal::bad("invalid_grant", "Bad Request");
     let claims = oauth.open(Kind::Code, &code).ok_or_else(refuse)?;
@@ -84,18 +85,19 @@ fn from_code(oauth: &OAuth, client: &str, form: &Form) -> Result<Value, Refusal>
     if details.offline {
         answer["refresh_token"] = oauth.sign(&of_kind(&claims, Kind::Refresh, None)).into();
     }
-    add_id_token(oauth, &claims, details.nonce.as_deref(), &mut answer);
+    add_id_token(shared, &claims, details.nonce.as_deref(), &mut answer);
     Ok(answer)
 }
 
-fn refresh(oauth: &OAuth, client: &str, form: &Form) -> Result<Value, Refusal> {
+fn refresh(shared: &Shared, client: &str, form: &Form) -> Result<Value, Refusal> {
+    let oauth = &shared.oauth;
     let token = parameter(form, "refresh_token").ok_or_else(|| missing("refresh_token"))?;
     let claims = oauth.open(Kind::Refresh, &token).ok_or_else(dead_grant)?;
     if claims.client != client {
         return Err(Refusal::unauthorized("unauthorized_client", "Unauthorized"));
     }
     let mut answer = access_answer(oauth, &claims);
-    add_id_token(oauth, &claims, None, &mut answer);
+    add_id_token(shared, &claims, None, &mut answer);
     Ok(answer)
 }
 
@@ -109,9 +111,9 @@ fn access_answer(oauth: &OAuth, claims: &Claims) -> Value {
 }
 
 /// Adds an ID token if `openid` was granted.
-fn add_id_token(oauth: &OAuth, claims: &Claims, nonce: Option<&str>, answer: &mut Value) {
+fn add_id_token(shared: &Shared, claims: &Claims, nonce: Option<&str>, answer: &mut Value) {
     if claims.scope.split(' ').any(|scope| scope == "openid") {
-        answer["id_token"] = super::profile::id_token(oauth, claims, nonce).into();
+        answer["id_token"] = super::profile::id_token(shared, claims, nonce).into();
     }
 }
 

@@ -8,8 +8,7 @@ use poem::http::header;
 use poem::{IntoResponse as _, Request, Response};
 use serde_json::{Value, json};
 
-use super::token::{ACCESS_SECONDS, Access, Claims, OAuth};
-use crate::accounts;
+use super::token::{ACCESS_SECONDS, Access, Claims};
 use crate::error::ApiError;
 use crate::state::{Shared, bearer};
 
@@ -19,7 +18,7 @@ const PROFILE: [&str; 2] = ["profile", "https://www.googleapis.com/auth/userinfo
 /// `GET /userinfo`: `sub`, and the e-mail address and the name if their scopes were granted.
 pub(crate) fn userinfo(shared: &Shared, request: &Request) -> Response {
     let header = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let Some(access) = header.and_then(bearer).and_then(|token| shared.oauth.access(token)) else {
+    let Some(access) = header.and_then(bearer).and_then(|token| shared.oauth.access(&shared.accounts, token)) else {
         return ApiError::invalid_credentials().into_response();
     };
     if !["openid"].iter().chain(&EMAIL).chain(&PROFILE).any(|scope| access.has(scope)) {
@@ -41,13 +40,13 @@ fn about(access: &Access) -> Value {
 }
 
 /// An ID token for the account of `claims`.
-pub(super) fn id_token(oauth: &OAuth, claims: &Claims, nonce: Option<&str>) -> String {
-    let now = oauth.seconds();
+pub(super) fn id_token(shared: &Shared, claims: &Claims, nonce: Option<&str>) -> String {
+    let now = shared.oauth.seconds();
     let mut content = json!({
         "iss": "https://accounts.google.com",
         "aud": claims.client,
         "azp": claims.client,
-        "sub": accounts::find(&claims.account).map_or("", |account| account.subject),
+        "sub": shared.accounts.find(&claims.account).map_or("", |account| account.subject),
         "email": format!("{}@demo.test", claims.account),
         "email_verified": true,
         "iat": now,
@@ -58,6 +57,6 @@ pub(super) fn id_token(oauth: &OAuth, claims: &Claims, nonce: Option<&str>) -> S
     }
     let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let signed = format!("{}.{}", encode(&json!({ "alg": "HS256", "typ": "JWT" })), encode(&content));
-    let signature = URL_SAFE_NO_PAD.encode(oauth.mac(signed.as_bytes()));
+    let signature = URL_SAFE_NO_PAD.encode(shared.oauth.mac(signed.as_bytes()));
     format!("{signed}.{signature}")
 }

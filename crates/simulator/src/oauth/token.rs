@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use common::clock::Clock;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::SEARCH_SCOPES;
-use crate::accounts::{self, Account};
+use crate::accounts::{Account, Accounts};
 use crate::world::rng::child;
 
 /// Lifetime of an access token in seconds.
@@ -87,7 +87,7 @@ pub(super) struct CodeDetails {
 /// The account and scopes of an access token.
 #[derive(Debug)]
 pub(crate) struct Access {
-    pub account: &'static Account,
+    pub account: Arc<Account>,
     scope: Option<String>,
 }
 
@@ -239,13 +239,14 @@ impl OAuth {
     }
 
     /// Returns the account and scopes of `token`. `sim-NAME` is accepted for manual use and never expires.
-    pub fn access(&self, token: &str) -> Option<Access> {
-        const BY_HAND: [&str; 4] = ["sim-owner", "sim-editor", "sim-stranger", "sim-lapsed"];
+    pub fn access(&self, accounts: &Accounts, token: &str) -> Option<Access> {
+        const BY_HAND: [&str; 5] = ["sim-owner", "sim-editor", "sim-stranger", "sim-lapsed", "sim-network"];
+        let find = |name: &str| accounts.find(name).cloned();
         if BY_HAND.contains(&token) {
-            return Some(Access { account: accounts::find(token.strip_prefix("sim-")?)?, scope: None });
+            return Some(Access { account: find(token.strip_prefix("sim-")?)?, scope: None });
         }
         let claims = self.open(Kind::Access, token)?;
-        Some(Access { account: accounts::find(&claims.account)?, scope: Some(claims.scope) })
+        Some(Access { account: find(&claims.account)?, scope: Some(claims.scope) })
     }
 }
 

@@ -116,7 +116,7 @@ fn value(site: &Site, request: &Request, dimension: Dimension, code: u64) -> Str
             let stream = site.stream(request.search_type);
             stream.entries[stream.by_rank[index] as usize].text.clone()
         }
-        Dimension::Page => site.pages[usize::from(site.pages_by_rank[index])].url.clone(),
+        Dimension::Page => site.page_at(index).url.clone(),
         Dimension::Country => COUNTRIES[index].to_owned(),
         Dimension::Device => DEVICES[index].to_owned(),
         Dimension::SearchAppearance => APPEARANCES[index].to_owned(),

@@ -145,7 +145,7 @@ impl Sums<'_> {
             return;
         }
         let tally = Tally { clicks: clicked.into(), impressions: 1, position_sum: position.into() };
-        let page = &self.site.pages[usize::from(page)];
+        let page = &self.site.pages()[usize::from(page)];
         if self.request.groups(Dimension::SearchAppearance) {
             for bit in (0..APPEARANCES.len() as u64).filter(|bit| page.flags >> bit & 1 == 1) {
                 self.add(bit, tally);

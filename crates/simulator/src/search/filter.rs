@@ -81,7 +81,7 @@ impl Wanted {
         let hide = groups_query || !queries.is_empty();
         Some(Self {
             verdicts: vec![None; stream.entries.len()],
-            pages: site.pages.iter().map(|page| known && page_wanted(page)).collect(),
+            pages: site.pages().iter().map(|page| known && page_wanted(page)).collect(),
             slots: (0u8..).take(SLOTS).map(slot_wanted).collect(),
             queries,
             hide,

@@ -3,6 +3,7 @@
 mod faults;
 mod freshness;
 mod invariants;
+mod network;
 mod oauth;
 mod oracle;
 mod provider_a;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::providers::fixed;
 use super::{Server, read};
-use crate::Settings;
 use crate::providers::ProviderB;
+use crate::{Conflict, Settings};
 
 type Query = &'static [(&'static str, &'static str)];
 
@@ -81,11 +81,12 @@ async fn each_key_is_in_its_state_on_every_endpoint() {
 #[tokio::test]
 async fn refusals_can_be_all_objects_or_all_lists() {
     let bodies = [
-        ("object_errors", json!({ "error": "Unauthorized" }), json!({ "error": "Insufficient plan" })),
-        ("array_errors", json!(["Error", "Unauthorized"]), json!(["Error", "Insufficient plan"])),
+        (Conflict::ObjectErrors, json!({ "error": "Unauthorized" }), json!({ "error": "Insufficient plan" })),
+        (Conflict::ArrayErrors, json!(["Error", "Unauthorized"]), json!(["Error", "Insufficient plan"])),
     ];
-    for (name, wrong, without_plan) in bodies {
-        let server = Server::with(Settings { conflicts: name.parse().unwrap(), ..Settings::default() }).await;
+    for (conflict, wrong, without_plan) in bodies {
+        let server =
+            Server::with(Settings { conflicts: [conflict].into_iter().collect(), ..Settings::default() }).await;
         assert_eq!(server.ask_b(ProviderB::LimitsAndUsage, "bad-key", &[]).await, (401, wrong));
         assert_eq!(server.ask_b(ProviderB::LimitsAndUsage, "noplan-key", &[]).await, (403, without_plan));
     }

@@ -128,7 +128,7 @@ impl Site {
     }
 
     fn empty_part(&self, page: u16) -> PagePart {
-        let page = &self.pages[usize::from(page)];
+        let page = &self.pages()[usize::from(page)];
         let appearances = appearance_names(page.flags);
         PagePart { url: page.url.as_str().into(), clicks: 0, impressions: 0, position_sum: 0, appearances }
     }

@@ -6,9 +6,6 @@ use super::entry::Entry;
 use super::profile::{Profile, click_through_rate};
 use super::rng::{child, index, normal, unit};
 
-/// The number of pseudo-queries that stand for all anonymised queries.
-const HIDDEN: usize = 60;
-
 /// Rank of the first odd query, and the distance to the next. Frequent enough that they appear in any week.
 const ODD: (usize, usize) = (12, 7);
 
@@ -23,11 +20,19 @@ pub(super) fn build(key: u64, site: &Blueprint, search_type: SearchType) -> Vec<
         return Vec::new();
     }
     if search_type.is_feed() {
-        return stories(key, site.profile, impressions);
+        return of_part(site, stories(key, &site.profile, impressions));
     }
     let queries = if share < 1.0 { (site.profile.queries / 5).max(30) } else { site.profile.queries };
     let mut entries = shown(key, site, queries, impressions);
-    entries.extend(hidden(key, site.profile, &entries));
+    entries.extend(hidden(key, &site.profile, &entries));
+    of_part(site, entries)
+}
+
+/// The entries of the part, if the site is the part of another one. All pages of an entry lie on one side of the division.
+fn of_part(site: &Blueprint, mut entries: Vec<Entry>) -> Vec<Entry> {
+    if site.covered_by.is_some() {
+        entries.retain(|entry| entry.pages.first().is_some_and(|page| site.in_part(*page)));
+    }
     entries
 }
 
@@ -51,7 +56,7 @@ fn query(key: u64, site: &Blueprint, queries: usize, rank: usize, mean: f64) -> 
     let (plain, subject) = site.vocabulary.query(rank);
     let text = match odd {
         Some(text) => text.to_owned(),
-        None if rank < names => site.brand_terms[rank].to_owned(),
+        None if rank < names => site.brand_terms[rank].clone(),
         None if brand => format!("{} {plain}", site.brand_terms[0]),
         None => plain,
     };
@@ -82,7 +87,8 @@ fn pages(key: u64, site: &Blueprint, subject: usize, brand: bool) -> Vec<u16> {
     let mut pages: Vec<u16> = if brand { vec![0] } else { Vec::new() };
     for step in 0..each {
         let page = u16::try_from(subject + subjects * ((lead + step * 3) % each)).unwrap_or_default();
-        if pages.len() < wanted && !pages.contains(&page) {
+        let beside_lead = pages.first().is_none_or(|lead| site.in_part(*lead) == site.in_part(page));
+        if pages.len() < wanted && !pages.contains(&page) && beside_lead {
             pages.push(page);
         }
     }
@@ -92,7 +98,7 @@ fn pages(key: u64, site: &Blueprint, subject: usize, brand: bool) -> Vec<u16> {
 /// Anonymised pseudo-queries, frequent enough to carry the profile's share of clicks.
 fn hidden(key: u64, profile: &Profile, shown: &[Entry]) -> Vec<Entry> {
     let clicks = |entry: &Entry| entry.mean * click_through_rate(entry.position, entry.brand);
-    let mut entries: Vec<Entry> = (0..HIDDEN).map(|number| hidden_entry(key, profile, number)).collect();
+    let mut entries: Vec<Entry> = (0..profile.anonymised).map(|number| hidden_entry(key, profile, number)).collect();
     let visible: f64 = shown.iter().map(clicks).sum();
     let unscaled: f64 = entries.iter().map(clicks).sum();
     let scale = profile.hidden / (1.0 - profile.hidden) * visible / unscaled;

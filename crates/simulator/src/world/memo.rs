@@ -8,13 +8,13 @@ use chrono::NaiveDate;
 use super::cell::DayCells;
 
 /// The number of the stream and the day.
-pub(crate) type DayKey = (u16, NaiveDate);
+pub(crate) type DayKey = (u32, NaiveDate);
 
 /// Property-level sums of one day: clicks, impressions, position sum.
 pub(crate) type DayTotals = [u64; 3];
 
 const MAX_BYTES: usize = 64 << 20;
-const MAX_TOTALS: usize = 100_000;
+const MAX_TOTALS: usize = 250_000;
 
 /// Both caches. Losing an entry only costs time.
 #[derive(Debug, Default)]

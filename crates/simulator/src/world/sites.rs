@@ -1,12 +1,44 @@
-//! The simulated sites. All hosts are in domains reserved for examples and tests.
+//! The sites that every world has. All hosts are in domains reserved for examples and tests.
 
-use super::blueprint::Blueprint;
-use super::profile::{LOCAL, PUBLISHER, RETAIL, SOFTWARE};
-use super::vocabulary::{BOOKKEEPING, GARDEN, OUTDOOR, TOWN};
+use super::blueprint::{Blueprint, Standing};
+use super::profile::{LOCAL, PUBLISHER, Profile, RETAIL, SOFTWARE};
+use super::vocabulary::{BOOKKEEPING, GARDEN, OUTDOOR, TOWN, Vocabulary};
 
-/// All sites.
-pub(super) static ALL: [Blueprint; 8] = [
-    Blueprint {
+/// A site that every world has. The fields are those of [`Blueprint`].
+struct Fixed {
+    url: &'static str,
+    origin: &'static str,
+    profile: &'static Profile,
+    vocabulary: &'static Vocabulary,
+    brand_terms: &'static [&'static str],
+    home: &'static str,
+    young: bool,
+}
+
+impl From<&Fixed> for Blueprint {
+    fn from(fixed: &Fixed) -> Self {
+        Self {
+            url: fixed.url.to_owned(),
+            origin: fixed.origin.to_owned(),
+            profile: *fixed.profile,
+            vocabulary: fixed.vocabulary,
+            brand_terms: fixed.brand_terms.iter().map(|term| (*term).to_owned()).collect(),
+            home: fixed.home,
+            young: fixed.young,
+            division: None,
+            covered_by: None,
+            standing: Standing::Open,
+        }
+    }
+}
+
+/// The blueprints of the sites that every world has.
+pub(super) fn all() -> impl Iterator<Item = Blueprint> {
+    ALL.iter().map(Blueprint::from)
+}
+
+static ALL: [Fixed; 8] = [
+    Fixed {
         url: "sc-domain:northmoor.example",
         origin: "https://www.northmoor.example",
         profile: &RETAIL,
@@ -15,7 +47,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "usa",
         young: false,
     },
-    Blueprint {
+    Fixed {
         url: "https://www.ledgerline.example/",
         origin: "https://www.ledgerline.example",
         profile: &SOFTWARE,
@@ -24,7 +56,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "deu",
         young: false,
     },
-    Blueprint {
+    Fixed {
         url: "sc-domain:harbourpost.example",
         origin: "https://harbourpost.example",
         profile: &PUBLISHER,
@@ -33,7 +65,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "gbr",
         young: false,
     },
-    Blueprint {
+    Fixed {
         url: "https://tinyfern.test/",
         origin: "https://tinyfern.test",
         profile: &LOCAL,
@@ -42,7 +74,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "usa",
         young: true,
     },
-    Blueprint {
+    Fixed {
         url: "https://legacy.northmoor.example/",
         origin: "https://legacy.northmoor.example",
         profile: &LOCAL,
@@ -51,7 +83,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "usa",
         young: false,
     },
-    Blueprint {
+    Fixed {
         url: "sc-domain:brightkettle.test",
         origin: "https://brightkettle.test",
         profile: &LOCAL,
@@ -60,7 +92,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "gbr",
         young: false,
     },
-    Blueprint {
+    Fixed {
         url: "https://www.oakandanvil.example/",
         origin: "https://www.oakandanvil.example",
         profile: &LOCAL,
@@ -69,7 +101,7 @@ pub(super) static ALL: [Blueprint; 8] = [
         home: "can",
         young: false,
     },
-    Blueprint {
+    Fixed {
         url: "sc-domain:quietmeadow.test",
         origin: "https://quietmeadow.test",
         profile: &LOCAL,

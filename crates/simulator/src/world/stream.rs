@@ -1,12 +1,15 @@
 //! A stream: the data of one site in one search type, as the queries (in feeds: the stories) that show it.
 
+use std::sync::{Arc, LazyLock};
+
 use chrono::{Datelike as _, NaiveDate};
 
-use super::axes::{COUNTRIES, DEVICES, HOURS, SearchType, country_of, draw_table, slot};
+use super::axes::{COUNTRIES, HOURS, SearchType, country_of, draw_table};
 use super::blueprint::Blueprint;
 use super::entry::Entry;
-use super::profile::{Profile, click_through_rate};
-use super::rng::{bounded_normal, child, mix, named, poisson, unit};
+use super::profile::click_through_rate;
+use super::rng::{bounded_normal, child, mix, poisson, unit};
+use super::swing::swing;
 
 /// All entries of one site and search type, with the tables that their impressions are drawn from.
 #[derive(Debug)]
@@ -17,13 +20,18 @@ pub(crate) struct Stream {
     pub by_rank: Vec<u32>,
     key: u64,
     growth: f64,
+    season: (f64, f64),
+    /// The key of the changes of level, which all search types of a site share.
+    swings: Option<u64>,
     weekdays: [f64; 7],
     first_day: Option<NaiveDate>,
     /// 65,536 slots (device and country) in proportion to their traffic.
-    pub(super) slots: Vec<u8>,
+    pub(super) slots: Arc<[u8]>,
     /// 1,024 hours in proportion to their traffic.
-    pub(super) hours: Vec<u8>,
+    pub(super) hours: &'static [u8],
 }
+
+static HOUR_TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| draw_table(&HOURS, 1024));
 
 /// The factors that the whole stream shares on one day.
 #[derive(Debug, Clone, Copy)]
@@ -34,9 +42,15 @@ pub(super) struct Day {
 }
 
 impl Stream {
-    /// The stream of `site` in `search_type`. `first_day` is the day a young site went live.
-    pub fn build(seed: u64, site: &Blueprint, first_day: Option<NaiveDate>, search_type: SearchType) -> Self {
-        let key = child(named(seed, site.url), search_type as u64);
+    /// The stream of `site`, whose key is `site_key`, in `search_type`. `first_day` is the day a young site went live.
+    pub fn build(
+        site_key: u64,
+        site: &Blueprint,
+        slots: Arc<[u8]>,
+        first_day: Option<NaiveDate>,
+        search_type: SearchType,
+    ) -> Self {
+        let key = child(site_key, search_type as u64);
         let mut entries = super::entries::build(key, site, search_type);
         let by_rank = rank(&mut entries);
         Self {
@@ -45,10 +59,12 @@ impl Stream {
             by_rank,
             key,
             growth: site.profile.growth,
+            season: site.profile.season,
+            swings: site.profile.swings.then(|| child(site_key, 0x5317)),
             weekdays: site.profile.weekdays,
             first_day,
-            slots: slot_table(site.profile, site.home),
-            hours: draw_table(&HOURS, 1024),
+            slots,
+            hours: &HOUR_TABLE,
         }
     }
 
@@ -70,15 +86,17 @@ impl Stream {
         // 739_617 is 2026-01-01. Growth stops after four years in both directions, so that no date makes a site vanish or
         // explode.
         let days = f64::from(date.num_days_from_ce() - 739_617);
-        let growth = (1.0 + self.growth).powf((days / 365.0).clamp(-4.0, 4.0));
-        let season = 1.0 + 0.08 * (std::f64::consts::TAU * (days - 40.0) / 365.25).sin();
+        let level = self.swings.map_or(1.0, |key| swing(key, date.num_days_from_ce()));
+        let growth = level * (1.0 + self.growth).powf((days / 365.0).clamp(-4.0, 4.0));
+        let (amplitude, rises) = self.season;
+        let season = 1.0 + amplitude * (std::f64::consts::TAU * (days - rises) / 365.25).sin();
         (growth, season)
     }
 
     /// The share of each country in the impressions, in the order of `COUNTRIES`.
     pub fn country_shares(&self) -> [f64; COUNTRIES.len()] {
         let mut shares = [0.0; COUNTRIES.len()];
-        for slot in &self.slots {
+        for slot in self.slots.iter() {
             shares[country_of(*slot)] += 1.0 / self.slots.len() as f64;
         }
         shares
@@ -130,27 +148,4 @@ fn rank(entries: &mut [Entry]) -> Vec<u32> {
         entries[index as usize].rank = rank;
     }
     order
-}
-
-/// Devices × countries. The home country has 57 %, the others decrease as k^-1.3.
-fn slot_table(profile: &Profile, home: &str) -> Vec<u8> {
-    let mut countries = [0.0; COUNTRIES.len()];
-    let others = super::axes::BY_TRAFFIC.iter().filter(|country| **country != home);
-    let weights: Vec<f64> = (1..COUNTRIES.len()).map(|k| (k as f64).powf(-1.3)).collect();
-    let total: f64 = weights.iter().sum();
-    for (country, weight) in others.zip(weights) {
-        countries[country_index(country)] = 0.43 * weight / total;
-    }
-    countries[country_index(home)] = 0.57;
-    let mut shares = vec![0.0; super::axes::SLOTS];
-    for device in 0..DEVICES.len() {
-        for (country, share) in countries.iter().enumerate() {
-            shares[slot(device, country)] = profile.devices[device] * share;
-        }
-    }
-    draw_table(&shares, 65_536)
-}
-
-fn country_index(code: &str) -> usize {
-    COUNTRIES.binary_search(&code).unwrap_or(COUNTRIES.len() - 1)
 }

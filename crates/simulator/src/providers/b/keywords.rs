@@ -207,7 +207,7 @@ pub(super) fn organic(asked: &Asked<'_>) -> Result<Found, Refusal> {
         let share = stream.country_shares()[country];
         let (growth, season) = stream.growth_and_season(date);
         for entry in stream.entries.iter().filter(|entry| !entry.anonymised) {
-            let page = &site.pages[usize::from(entry.pages.first().copied().unwrap_or_default())].url;
+            let page = &site.pages()[usize::from(entry.pages.first().copied().unwrap_or_default())].url;
             if !target.covers_page(page) {
                 continue;
             }

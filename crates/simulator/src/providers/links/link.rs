@@ -177,13 +177,13 @@ fn destination(key: u64, domain: &str, sites: &[&Site]) -> (String, String, Stri
         return (format!("https://{domain}/"), domain.to_owned(), "company".to_owned());
     };
     let subjects = site.blueprint.vocabulary.subjects;
-    let page = if unit(child(key, 11)) < 0.35 { 0 } else { index(unit(child(key, 12)).powf(2.2), site.pages.len()) };
+    let page = if unit(child(key, 11)) < 0.35 { 0 } else { index(unit(child(key, 12)).powf(2.2), site.pages().len()) };
     let subject = subjects[page % subjects.len()].to_owned();
-    (site.pages[page].url.clone(), host_of(site).to_owned(), subject)
+    (site.pages()[page].url.clone(), host_of(site).to_owned(), subject)
 }
 
 fn anchor(key: u64, domain: &str, sites: &[&Site], subject: &str, url: &str) -> String {
-    let brand = sites.first().and_then(|site| site.brand_terms().first().copied()).unwrap_or(domain);
+    let brand = sites.first().and_then(|site| site.brand_terms().first()).map_or(domain, String::as_str);
     match unit(child(key, 13)) {
         u if u < 0.40 => brand.to_owned(),
         u if u < 0.60 => domain.to_owned(),

@@ -33,8 +33,8 @@ pub(super) fn bare(host: &str) -> &str {
 }
 
 /// The host in the root of a site's URLs.
-pub(super) fn host_of(site: &Site) -> &'static str {
-    let origin = site.blueprint.origin;
+pub(super) fn host_of(site: &Site) -> &str {
+    let origin = site.blueprint.origin.as_str();
     origin.strip_prefix("https://").unwrap_or(origin)
 }
 
