@@ -245,6 +245,10 @@ impl SearchEngine {
                 (Verdict::Refresh(said), _) => return Err(SearchEngineError::Disconnected(said)),
                 (Verdict::Retry(after, said), _) => (after.unwrap_or_else(|| self.jittered(backoff)), said),
             };
+            if !quota {
+                let trouble = SearchEngineError::unavailable(said.clone());
+                self.records.note_trouble(account.id, site.is_some(), &trouble, self.clock.now());
+            }
             if tokio::time::Instant::now() + wait >= deadline {
                 return Err(SearchEngineError::Unavailable {
                     retry_after: wait.max(Duration::from_secs(1)),

@@ -19,6 +19,7 @@ use super::{
     pace::{Asker, Lane},
     planner::Plan,
     reading::{ENGINE_CEILING, Part, Reading, added, reading_of, row_limit},
+    recent::{LastFinal, RecentReader, headline_span},
     settings::Account,
     wire::{DataState, Dimension, Filter, FilterGroup, QueryRequest, SiteUrl},
 };
@@ -26,8 +27,11 @@ use super::{
 /// Time to cache a response that includes days that are not final.
 const UNSETTLED_TTL: TimeDelta = TimeDelta::minutes(15);
 
-/// Days before today that may not be final.
-const UNSETTLED_DAYS: i64 = 3;
+/// Days before today that may not be final, where the search engine has not said which ones are.
+const USUALLY_UNSETTLED: i64 = 3;
+
+/// The divisor of the cache's budget for recent days. Other readings take the rest.
+const RECENT_SHARE: usize = 8;
 
 /// A request under way: its lane and its cache key.
 type Key = (Lane, String);
@@ -73,6 +77,7 @@ pub struct Reader {
     cache: Arc<ByteCache<Arc<Reading>>>,
     /// The requests under way. Each ends when nobody waits for it.
     requests: SingleFlight<Key, Arc<Reading>, SearchEngineError>,
+    recent: RecentReader,
     clock: Clock,
     ttl: TimeDelta,
     asker: Asker,
@@ -82,10 +87,12 @@ impl Reader {
     /// Caches readings of at most `max_bytes` in total for `ttl`.
     #[must_use]
     pub fn new(engine: Arc<SearchEngine>, clock: Clock, max_bytes: usize, ttl: TimeDelta) -> Self {
+        let for_recent = max_bytes / RECENT_SHARE;
         Self {
-            engine,
-            cache: Arc::new(ByteCache::new(max_bytes)),
+            cache: Arc::new(ByteCache::new(max_bytes - for_recent)),
             requests: SingleFlight::while_wanted(),
+            recent: RecentReader::new(engine.clone(), clock.clone(), for_recent, ttl),
+            engine,
             clock,
             ttl,
             asker: Asker::new(Lane::Own),
@@ -104,18 +111,38 @@ impl Reader {
         &self.engine
     }
 
+    /// The reader of recent days.
+    #[must_use]
+    pub fn recent(&self) -> &RecentReader {
+        &self.recent
+    }
+
+    /// Returns the freshness of a site's data, from its recent days.
+    pub async fn last_final(&self, account: &Account, site: &SiteUrl) -> Result<LastFinal, SearchEngineError> {
+        let recent = self.recent.ask(account, site, headline_span(0), self.asker.lane).read().await?;
+        Ok(recent.freshness)
+    }
+
     /// Drops all readings of an account, also readings in flight when they arrive, and the client's notes about it.
     pub fn forget_account(&self, account: Uuid) {
         let start = prefix(account);
         self.requests.lock().forget(|(_, key)| key.starts_with(&start));
         self.cache.remove_all(|key| key.starts_with(&start));
+        self.recent.forget_account(account);
         self.engine.forget_account(account);
     }
 
-    /// The current use of the cache.
+    /// The current use of the caches, together.
     #[must_use]
     pub fn cache_use(&self) -> CacheUse {
-        self.cache.usage()
+        let (own, recent) = (self.cache.usage(), self.recent.cache_use());
+        CacheUse {
+            entries: own.entries + recent.entries,
+            bytes: own.bytes + recent.bytes,
+            max_bytes: own.max_bytes + recent.max_bytes,
+            hits: own.hits + recent.hits,
+            insertions: own.insertions + recent.insertions,
+        }
     }
 
     /// Returns the reading of `part` under `plan`. A plan of one term returns the response unchanged. Otherwise all terms
@@ -184,14 +211,14 @@ impl Reader {
                 let by_day = request.by_day().map(|by_day| by_day.key()).transpose()?;
                 if let Some(total) = by_day.as_ref().and_then(|key| self.cache.get(key, now)?.total()) {
                     let total = Arc::new(total);
-                    self.keep(key, &total, &request.query);
+                    self.keep(key, &total, &request);
                     return Ok(total);
                 }
                 let days = by_day.and_then(|key| self.under_way(&requests, &key));
                 let reader = self.clone();
                 requests.start((self.asker.lane, key.clone()), move |running| async move {
                     let reading = Arc::new(reader.summed_or_fetched(&request, days).await?);
-                    running.keep(|| reader.keep(key, &reading, &request.query));
+                    running.keep(|| reader.keep(key, &reading, &request));
                     Ok(reading)
                 })
             }
@@ -217,14 +244,19 @@ impl Reader {
         Ok(beside(move || reading_of(answer, &dimensions, cap, now)).await?)
     }
 
-    fn keep(&self, key: String, reading: &Arc<Reading>, query: &QueryRequest) {
-        let expires_at = reading.read_at + self.ttl_of(query);
+    fn keep(&self, key: String, reading: &Arc<Reading>, request: &Request) {
+        let expires_at = reading.read_at + self.ttl_of(request);
         self.cache.put(key, reading.clone(), reading.bytes(), expires_at);
     }
 
-    fn ttl_of(&self, query: &QueryRequest) -> TimeDelta {
-        let settled_until = self.clock.pacific_today() - TimeDelta::days(UNSETTLED_DAYS);
-        let settled = query.data_state == DataState::Final && query.end_date < settled_until;
+    /// The time to cache the response. Days before the first incomplete one, as the search engine named it last, are final.
+    fn ttl_of(&self, request: &Request) -> TimeDelta {
+        let Request { account, site, query } = request;
+        let recent = self.recent.kept(account.id, site, headline_span(0));
+        let named = recent.and_then(|recent| recent.freshness.first_incomplete_date);
+        let usually = self.clock.pacific_today() - TimeDelta::days(USUALLY_UNSETTLED);
+        let settled = named.is_some_and(|first| query.end_date < first)
+            || (query.data_state == DataState::Final && query.end_date < usually);
         if settled { self.ttl } else { self.ttl.min(UNSETTLED_TTL) }
     }
 }

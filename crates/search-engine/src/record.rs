@@ -46,6 +46,13 @@ impl Records {
         record.trouble = Trouble::after(record.trouble, of_question, failure, now);
     }
 
+    /// Records that an attempt failed that is tried again. It is trouble until a request succeeds.
+    pub fn note_trouble(&self, account: Uuid, of_question: bool, failure: &SearchEngineError, now: DateTime<Utc>) {
+        let mut records = self.lock();
+        let record = records.entry(account).or_default();
+        record.trouble = Trouble::after(record.trouble, of_question, Some(failure), now);
+    }
+
     /// Records that a site was refused.
     pub fn refuse(&self, account: Uuid, site: &SiteUrl, now: DateTime<Utc>) -> RefusedSite {
         let mut records = self.lock();

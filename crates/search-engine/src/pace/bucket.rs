@@ -65,6 +65,14 @@ impl Bucket {
         Self { most, speed: most.times(START), level: 0.0, at: now, halved_at: None }
     }
 
+    /// An empty bucket that admits at most `most` requests in any `period`, a sixth of them at once. Its speed never changes.
+    pub fn of_quota(most: u32, period: Duration, now: Instant) -> Self {
+        let burst = (f64::from(most) / 6.0).max(1.0);
+        let rest = (f64::from(most) - burst).max(1.0);
+        let speed = Speed { burst, per_second: rest / period.as_secs_f64() };
+        Self { most: speed, speed, level: 0.0, at: now, halved_at: None }
+    }
+
     /// The current speed.
     pub fn speed(&self) -> Speed {
         self.speed

@@ -1,5 +1,5 @@
-//! The gates before the search engine. It counts by site and by account, so a request passes both gates at once or neither.
-//! No request holds capacity at one gate while it waits for the other.
+//! The gates before the search engine. It counts by site, by account and in total, so a request passes all gates at once or none.
+//! No request holds capacity at one gate while it waits for another.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -19,6 +19,9 @@ const SHARED_IN_FLIGHT: u32 = 4;
 /// They get this fraction (1/n) of the rate and of the burst. It is larger than their share of the requests in flight,
 /// because it matters only when responses are fast.
 const SHARED_SPEED: u32 = 2;
+
+const MINUTE: Duration = Duration::from_mins(1);
+const DAY: Duration = Duration::from_hours(24);
 
 /// Time between two sweeps, which drop unused gates.
 const SWEEP: Duration = Duration::from_mins(1);
@@ -76,6 +79,7 @@ struct Gate {
 impl Gate {
     fn new(pace: Pace, now: Instant) -> Self {
         let part = Pace {
+            quota: pace.quota,
             max_in_flight: pace.max_in_flight / SHARED_IN_FLIGHT,
             bucket: pace.bucket / SHARED_SPEED,
             refill_per_second: pace.refill_per_second / SHARED_SPEED,
@@ -84,10 +88,12 @@ impl Gate {
     }
 }
 
-/// The gates of all sites and accounts that were used recently.
+/// The gates of all sites and accounts that were used recently, and of the service's own quota.
 #[derive(Debug)]
 pub struct Gates {
     pace: Pace,
+    /// The quotas of a minute and of a day, once there was a request.
+    quotas: Option<[Bucket; 2]>,
     known: HashMap<Key, Gate>,
     swept_at: Option<Instant>,
 }
@@ -95,14 +101,15 @@ pub struct Gates {
 impl Gates {
     /// Creates an empty set of gates.
     pub fn new(pace: Pace) -> Self {
-        Self { pace, known: HashMap::new(), swept_at: None }
+        Self { pace, quotas: None, known: HashMap::new(), swept_at: None }
     }
 
     /// Returns the earliest time, from `now` on, at which a request may pass, or `None` if one in flight must end first.
     pub fn opens_at(&mut self, way: &Way, now: Instant) -> Option<Instant> {
         let mut opens_at = Some(now);
         self.each(way, now, |counter| opens_at = opens_at.zip(counter.opens_at(now)).map(|(a, b)| a.max(b)));
-        opens_at
+        let quotas = self.quotas(now).iter().map(|quota| quota.opens_at(now)).max();
+        opens_at.zip(quotas).map(|(a, b)| a.max(b))
     }
 
     /// Records that a request passes.
@@ -111,6 +118,7 @@ impl Gates {
             counter.bucket.pour(now);
             counter.in_flight += 1;
         });
+        self.quotas(now).iter_mut().for_each(|quota| quota.pour(now));
         if self.swept_at.is_none_or(|swept_at| now >= swept_at + SWEEP) {
             self.swept_at = Some(now);
             self.known.retain(|_, gate| !(gate.all.is_idle(now) && gate.shared.is_idle(now)));
@@ -150,6 +158,13 @@ impl Gates {
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.known.len()
+    }
+
+    fn quotas(&mut self, now: Instant) -> &mut [Bucket; 2] {
+        let quota = self.pace.quota;
+        self.quotas.get_or_insert_with(|| {
+            [(quota.per_minute, MINUTE), (quota.per_day, DAY)].map(|(most, period)| Bucket::of_quota(most, period, now))
+        })
     }
 
     /// Visits the counters of a way. Requests in flight are limited by site only.

@@ -11,9 +11,12 @@ mod gates;
 mod tests;
 mod turns;
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use tokio::{
@@ -38,22 +41,64 @@ pub struct Pace {
     pub bucket: u32,
     /// The maximum rate beyond the burst in requests per second, for each site and each account.
     pub refill_per_second: u32,
+    /// The limits of all requests together.
+    pub quota: Quota,
+}
+
+/// The limits of all requests together. The search engine counts them for the service's client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quota {
+    /// The most requests in any minute.
+    pub per_minute: u32,
+    /// The most requests in any 24 hours.
+    pub per_day: u32,
+}
+
+impl Default for Quota {
+    /// The search engine allows 40,000 requests a minute and 30,000,000 a day. A tenth is left to other users of the client.
+    fn default() -> Self {
+        Self { per_minute: 36_000, per_day: 27_000_000 }
+    }
 }
 
 impl Default for Pace {
     /// The search engine allows 1,200 requests a minute. This allows at most 60 + 60 × 18 = 1,140.
     fn default() -> Self {
-        Self { max_in_flight: 16, bucket: 60, refill_per_second: 18 }
+        Self { max_in_flight: 16, bucket: 60, refill_per_second: 18, quota: Quota::default() }
     }
 }
 
-/// The group of callers that a request belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The group of callers that a request belongs to, most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
-    /// The owner, the team and the service itself: the full pace.
+    /// The owner and the team, who wait: the full pace.
     Own,
     /// Anonymous readers of share links: a share of the pace, so that the rest is always left to the owner.
     Shared,
+    /// Headlines of lists, which are shown without those that are missing.
+    Headlines,
+    /// Days that are kept and read again, for which nobody waits.
+    Refresh,
+}
+
+impl Lane {
+    /// All lanes, most urgent first.
+    pub const ALL: [Self; 4] = [Self::Own, Self::Shared, Self::Headlines, Self::Refresh];
+
+    /// Returns whether callers do not wait for every request.
+    #[must_use]
+    pub fn is_background(self) -> bool {
+        matches!(self, Self::Headlines | Self::Refresh)
+    }
+
+    /// A request yields to requests of faster lanes that arrive at most this much later.
+    fn courtesy(self) -> Duration {
+        match self {
+            Self::Own | Self::Shared => Duration::ZERO,
+            Self::Headlines => Duration::from_secs(30),
+            Self::Refresh => Duration::from_mins(2),
+        }
+    }
 }
 
 /// A caller's question, which may need several upstream requests. Waiting questions share the pace.

@@ -1,5 +1,5 @@
-//! The order in which queued requests start. The question that will finish first goes first, which favours small questions.
-//! Waiting raises a question's priority, so that none starves.
+//! The order in which queued requests start. The question that will finish first goes first, which favours small questions. Slower lanes
+//! yield to faster ones. Waiting raises a question's priority, so that none starves.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -103,12 +103,13 @@ impl<W> Turns<W> {
         let (gates, interval) = (&mut self.gates, self.interval);
         let open = self.lines.iter().filter(|(way, _)| gates.opens_at(way, now) == Some(now));
         let questions = open.flat_map(|(way, line)| (0..).zip(line).map(move |(at, waiting)| (way, at, waiting)));
-        let through = |waiting: &Waiting<W>| {
+        let through = |way: &Way, waiting: &Waiting<W>| {
             let oldest = waiting.requests.front()?;
             let size = u32::try_from(waiting.requests.len()).unwrap_or(u32::MAX);
-            Some((oldest.since + interval.saturating_mul(size).min(LONGEST_COURTESY), oldest.ticket))
+            let courtesy = interval.saturating_mul(size).min(LONGEST_COURTESY) + way.lane.courtesy();
+            Some((oldest.since + courtesy, oldest.ticket))
         };
-        let (way, at, _) = questions.min_by_key(|(_, _, waiting)| through(waiting))?;
+        let (way, at, _) = questions.min_by_key(|(way, _, waiting)| through(way, waiting))?;
         Some((way.clone(), at))
     }
 

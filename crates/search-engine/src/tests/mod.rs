@@ -2,6 +2,7 @@
 
 mod caching;
 mod pace;
+mod recent;
 mod requests;
 mod tokens;
 mod totals;
@@ -166,7 +167,11 @@ impl Bench {
     }
 
     async fn with(patience: Patience) -> Self {
-        Self::paced(Pace { max_in_flight: 16, bucket: 1_000_000, refill_per_second: 1_000_000 }, patience).await
+        Self::paced(
+            Pace { max_in_flight: 16, bucket: 1_000_000, refill_per_second: 1_000_000, ..Pace::default() },
+            patience,
+        )
+        .await
     }
 
     async fn paced(pace: Pace, patience: Patience) -> Self {

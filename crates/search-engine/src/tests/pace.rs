@@ -40,7 +40,7 @@ async fn answers_speed_requests_up_and_refusals_for_the_quota_slow_them_down() {
 
 #[tokio::test]
 async fn a_smaller_question_passes_a_larger_one_in_the_queue() {
-    let pace = Pace { max_in_flight: 1, bucket: 1_000_000, refill_per_second: 1 };
+    let pace = Pace { max_in_flight: 1, bucket: 1_000_000, refill_per_second: 1, ..Pace::default() };
     let bench = Bench::paced(pace, quick()).await;
     assert!(bench.read(&part(1)).await.is_ok(), "it has a token from here on");
     let turn = Arc::new(tokio::sync::Semaphore::new(0));

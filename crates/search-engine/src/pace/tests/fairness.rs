@@ -76,3 +76,49 @@ fn the_requests_in_flight_are_shared_in_the_same_way() {
     sim.answer(&own(), now, 1);
     assert_eq!(sim.start(), [small]);
 }
+
+#[test]
+fn questions_overtake_headlines_and_headlines_overtake_what_is_read_again() {
+    let mut sim = busy();
+    let first = sim.asked;
+    for lane in [Lane::Refresh, Lane::Headlines, Lane::Own] {
+        sim.ask(&way(1, "a", lane), Question::unique(), 1);
+    }
+    let order: Vec<usize> = (0..3).flat_map(|_| sim.start_next()).collect();
+    assert_eq!(order, [first + 2, first + 1, first]);
+}
+
+#[test]
+fn a_headline_is_not_passed_over_for_ever() {
+    let mut sim = busy();
+    let (arrived, headline) = (sim.now, sim.asked);
+    sim.ask(&way(1, "b", Lane::Headlines), Question::unique(), 1);
+    // Thirty seconds of yielding, and thirty more for questions that arrived meanwhile, twice as many as fit.
+    loop {
+        sim.ask(&own(), Question::unique(), 2);
+        if sim.start_next().contains(&headline) {
+            break;
+        }
+        assert!(sim.now < arrived + ms(65_000), "it still waits");
+    }
+}
+
+#[test]
+fn all_requests_together_stay_within_the_quota() {
+    let quota = Quota { per_minute: 60, per_day: 200 };
+    let mut sim = Sim { turns: Turns::new(Pace { quota, ..Pace::default() }), ..Sim::new() };
+    let begin = sim.now;
+    for account in 0..400 {
+        sim.ask(&way(account, &account.to_string(), Lane::Own), Question::unique(), 1);
+    }
+    let mut starts = vec![begin; sim.start().len()];
+    while starts.len() < 400 {
+        let started = sim.start_next().len();
+        starts.extend(std::iter::repeat_n(sim.now, started));
+    }
+    let most = |period: Duration| {
+        starts.iter().map(|at| starts.iter().filter(|other| **other >= *at && **other < *at + period).count()).max()
+    };
+    assert!(most(Duration::from_mins(1)) <= Some(60) && most(Duration::from_hours(24)) <= Some(200));
+    assert!(sim.now > begin + Duration::from_hours(24), "the rest waits for the next day");
+}

@@ -61,7 +61,7 @@ fn pacer(pace: Pace) -> impl Fn(Asker) -> std::pin::Pin<Box<dyn Future<Output = 
 
 #[tokio::test]
 async fn dropped_and_abandoned_permits_make_room() {
-    let start = pacer(Pace { max_in_flight: 1, bucket: 1_000, refill_per_second: 1_000 });
+    let start = pacer(Pace { max_in_flight: 1, bucket: 1_000, refill_per_second: 1_000, ..Pace::default() });
     let asker = Asker::new(Lane::Own);
     let first = start(asker).await;
     let (mut given_up, mut dropped_late) = (start(asker), start(asker));
@@ -80,7 +80,7 @@ async fn dropped_and_abandoned_permits_make_room() {
 
 #[tokio::test]
 async fn a_request_that_waits_for_time_is_woken() {
-    let start = pacer(Pace { max_in_flight: 1_000, bucket: 1, refill_per_second: 1_000 });
+    let start = pacer(Pace { max_in_flight: 1_000, bucket: 1, refill_per_second: 1_000, ..Pace::default() });
     let requests = (0..50).map(|_| start(Asker::new(Lane::Own)));
     assert_eq!(futures_util::future::join_all(requests).await.len(), 50);
 }
