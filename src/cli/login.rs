@@ -16,8 +16,8 @@ pub enum LoginError {
     Failed(String),
     /// The issuer requires a person to use a page first.
     #[error(
-        "the server asks for sign-in in a browser: `--as` must name one of its demo people, owner, editor, viewer, stranger or lapsed, and a \
-         server with settings of its own may have none"
+        "the server asks for sign-in in a browser: `--as` must name one of its demo people, owner, editor, viewer, stranger or lapsed, or network \
+         with simulator.sites, and a server with settings of its own may have none"
     )]
     NeedsBrowser,
     /// The issuer refused.

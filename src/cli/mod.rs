@@ -21,7 +21,12 @@ use self::{
     subscription::{Subscription, subscription},
     user::{User, user},
 };
-use crate::{app, config::Config, demo, error::Error};
+use crate::{
+    app,
+    config::{self, Config, Fault},
+    demo,
+    error::Error,
+};
 
 /// Search-performance analytics server.
 #[derive(Debug, Parser)]
@@ -45,6 +50,8 @@ pub enum Command {
         #[arg(long)]
         operations: bool,
     },
+    /// Print the page of all settings, docs/SETTINGS.md.
+    Settings,
     /// Apply pending database migrations.
     Migrate,
     /// Run the simulated search engine.
@@ -86,6 +93,9 @@ pub struct Simulator {
     /// Seed of the simulated data.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Number of sites of the account `network`, at most 10,000.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=10_000))]
+    pub sites: Option<u32>,
     /// The simulated current day.
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub today: Option<NaiveDate>,
@@ -94,7 +104,7 @@ pub struct Simulator {
     pub latency_ms: Option<u64>,
     /// Fault to inject; repeatable.
     #[arg(long, value_name = "KIND:RATE")]
-    pub fail: Vec<String>,
+    pub fail: Vec<Fault>,
 }
 
 impl Simulator {
@@ -102,6 +112,7 @@ impl Simulator {
     pub fn over(&self, settings: &mut crate::config::Simulator) {
         settings.listen = self.listen.unwrap_or(settings.listen);
         settings.seed = self.seed.unwrap_or(settings.seed);
+        settings.sites = self.sites.unwrap_or(settings.sites);
         settings.today = self.today.or(settings.today);
         settings.latency_ms = self.latency_ms.unwrap_or(settings.latency_ms);
         if !self.fail.is_empty() {
@@ -119,6 +130,7 @@ pub async fn run(cli: Cli) -> Result<(), Box<dyn std::error::Error>> {
     match cli.command.unwrap_or(Command::Serve) {
         Command::Openapi { operations: true } => print!("{}", api::operation::listing()),
         Command::Openapi { operations: false } => print!("{}", api::document::committed_text()),
+        Command::Settings => print!("{}", config::page()),
         Command::Migrate => {
             app::open_database(&Config::of_process()?).await?;
         }
@@ -181,11 +193,11 @@ async fn simulate(options: &Simulator, mut config: Config, clock: Clock) -> Resu
 
 /// Signs a demo person in at the running server and returns the access token.
 async fn sign_in(options: &Login, config: &Config) -> Result<String, LoginError> {
-    let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{}", config.listen));
+    let base_url = config.base_url(config.listen);
     let name = options.name.as_deref().unwrap_or("owner");
     let http = app::http_client().map_err(|error| LoginError::Failed(error.to_string()))?;
     let scope = options.scope.as_deref().unwrap_or(EVERYTHING);
-    login(&base_url, name, scope, http, &Random::system()).await
+    login(base_url.as_str(), name, scope, http, &Random::system()).await
 }
 
 /// Resolves when the process is told to stop. It listens from the call on, so that nobody who has read that the service
@@ -222,6 +234,7 @@ mod tests {
             "sightline login --scope search:read",
             "sightline openapi",
             "sightline migrate",
+            "sightline settings",
             "sightline subscription show --user ann@test.example",
             "sightline subscription set --user ann --plan agency",
             "sightline subscription set --user ann --plan pro --state past_due --until 2026-12-31",
@@ -240,6 +253,7 @@ mod tests {
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
         }
+        assert!(Cli::try_parse_from("sightline simulator --sites 10001".split(' ')).is_err());
         for wrong in ["--plan gold", "--plan pro --state lapsed", "--plan pro --until soon"] {
             let line = format!("sightline subscription set --user ann {wrong}");
             assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{wrong}");
@@ -248,15 +262,16 @@ mod tests {
 
     #[test]
     fn the_simulators_options_stand_over_its_settings() {
-        let line = "sightline simulator --listen 127.0.0.1:9 --seed 3 --today 2026-03-01 --latency-ms 5 \
+        let line = "sightline simulator --listen 127.0.0.1:9 --seed 3 --sites 205 --today 2026-03-01 --latency-ms 5 \
                     --fail slow:0.5 --fail rate429:1";
         let Some(Command::Simulator(options)) = Cli::try_parse_from(line.split_whitespace()).unwrap().command else {
             panic!("not the simulator")
         };
         let mut settings = crate::config::Simulator::default();
         options.over(&mut settings);
-        assert_eq!((settings.seed, settings.latency_ms, settings.listen.port()), (3, 5, 9));
-        assert_eq!(settings.fail, ["slow:0.5", "rate429:1"]);
+        assert_eq!((settings.seed, settings.sites, settings.latency_ms, settings.listen.port()), (3, 205, 5, 9));
+        let faults: Vec<String> = settings.fail.iter().map(ToString::to_string).collect();
+        assert_eq!(faults, ["slow:0.5", "rate429:1"]);
         assert_eq!(settings.today.unwrap().to_string(), "2026-03-01");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
-use common::{clock::Clock, random::Random};
+use common::{base_url::BaseUrl, clock::Clock, random::Random};
 use entity::account;
 use issuer::{
     accounts::{
@@ -99,24 +99,21 @@ pub async fn user(command: &User, config: &Config, clock: &Clock, random: &Rando
 }
 
 /// The root of the link. It has to be the address of the running service.
-fn base_url(config: &Config) -> Result<String, Error> {
+fn base_url(config: &Config) -> Result<BaseUrl, Error> {
     if let Some(issuer) = &config.identity.issuer {
         return Err(Error::invalid(format!(
             "identity.issuer: people sign in at {issuer}, and local accounts belong to the embedded issuer. Add people there, or \
              remove the setting"
         )));
     }
-    match &config.base_url {
-        Some(base_url) => Ok(base_url.clone()),
-        None if config.listen.port() == 0 => {
-            Err(Error::invalid("base_url: set it to the address of the running service, which links have to name"))
-        }
-        None => Ok(format!("http://{}", config.listen)),
+    if config.base_url.is_none() && config.listen.port() == 0 {
+        return Err(Error::invalid("base_url: set it to the address of the running service, which links have to name"));
     }
+    Ok(config.base_url(config.listen))
 }
 
 /// Mails the link, or prints it.
-async fn invited(base_url: &str, mailer: Option<&Mailer>, invitation: &Invitation) -> Said {
+async fn invited(base_url: &BaseUrl, mailer: Option<&Mailer>, invitation: &Invitation) -> Said {
     let (email, url) = (&invitation.account.email, links::url(base_url, &invitation.token));
     let hand_over = format!("Give this link to {email}. It sets the password, works once, and expires in 24 hours.");
     let Some(mailer) = mailer else { return Said { result: url, note: Some(hand_over) } };
@@ -216,12 +213,12 @@ mod tests {
     #[test]
     fn a_link_names_the_running_service() {
         let mut config = Config::default();
-        assert_eq!(base_url(&config).unwrap(), "http://127.0.0.1:8080");
+        assert_eq!(base_url(&config).unwrap().as_str(), "http://127.0.0.1:8080");
         config.listen.set_port(0);
         assert!(base_url(&config).unwrap_err().to_string().starts_with("base_url: "));
-        config.base_url = Some("https://search.example.org".into());
-        assert_eq!(base_url(&config).unwrap(), "https://search.example.org");
-        config.identity.issuer = Some("https://id.example.org".into());
+        config.base_url = Some("https://search.example.org".parse().unwrap());
+        assert_eq!(base_url(&config).unwrap().as_str(), "https://search.example.org");
+        config.identity.issuer = "https://id.example.org".parse().ok();
         assert!(base_url(&config).unwrap_err().to_string().starts_with("identity.issuer: "));
     }
 }

@@ -1,11 +1,14 @@
 //! Settings of annotations.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Annotations.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Annotations {
-    /// A CSV file of more system annotations, in the form of `src/services/system_annotations/known.csv`.
+    /// CSV file of [more events](decisions/0048-system-annotations.md) that annotations show with `includeSystem=true`:
+    /// `start,end,category,text,source`, where `end` may be empty. It is read at start.
+    #[schemars(extend("x-allowed" = "the path of a file"))]
     pub system_file: Option<String>,
 }

@@ -1,16 +1,20 @@
 //! Settings of the connections to the service.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::server::Deadlines;
 
 /// Limits on open connections.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Connections {
-    /// In total.
+    /// Maximum number of open connections. Keep it below the number of files that the process may open. When there are as many, the
+    /// one that is idle longest gives way to a new one: of the address with most connections, and of trusted proxies last.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub max: usize,
-    /// From one address, or one IPv6 /48. Proxies in `rate_limit.trusted_proxies` may open more.
+    /// Maximum number of connections from one address, or one IPv6 /48. Proxies in `rate_limit.trusted_proxies` may open more.
+    #[schemars(range(min = 1))]
     pub max_per_address: usize,
     /// Time limits for each step. Not a setting. Code that starts a service, such as a test, may shorten them.
     #[serde(skip)]

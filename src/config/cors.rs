@@ -1,32 +1,49 @@
 //! Pages of other origins that may call the service.
 
+use std::str::FromStr;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::ConfigError;
-
 /// The origins of pages that may call the service from a browser.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cors {
-    /// The origins that may call the API and the tool endpoint. Empty: every origin may call the API.
-    pub origins: Vec<String>,
+    /// Origins whose pages may call the API and the tool endpoint from a browser. With none, pages of every origin may call the API, and
+    /// pages on this service's own origin the tool endpoint ([decision 42](decisions/0042-pages-of-other-origins.md)).
+    #[schemars(extend("x-allowed" = "origins as browsers send them, such as `https://app.example.org`: http or https, a host in small \
+        letters, a port unless it is the usual one, and no slash at the end"))]
+    pub origins: Vec<Origin>,
 }
 
-impl Cors {
-    /// Refuses texts that no browser sends as `Origin`.
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        match self.origins.iter().find(|origin| !is_origin(origin)) {
-            None => Ok(()),
-            Some(origin) => Err(ConfigError(format!(
-                "setting `cors.origins`: \"{origin}\"; allowed are origins as browsers send them, such as https://app.example.org: \
-                 http or https, a host in small letters, a port unless it is the usual one, and no slash at the end"
-            ))),
-        }
+/// An origin as browsers send it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+pub struct Origin(String);
+
+impl Origin {
+    /// The origin as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-fn is_origin(text: &str) -> bool {
-    Url::parse(text)
-        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text)
+impl FromStr for Origin {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_origin = Url::parse(text)
+            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text);
+        is_origin.then(|| Self(text.to_owned())).ok_or("not an origin")
+    }
+}
+
+impl TryFrom<String> for Origin {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
 }

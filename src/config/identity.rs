@@ -1,46 +1,55 @@
 //! Settings of sign-in.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Introspection, Seconds, Secret, SignIn};
-
-/// 90 days.
-const KEY_MAX_AGE: Seconds = Seconds(90 * 24 * 60 * 60);
-
-/// 24 hours.
-const MAX_TOKEN_AGE: Seconds = Seconds(24 * 60 * 60);
+use super::{
+    IdentifierUrl, Introspection, Seconds, Secret, SignIn,
+    check::{Refusal, allow},
+    units::{DAY, HOUR, MINUTE},
+};
 
 /// Sign-in.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Identity {
-    /// An `OpenID` Connect issuer. Defaults to the embedded issuer.
-    pub issuer: Option<String>,
-    /// The required audience of access tokens. Defaults to `base_url`.
+    /// [Issuer of your own](SELF-HOSTING.md#an-issuer-of-your-own) whose access tokens are accepted, byte for byte as its tokens carry
+    /// it.
+    #[schemars(extend("x-default" = "the embedded issuer"))]
+    pub issuer: Option<IdentifierUrl>,
+    /// Audience that the API requires of access tokens.
+    #[schemars(extend("x-default" = "`base_url`"))]
     pub audience: Option<String>,
-    /// The audience that the tool endpoint requires of access tokens. Defaults to `mcp.url` + `/mcp`.
+    /// Audience that the tool endpoint requires of access tokens, for an external issuer that names it otherwise.
+    #[schemars(extend("x-default" = "`mcp.url` + `/mcp`", "x-allowed" = "a text, with `identity.issuer` only"))]
     pub mcp_audience: Option<String>,
-    /// The service's own client at the issuer, for browser sign-in only.
+    /// The service's client at the issuer, for sign-in in a browser only.
+    #[schemars(extend("x-default" = "none; the embedded issuer's own"))]
     pub client_id: Option<String>,
-    /// The client's secret.
+    /// The secret of that client.
     pub client_secret: Option<Secret>,
-    /// True if demo people are present and may sign in without a page. False if they never may. Defaults to true exactly if the
-    /// search engine is the simulated one and the whole service is on loopback.
+    /// `true`: demo people are present with any search engine, and `serve` refuses to start where others could reach it. `false`: a demo
+    /// person signs in on the page only, never by `login`.
+    #[schemars(extend("x-default" = "`true` exactly with the simulated search engine on loopback"))]
     pub demo_sign_in: Option<bool>,
     /// Another provider at which people sign in to the embedded issuer.
     pub sign_in: SignIn,
     /// The service's client at the issuer's introspection endpoint.
     pub introspection: Introspection,
-    /// Registration of clients at the embedded issuer.
+    /// `closed`: nobody registers a client at the embedded issuer (`/oauth/register` is 404), and operators add them. [Metadata
+    /// documents](SELF-HOSTING.md#clients) work either way.
     pub registration: Registration,
-    /// Age at which the embedded issuer replaces its signing key. Defaults to 90 days.
-    pub key_max_age: Option<Seconds>,
-    /// Age beyond which access tokens are refused. Defaults to 24 hours.
-    pub max_token_age: Option<Seconds>,
+    /// Age at which the embedded issuer replaces its [signing key](SELF-HOSTING.md#signing-keys).
+    #[schemars(range(min = HOUR, max = 3_650 * DAY))]
+    pub key_max_age: Seconds,
+    /// Age beyond which an access token is refused, whenever it expires. As long a keyed hash tells who has [deleted their
+    /// data](PRIVACY.md#leaving).
+    #[schemars(range(min = MINUTE, max = 90 * DAY))]
+    pub max_token_age: Seconds,
 }
 
 /// Registration of clients at the embedded issuer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Registration {
     /// Anyone may register a client.
@@ -50,16 +59,32 @@ pub enum Registration {
     Closed,
 }
 
-impl Identity {
-    /// Age at which the embedded issuer replaces its signing key.
-    #[must_use]
-    pub fn key_max_age(&self) -> Seconds {
-        self.key_max_age.unwrap_or(KEY_MAX_AGE)
+impl Default for Identity {
+    fn default() -> Self {
+        Self {
+            issuer: None,
+            audience: None,
+            mcp_audience: None,
+            client_id: None,
+            client_secret: None,
+            demo_sign_in: None,
+            sign_in: SignIn::default(),
+            introspection: Introspection::default(),
+            registration: Registration::default(),
+            key_max_age: Seconds(90 * DAY),
+            max_token_age: Seconds(DAY),
+        }
     }
+}
 
-    /// Age beyond which access tokens are refused.
-    #[must_use]
-    pub fn max_token_age(&self) -> Seconds {
-        self.max_token_age.unwrap_or(MAX_TOKEN_AGE)
+impl Identity {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        allow(
+            self.issuer.is_some() || self.mcp_audience.is_none(),
+            "identity.mcp_audience",
+            "nothing without identity.issuer: the embedded issuer names the tool endpoint",
+        )?;
+        self.sign_in.check(self.issuer.is_some())?;
+        self.introspection.check(self.issuer.is_some())
     }
 }

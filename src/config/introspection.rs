@@ -1,16 +1,23 @@
 //! Settings of token introspection.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Secret, check::allow};
+use super::{
+    Secret,
+    check::{Refusal, allow},
+};
 
 /// The service's client at the introspection endpoint of `identity.issuer`. Without it, that endpoint is not asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Introspection {
-    /// The client's id.
+    /// The service's client at the [introspection endpoint](SELF-HOSTING.md#revoked-tokens) of `identity.issuer`. Without it, that endpoint
+    /// is not asked.
+    #[schemars(extend("x-allowed" = "a text, with `identity.issuer` only"))]
     pub client_id: Option<String>,
-    /// The client's secret.
+    /// The secret of that client.
+    #[schemars(extend("x-allowed" = "a text, with `identity.introspection.client_id` only"))]
     pub client_secret: Option<Secret>,
 }
 
@@ -21,13 +28,13 @@ impl Introspection {
         Some((self.client_id.as_deref()?, &self.client_secret.as_ref()?.0))
     }
 
-    /// Refuses settings that make no sense. `external` is `identity.issuer`.
-    pub(super) fn check(&self, external: Option<&str>) -> Result<(), ConfigError> {
+    /// `external` is true if `identity.issuer` is set.
+    pub(super) fn check(&self, external: bool) -> Result<(), Refusal> {
         if *self == Self::default() {
             return Ok(());
         }
         allow(
-            external.is_some(),
+            external,
             "identity.introspection.client_id",
             "nothing, because identity.issuer is not set: the embedded issuer's revocations are known here without a question",
         )?;
@@ -49,21 +56,20 @@ mod tests {
             client_id: id.map(str::to_owned),
             client_secret: secret.map(|secret| Secret(secret.to_owned())),
         };
-        let issuer = Some("https://id.example");
         let whole = of(Some("sightline"), Some("hunter2"));
         assert_eq!(
-            (whole.check(issuer), of(None, None).check(None), of(None, None).check(issuer)),
+            (whole.check(true), of(None, None).check(false), of(None, None).check(true)),
             (Ok(()), Ok(()), Ok(()))
         );
         assert_eq!((whole.client(), of(None, None).client()), (Some(("sightline", "hunter2")), None));
         for (settings, external, setting) in [
-            (whole.clone(), None, "client_id`"),
-            (of(Some("sightline"), None), issuer, "client_secret`"),
-            (of(Some("sightline"), Some("")), issuer, "client_secret`"),
-            (of(None, Some("hunter2")), issuer, "client_id`"),
-            (of(Some(""), Some("hunter2")), issuer, "client_id`"),
+            (whole.clone(), false, "client_id`"),
+            (of(Some("sightline"), None), true, "client_secret`"),
+            (of(Some("sightline"), Some("")), true, "client_secret`"),
+            (of(None, Some("hunter2")), true, "client_id`"),
+            (of(Some(""), Some("hunter2")), true, "client_id`"),
         ] {
-            let ConfigError(said) = settings.check(external).unwrap_err();
+            let said = settings.check(external).unwrap_err().to_string();
             assert!(said.starts_with(&format!("setting `identity.introspection.{setting}")), "{said}");
             assert!(!said.contains("hunter2"), "{said}");
         }

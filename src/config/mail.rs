@@ -1,15 +1,37 @@
 //! Settings of mail.
 
+use lettre::message::Mailbox;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
-use super::Secret;
+use super::{
+    Secret,
+    check::{Refusal, allow, require},
+};
 
 /// Mail to people with local accounts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mail {
-    /// `smtps://user:password@host` or `smtp://…`. Without it, links are printed for the operator.
+    /// Mail server that sends links for passwords. Without it, links are printed for the operator.
+    #[schemars(extend("x-allowed" = "`smtps://USER:PASSWORD@HOST`, or `smtp://…` for a server with STARTTLS or on this machine, with \
+        the port unless it is the usual one"))]
     pub smtp_url: Option<Secret>,
-    /// The sender's address.
+    /// Sender of the mail, needed with `mail.smtp_url`.
+    #[schemars(extend("x-allowed" = "an address such as `Sightline <sightline@example.org>`"))]
     pub from: Option<String>,
+}
+
+impl Mail {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let Some(Secret(smtp_url)) = &self.smtp_url else { return Ok(()) };
+        let known = Url::parse(smtp_url).is_ok_and(|url| {
+            matches!(url.scheme(), "smtp" | "smtps") && url.host_str().is_some_and(|host| !host.is_empty())
+        });
+        require(known, "mail.smtp_url")?;
+        let from = self.from.as_deref().is_some_and(|from| from.parse::<Mailbox>().is_ok());
+        let address = "the address that mail comes from, because mail.smtp_url is set: sightline@example.org";
+        allow(from, "mail.from", address)
+    }
 }

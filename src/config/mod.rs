@@ -1,17 +1,20 @@
 //! The settings: their names, defaults and allowed values. They come from one file, overridden by environment variables.
+//!
+//! A setting is a field with a default, and a row of docs/SETTINGS.md. `table.rs` says what is read from the field.
 
 use std::net::SocketAddr;
 
 use api::versions::{RELEASES, Release};
-use chrono::NaiveDate;
-use search_engine::Patience;
-use seo::Patience as SeoPatience;
+use common::base_url::BaseUrl;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod annotations;
 mod check;
 mod connections;
 mod cors;
+mod database;
+mod engine;
 mod idempotency;
 mod identity;
 mod introspection;
@@ -24,11 +27,16 @@ mod price;
 mod rate_limit;
 mod secret;
 mod sign_in;
+mod simulated;
+mod table;
 mod units;
+mod urls;
 
 pub use annotations::Annotations;
 pub use connections::Connections;
-pub use cors::Cors;
+pub use cors::{Cors, Origin};
+pub use database::{Database, REDIS_UNUSED, Redis};
+pub use engine::{EngineQuota, ProviderA, ProviderB, SearchEngine, Seo};
 pub use idempotency::{Idempotency, ReplayStore};
 pub use identity::{Identity, Registration};
 pub use introspection::Introspection;
@@ -39,26 +47,40 @@ pub use metrics::Metrics;
 pub use plans::{Billing, PlanTerms, Plans};
 pub use price::{Interval, Price, in_major_unit};
 pub use rate_limit::RateLimit;
-pub use secret::Secret;
+pub use secret::{Secret, Secrets};
 pub use sign_in::SignIn;
+pub use simulated::{Conflict, Fault, Simulator};
+pub use table::page;
 pub use units::{Bytes, Seconds};
+pub use urls::{CheckoutUrl, ContactUrl, IdentifierUrl, PageUrl, SecureUrl};
+
+use self::units::HOUR;
+
+/// The allowed roots of the service, in words.
+const ROOT: &str = "an https URL without a query, a fragment and a slash at the end, or an http one on a loopback address: passwords, cookies \
+                    and tokens travel to it";
 
 /// All settings. [`Config::default`] is a complete service on loopback.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Address to listen on. Port 0 selects any free port.
+    /// Address to accept requests on. Port 0 takes any free port.
+    #[schemars(extend("x-allowed" = "an IP address and a port, such as `127.0.0.1:8090`"))]
     pub listen: SocketAddr,
-    /// The service's public root URL, without a trailing slash. Defaults to the bound address.
-    pub base_url: Option<String>,
+    /// The service's public root. Links, metadata, token audiences and cookies come from it.
+    #[serde(deserialize_with = "urls::secure_root")]
+    #[schemars(with = "String", extend("x-allowed" = ROOT, "x-default" = "`http://` + the address bound"))]
+    pub base_url: Option<BaseUrl>,
     /// Limits on open connections.
     pub connections: Connections,
     /// Pages of other origins.
     pub cors: Cors,
     /// Folder for the database and the generated key.
+    #[schemars(extend("x-allowed" = "the path of a folder"))]
     pub data_dir: String,
-    /// Page where a plan is bought. Defaults to `base_url` + `/subscribe`.
-    pub subscribe_url: Option<String>,
+    /// Page where a plan is bought. The account page leads there, and so does `/subscribe` if it is elsewhere.
+    #[schemars(extend("x-default" = "`base_url` + `/subscribe`"))]
+    pub subscribe_url: Option<PageUrl>,
     /// The database.
     pub database: Database,
     /// Redis, for several replicas.
@@ -115,122 +137,27 @@ impl PartialEq for Releases {
     }
 }
 
-/// The service's own database.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Database {
-    /// `sqlite:…` or `postgres://…`. Defaults to `SQLite` in the data folder.
-    pub url: Option<String>,
-    /// Maximum number of connections.
-    pub max_connections: u32,
-}
-
-/// The warning at start and in health where [`Redis`] is set.
-pub const REDIS_UNUSED: &str =
-    "redis.url is set and has no effect yet: each process keeps its own rate limits and its own cache.";
-
-/// Shared counters and cache for several replicas.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Redis {
-    /// `redis://…`. Without it they are kept in the process.
-    pub url: Option<String>,
-}
-
-/// The search engine. Without URLs, it is the real one if `client_id` is set, otherwise the simulated one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SearchEngine {
-    /// The root before `/webmasters/v3`.
-    pub api_url: Option<String>,
-    /// Authorization endpoint.
-    pub authorize_url: Option<String>,
-    /// Token endpoint.
-    pub token_url: Option<String>,
-    /// Revocation endpoint.
-    pub revoke_url: Option<String>,
-    /// User-info endpoint.
-    pub userinfo_url: Option<String>,
-    /// The service's client at the search engine.
-    pub client_id: Option<String>,
-    /// The client's secret.
-    pub client_secret: Option<Secret>,
-    /// Maximum number of requests in flight per site.
-    pub max_in_flight: u32,
-    /// Maximum burst of requests, per site and per account.
-    pub bucket: u32,
-    /// Maximum requests per second beyond the burst, per site and per account.
-    pub refill_per_second: u32,
-    /// Timeouts and retry delays. Not a setting. Code that starts a service, such as a test, may shorten them.
-    #[serde(skip)]
-    pub patience: Patience,
-}
-
-/// Providers of SEO data. Without a URL, a provider is the simulated one beside the simulated search engine, otherwise the real one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Seo {
-    /// Provider A.
-    pub provider_a: SeoProvider,
-    /// Provider B.
-    pub provider_b: SeoProvider,
-    /// Time limits. Not a setting. Code that starts a service, such as a test, may shorten them.
-    #[serde(skip)]
-    pub patience: SeoPatience,
-}
-
-/// One provider of SEO data.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SeoProvider {
-    /// The root before `/v3`.
-    pub url: Option<String>,
-}
-
-/// The simulated search engine and providers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Simulator {
-    /// Address of the simulator inside `serve`.
-    pub listen: SocketAddr,
-    /// Seed of the simulated data.
-    pub seed: u64,
-    /// The simulated current day. Defaults to today in `America/Los_Angeles`.
-    pub today: Option<NaiveDate>,
-    /// Least time from a request to its response, in milliseconds.
-    pub latency_ms: u64,
-    /// Faults to inject, each `KIND:RATE`.
-    pub fail: Vec<String>,
-    /// Choices where sources about the real search engine disagree.
-    pub conflicts: Vec<String>,
-}
-
 /// Cache of upstream responses.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cache {
-    /// Maximum memory.
+    /// Memory for readings of the search engine; a quarter of it for rendered answers. Paid answers of SEO providers take a sixteenth of it
+    /// besides, and never less than 16 MiB.
     pub max_bytes: Bytes,
-    /// Lifetime of a response, at most six hours.
+    /// Lifetime of cached readings.
+    #[schemars(range(min = 1, max = 6 * HOUR))]
     pub ttl: Seconds,
 }
 
 /// The tool-protocol endpoint.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mcp {
-    /// The root before `/mcp`. Defaults to `base_url`.
-    pub url: Option<String>,
-}
-
-/// Encryption of stored secrets.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Secrets {
-    /// 64 hex digits. Defaults to a key that is generated once and stored in the data folder.
-    pub key: Option<Secret>,
-    /// The key before the current one. It only opens values that are not resealed yet.
-    pub previous_key: Option<Secret>,
+    /// Root before `/mcp`, where [assistants](ASSISTANTS.md) reach the tool endpoint. A proxy may lead it to this service under another
+    /// host name.
+    #[serde(deserialize_with = "urls::secure_root")]
+    #[schemars(with = "String", extend("x-allowed" = ROOT, "x-default" = "`base_url`"))]
+    pub url: Option<BaseUrl>,
 }
 
 impl Default for Config {
@@ -261,37 +188,6 @@ impl Default for Config {
             plans: Plans::default(),
             releases: Releases::default(),
         }
-    }
-}
-
-impl Default for Database {
-    fn default() -> Self {
-        Self { url: None, max_connections: 8 }
-    }
-}
-
-impl Default for SearchEngine {
-    fn default() -> Self {
-        Self {
-            api_url: None,
-            authorize_url: None,
-            token_url: None,
-            revoke_url: None,
-            userinfo_url: None,
-            client_id: None,
-            client_secret: None,
-            max_in_flight: 16,
-            bucket: 60,
-            refill_per_second: 18,
-            patience: Patience::default(),
-        }
-    }
-}
-
-impl Default for Simulator {
-    fn default() -> Self {
-        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-        Self { listen, seed: 7, today: None, latency_ms: 0, fail: Vec::new(), conflicts: Vec::new() }
     }
 }
 
@@ -333,21 +229,27 @@ impl Config {
         self.identity.demo_sign_in.unwrap_or_else(|| self.simulates_search_engine())
     }
 
+    /// The service's public root. `address` is the one that it listens on.
+    #[must_use]
+    pub fn base_url(&self, address: SocketAddr) -> BaseUrl {
+        self.base_url.clone().unwrap_or_else(|| BaseUrl::of_address(address))
+    }
+
     /// The page where a plan is bought.
     #[must_use]
-    pub fn subscribe_url(&self, base_url: &str) -> String {
-        self.subscribe_url.clone().unwrap_or_else(|| format!("{base_url}/subscribe"))
+    pub fn subscribe_url(&self, base_url: &BaseUrl) -> String {
+        self.subscribe_url.as_ref().map_or_else(|| base_url.join("/subscribe"), ToString::to_string)
     }
 
     /// The page of plans that the navigation leads to, if plans limit access.
     #[must_use]
-    pub fn plans_page(&self, base_url: &str) -> Option<String> {
+    pub fn plans_page(&self, base_url: &BaseUrl) -> Option<String> {
         self.billing.enabled.then(|| self.subscribe_url(base_url))
     }
 
     /// The root of the tool-protocol endpoint.
     #[must_use]
-    pub fn mcp_url(&self, base_url: &str) -> String {
-        self.mcp.url.clone().unwrap_or_else(|| base_url.to_owned())
+    pub fn mcp_url(&self, base_url: &BaseUrl) -> BaseUrl {
+        self.mcp.url.clone().unwrap_or_else(|| base_url.clone())
     }
 }

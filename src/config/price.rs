@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The largest amount. Every client reads it exactly, also one that keeps numbers as 64-bit floats.
@@ -16,7 +17,7 @@ const WITHOUT_MINOR_UNIT: [&str; 17] = [
 const OF_THOUSANDTHS: [&str; 7] = ["BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"];
 
 /// The price of a plan for one interval.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct Price {
     /// The amount in the currency's minor unit, such as cents.
@@ -61,9 +62,9 @@ pub fn in_major_unit(amount_minor: u64, currency: &str) -> String {
 }
 
 impl FromStr for Price {
-    type Err = String;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let price = || {
             let mut words = text.split_whitespace();
             let (amount, currency, interval) = (words.next()?, words.next()?, words.next()?);
@@ -73,12 +74,7 @@ impl FromStr for Price {
             let interval = [Interval::Month, Interval::Year].into_iter().find(|one| one.name() == interval)?;
             (is_code && words.next().is_none()).then(|| Self { amount_minor, currency: currency.to_owned(), interval })
         };
-        price().ok_or_else(|| {
-            format!(
-                "{text:?} is not a price; allowed is AMOUNT CURRENCY INTERVAL, such as \"2900 EUR month\": the amount in the currency's \
-                 minor unit up to {MAX_AMOUNT}, the code of ISO 4217, and month or year"
-            )
-        })
+        price().ok_or("not a price")
     }
 }
 
@@ -89,9 +85,9 @@ impl fmt::Display for Price {
 }
 
 impl TryFrom<String> for Price {
-    type Error = String;
+    type Error = &'static str;
 
-    fn try_from(text: String) -> Result<Self, String> {
+    fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse()
     }
 }
@@ -128,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_price_is_refused_with_an_example() {
+    fn an_invalid_price_is_refused() {
         for text in [
             "",
             "2900",
@@ -143,8 +139,7 @@ mod tests {
             "1000000000001 EUR year",
             "99999999999999999999 EUR year",
         ] {
-            let said = text.parse::<Price>().unwrap_err();
-            assert!(said.contains(&format!("{text:?}")) && said.contains("2900 EUR month"), "{said}");
+            assert!(text.parse::<Price>().is_err(), "{text}");
         }
     }
 }

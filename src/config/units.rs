@@ -1,13 +1,26 @@
 //! Sizes and times in a readable form: `256MiB`, `6h`, or a plain number of bytes or seconds.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+/// Seconds of a minute.
+pub(super) const MINUTE: u64 = 60;
+/// Seconds of an hour.
+pub(super) const HOUR: u64 = 60 * MINUTE;
+/// Seconds of a day.
+pub(super) const DAY: u64 = 24 * HOUR;
+
+const SIZES: [(&str, u64); 3] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+const TIMES: [(&str, u64); 4] = [("s", 1), ("m", MINUTE), ("h", HOUR), ("d", DAY)];
+
 /// A number of bytes. Accepts the units `KiB`, `MiB` and `GiB`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(extend("format" = BYTES))]
 pub struct Bytes(pub u64);
 
 /// A number of seconds. Accepts the units `s`, `m`, `h` and `d`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[schemars(extend("format" = SECONDS))]
 pub struct Seconds(pub u64);
 
 impl Seconds {
@@ -18,6 +31,22 @@ impl Seconds {
     }
 }
 
+/// The format of [`Bytes`] in a schema.
+pub(super) const BYTES: &str = "bytes";
+/// The format of [`Seconds`] in a schema.
+pub(super) const SECONDS: &str = "seconds";
+
+/// Returns how a person writes a number of `format`: `21600` seconds as `6h`.
+pub(super) fn written(number: u64, format: &str) -> Option<String> {
+    let units: &[(&str, u64)] = match format {
+        BYTES => &SIZES,
+        SECONDS => &TIMES,
+        _ => return None,
+    };
+    let fits = |(_, size): &&(&str, u64)| number > 0 && number.is_multiple_of(*size);
+    units.iter().rev().find(fits).map(|(unit, size)| format!("{}{unit}", number / size))
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -25,8 +54,8 @@ enum Written {
     Text(String),
 }
 
-fn read<'de, D: Deserializer<'de>>(from: D, units: &[(&str, u64)], allowed: &str) -> Result<u64, D::Error> {
-    let refuse = || de::Error::custom(format!("expected {allowed}"));
+fn read<'de, D: Deserializer<'de>>(from: D, units: &[(&str, u64)]) -> Result<u64, D::Error> {
+    let refuse = || de::Error::custom("not a number with a unit");
     match Written::deserialize(from).map_err(|_| refuse())? {
         Written::Number(number) => Ok(number),
         Written::Text(text) => parse(text.trim(), units).ok_or_else(refuse),
@@ -45,14 +74,12 @@ fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
-        read(from, &units, "a number of bytes such as 1048576 or 256MiB").map(Self)
+        read(from, &SIZES).map(Self)
     }
 }
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let units = [("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)];
-        read(from, &units, "a time such as 90s, 30m or 6h, or 90d").map(Self)
+        read(from, &TIMES).map(Self)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use common::clock::Clock;
-use simulator::{Fault, Settings, Simulator};
+use simulator::{Settings, Simulator};
 
 use crate::{
     config::{self, Config},
@@ -23,21 +23,15 @@ pub(crate) async fn beside(config: &Config, clock: &Clock) -> Result<Option<Simu
 /// # Errors
 /// [`Error::InvalidRequest`] names the setting that cannot be used.
 pub async fn alone(config: &config::Simulator, clock: &Clock) -> Result<Simulator, Error> {
-    let started = simulator::start(settings(config)?, clock.clone()).await;
-    started.map_err(|error| Error::invalid(format!("simulator.listen: {} cannot be bound: {error}", config.listen)))
-}
-
-fn settings(config: &config::Simulator) -> Result<Settings, Error> {
-    let fault = |text: &String| -> Result<Fault, Error> {
-        text.parse().map_err(|error| Error::invalid(format!("simulator.fail: {text}: {error}")))
-    };
-    let conflicts = config.conflicts.join(",");
-    Ok(Settings {
+    let settings = Settings {
         listen: config.listen,
         seed: config.seed,
+        sites: config.sites,
         today: config.today,
         latency: Duration::from_millis(config.latency_ms),
-        faults: config.fail.iter().map(fault).collect::<Result<_, _>>()?,
-        conflicts: conflicts.parse().map_err(|error| Error::invalid(format!("simulator.conflicts: {error}")))?,
-    })
+        faults: config.fail.clone(),
+        conflicts: config.conflicts.iter().copied().collect(),
+    };
+    let started = simulator::start(settings, clock.clone()).await;
+    started.map_err(|error| Error::invalid(format!("simulator.listen: {} cannot be bound: {error}", config.listen)))
 }

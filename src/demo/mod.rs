@@ -14,11 +14,14 @@ pub use simulator::Simulator;
 
 pub use self::engine::alone;
 pub(crate) use self::engine::beside;
-use self::world::KnownSite;
+use self::world::{KnownSite, Person};
 use crate::{
     error::{Error, Responsible},
     handlers::App,
-    services::{properties::sync::Site, search_accounts},
+    services::{
+        properties::sync::Site,
+        search_accounts::{self, disconnection},
+    },
 };
 
 /// True if the program has the demo.
@@ -38,11 +41,17 @@ const TRACKED: [(&str, &str); 6] = [
 ///
 /// `http` must not follow redirects.
 pub(crate) async fn seed(app: &App, db: &DatabaseConnection, http: &reqwest::Client) -> Result<(), Error> {
-    let people = world::people(db, &app.privacy.departures, &app.random, EMBEDDED, app.clock.now()).await?;
-    for (person, row) in world::PEOPLE.iter().zip(people) {
+    let (departures, now) = (&app.privacy.departures, app.clock.now());
+    let rows = world::people(db, departures, &app.random, EMBEDDED, now).await?;
+    let mut people: Vec<_> = world::PEOPLE.iter().zip(rows).collect();
+    if app.config.simulator.sites > 0 {
+        let row = world::person(db, departures, &app.random, EMBEDDED, &world::NETWORK, now).await?;
+        people.push((&world::NETWORK, row));
+    }
+    for (person, row) in people {
         if person.connected
             && let Some(row) = row
-            && let Err(error) = connect(app, db, http, person.name, &row).await
+            && let Err(error) = connect(app, db, http, person, &row).await
         {
             tracing::warn!(person = person.name, %error, "a demo account could not be connected");
         }
@@ -54,16 +63,18 @@ async fn connect(
     app: &App,
     db: &DatabaseConnection,
     http: &reqwest::Client,
-    name: &str,
-    person: &user::Model,
+    person: &Person,
+    row: &user::Model,
 ) -> Result<(), Error> {
-    let account = match search_accounts::of_user(db, person.id).await?.into_iter().next() {
-        Some(account) if account.synced_at.is_some() => return Ok(()),
+    let is_network = *person == world::NETWORK;
+    let account = match search_accounts::of_user(db, row.id).await?.into_iter().next() {
+        Some(account) if account.synced_at.is_some() && !is_network => return Ok(()),
+        Some(account) if disconnection(&account).is_some() => return Ok(()),
         Some(account) => account,
         None => {
-            let connection = consent::grant(app, http, name).await.map_err(Error::internal)?;
+            let connection = consent::grant(app, http, person.name).await.map_err(Error::internal)?;
             let now = app.clock.now();
-            search_accounts::connect(db, &app.search.secrets, &app.random, now, person.id, &connection).await?
+            search_accounts::connect(db, &app.search.secrets, &app.random, now, row.id, &connection).await?
         }
     };
     let credentials = app.search.credentials(&account, &Responsible::Caller)?;
@@ -72,7 +83,11 @@ async fn connect(
         .into_iter()
         .map(|site| Site { site_url: site.site_url, permission_level: site.permission_level })
         .collect();
-    world::account(db, &app.random, app.clock.now(), &account, &sites, &known_sites(app)).await?;
+    if is_network {
+        world::network(db, &app.random, app.clock.now(), &account, &sites).await?;
+    } else {
+        world::account(db, &app.random, app.clock.now(), &account, &sites, &known_sites(app)).await?;
+    }
     Ok(())
 }
 
@@ -84,7 +99,7 @@ fn known_sites(app: &App) -> Vec<KnownSite> {
         let section = site.sections().next()?;
         Some(KnownSite {
             site_url: (*url).to_owned(),
-            brand_terms: site.brand_terms().iter().map(|term| (*term).to_owned()).collect(),
+            brand_terms: site.brand_terms().to_vec(),
             section: format!("/{section}/"),
             topic: (*topic).to_owned(),
         })

@@ -1,6 +1,8 @@
 //! The demo data of the embedded issuer. Each step runs once: a second start changes nothing, including what people have
 //! changed.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use common::random::Random;
 use entity::{
@@ -44,6 +46,9 @@ pub const PEOPLE: [Person; 5] = [
     Person { name: "stranger", plan: Plan::Pro, connected: true },
     Person { name: "lapsed", plan: Plan::None, connected: true },
 ];
+
+/// The demo person with the sites of `simulator.sites`. There is none without sites.
+pub static NETWORK: Person = Person { name: "network", plan: Plan::Agency, connected: true };
 
 /// The owner's grants at first start: recipient, role, and number of tracked properties.
 const GRANTS: [(&str, team_grant::Role, usize); 2] =
@@ -101,17 +106,27 @@ pub async fn people(
     now: DateTime<Utc>,
 ) -> Result<Vec<Option<user::Model>>, Error> {
     let mut rows = Vec::with_capacity(PEOPLE.len());
-    for person in PEOPLE {
-        let known = user::Entity::known_as(issuer, &person.subject());
-        if departures.left_at(db, issuer, &person.subject()).await?.is_some() {
-            rows.push(known.one(db).await?);
-            continue;
-        }
-        let fresh = users::fresh(random.id(now), &person.claims(issuer), person.plan, None, now);
-        users::insert_if_new(db, fresh).await?;
-        rows.push(known.one(db).await?);
+    for person in &PEOPLE {
+        rows.push(self::person(db, departures, random, issuer, person, now).await?);
     }
     Ok(rows)
+}
+
+/// Returns a demo person, creating a missing one. A person who deleted their data is not created.
+pub async fn person(
+    db: &DatabaseConnection,
+    departures: &Departures,
+    random: &Random,
+    issuer: &str,
+    person: &Person,
+    now: DateTime<Utc>,
+) -> Result<Option<user::Model>, Error> {
+    let subject = person.subject();
+    if departures.left_at(db, issuer, &subject).await?.is_none() {
+        let fresh = users::fresh(random.id(now), &person.claims(issuer), person.plan, None, now);
+        users::insert_if_new(db, fresh).await?;
+    }
+    Ok(user::Entity::known_as(issuer, &subject).one(db).await?)
 }
 
 /// Fills a newly connected demo account: imports the `listed` sites, tracks the `known` ones, classifies them, and creates
@@ -145,6 +160,31 @@ pub async fn account(
     }
     transaction.commit().await?;
     Ok(true)
+}
+
+/// Imports the `listed` sites of the account of [`NETWORK`] that are new, and tracks them. Leaves the others as they are.
+///
+/// Returns the number of new sites.
+pub async fn network(
+    db: &DatabaseConnection,
+    random: &Random,
+    now: DateTime<Utc>,
+    account: &search_account::Model,
+    listed: &[Site],
+) -> Result<usize, Error> {
+    let transaction = database::begin(db).await?;
+    let known = property::Entity::of_owner(account.user_id).all(&transaction).await?;
+    let known: HashSet<&str> = known.iter().map(|property| property.site_url.as_str()).collect();
+    let mut readable = listed.iter().filter(|site| site.permission_level != "siteUnverifiedUser");
+    if account.synced_at.is_some() && readable.all(|site| known.contains(site.site_url.as_str())) {
+        return Ok(0);
+    }
+    let found = sync::sync_within(&transaction, random, now, account, listed).await?.properties;
+    let new = found.iter().filter(|property| !known.contains(property.site_url.as_str()));
+    let new: Vec<Uuid> = new.map(|property| property.id).collect();
+    track(&transaction, &new, now).await?;
+    transaction.commit().await?;
+    Ok(new.len())
 }
 
 async fn track(tx: &DatabaseTransaction, own: &[Uuid], now: DateTime<Utc>) -> Result<(), Error> {
@@ -309,9 +349,11 @@ mod tests {
         assert_eq!(segments[0].conditions, r#"[{"operator":"contains","value":"/guides/"}]"#);
         assert_eq!(classification::Entity::of_property(property, Kind::TopicCluster).all(&db).await.unwrap().len(), 1);
 
-        change(&store, &Random::seeded(4), &member(0), async |change| tracking::replace(change, &config, &[]).await)
-            .await
-            .unwrap();
+        change(&store, &Random::seeded(4), &member(0), async |change| {
+            tracking::replace(change, &config, &tracking::Selection::Exactly(Vec::new())).await
+        })
+        .await
+        .unwrap();
         assert_eq!(start(&db, &known).await, (rows.clone(), false));
         assert_eq!(tracking::read(&db, &member(0)).await.unwrap().used(), 0);
     }

@@ -10,8 +10,8 @@ use api::{
     operation::Access,
     scope::AskFor,
 };
-use common::addresses::ClientAddress;
 use common::digest::sha256_hex;
+use common::{addresses::ClientAddress, base_url::BaseUrl};
 use identity::credentials::{challenge, presents_token};
 use poem::{
     Endpoint, Error, IntoResponse, Request, Response, Result,
@@ -39,7 +39,7 @@ pub struct Authenticate {
     /// The surface, with the audience that access tokens must name.
     pub surface: Surface,
     /// The service's public root.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// The URL of the metadata that says where to get a token.
     pub metadata: String,
     /// The scope to ask for first. `None` leaves it to the client.

@@ -73,7 +73,7 @@ impl Cors {
         if to_tools {
             return self.tools.includes(origin).then(|| line.clone());
         }
-        if origin == self.tools.pages.origin().ascii_serialization() {
+        if origin == self.tools.pages.origin() {
             return None;
         }
         if self.origins.is_empty() {

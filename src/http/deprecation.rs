@@ -2,6 +2,7 @@
 
 use api::operation::{self, Operation};
 use chrono::{NaiveDate, NaiveTime};
+use common::base_url::BaseUrl;
 use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::web::changelog;
@@ -10,7 +11,7 @@ const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 
 /// Adds the headers to an answer of `operation`, which was asked at `path`, if another operation replaces it. A version that ends has
 /// set `Deprecation` itself. A refusal names no successor: one for a record that cannot be seen must not repeat its id.
-pub fn tell(operation: &Operation, path: &str, is_refused: bool, base_url: &str, headers: &mut HeaderMap) {
+pub fn tell(operation: &Operation, path: &str, is_refused: bool, base_url: &BaseUrl, headers: &mut HeaderMap) {
     let Some(deprecated) = operation.deprecated else { return };
     if let Some(date) = date(deprecated.since) {
         headers.entry(DEPRECATION).or_insert(date);
@@ -55,7 +56,13 @@ mod tests {
     fn a_deprecated_operation_names_its_end_and_its_successor() {
         let path = "/api/properties/01a/query-count";
         let mut headers = HeaderMap::new();
-        tell(operation::find(&Method::GET, path).unwrap(), path, false, "https://s.example", &mut headers);
+        tell(
+            operation::find(&Method::GET, path).unwrap(),
+            path,
+            false,
+            &"https://s.example".parse().unwrap(),
+            &mut headers,
+        );
         assert_eq!(headers["deprecation"], "@1789344000");
         let links: Vec<&str> = headers.get_all(header::LINK).iter().map(|link| link.to_str().unwrap()).collect();
         assert_eq!(
@@ -71,7 +78,7 @@ mod tests {
     fn only_deprecated_operations_announce_a_successor() {
         for operation in operation::all() {
             let mut headers = HeaderMap::new();
-            tell(operation, operation.path, false, "https://s.example", &mut headers);
+            tell(operation, operation.path, false, &"https://s.example".parse().unwrap(), &mut headers);
             assert_eq!(headers.is_empty(), operation.deprecated.is_none(), "{}", operation.id);
             let successor = operation.deprecated.map(|deprecated| deprecated.successor);
             let is_lasting = |id| operation::all().iter().any(|next| next.id == id && next.deprecated.is_none());

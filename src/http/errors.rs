@@ -184,9 +184,10 @@ mod tests {
             .at("/large", get(too_large))
             .at("/unnamed", get(unnamed))
             .at("/api/properties/tracking", get(refuses));
-        let served = Arc::new(Served::new(Versions::new(RELEASES).unwrap(), "http://127.0.0.1").unwrap());
-        let base_url = "http://127.0.0.1".to_owned();
-        let standing = Arc::new(Headers { is_https: false, base_url, newest: HeaderValue::from_static(api::VERSION) });
+        let served =
+            Arc::new(Served::new(Versions::new(RELEASES).unwrap(), &"http://127.0.0.1".parse().unwrap()).unwrap());
+        let base_url = "http://127.0.0.1".parse().unwrap();
+        let standing = Arc::new(Headers { base_url, newest: HeaderValue::from_static(api::VERSION) });
         let identify = Arc::new(Identify::new(clock, Random::seeded(1)));
         let app = routes
             .around(move |next, request| errors(settings([("/panics", "GET, HEAD")].into()), next, request))

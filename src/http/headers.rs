@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use common::base_url::BaseUrl;
 use poem::{
     Endpoint, IntoResponse, Request, Response, Result,
     http::{HeaderValue, header},
@@ -17,9 +18,7 @@ const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 #[derive(Debug, Clone)]
 pub struct Headers {
     /// The service's public root.
-    pub base_url: String,
-    /// True if the service is served over https.
-    pub is_https: bool,
+    pub base_url: BaseUrl,
     /// The newest version of the API.
     pub newest: HeaderValue,
 }
@@ -43,7 +42,7 @@ pub async fn headers<E: Endpoint>(settings: Arc<Headers>, next: Arc<E>, request:
     if let Some((operation, path)) = deprecated {
         deprecation::tell(operation, &path, failed, &settings.base_url, headers);
     }
-    if settings.is_https {
+    if settings.base_url.is_https() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
     }
     if failed {

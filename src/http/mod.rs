@@ -32,7 +32,7 @@ pub mod version;
 
 use std::sync::Arc;
 
-use common::{clock::Clock, random::Random, urls::is_https};
+use common::{base_url::BaseUrl, clock::Clock, random::Random};
 use pages::paths::TOOLS;
 use poem::{Endpoint, EndpointExt as _, Response, Route, endpoint::BoxEndpoint, http::HeaderValue};
 use telemetry::requests::RequestMeter;
@@ -56,7 +56,7 @@ pub struct Layers {
     /// The source of request ids.
     pub random: Random,
     /// The service's public root.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// The origins whose pages may call.
     pub cors: Arc<Cors>,
     /// The trusted proxies.
@@ -97,11 +97,7 @@ pub fn stack(
 ) -> impl Endpoint<Output = Response> {
     let Layers { clock, requests, random, base_url, cors, client, versions, errors, authenticate, deadlines, .. } =
         layers;
-    let headers = Arc::new(Headers {
-        is_https: is_https(&base_url),
-        base_url,
-        newest: HeaderValue::from_static(versions.versions.newest()),
-    });
+    let headers = Arc::new(Headers { base_url, newest: HeaderValue::from_static(versions.versions.newest()) });
     let shared = Shared {
         errors: errors.clone(),
         requests: requests.clone(),

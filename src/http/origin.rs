@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use api::error::{ApiError, Code};
-use common::urls::is_loopback;
+use common::{base_url::BaseUrl, urls::is_loopback};
 use pages::own_host;
 use poem::{Endpoint, IntoResponse, Request, Response, Result, http::header};
 use url::Url;
@@ -15,9 +15,9 @@ use url::Url;
 #[derive(Debug, Clone)]
 pub struct OwnOrigins {
     /// The root of the tool endpoint.
-    pub tools: Url,
+    pub tools: BaseUrl,
     /// The root of the service's own pages.
-    pub pages: Url,
+    pub pages: BaseUrl,
     /// The origins of the setting `cors.origins`.
     pub listed: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub async fn own_origin<E: Endpoint>(settings: Arc<OwnOrigins>, next: Arc<E>, re
 impl OwnOrigins {
     /// Returns whether `request` was sent to one of these. Only hosts on this machine are checked.
     fn are_addressed(&self, request: &Request) -> bool {
-        let on_pages = is_loopback(&self.pages) && own_host::is_for(&self.pages, request);
+        let on_pages = self.pages.is_loopback() && own_host::is_for(&self.pages, request);
         own_host::is_for(&self.tools, request) || on_pages
     }
 
@@ -53,13 +53,14 @@ impl OwnOrigins {
         let Ok(origin) = Url::parse(text) else { return false };
         let names_a_user = text.contains('@');
         let is_bare = !names_a_user && origin.path() == "/" && origin.query().is_none() && origin.fragment().is_none();
-        let is_own = |root: &Url| origin.origin() == root.origin() || (is_loopback(root) && is_loopback(&origin));
+        let own_origin = origin.origin().ascii_serialization();
+        let is_own = |root: &BaseUrl| own_origin == root.origin() || (root.is_loopback() && is_loopback(&origin));
         is_bare && origin.origin().is_tuple() && (is_own(&self.tools) || is_own(&self.pages))
     }
 }
 
-fn refusal(name: &str, root: &Url) -> poem::Error {
-    let origin = root.origin().ascii_serialization();
+fn refusal(name: &str, root: &BaseUrl) -> poem::Error {
+    let origin = root.origin();
     let hint = format!(
         "{name}: must be {origin}. Assistants send no Origin; the operator of the service sets mcp.url to the address in use, and \
          lists the origins of other pages in cors.origins."
@@ -73,7 +74,7 @@ mod tests {
 
     fn origins(tools: &str, pages: &str) -> OwnOrigins {
         let listed = vec!["https://app.example.com".to_owned()];
-        OwnOrigins { tools: Url::parse(tools).unwrap(), pages: Url::parse(pages).unwrap(), listed }
+        OwnOrigins { tools: tools.parse().unwrap(), pages: pages.parse().unwrap(), listed }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use common::{clock::Clock, random::Random, secrets::Secrets};
+use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
 use identity::{
     Users,
-    credentials::{SESSION_COOKIE, cookies, host_cookie, is_same_origin},
+    credentials::{SESSION_COOKIE, cookies, is_same_origin},
     relying_party::{Attempt, RelyingParty, SignInError, Wishes},
     session::{LIFETIME, Sessions},
 };
@@ -44,7 +44,7 @@ pub struct BrowserSignIn {
     users: Arc<dyn Users>,
     clock: Clock,
     random: Random,
-    base_url: String,
+    base_url: BaseUrl,
     spent: SpentAttempts,
     session_cookie: String,
     attempt_cookie: SealedCookie,
@@ -86,7 +86,7 @@ impl BrowserSignIn {
         secrets: &Secrets,
         clock: Clock,
         random: Random,
-        base_url: &str,
+        base_url: &BaseUrl,
     ) -> Self {
         Self {
             relying_party,
@@ -94,9 +94,9 @@ impl BrowserSignIn {
             users,
             clock,
             random,
-            base_url: base_url.to_owned(),
+            base_url: base_url.clone(),
             spent: SpentAttempts::default(),
-            session_cookie: host_cookie(SESSION_COOKIE, base_url),
+            session_cookie: base_url.host_cookie(SESSION_COOKIE),
             attempt_cookie: SealedCookie::new(ATTEMPT_COOKIE, attempts::LIFETIME, secrets, base_url),
         }
     }
@@ -169,7 +169,7 @@ impl BrowserSignIn {
         let redeemed = self.relying_party.redeem(code, attempt(remembered)).await?;
         let user = self.users.resolve(&redeemed.claims).await?.ok_or(SignInError::Left)?;
         // Sessions of another issuer are not stored here.
-        let is_own = self.relying_party.issuer().url() == self.base_url;
+        let is_own = self.relying_party.issuer().url() == self.base_url.as_str();
         let issuer_session = redeemed.issuer_session.filter(|_| is_own);
         for former in cookies(request.headers(), &self.session_cookie) {
             self.sessions.replace(former, issuer_session).await?;
@@ -213,8 +213,7 @@ async fn callback(Data(sign_in): Data<&BrowserSignIn>, request: &Request, Query(
 
 #[handler]
 async fn logout(Data(sign_in): Data<&BrowserSignIn>, request: &Request) -> Response {
-    let origin = url::Url::parse(&sign_in.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-    if !is_same_origin(request.headers(), &origin) {
+    if !is_same_origin(request.headers(), sign_in.base_url.origin()) {
         return StatusCode::FORBIDDEN.into_response();
     }
     if let Err(error) = sign_in.sessions.sign_out(request.headers(), &sign_in.base_url).await {

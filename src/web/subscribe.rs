@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use api::billing::{Plan, PlanFeatures, SubscriptionStatus};
+use common::base_url::BaseUrl;
 use identity::Credential;
 use maud::{Markup, html};
 use pages::{
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     admission::{AdmissionError, Admissions},
-    config::Config,
+    config::{Config, PageUrl},
     services::{billing, users::Member},
 };
 
@@ -36,7 +37,7 @@ pub struct Subscribe {
     /// The settings.
     pub config: Arc<Config>,
     /// The service's public root.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// The navigation.
     pub navigation: Navigation,
 }
@@ -76,19 +77,18 @@ impl Subscribe {
 
     /// The page of another service that replaces this one.
     fn elsewhere(&self) -> Option<&str> {
-        let own = format!("{}{PATH}", self.base_url);
-        self.config.subscribe_url.as_deref().filter(|url| *url != own && self.config.billing.enabled)
+        let own = self.base_url.join(PATH);
+        self.config.subscribe_url.as_ref().map(PageUrl::as_str).filter(|url| *url != own && self.config.billing.enabled)
     }
 
     fn way(&self, visitor: Option<&Member>) -> Way {
         let billing = &self.config.billing;
         // The id says nothing about the person, and `sightline subscription set` takes it.
         let reference = visitor.map(|visitor| visitor.user.id.to_string());
-        let checkout = billing.checkout_url.as_deref().and_then(|url| Url::parse(url).ok());
-        match (checkout, &billing.contact_url, reference) {
-            (Some(url), _, Some(reference)) => Way::Checkout(url, reference),
+        match (&billing.checkout_url, &billing.contact_url, reference) {
+            (Some(url), _, Some(reference)) => Way::Checkout(url.url().clone(), reference),
             (Some(_), _, None) if self.admissions.is_some() => Way::SignIn,
-            (_, Some(url), reference) => Way::Contact(url.clone(), reference),
+            (_, Some(url), reference) => Way::Contact(url.to_string(), reference),
             _ => Way::Unknown,
         }
     }

@@ -133,13 +133,16 @@ async fn a_simulator_of_its_own_can_stand_behind_the_service() {
 }
 
 #[test]
-fn openapi_prints_the_committed_documents() {
+fn the_committed_documents_are_printed() {
     let folder = TempDir::new().unwrap();
-    for (arguments, file) in [(&["openapi"][..], "openapi.json"), (&["openapi", "--operations"], "api/operations.txt")]
-    {
+    for (arguments, file) in [
+        (&["openapi"][..], "openapi.json"),
+        (&["openapi", "--operations"], "api/operations.txt"),
+        (&["settings"], "docs/SETTINGS.md"),
+    ] {
         let output = run(folder.path(), arguments, &[]);
         let committed = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
-        assert!(text(&output.stdout) == committed, "{file} is out of date: make openapi");
+        assert!(text(&output.stdout) == committed, "{file} is out of date: make openapi settings");
         assert!(output.status.success());
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

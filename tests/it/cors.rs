@@ -141,8 +141,10 @@ async fn an_answer_to_a_cookie_has_no_cors_grant_and_is_not_stored() {
 
 #[tokio::test]
 async fn listed_origins_only() {
-    let app =
-        TestApp::start(|config| config.cors.origins = vec![PAGE.to_owned(), "https://b.example".to_owned()]).await;
+    let app = TestApp::start(|config| {
+        config.cors.origins = vec![PAGE.parse().unwrap(), "https://b.example".parse().unwrap()];
+    })
+    .await;
     let owner = app.actor("owner").await;
     for (origin, granted) in [(PAGE, true), ("https://b.example", true), ("https://c.example", false), ("null", false)]
     {
@@ -159,7 +161,7 @@ async fn listed_origins_only() {
 
 #[tokio::test]
 async fn listed_and_loopback_pages_may_call_the_tool_endpoint() {
-    let app = TestApp::start(|config| config.cors.origins = vec![PAGE.to_owned()]).await;
+    let app = TestApp::start(|config| config.cors.origins = vec![PAGE.parse().unwrap()]).await;
     let assistant = Assistant::of(&app, &app.actor("owner").await);
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     for (origin, admitted) in [

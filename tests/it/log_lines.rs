@@ -1,7 +1,12 @@
 //! Tests of the lines of the log.
 
+use std::time::Duration;
+
 use poem::http::Method;
+use serde_json::json;
+use sightline::app::http_client;
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use crate::{
     commands::{Running, sightline},
@@ -29,4 +34,24 @@ async fn documents_and_refusals_are_one_line_together() {
     assert_eq!(lines("GET /api/billing/plans answered 200"), 2, "{log}");
     assert_eq!((lines("answered 429"), lines("(not an operation) answered")), (0, 1), "{log}");
     assert_eq!(lines("5 requests for fixed content, 3 refused with 429, and 0 of networks"), 1, "{log}");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_is_no_error() {
+    let folder = TempDir::new().unwrap();
+    let settings = [("LISTEN", "127.0.0.1:0"), ("DATA_DIR", "data")];
+    let server = Running::start(sightline(folder.path(), &["serve"], &settings));
+    let owner = Actor::signed_in(&server.url, "owner").await;
+    let forms = ["application/json", "text/event-stream", "application/json, text/event-stream"];
+    for (number, accept) in (0..40).zip(forms.into_iter().cycle()) {
+        let arguments = json!({ "property": "northmoor.example", "period": format!("last_{}_days", 20 + number) });
+        let params = json!({ "name": "get_performance", "arguments": arguments, "_meta": { "progressToken": 1 } });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string();
+        let request = http_client().unwrap().post(format!("{}/mcp", server.url)).header("accept", accept);
+        let request = request.header("content-type", "application/json").bearer_auth(owner.token()).body(call);
+        let _ = timeout(Duration::from_millis(7 * number), request.send()).await;
+    }
+    let (_, _, log) = server.terminate();
+    let errors: Vec<&str> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).collect();
+    assert_eq!(errors, Vec::<&str>::new());
 }

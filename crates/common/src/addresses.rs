@@ -7,7 +7,7 @@ use std::{
 
 use ipnet::{IpNet, Ipv4Net};
 use poem::{Addr, Request};
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Serialize};
 
 /// Bits of an IPv6 address that identify its network. A client with one address usually has the whole /64.
 const SITE_BITS: u128 = !(u64::MAX as u128);
@@ -78,8 +78,12 @@ impl Display for ClientAddress {
 }
 
 /// Proxies whose forwarding headers are trusted: addresses and CIDR networks.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct TrustedProxies(Vec<IpNet>);
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustedProxies(Vec<Network>);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+struct Network(IpNet);
 
 impl TrustedProxies {
     /// Parses addresses such as `10.0.0.1` and networks such as `fd00::/8`.
@@ -87,26 +91,23 @@ impl TrustedProxies {
     /// # Errors
     /// Returns the first text that is neither.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, String> {
-        let networks =
-            texts.into_iter().map(|text| parse_network(text.as_ref()).ok_or_else(|| text.as_ref().to_owned()));
-        networks.collect::<Result<_, _>>().map(Self)
+        texts.into_iter().map(|text| Network::try_from(text.as_ref().to_owned())).collect::<Result<_, _>>().map(Self)
     }
 
     /// Returns whether `address` belongs to a trusted proxy.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        self.0.iter().any(|network| network.contains(&address))
+        self.0.iter().any(|Network(network)| network.contains(&address))
     }
 }
 
-impl<'de> Deserialize<'de> for TrustedProxies {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::parse(Vec::<String>::deserialize(from)?).map_err(|text| {
-            de::Error::custom(format!(
-                "{text} is not an address or network; expected a list such as [\"10.0.0.1\", \"192.168.0.0/16\", \"fd00::/8\"]"
-            ))
-        })
+impl TryFrom<String> for Network {
+    type Error = String;
+
+    /// Returns the text if it is neither an address nor a network.
+    fn try_from(text: String) -> Result<Self, String> {
+        parse_network(&text).map(Self).ok_or(text)
     }
 }
 

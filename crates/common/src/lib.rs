@@ -1,6 +1,7 @@
 //! Small parts that every crate may use: time, randomness, digests, sealing, addresses, text of others, caches and locks.
 
 pub mod addresses;
+pub mod base_url;
 pub mod byte_cache;
 pub mod clock;
 pub mod coding;

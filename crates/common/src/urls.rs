@@ -19,12 +19,6 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Returns whether a service at `base_url` is served over https.
-#[must_use]
-pub fn is_https(base_url: &str) -> bool {
-    Url::parse(base_url).is_ok_and(|url| url.scheme() == "https")
-}
-
 /// `url` in a printable form: without user, password and query, because each may contain secrets.
 #[must_use]
 pub fn without_credentials(url: &str) -> String {

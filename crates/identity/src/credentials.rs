@@ -1,19 +1,11 @@
 //! Reads the credentials of a request, and writes the challenges of RFC 6750 and RFC 9728.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use common::urls::is_https;
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
 /// The name of the session cookie over plain http.
 pub use api::document::SESSION_COOKIE;
-
-/// The name of a cookie for the whole service at `base_url`. On https it has the `__Host-` prefix, which browsers accept
-/// only from this very host, so no sibling subdomain can set one.
-#[must_use]
-pub fn host_cookie(name: &str, base_url: &str) -> String {
-    if is_https(base_url) { format!("__Host-{name}") } else { name.to_owned() }
-}
 
 /// The credentials of a request. If an `Authorization` header is present, only that is used: a cookie never replaces a bad
 /// token.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{clock::Clock, digest::sha256_hex, random::Random};
+use common::{base_url::BaseUrl, clock::Clock, digest::sha256_hex, random::Random};
 use entity::session::{ActiveModel, Column, Entity};
 use http::HeaderMap;
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DatabaseConnection, DbErr, EntityTrait, QueryFilter};
@@ -11,7 +11,7 @@ use store::database;
 use uuid::Uuid;
 
 use super::{
-    credentials::{SESSION_COOKIE, cookies, host_cookie},
+    credentials::{SESSION_COOKIE, cookies},
     issuer_session,
 };
 
@@ -127,12 +127,12 @@ impl Sessions {
 
     /// Ends every session that the cookies of a browser hold, here and at the embedded issuer. Otherwise the next sign-in would not
     /// ask who is there. The service is at `base_url`.
-    pub async fn sign_out(&self, headers: &HeaderMap, base_url: &str) -> Result<(), DbErr> {
+    pub async fn sign_out(&self, headers: &HeaderMap, base_url: &BaseUrl) -> Result<(), DbErr> {
         let tx = database::begin(&self.db).await?;
-        for value in cookies(headers, &host_cookie(SESSION_COOKIE, base_url)) {
+        for value in cookies(headers, &base_url.host_cookie(SESSION_COOKIE)) {
             self.end_hashed(&tx, &sha256_hex(value), None).await?;
         }
-        for value in cookies(headers, &host_cookie(issuer_session::COOKIE, base_url)) {
+        for value in cookies(headers, &base_url.host_cookie(issuer_session::COOKIE)) {
             if let Some(session) = issuer_session::with_hash(&tx, &sha256_hex(value)).await? {
                 issuer_session::end(&tx, session.id, self.clock.now()).await?;
             }

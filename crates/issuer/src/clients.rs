@@ -61,18 +61,25 @@ pub(super) fn redirect_uris_of(row: &oauth_client::Model) -> Vec<String> {
     serde_json::from_str(&row.redirect_uris).unwrap_or_default()
 }
 
+/// The reason why an authorization request cannot be answered by a redirect.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AskingError {
+    /// The client or its redirect URI is not known: a sentence for the error page.
+    #[error("{0}")]
+    Refused(&'static str),
+    /// The database does not respond.
+    #[error(transparent)]
+    Database(#[from] DbErr),
+}
+
 impl IdentityProvider {
-    /// Returns the client that asks for authorization, or a sentence for the error page. Its metadata document is fetched if
-    /// its id is the address of one. `from` is the address of the person's browser, which the fetch is counted against.
-    pub(super) async fn asking_client(
-        &self,
-        id: &str,
-        from: Option<&ClientAddress>,
-    ) -> Result<Result<Client, &'static str>, DbErr> {
+    /// Returns the client that asks for authorization. Its metadata document is fetched if its id is the address of one. `from` is the
+    /// address of the person's browser, which the fetch is counted against.
+    pub(super) async fn asking_client(&self, id: &str, from: Option<&ClientAddress>) -> Result<Client, AskingError> {
         if let Some(documents) = self.documents.as_ref().filter(|_| host_of(id).is_some()) {
-            return Ok(documents.client(id, from).await.map_err(|unreadable| unreadable.0));
+            return documents.client(id, from).await.map_err(|unreadable| AskingError::Refused(unreadable.0));
         }
-        Ok(self.client(id).await?.ok_or("The application that sent you here is not known. Remove this service from the application, and add it again."))
+        self.client(id).await?.ok_or(AskingError::Refused("The application that sent you here is not known. Remove this service from the application, and add it again."))
     }
 
     /// Returns the client with this id, if it is built in or stored. Nothing is fetched.

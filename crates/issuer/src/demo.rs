@@ -1,6 +1,5 @@
 //! The demo people, and the conditions for signing one in without a page.
 
-use common::urls::is_loopback;
 use http::HeaderMap;
 use url::{Host, Url};
 
@@ -19,34 +18,45 @@ pub struct Person {
     pub display_name: &'static str,
 }
 
-/// All demo people.
-pub const PEOPLE: [Person; 5] = [
+/// All demo people. The last is there only where it has sites.
+static ALL: [Person; 6] = [
     Person { name: "owner", subject: "demo-owner", email: "owner@demo.test", display_name: "Demo Owner" },
     Person { name: "editor", subject: "demo-editor", email: "editor@demo.test", display_name: "Demo Editor" },
     Person { name: "viewer", subject: "demo-viewer", email: "viewer@demo.test", display_name: "Demo Viewer" },
     Person { name: "stranger", subject: "demo-stranger", email: "stranger@demo.test", display_name: "Demo Stranger" },
     Person { name: "lapsed", subject: "demo-lapsed", email: "lapsed@demo.test", display_name: "Demo Lapsed" },
+    Person { name: "network", subject: "demo-network", email: "network@demo.test", display_name: "Demo Network" },
 ];
 
-/// Returns the person with this name.
+/// Returns the demo people, with the one of many sites if `network`.
 #[must_use]
-pub fn by_name(name: &str) -> Option<&'static Person> {
-    PEOPLE.iter().find(|person| person.name == name)
+pub fn people(network: bool) -> &'static [Person] {
+    if network { &ALL } else { &ALL[..ALL.len() - 1] }
 }
 
-/// Returns the person with this subject.
-#[must_use]
-pub fn by_subject(subject: &str) -> Option<&'static Person> {
-    PEOPLE.iter().find(|person| person.subject == subject)
+/// Returns whether a demo person has this name, present or not.
+pub(super) fn is_name(name: &str) -> bool {
+    ALL.iter().any(|person| person.name == name)
+}
+
+impl Settings {
+    /// Returns the demo person with this name, if present.
+    pub(super) fn demo_by_name(&self, name: &str) -> Option<&'static Person> {
+        self.demo_people.iter().find(|person| person.name == name)
+    }
+
+    /// Returns the demo person with this subject, if present.
+    pub(super) fn demo_by_subject(&self, subject: &str) -> Option<&'static Person> {
+        self.demo_people.iter().find(|person| person.subject == subject)
+    }
 }
 
 /// Returns whether `login_hint` may sign a person in without a page: everything stays on this machine, and the client is not
 /// a browser. Browsers send `Sec-Fetch-Site` to loopback addresses, but not to a foreign name that resolves to one. Requests
 /// for such a name are refused earlier (`web::own_host`).
 pub(super) fn may_skip_page(settings: &Settings, redirect_uri: &str, headers: &HeaderMap) -> bool {
-    settings.demo_people
-        && settings.demo_sign_in
-        && Url::parse(&settings.base_url).is_ok_and(|base| is_loopback(&base))
+    settings.demo_sign_in
+        && settings.base_url.is_loopback()
         && Url::parse(redirect_uri).is_ok_and(|uri| is_loopback_literal(&uri))
         && !headers.contains_key("sec-fetch-site")
 }

@@ -31,7 +31,7 @@ pub mod upstream;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use common::{clock::Clock, random::Random, secrets::Secrets};
+use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
 use pages::page::Navigation;
 use sea_orm::DatabaseConnection;
 use store::rate_limit::RateLimits;
@@ -45,12 +45,12 @@ pub use endpoints::registration::MAX_CLIENTS;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// URL of the service, without a trailing slash: the issuer identifier, byte for byte.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// The resources that tokens may be for: `base_url` and `mcp_url` + `/mcp`. A token names all of them unless a client
     /// asks for fewer.
     pub audiences: Vec<String>,
-    /// True if the demo people are present: everything stays on this machine.
-    pub demo_people: bool,
+    /// The demo people who are present. Some only if everything stays on this machine.
+    pub demo_people: &'static [demo::Person],
     /// True if `login_hint` may sign a demo person in without a page (see [`demo`]).
     pub demo_sign_in: bool,
 }
@@ -149,10 +149,14 @@ impl IdentityProvider {
     /// Returns the issuer without demo people, for tests of local accounts.
     #[must_use]
     pub fn without_demo_people(self) -> Self {
-        Self { settings: Arc::new(Settings { demo_people: false, ..(*self.settings).clone() }), ..self }
+        Self { settings: Arc::new(Settings { demo_people: &[], ..(*self.settings).clone() }), ..self }
+    }
+
+    fn base_url(&self) -> &BaseUrl {
+        &self.settings.base_url
     }
 
     fn issuer(&self) -> &str {
-        &self.settings.base_url
+        self.settings.base_url.as_str()
     }
 }

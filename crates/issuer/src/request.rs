@@ -2,10 +2,14 @@
 //! error goes back to the client by redirect).
 
 use common::addresses::ClientAddress;
-use sea_orm::DbErr;
 use url::Url;
 
-use super::{IdentityProvider, Settings, clients::Client, parameters::Parameters, redirect_uri, scope};
+use super::{
+    IdentityProvider, Settings,
+    clients::{AskingError, Client},
+    parameters::Parameters,
+    redirect_uri, scope,
+};
 
 const DEFAULT_SCOPE: &str = "openid profile email";
 /// Some client libraries put the page to return to in `state`.
@@ -43,29 +47,28 @@ pub(super) struct AuthorizationRequest {
 pub(super) struct RequestError(pub &'static str, pub &'static str);
 
 impl IdentityProvider {
-    /// Returns the client and redirect URI, or a sentence for the error page. `from` is the address of the person's browser.
+    /// Returns the client and redirect URI. `from` is the address of the person's browser.
     pub(super) async fn return_address(
         &self,
         parameters: &Parameters,
         from: Option<&ClientAddress>,
-    ) -> Result<Result<ReturnAddress, &'static str>, DbErr> {
+    ) -> Result<ReturnAddress, AskingError> {
         if ["client_id", "redirect_uri", "state"].iter().any(|name| parameters.all(name).count() > 1) {
-            return Ok(Err("The request names its client or address more than once."));
+            return Err(AskingError::Refused("The request names its client or address more than once."));
         }
-        let client = match self.asking_client(parameters.get("client_id").unwrap_or_default(), from).await? {
-            Ok(client) => client,
-            Err(reason) => return Ok(Err(reason)),
-        };
+        let client = self.asking_client(parameters.get("client_id").unwrap_or_default(), from).await?;
         let Some(redirect_uri) = parameters.get("redirect_uri").filter(|uri| client.redirects_to(uri)) else {
-            return Ok(Err("The address to return to is not one that the application has registered."));
+            return Err(AskingError::Refused(
+                "The address to return to is not one that the application has registered.",
+            ));
         };
         // Without its state, a client cannot match the response to its request, so none is sent.
         if parameters.get("state").is_some_and(|state| state.len() > MAX_STATE_BYTES) {
-            return Ok(Err("The application sent a state that is longer than 2,048 bytes."));
+            return Err(AskingError::Refused("The application sent a state that is longer than 2,048 bytes."));
         }
         let state = parameters.get("state").map(str::to_owned);
         let (redirect_uri, issuer) = (redirect_uri.to_owned(), self.issuer().to_owned());
-        Ok(Ok(ReturnAddress { client, redirect_uri, state, issuer }))
+        Ok(ReturnAddress { client, redirect_uri, state, issuer })
     }
 }
 

@@ -8,11 +8,7 @@ use entity::{
     session,
 };
 use http::{HeaderMap, header::USER_AGENT};
-use identity::{
-    credentials::{cookies, host_cookie},
-    issuer_session,
-    session::shortened,
-};
+use identity::{credentials::cookies, issuer_session, session::shortened};
 use sea_orm::{ActiveValue::Set, ColumnTrait, ConnectionTrait, DbErr, EntityTrait, QueryFilter, sea_query::Expr};
 use store::database;
 use uuid::Uuid;
@@ -43,7 +39,7 @@ impl SignedIn {
 
 impl IdentityProvider {
     pub(super) fn session_cookie(&self) -> String {
-        host_cookie(issuer_session::COOKIE, self.issuer())
+        self.base_url().host_cookie(issuer_session::COOKIE)
     }
 
     /// Returns the session that a browser presents, if it runs and the person is still known.

@@ -2,9 +2,9 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::TimeDelta;
-use common::{secrets::Secrets, urls::is_https};
+use common::{base_url::BaseUrl, secrets::Secrets};
 use identity::{
-    credentials::{SESSION_COOKIE, cookies, host_cookie},
+    credentials::{SESSION_COOKIE, cookies},
     issuer_session,
 };
 use poem::{
@@ -14,8 +14,8 @@ use poem::{
 use serde::{Serialize, de::DeserializeOwned};
 
 /// Sets a cookie of the service at `base_url`. A lifetime of zero removes it.
-pub fn set(response: &mut Response, base_url: &str, name: &str, value: &str, lifetime: TimeDelta) {
-    let secure = if is_https(base_url) { "; Secure" } else { "" };
+pub fn set(response: &mut Response, base_url: &BaseUrl, name: &str, value: &str, lifetime: TimeDelta) {
+    let secure = if base_url.is_https() { "; Secure" } else { "" };
     let seconds = lifetime.num_seconds();
     let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
@@ -24,9 +24,9 @@ pub fn set(response: &mut Response, base_url: &str, name: &str, value: &str, lif
 }
 
 /// Takes the cookies of a signed-in person from a browser: that of the service, and that of its issuer.
-pub fn remove_sessions(response: &mut Response, base_url: &str) {
+pub fn remove_sessions(response: &mut Response, base_url: &BaseUrl) {
     for name in [SESSION_COOKIE, issuer_session::COOKIE] {
-        set(response, base_url, &host_cookie(name, base_url), "", TimeDelta::zero());
+        set(response, base_url, &base_url.host_cookie(name), "", TimeDelta::zero());
     }
 }
 
@@ -38,15 +38,15 @@ pub struct SealedCookie {
     name: String,
     lifetime: TimeDelta,
     secrets: Secrets,
-    base_url: String,
+    base_url: BaseUrl,
 }
 
 impl SealedCookie {
     /// A cookie of the service at `base_url`.
     #[must_use]
-    pub fn new(context: &'static str, lifetime: TimeDelta, secrets: &Secrets, base_url: &str) -> Self {
-        let name = host_cookie(context, base_url);
-        Self { context, name, lifetime, secrets: secrets.clone(), base_url: base_url.to_owned() }
+    pub fn new(context: &'static str, lifetime: TimeDelta, secrets: &Secrets, base_url: &BaseUrl) -> Self {
+        let name = base_url.host_cookie(context);
+        Self { context, name, lifetime, secrets: secrets.clone(), base_url: base_url.clone() }
     }
 
     /// Returns the value of a cookie with `content`, for [`set`](Self::set).

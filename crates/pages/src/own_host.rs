@@ -4,7 +4,7 @@
 //! machine as part of that page. The requested name is still in `Host`. A service with a public `base_url` is not checked:
 //! its certificate keeps foreign names away, and proxies may rewrite `Host`.
 
-use common::urls::is_loopback;
+use common::{base_url::BaseUrl, urls::is_loopback};
 use poem::{
     Endpoint, EndpointExt, IntoResponse, Request, Response,
     http::{StatusCode, header::HOST},
@@ -12,12 +12,13 @@ use poem::{
 use url::Url;
 
 /// Restricts `endpoint` to requests for the host of `base_url`, if that host is this machine.
-pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl Endpoint<Output = Response> + 'static {
-    let base = Url::parse(base_url).ok();
-    let base_url = base_url.to_owned();
+pub fn on_own_host(
+    endpoint: impl Endpoint + 'static,
+    base_url: &BaseUrl,
+) -> impl Endpoint<Output = Response> + 'static {
+    let base_url = base_url.clone();
     endpoint.around(move |endpoint, request: Request| {
-        let foreign = base.as_ref().is_some_and(|base| !is_for(base, &request));
-        let refusal = foreign.then(|| misdirected(&base_url));
+        let refusal = (!is_for(&base_url, &request)).then(|| misdirected(&base_url));
         async move {
             match refusal {
                 Some(refusal) => Ok(refusal),
@@ -29,8 +30,8 @@ pub fn on_own_host(endpoint: impl Endpoint + 'static, base_url: &str) -> impl En
 
 /// Returns whether `request` was sent to the host of `base`. Only a host on this machine is checked.
 #[must_use]
-pub fn is_for(base: &Url, request: &Request) -> bool {
-    !is_loopback(base) || is_addressed(base, &names(request))
+pub fn is_for(base: &BaseUrl, request: &Request) -> bool {
+    !base.is_loopback() || is_addressed(base.url(), &names(request))
 }
 
 /// Returns every host name in a request: in `Host`, and in the request target (the only place in HTTP/2).
@@ -53,7 +54,7 @@ fn is_addressed(base: &Url, names: &[&str]) -> bool {
     !names.is_empty() && names.iter().all(is_own)
 }
 
-fn misdirected(base_url: &str) -> Response {
+fn misdirected(base_url: &BaseUrl) -> Response {
     let text = format!(
         "This service is at {base_url}. Open it by that address, or set base_url to the one you use (and identity.issuer, where others reach it)."
     );

@@ -32,8 +32,8 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const MAX_WAITING: usize = 8 * 1024 * 1024;
 
 /// The level unless `RUST_LOG` sets another. The tool protocol's SDK writes several lines for each message, and its warnings quote
-/// what clients send.
-const FILTER: &str = "info,rmcp=error";
+/// what clients send. Its errors of `service` say that a client has left.
+const FILTER: &str = "info,rmcp=error,rmcp::service=off";
 
 /// Starts logging. Dropping the guard writes the pending lines.
 ///

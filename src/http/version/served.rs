@@ -2,6 +2,7 @@
 
 use api::versions::{End, Versions};
 use chrono::{NaiveDate, NaiveTime};
+use common::base_url::BaseUrl;
 use poem::{
     Request,
     http::{HeaderMap, HeaderName, HeaderValue, header},
@@ -46,7 +47,7 @@ impl Served {
     ///
     /// # Errors
     /// `base_url` does not fit into a header.
-    pub fn new(versions: Versions, base_url: &str) -> Result<Self, Error> {
+    pub fn new(versions: Versions, base_url: &BaseUrl) -> Result<Self, Error> {
         let headers = versions.all().iter().map(|version| {
             let end = version.end.map(|end| end_headers(end, base_url)).transpose()?;
             Ok(Headers { date: value(version.date)?, end })
@@ -88,7 +89,7 @@ fn is_probe(request: &Request) -> bool {
     uri.path() == "/api/health" && uri.query().is_some_and(|query| query.split('&').any(|pair| pair == "probe=live"))
 }
 
-fn end_headers(end: End, base_url: &str) -> Result<[(HeaderName, HeaderValue); 3], Error> {
+fn end_headers(end: End, base_url: &BaseUrl) -> Result<[(HeaderName, HeaderValue); 3], Error> {
     let link = format!("<{base_url}{}#{}>; rel=\"deprecation\"; type=\"text/html\"", changelog::PATH, end.successor);
     let deprecation = format!("@{}", midnight(end.deprecation).timestamp());
     let sunset = midnight(end.sunset).format("%a, %d %b %Y %H:%M:%S GMT").to_string();
@@ -114,7 +115,7 @@ mod tests {
             Release { date: "2026-09-14", sunset: Some("2027-01-30"), changes: &[] },
             Release { date: "2026-11-01", sunset: None, changes: &[] },
         ];
-        Served::new(Versions::new(&releases).unwrap(), "https://sightline.example").unwrap()
+        Served::new(Versions::new(&releases).unwrap(), &"https://sightline.example".parse().unwrap()).unwrap()
     }
 
     #[test]

@@ -14,10 +14,10 @@ mod user_agent;
 
 use std::sync::Arc;
 
-use common::{clock::Clock, digest::sha256_hex, random::Random};
+use common::{base_url::BaseUrl, clock::Clock, digest::sha256_hex, random::Random};
 use identity::{
     Credential,
-    credentials::{cookies, host_cookie},
+    credentials::cookies,
     issuer_session,
     local::local_subject,
     session::{Holder, Sessions},
@@ -54,7 +54,7 @@ pub struct Account {
     /// The settings.
     pub config: Arc<Config>,
     /// The service's public root.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// The URL of the tool endpoint.
     pub tools: String,
     /// The audience of the REST API.
@@ -115,7 +115,7 @@ impl Account {
         match admitted {
             Ok(Some(admitted)) => match admitted.credential {
                 Credential::Session { id } => {
-                    let at_issuer = host_cookie(issuer_session::COOKIE, &self.base_url);
+                    let at_issuer = self.base_url.host_cookie(issuer_session::COOKIE);
                     let issuer_session = cookies(request.headers(), &at_issuer).next().map(sha256_hex);
                     Ok(Visitor { member: admitted.member, session: id, issuer_session })
                 }

@@ -101,8 +101,7 @@ pub(super) async fn end_others(Data(account): Data<&Account>, request: &Request)
 /// Ends the sessions of this browser, if there still are any.
 #[handler]
 pub(super) async fn sign_out(Data(account): Data<&Account>, request: &Request) -> Response {
-    let origin = url::Url::parse(&account.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-    if !is_same_origin(request.headers(), &origin) {
+    if !is_same_origin(request.headers(), account.base_url.origin()) {
         return foreign_origin();
     }
     leave(account, request).await

@@ -18,7 +18,7 @@ pub async fn with_issuer(issuer: &TestApp) -> TestApp {
     let client = http_client().unwrap().post(format!("{base}/oauth/register")).json(&metadata).send().await.unwrap();
     let client: Value = client.json().await.unwrap();
     TestApp::start(|config| {
-        config.identity.issuer = Some(base.clone());
+        config.identity.issuer = base.parse().ok();
         config.identity.audience = Some(base);
         config.identity.client_id = Some(client["client_id"].as_str().unwrap().to_owned());
     })

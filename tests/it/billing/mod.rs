@@ -43,7 +43,7 @@ async fn the_catalogue_is_the_configuration() {
         config.plans.pro.name = "Studio".to_owned();
         config.plans.pro.prices = ["2900 EUR month", "3500 JPY year"].map(|price| price.parse().unwrap()).to_vec();
         (config.plans.free.tracked_properties, config.plans.free.share_links) = (3, true);
-        config.plans.agency.per_minute = Some(600);
+        config.plans.agency.per_minute = Some(700);
     })
     .await;
     let plans = app.anonymous().get("/api/billing/plans").await.expect(200).json["data"].clone();
@@ -58,7 +58,7 @@ async fn the_catalogue_is_the_configuration() {
     assert_eq!(column("prices"), [json!([]), prices, json!([])]);
     assert_eq!(plans[0]["features"]["shareLinks"], true);
     assert_eq!((&plans[0]["features"]["team"], &plans[1]["features"]["team"]), (&json!(false), &json!(true)));
-    assert_eq!(plans[2]["rateLimit"], json!({ "perMinute": 600, "burst": 60 }));
+    assert_eq!(plans[2]["rateLimit"], json!({ "perMinute": 700, "burst": 120 }));
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ async fn everyone_sees_what_is_for_sale_and_how_to_ask_for_it() {
         config.plans.free.prices = vec!["0 EUR month".parse().unwrap()];
         config.plans.pro.name = "Studio <1>".to_owned();
         config.plans.pro.prices = ["2900 EUR month", "29000 EUR year"].map(|price| price.parse().unwrap()).to_vec();
-        config.billing.contact_url = Some("mailto:sales@example.org".to_owned());
+        config.billing.contact_url = "mailto:sales@example.org".parse().ok();
     })
     .await;
     let browser = Browser::signed_in(&app, "owner").await;
@@ -51,8 +51,8 @@ async fn everyone_sees_what_is_for_sale_and_how_to_ask_for_it() {
 #[tokio::test]
 async fn a_payment_page_gets_the_plan_and_a_reference_that_names_nobody() {
     let app = TestApp::start(|config| {
-        config.billing.checkout_url = Some("https://pay.example/start?shop=7".to_owned());
-        config.billing.contact_url = Some("https://example.org/contact".to_owned());
+        config.billing.checkout_url = "https://pay.example/start?shop=7".parse().ok();
+        config.billing.contact_url = "https://example.org/contact".parse().ok();
     })
     .await;
     let browser = Browser::signed_in(&app, "owner").await;
@@ -99,7 +99,7 @@ async fn the_page_and_the_account_say_how_long_a_plan_lasts() {
 async fn where_billing_is_off_nothing_is_for_sale_and_no_link_leads_there() {
     let app = TestApp::start(|config| {
         config.billing.enabled = false;
-        config.billing.checkout_url = Some("https://pay.example/start".to_owned());
+        config.billing.checkout_url = "https://pay.example/start".parse().ok();
     })
     .await;
     let browser = Browser::signed_in(&app, "owner").await;
@@ -115,7 +115,7 @@ async fn where_billing_is_off_nothing_is_for_sale_and_no_link_leads_there() {
 #[tokio::test]
 async fn a_page_of_plans_elsewhere_replaces_the_own_one() {
     let url = "https://example.org/plans";
-    let app = TestApp::start(|config| config.subscribe_url = Some(url.to_owned())).await;
+    let app = TestApp::start(|config| config.subscribe_url = url.parse().ok()).await;
     let browser = Browser::signed_in(&app, "owner").await;
     browser.get("/subscribe").await.leads_to(url);
     let page = browser.get("/account").await.expect(200);
@@ -125,9 +125,9 @@ async fn a_page_of_plans_elsewhere_replaces_the_own_one() {
 #[tokio::test]
 async fn the_page_is_there_where_browsers_cannot_sign_in() {
     let app = TestApp::start(|config| {
-        config.identity.issuer = Some(shared().service.base_url.clone());
-        config.billing.checkout_url = Some("https://pay.example/start".to_owned());
-        config.billing.contact_url = Some("https://example.org/contact".to_owned());
+        config.identity.issuer = shared().service.base_url.parse().ok();
+        config.billing.checkout_url = "https://pay.example/start".parse().ok();
+        config.billing.contact_url = "https://example.org/contact".parse().ok();
     })
     .await;
     let page = Browser::anonymous(&app).get("/subscribe").await.expect(200);

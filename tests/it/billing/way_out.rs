@@ -54,7 +54,7 @@ async fn a_refusal_for_the_plan_says_where_to_subscribe_and_who_must() {
 /// Readers of a share link are told nothing about the owner.
 #[tokio::test]
 async fn a_page_elsewhere_is_named_and_readers_of_a_link_learn_no_name() {
-    let app = TestApp::start(|config| config.subscribe_url = Some("https://plans.example/?a=b".to_owned())).await;
+    let app = TestApp::start(|config| config.subscribe_url = "https://plans.example/?a=b".parse().ok()).await;
     let (owner, stranger) = (app.actor("owner").await, app.actor("lapsed").await);
     let own = stranger.property("oakandanvil").await;
     let own = stranger.get(&format!("/api/properties/{own}/annotations")).await;

@@ -99,7 +99,7 @@ impl Publisher {
 
 fn documents(base_url: &str, names: impl Resolve + 'static) -> (ClientDocuments, common::clock::Hand) {
     let (clock, hand) = Clock::manual(start_time());
-    (ClientDocuments::new(client_builder(), Arc::new(names), base_url, clock).unwrap(), hand)
+    (ClientDocuments::new(client_builder(), Arc::new(names), &base_url.parse().unwrap(), clock).unwrap(), hand)
 }
 
 #[tokio::test]

@@ -109,8 +109,12 @@ fn issuers_are_https_except_on_this_machine() {
 async fn the_signing_key_outlives_the_process_and_is_stored_sealed() {
     let issuer = TestIssuer::start().await;
     let first = issuer.provider.keys.public().await.unwrap();
-    let settings =
-        Settings { base_url: issuer.base.clone(), audiences: Vec::new(), demo_people: false, demo_sign_in: false };
+    let settings = Settings {
+        base_url: issuer.base.parse().unwrap(),
+        audiences: Vec::new(),
+        demo_people: &[],
+        demo_sign_in: false,
+    };
     let again = |key| {
         let (clock, random) = (issuer.clock.clone(), Random::seeded(9));
         let secrets = Secrets::new(key, random.clone());

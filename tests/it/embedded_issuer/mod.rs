@@ -26,6 +26,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use common::{
+    base_url::BaseUrl,
     clock::{Clock, Hand},
     digest::pkce_challenge,
     random::Random,
@@ -147,13 +148,19 @@ impl TestIssuer {
     ) -> Self {
         let acceptor = TcpListener::bind(address.to_owned()).into_acceptor().await.unwrap();
         let base = format!("http://{}", acceptor.local_addr()[0].as_socket_addr().unwrap());
+        let base_url: BaseUrl = base.parse().unwrap();
         let (store, http, random) = (test_data::store().await, client(), Random::seeded(1));
         let db = store.writer.clone();
         let secrets = Secrets::new([7; 32], random.clone());
         let audiences = vec![base.clone(), format!("{base}/mcp")];
-        let settings = Settings { base_url: base.clone(), audiences, demo_people: true, demo_sign_in: true };
+        let settings = Settings {
+            base_url: base_url.clone(),
+            audiences,
+            demo_people: issuer::demo::people(false),
+            demo_sign_in: true,
+        };
         let names = Arc::new(SystemNames);
-        let documents = ClientDocuments::new(client_builder(), names, &base, clock.clone()).unwrap();
+        let documents = ClientDocuments::new(client_builder(), names, &base_url, clock.clone()).unwrap();
         let provider = IdentityProvider::new(settings, db.clone(), secrets.clone(), clock.clone(), random.clone());
         let provider = change(provider.with_documents(documents));
         let issuer = Issuer::new(&base, http.clone(), clock.clone()).unwrap();
@@ -170,10 +177,10 @@ impl TestIssuer {
         });
         let config = Arc::new(Config::default());
         let admissions =
-            Admissions::new(verifier.clone(), users.clone(), departures, &store, config, clock.clone(), &base);
+            Admissions::new(verifier.clone(), users.clone(), departures, &store, config, clock.clone(), &base_url);
         let party = RelyingParty::new(keys, issuer::clients::WEB, None, format!("{base}/auth/callback"), clock.clone())
             .unwrap();
-        let sign_in = BrowserSignIn::new(party, sessions, users, &secrets, clock.clone(), random.clone(), &base);
+        let sign_in = BrowserSignIn::new(party, sessions, users, &secrets, clock.clone(), random.clone(), &base_url);
         let metadata = ResourceMetadata { api: base.clone(), mcp: format!("{base}/mcp"), issuer: base.clone() };
         let on = |audience: &str| Api {
             admissions: admissions.clone(),

@@ -107,7 +107,7 @@ async fn the_command_holds_clients_to_the_rules_of_registration() {
     assert!(error.contains("nobody"), "{error}");
 
     let mut external = config.clone();
-    external.identity.issuer = Some("https://id.example".into());
+    external.identity.issuer = "https://id.example".parse().ok();
     let error = run(ClientCommand::List, &external).await.unwrap_err().to_string();
     assert!(error.contains("identity.issuer"), "{error}");
 }

@@ -21,7 +21,13 @@ fn secrets() -> Secrets {
 /// Another replica on the same database.
 fn replica(issuer: &TestIssuer) -> IdentityProvider {
     let base_url = issuer.base.clone();
-    let settings = Settings { audiences: vec![base_url.clone()], base_url, demo_people: true, demo_sign_in: true };
+    let audiences = vec![base_url.clone()];
+    let settings = Settings {
+        base_url: base_url.parse().unwrap(),
+        audiences,
+        demo_people: issuer::demo::people(false),
+        demo_sign_in: true,
+    };
     IdentityProvider::new(settings, issuer.db.clone(), secrets(), issuer.clock.clone(), Random::seeded(9))
 }
 

@@ -39,8 +39,8 @@ async fn beside_providers() -> (TestApp, Simulator) {
     let providers = simulator::start(Settings::default(), Clock::manual(start_of_test()).0).await.unwrap();
     let url = providers.url();
     let app = TestApp::start(|config| {
-        config.seo.provider_a.url = Some(format!("{url}/provider-a"));
-        config.seo.provider_b.url = Some(format!("{url}/provider-b"));
+        config.seo.provider_a.url = format!("{url}/provider-a").parse().ok();
+        config.seo.provider_b.url = format!("{url}/provider-b").parse().ok();
         config.seo.patience.backoff = std::time::Duration::from_millis(1);
     })
     .await;

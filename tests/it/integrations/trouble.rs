@@ -114,7 +114,7 @@ async fn a_slow_provider_holds_nobody_up_and_its_answer_is_kept() {
 #[tokio::test]
 async fn an_unavailable_provider_affects_only_itself() {
     let app = TestApp::start(|config| {
-        config.seo.provider_a.url = Some("http://127.0.0.1:1".to_owned());
+        config.seo.provider_a.url = "http://127.0.0.1:1".parse().ok();
         config.seo.patience.backoff = Duration::ZERO;
     })
     .await;

@@ -41,7 +41,7 @@ async fn another_header_may_name_the_caller() {
     let app = TestApp::start(|config| {
         limit(config, 1);
         config.rate_limit.trusted_proxies = TrustedProxies::parse(["127.0.0.0/8"]).unwrap();
-        config.rate_limit.client_address_header = "X-Real-IP".to_owned();
+        config.rate_limit.client_address_header = "X-Real-IP".parse().unwrap();
     });
     let app = app.await;
     let ask = async |name: &str, address: &str| {

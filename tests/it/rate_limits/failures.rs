@@ -52,7 +52,7 @@ async fn a_refused_sign_in_tells_what_is_left_to_its_address() {
 async fn an_issuer_that_is_away_makes_no_failed_sign_ins() {
     let app = TestApp::start(|config| {
         super::limit(config, 5);
-        config.identity.issuer = Some("http://127.0.0.1:1".to_owned());
+        config.identity.issuer = "http://127.0.0.1:1".parse().ok();
     });
     let app = app.await;
     let bearer = Actor::with_token(&app.service.base_url, FORGED);

@@ -144,7 +144,7 @@ impl OtherIssuer {
 
     /// Makes a service accept the tokens of this issuer, and ask it about them.
     pub fn trusted_by(&self, config: &mut Config) {
-        config.identity.issuer = Some(self.url.clone());
+        config.identity.issuer = self.url.parse().ok();
         config.identity.audience = Some(AUDIENCE.to_owned());
         config.identity.introspection.client_id = Some(CLIENT_ID.to_owned());
         config.identity.introspection.client_secret = Some(Secret(CLIENT_SECRET.to_owned()));

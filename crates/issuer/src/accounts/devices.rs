@@ -26,7 +26,7 @@ struct Device {
 
 impl IdentityProvider {
     pub(crate) fn device_cookie(&self) -> SealedCookie {
-        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.issuer())
+        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.base_url())
     }
 
     /// Returns the id of the browser, if the holder of `account` has signed in with it since the password was set.

@@ -2,7 +2,7 @@
 //! links, too; setting the password does.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use common::{digest::sha256_hex, random::Random};
+use common::{base_url::BaseUrl, digest::sha256_hex, random::Random};
 use entity::{
     account,
     account_link::{ActiveModel, Column, Entity, Purpose},
@@ -17,8 +17,8 @@ pub const PATH: &str = "/account/password/set";
 
 /// The URL of the link with this token.
 #[must_use]
-pub fn url(base_url: &str, token: &str) -> String {
-    format!("{base_url}{PATH}?token={token}")
+pub fn url(base_url: &BaseUrl, token: &str) -> String {
+    base_url.join(&format!("{PATH}?token={token}"))
 }
 
 /// A message that brings a link to its holder.
@@ -32,7 +32,7 @@ pub struct Letter {
 
 /// The message to someone whose account an operator has made or reset.
 #[must_use]
-pub fn letter_of_operator(base_url: &str, token: &str, is_new: bool) -> Letter {
+pub fn letter_of_operator(base_url: &BaseUrl, token: &str, is_new: bool) -> Letter {
     let url = url(base_url, token);
     let done =
         if is_new { "has made an account for you." } else { "has reset your password. You are signed out everywhere." };
@@ -48,7 +48,7 @@ pub fn letter_of_operator(base_url: &str, token: &str, is_new: bool) -> Letter {
 
 /// The message to someone who has forgotten the password.
 #[must_use]
-pub fn letter_with_link(base_url: &str, token: &str) -> Letter {
+pub fn letter_with_link(base_url: &BaseUrl, token: &str) -> Letter {
     let url = url(base_url, token);
     Letter {
         subject: "Set a new password for Sightline",
@@ -62,7 +62,7 @@ pub fn letter_with_link(base_url: &str, token: &str) -> Letter {
 
 /// The message to someone without a password, who signs in at `provider`.
 #[must_use]
-pub fn letter_without_link(base_url: &str, provider: &str) -> Letter {
+pub fn letter_without_link(base_url: &BaseUrl, provider: &str) -> Letter {
     Letter {
         subject: "Signing in to Sightline",
         text: format!(

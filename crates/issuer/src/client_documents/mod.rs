@@ -17,7 +17,10 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use common::{addresses::ClientAddress, clock::Clock, compute::Died, places::Places, single_flight::SingleFlight};
+use common::{
+    addresses::ClientAddress, base_url::BaseUrl, clock::Clock, compute::Died, places::Places,
+    single_flight::SingleFlight,
+};
 use reqwest::dns::Resolve;
 use store::rate_limit::{Rate, RateLimits};
 use tokio::sync::Semaphore;
@@ -78,7 +81,7 @@ impl ClientDocuments {
     pub fn new(
         builder: reqwest::ClientBuilder,
         names: Arc<dyn Resolve>,
-        base_url: &str,
+        base_url: &BaseUrl,
         clock: Clock,
     ) -> Result<Self, reqwest::Error> {
         let reach = Reach::of(base_url);

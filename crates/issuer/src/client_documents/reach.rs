@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use common::urls::is_loopback;
+use common::base_url::BaseUrl;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
@@ -68,9 +68,8 @@ pub(super) enum Reach {
 
 impl Reach {
     /// The addresses that a service at `base_url` may fetch from.
-    pub fn of(base_url: &str) -> Self {
-        let is_local = Url::parse(base_url).is_ok_and(|url| is_loopback(&url));
-        if is_local { Self::InternetAndLoopback } else { Self::Internet }
+    pub fn of(base_url: &BaseUrl) -> Self {
+        if base_url.is_loopback() { Self::InternetAndLoopback } else { Self::Internet }
     }
 
     /// Returns whether a connection to `address` is allowed.
@@ -157,7 +156,11 @@ mod tests {
             ("https://search.example", "::1", false),
             ("https://search.example", "9.9.9.9", true),
         ] {
-            assert_eq!(Reach::of(base_url).includes(address.parse().unwrap()), within, "{base_url} {address}");
+            assert_eq!(
+                Reach::of(&base_url.parse().unwrap()).includes(address.parse().unwrap()),
+                within,
+                "{base_url} {address}"
+            );
         }
     }
 }

@@ -11,7 +11,9 @@ use super::{
     sign_in,
 };
 use crate::{
-    IdentityProvider, clients, demo,
+    IdentityProvider,
+    clients::{self, AskingError},
+    demo,
     grants::Basis,
     parameters::{Parameters, TOO_MANY},
     people::Person,
@@ -71,8 +73,11 @@ impl IdentityProvider {
     pub(super) async fn asked_in(&self, query: &str, sent: &Request) -> poem::Result<ValidRequest> {
         let told = |reason| poem::Error::from_response(page::error(reason));
         let parameters = Parameters::parse(query.as_bytes()).map_err(|_| told(TOO_MANY))?;
-        let address = self.return_address(&parameters, sent.data::<ClientAddress>()).await.map_err(OAuthError::from)?;
-        let address = address.map_err(told)?;
+        let address = self.return_address(&parameters, sent.data::<ClientAddress>()).await;
+        let address = address.map_err(|error| match error {
+            AskingError::Refused(reason) => told(reason),
+            AskingError::Database(error) => OAuthError::from(error).into(),
+        })?;
         match request::judge(&parameters, &address.client, &self.settings) {
             Ok(judged) => Ok(ValidRequest { address, request: judged, query: query.to_owned() }),
             Err(refusal) => {
@@ -124,7 +129,7 @@ impl IdentityProvider {
 
     /// Signs a demo person in.
     async fn choose(&self, asked: &ValidRequest, request: &Request, name: &str) -> Result<Response, OAuthError> {
-        match demo::by_name(name).filter(|_| self.settings.demo_people) {
+        match self.settings.demo_by_name(name) {
             Some(person) => sign_in::choose(self, asked, request, person).await,
             None => self.decline(asked, request).await,
         }
@@ -165,7 +170,7 @@ impl IdentityProvider {
 }
 
 fn person_without_page(provider: &IdentityProvider, asked: &ValidRequest, headers: &HeaderMap) -> Option<Person> {
-    let person = demo::by_name(asked.request.login_hint.as_deref()?)?;
+    let person = provider.settings.demo_by_name(asked.request.login_hint.as_deref()?)?;
     let may = demo::may_skip_page(&provider.settings, &asked.address.redirect_uri, headers);
     (!asked.has_prompt("login") && may).then(|| person.into())
 }

@@ -82,14 +82,13 @@ impl IdentityProvider {
             Err(trouble) => return Ok(self.explain(upstream, &asked, request, &trouble)),
         };
         let trouble = match self.arrive(upstream, request.headers(), &arrival).await {
-            Ok(Ok(begun)) => {
+            Ok(begun) => {
                 let mut response = redirect(&asked.after_sign_in());
                 let name = self.session_cookie();
-                cookie::set(&mut response, self.issuer(), &name, &begun.value, sessions::LIFETIME);
+                cookie::set(&mut response, self.base_url(), &name, &begun.value, sessions::LIFETIME);
                 return Ok(response);
             }
-            Ok(Err(turned)) => turned.into(),
-            Err(error) => Trouble::Internal(error.to_string()),
+            Err(error) => error.into(),
         };
         Ok(self.explain(upstream, &asked, request, &trouble))
     }
@@ -162,7 +161,7 @@ fn cannot_offer_accounts(error: &str, asked: &ValidRequest) -> bool {
 
 /// The request to the provider: the part of the client's request that concerns a sign-in.
 fn wishes(asked: &ValidRequest) -> Wishes {
-    let hint = asked.request.login_hint.as_deref().filter(|hint| demo::by_name(hint).is_none());
+    let hint = asked.request.login_hint.as_deref().filter(|hint| !demo::is_name(hint));
     let prompts = ["login", "select_account"].into_iter().filter(|prompt| asked.has_prompt(prompt));
     Wishes {
         login_hint: hint.map(str::to_owned),

@@ -62,14 +62,14 @@ impl IdentityProvider {
         // A password would let the person in after the other provider has shut them out.
         if account.password_hash.is_none() && account.upstream_subject.is_some() {
             let provider = account.upstream_issuer.as_deref().unwrap_or_default();
-            let letter = links::letter_without_link(self.issuer(), provider);
+            let letter = links::letter_without_link(self.base_url(), provider);
             return self.post(mailer, &account, letter).await;
         }
         let token = match links::make(&self.db, &self.random, account.id, Purpose::Forgotten, self.clock.now()).await {
             Ok(token) => token,
             Err(error) => return tracing::error!(%error, "a link for a forgotten password was not made"),
         };
-        self.post(mailer, &account, links::letter_with_link(self.issuer(), &token)).await;
+        self.post(mailer, &account, links::letter_with_link(self.base_url(), &token)).await;
     }
 
     async fn post(&self, mailer: &Mailer, account: &account::Model, letter: Letter) {

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use common::digest::same;
-use identity::credentials::{cookies, host_cookie};
+use identity::credentials::cookies;
 use maud::{Markup, html};
 use pages::{cookie, page::Page};
 use poem::{Request, Response, http::HeaderMap};
@@ -32,7 +32,7 @@ impl IdentityProvider {
     /// Renders a page whose forms hold `token`.
     pub(super) fn render(&self, page: &Page, token: &FormToken, body: &Markup) -> Response {
         let mut response = page.render(body);
-        cookie::set(&mut response, self.issuer(), &host_cookie(COOKIE, self.issuer()), &token.0, LIFETIME);
+        cookie::set(&mut response, self.base_url(), &self.base_url().host_cookie(COOKIE), &token.0, LIFETIME);
         response
     }
 
@@ -44,7 +44,7 @@ impl IdentityProvider {
     }
 
     fn shown(&self, headers: &HeaderMap) -> Option<String> {
-        let name = host_cookie(COOKIE, self.issuer());
+        let name = self.base_url().host_cookie(COOKIE);
         let is_token = |token: &&str| token.len() == 43 && token.bytes().all(|byte| byte.is_ascii_graphic());
         cookies(headers, &name).next().filter(is_token).map(str::to_owned)
     }

@@ -46,7 +46,7 @@ impl IdentityProvider {
         ];
         let registration =
             self.registration_is_open.then(|| open("/oauth/register", write, post(registration::register)));
-        let page = |path, methods: RouteMethod| (path, on_own_host(methods.data(self.clone()), self.issuer()));
+        let page = |path, methods: RouteMethod| (path, on_own_host(methods.data(self.clone()), self.base_url()));
         let pages = [
             page("/oauth/authorize", get(authorize::show).post(authorize::decide)),
             page(change_password::PATH, get(change_password::show).post(change_password::change)),

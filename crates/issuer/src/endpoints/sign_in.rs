@@ -13,8 +13,7 @@ use super::{
 use crate::{
     IdentityProvider,
     accounts::{self, sign_in::Entered},
-    clients,
-    demo::{self, PEOPLE},
+    clients, demo,
     parameters::Parameters,
     response::OAuthError,
     sessions,
@@ -38,7 +37,8 @@ pub(super) async fn page(
     request: &Request,
     again: Option<Again<'_>>,
 ) -> Result<Response, OAuthError> {
-    let (upstream, demo_people) = (provider.upstream.as_ref(), provider.settings.demo_people);
+    let (upstream, people) = (provider.upstream.as_ref(), provider.settings.demo_people);
+    let demo_people = !people.is_empty();
     let has_accounts = match upstream {
         Some(_) => accounts::any_password(&provider.db).await?,
         None => accounts::any(&provider.db).await?,
@@ -78,7 +78,7 @@ pub(super) async fn page(
             p { "Choose a demo person to sign in without a password. They exist on this machine only." }
             form method="post" action=(action) {
                 (token.field())
-                @for person in PEOPLE {
+                @for person in people {
                     button.wide.secondary name="person" value=(person.name) {
                         (person.display_name) br; small { (person.email) }
                     }
@@ -144,12 +144,12 @@ pub(super) async fn choose(
 ) -> Result<Response, OAuthError> {
     let begun = provider.begin_demo_session(request.headers(), person.subject).await?;
     let mut response = redirect(&asked.after_sign_in());
-    cookie::set(&mut response, provider.issuer(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
+    cookie::set(&mut response, provider.base_url(), &provider.session_cookie(), &begun.value, sessions::LIFETIME);
     Ok(response)
 }
 
 /// Gives the browser its session, and the cookie by which it is known from now on.
 pub(super) fn set_cookies(provider: &IdentityProvider, response: &mut Response, entered: &Entered) {
-    cookie::set(response, provider.issuer(), &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
+    cookie::set(response, provider.base_url(), &provider.session_cookie(), &entered.begun.value, sessions::LIFETIME);
     provider.device_cookie().set(response, &entered.device);
 }

@@ -4,7 +4,7 @@ use identity::relying_party::SignInError;
 use maud::{Markup, html};
 use poem::http::StatusCode;
 
-use crate::upstream::arrival::Turned;
+use crate::upstream::arrival::{ArrivalError, Turned};
 
 /// The reason why nobody came back signed in.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub(super) enum Trouble {
     NotAskedAgain,
     /// The person may not sign in.
     #[error(transparent)]
-    Turned(#[from] Turned),
+    Turned(Turned),
     /// Something failed here.
     #[error("{0}")]
     Internal(String),
@@ -35,6 +35,15 @@ impl From<SignInError> for Trouble {
             SignInError::IssuerUnavailable(error) => Self::Away(error.to_string()),
             SignInError::Database(error) => Self::Internal(error.to_string()),
             other => Self::Invalid(other.to_string()),
+        }
+    }
+}
+
+impl From<ArrivalError> for Trouble {
+    fn from(error: ArrivalError) -> Self {
+        match error {
+            ArrivalError::Turned(turned) => Self::Turned(turned),
+            ArrivalError::Database(error) => Self::Internal(error.to_string()),
         }
     }
 }

@@ -45,6 +45,24 @@ pub(crate) enum Turned {
     Taken(String),
 }
 
+/// The reason why no session has begun.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ArrivalError {
+    /// The person may not sign in.
+    #[error(transparent)]
+    Turned(#[from] Turned),
+    /// The database does not respond.
+    #[error(transparent)]
+    Database(#[from] DbErr),
+}
+
+/// The judgement of an arrival. What a person who is turned away changes is committed, so that is no error, which rolls back.
+enum Judged {
+    /// The person may sign in; holds their account.
+    Admitted(Uuid),
+    Turned(Turned),
+}
+
 impl IdentityProvider {
     /// Begins a session of the person, if they may sign in.
     pub(crate) async fn arrive(
@@ -52,10 +70,12 @@ impl IdentityProvider {
         upstream: &Upstream,
         headers: &HeaderMap,
         arrival: &Arrival,
-    ) -> Result<Result<Begun, Turned>, DbErr> {
+    ) -> Result<Begun, ArrivalError> {
         match self.try_to_arrive(upstream, headers, arrival).await {
             // The same person came in at the same moment, or an operator added the address. Now there is an account.
-            Err(error) if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) => {
+            Err(ArrivalError::Database(error))
+                if matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_))) =>
+            {
                 self.try_to_arrive(upstream, headers, arrival).await
             }
             outcome => outcome,
@@ -67,22 +87,22 @@ impl IdentityProvider {
         upstream: &Upstream,
         headers: &HeaderMap,
         arrival: &Arrival,
-    ) -> Result<Result<Begun, Turned>, DbErr> {
+    ) -> Result<Begun, ArrivalError> {
         let former = self.presented_session(headers).await?;
         let tx = database::begin(&self.db).await?;
         let vouched = upstream.rules.vouched(arrival.address.as_ref());
         let known = Entity::with_upstream(&arrival.issuer, &arrival.subject).one(&tx).await?;
-        let account = match known {
+        let judged = match known {
             Some(account) => self.returning(&tx, account, arrival, vouched).await?,
             None => self.newcomer(&tx, arrival, vouched).await?,
         };
-        let begun = match account {
-            Ok(id) => Ok(self.renew(&tx, headers, former, &id.to_string(), arrival.proven_at).await?),
-            Err(turned) => Err(turned),
+        let begun = match judged {
+            Judged::Admitted(id) => Ok(self.renew(&tx, headers, former, &id.to_string(), arrival.proven_at).await?),
+            Judged::Turned(turned) => Err(turned.into()),
         };
         // The provider's latest statement is stored also when somebody is turned away.
         tx.commit().await?;
-        Ok(begun)
+        begun
     }
 
     /// Admits a person whose identifier is known, after storing the provider's statement.
@@ -92,7 +112,7 @@ impl IdentityProvider {
         account: Model,
         arrival: &Arrival,
         vouched: Option<String>,
-    ) -> Result<Result<Uuid, Turned>, DbErr> {
+    ) -> Result<Judged, DbErr> {
         let taken = match &vouched {
             Some(address) => with_email(tx, address).await?.is_some_and(|holder| holder.id != account.id),
             None => false,
@@ -100,15 +120,15 @@ impl IdentityProvider {
         self.store_statement(tx, account.id, arrival, vouched.as_deref().filter(|_| !taken)).await?;
         let turned = match vouched {
             Some(address) if taken => Turned::Taken(address),
-            _ if account.added_by_operator => return Ok(Ok(account.id)),
-            Some(address) if self.opens_to(tx, &address).await? => return Ok(Ok(account.id)),
+            _ if account.added_by_operator => return Ok(Judged::Admitted(account.id)),
+            Some(address) if self.opens_to(tx, &address).await? => return Ok(Judged::Admitted(account.id)),
             Some(address) => Turned::NotInvited(address),
             None => not_vouched_for(arrival),
         };
         if !account.added_by_operator {
             end_everything(tx, &account.id.to_string(), None, self.clock.now()).await?;
         }
-        Ok(Err(turned))
+        Ok(Judged::Turned(turned))
     }
 
     /// Ties a person without a known identifier to an account. Only a verified address leads to an account. Its link
@@ -118,15 +138,15 @@ impl IdentityProvider {
         tx: &impl ConnectionTrait,
         arrival: &Arrival,
         vouched: Option<String>,
-    ) -> Result<Result<Uuid, Turned>, DbErr> {
-        let Some(address) = vouched else { return Ok(Err(not_vouched_for(arrival))) };
+    ) -> Result<Judged, DbErr> {
+        let Some(address) = vouched else { return Ok(Judged::Turned(not_vouched_for(arrival))) };
         let holder = with_email(tx, &address).await?;
         if holder.as_ref().is_some_and(|holder| holder.upstream_subject.is_some()) {
-            return Ok(Err(Turned::Taken(address)));
+            return Ok(Judged::Turned(Turned::Taken(address)));
         }
         let is_added = holder.as_ref().is_some_and(|holder| holder.added_by_operator);
         if !is_added && !self.opens_to(tx, &address).await? {
-            return Ok(Err(Turned::NotInvited(address)));
+            return Ok(Judged::Turned(Turned::NotInvited(address)));
         }
         let now = self.clock.now();
         let id = match &holder {
@@ -147,7 +167,7 @@ impl IdentityProvider {
             end_everything(tx, &id.to_string(), None, now).await?;
         }
         self.store_statement(tx, id, arrival, Some(&address)).await?;
-        Ok(Ok(id))
+        Ok(Judged::Admitted(id))
     }
 
     async fn add(&self, tx: &impl ConnectionTrait, address: &str) -> Result<Uuid, DbErr> {

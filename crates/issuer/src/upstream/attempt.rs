@@ -74,7 +74,7 @@ impl IdentityProvider {
     }
 
     pub(crate) fn attempt_cookie(&self) -> SealedCookie {
-        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.issuer())
+        SealedCookie::new(COOKIE, LIFETIME, &self.secrets, self.base_url())
     }
 
     /// The cookie's value, or `None` if the request is too long for a cookie.

@@ -6,7 +6,7 @@ use sea_orm::{ColumnTrait, ConnectionTrait, DbErr, EntityTrait, PaginatorTrait, 
 use store::database;
 use uuid::Uuid;
 
-use crate::{IdentityProvider, accounts::ending::end_everything, demo};
+use crate::{IdentityProvider, accounts::ending::end_everything};
 
 impl IdentityProvider {
     /// Returns whether the holder of `account` may sign in: an operator added them, or their last verified address is still allowed.
@@ -24,7 +24,7 @@ impl IdentityProvider {
             return Ok(true);
         }
         let inviting = inviting(db, EMBEDDED, &entity::email_key(address)).await?;
-        if inviting.iter().any(|subject| demo::by_subject(subject).is_some() && self.settings.demo_people) {
+        if inviting.iter().any(|subject| self.settings.demo_by_subject(subject).is_some()) {
             return Ok(true);
         }
         let ids = inviting.iter().filter_map(|subject| Uuid::try_parse(subject).ok());

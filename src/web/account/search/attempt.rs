@@ -4,7 +4,7 @@
 //! where it was begun.
 
 use chrono::{DateTime, Utc};
-use common::{digest::same, random::Random, secrets::Secrets};
+use common::{base_url::BaseUrl, digest::same, random::Random, secrets::Secrets};
 use pages::{
     attempts::{LIFETIME, SpentAttempts},
     cookie::SealedCookie,
@@ -46,7 +46,7 @@ impl Begun {
 }
 
 impl Attempts {
-    pub fn new(secrets: &Secrets, random: Random, base_url: &str) -> Self {
+    pub fn new(secrets: &Secrets, random: Random, base_url: &BaseUrl) -> Self {
         let cookie = SealedCookie::new(COOKIE, LIFETIME, secrets, base_url);
         Self { random, spent: SpentAttempts::default(), cookie }
     }

@@ -6,7 +6,7 @@ mod disconnect;
 mod properties;
 mod words;
 
-use common::{random::Random, secrets::Secrets};
+use common::{base_url::BaseUrl, random::Random, secrets::Secrets};
 use maud::{Markup, html};
 use pages::{own_host::on_own_host, paths::Paths};
 use poem::{Body, EndpointExt as _, Request, Response, RouteMethod, get, http::StatusCode, post};
@@ -34,7 +34,7 @@ pub struct SearchPages {
 impl SearchPages {
     /// The pages of a service at `base_url`.
     #[must_use]
-    pub fn new(connections: SearchConnections, secrets: &Secrets, random: Random, base_url: &str) -> Self {
+    pub fn new(connections: SearchConnections, secrets: &Secrets, random: Random, base_url: &BaseUrl) -> Self {
         Self { connections, attempts: Attempts::new(secrets, random, base_url) }
     }
 }

@@ -1,0 +1,168 @@
+//! The public root of the service.
+
+use std::{
+    fmt::{self, Display},
+    net::SocketAddr,
+    str::FromStr,
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::urls::{is_loopback, is_secure};
+
+/// A public root of the service, without a slash at the end: an https URL, or an http one. It is cheap to clone.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct BaseUrl(Arc<Inner>);
+
+#[derive(PartialEq, Eq)]
+struct Inner {
+    /// The root as it was written. Issuers and audiences are compared with it byte for byte.
+    text: String,
+    url: Url,
+    origin: String,
+}
+
+/// The error for a text that is not a [`BaseUrl`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not an http or https URL without a query, a fragment and a slash at the end")]
+pub struct InvalidBaseUrl;
+
+impl BaseUrl {
+    /// The root of a service that is reached at the address to which it is bound.
+    ///
+    /// # Panics
+    /// Never: an address and its port are a part of every URL.
+    #[must_use]
+    pub fn of_address(address: SocketAddr) -> Self {
+        #[expect(clippy::expect_used, reason = "an address and its port are a part of every URL")]
+        format!("http://{address}").parse().expect("a URL")
+    }
+
+    /// The root as it was written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The root as a URL.
+    #[must_use]
+    pub fn url(&self) -> &Url {
+        &self.0.url
+    }
+
+    /// The origin as browsers send it.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.0.origin
+    }
+
+    /// Returns whether the service is reached over https.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.0.url.scheme() == "https"
+    }
+
+    /// Returns whether secrets may be sent to it: over https, or over http to this machine.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        is_secure(&self.0.url)
+    }
+
+    /// Returns whether it points to this machine.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.0.url)
+    }
+
+    /// The URL of `path`, which begins with a slash.
+    #[must_use]
+    pub fn join(&self, path: &str) -> String {
+        format!("{self}{path}")
+    }
+
+    /// The name of a cookie for the whole service. On https it has the `__Host-` prefix, which browsers accept only from this very host,
+    /// so no sibling subdomain can set one.
+    #[must_use]
+    pub fn host_cookie(&self, name: &str) -> String {
+        if self.is_https() { format!("__Host-{name}") } else { name.to_owned() }
+    }
+}
+
+impl FromStr for BaseUrl {
+    type Err = InvalidBaseUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidBaseUrl> {
+        let url = Url::parse(text).map_err(|_| InvalidBaseUrl)?;
+        let is_root = matches!(url.scheme(), "http" | "https") && url.query().is_none() && url.fragment().is_none();
+        if !is_root || !url.has_host() || text.ends_with('/') {
+            return Err(InvalidBaseUrl);
+        }
+        let origin = url.origin().ascii_serialization();
+        Ok(Self(Arc::new(Inner { text: text.to_owned(), url, origin })))
+    }
+}
+
+impl TryFrom<String> for BaseUrl {
+    type Error = InvalidBaseUrl;
+
+    fn try_from(text: String) -> Result<Self, InvalidBaseUrl> {
+        text.parse()
+    }
+}
+
+impl From<BaseUrl> for String {
+    fn from(url: BaseUrl) -> Self {
+        url.as_str().to_owned()
+    }
+}
+
+impl Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_keeps_its_text_and_knows_its_origin() {
+        for (text, origin, https, secure, loopback) in [
+            ("https://Search.Example.org:443/app", "https://search.example.org", true, true, false),
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080", false, true, true),
+            ("http://[::1]:8080", "http://[::1]:8080", false, true, true),
+            ("http://0.0.0.0:8080", "http://0.0.0.0:8080", false, false, false),
+        ] {
+            let base: BaseUrl = text.parse().unwrap();
+            assert_eq!((base.as_str(), base.origin()), (text, origin));
+            assert_eq!((base.is_https(), base.is_secure(), base.is_loopback()), (https, secure, loopback), "{text}");
+            assert_eq!(base.join("/docs"), format!("{text}/docs"));
+            assert_eq!(base.host_cookie("a"), if https { "__Host-a" } else { "a" });
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_roots() {
+        for text in [
+            "",
+            "nowhere",
+            "//a.example",
+            "ftp://a.example",
+            "https://a.example/",
+            "https://a.example?b",
+            "https://a.example#c",
+        ] {
+            assert_eq!(text.parse::<BaseUrl>(), Err(InvalidBaseUrl), "{text}");
+        }
+    }
+}
