@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use common::{clock::Clock, random::Random, secrets::Secrets};
+use common::{base_url::BaseUrl, clock::Clock, random::Random, secrets::Secrets};
 use identity::{
     Users,
     departures::Departures,
@@ -16,6 +16,7 @@ use identity::{
 use issuer::{
     IdentityProvider, KEY_MAX_AGE, Settings as IssuerSettings,
     client_documents::{ClientDocuments, reach::SystemNames},
+    demo::people,
     mail::Mailer,
     upstream::Upstream,
 };
@@ -34,7 +35,7 @@ use crate::{
 /// Everything that most parts are made from.
 pub(super) struct Basis<'a> {
     pub config: &'a Config,
-    pub base_url: &'a str,
+    pub base_url: &'a BaseUrl,
     pub writer: &'a DatabaseConnection,
     pub secrets: &'a Secrets,
     pub clock: &'a Clock,
@@ -64,7 +65,7 @@ impl Basis<'_> {
         if !config.embeds_issuer() {
             return Ok(None);
         }
-        let age = TimeDelta::from_std(config.identity.key_max_age().duration()).unwrap_or(KEY_MAX_AGE);
+        let age = TimeDelta::from_std(config.identity.key_max_age.duration()).unwrap_or(KEY_MAX_AGE);
         let names = Arc::new(SystemNames);
         let documents = ClientDocuments::new(http_settings(), names, base_url, (*clock).clone());
         let settings = issuer_settings(config, base_url, demo_people);
@@ -99,7 +100,7 @@ impl Basis<'_> {
         users: Arc<dyn Users>,
     ) -> Result<BrowserSignIn, Error> {
         let secret = self.config.identity.client_secret.clone().map(|secret| secret.0);
-        let back = format!("{}{}", self.base_url, sign_in::CALLBACK);
+        let back = self.base_url.join(sign_in::CALLBACK);
         let party = RelyingParty::new(keys, client_id, secret, back, self.clock.clone());
         let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
         let (clock, random) = (self.clock.clone(), self.random.clone());
@@ -107,38 +108,38 @@ impl Basis<'_> {
     }
 }
 
-fn issuer_settings(config: &Config, base_url: &str, demo_people: bool) -> IssuerSettings {
+fn issuer_settings(config: &Config, base_url: &BaseUrl, demo_people: bool) -> IssuerSettings {
     IssuerSettings {
-        base_url: base_url.to_owned(),
+        base_url: base_url.clone(),
         audiences: vec![audience(config, base_url), mcp_audience(config, base_url)],
-        demo_people,
+        demo_people: if demo_people { people(config.simulator.sites > 0) } else { &[] },
         demo_sign_in: config.demo_sign_in(),
     }
 }
 
 /// The navigation of pages for people who are signed in.
-pub fn navigation(config: &Config, base_url: &str) -> Navigation {
+pub fn navigation(config: &Config, base_url: &BaseUrl) -> Navigation {
     Navigation { plans: config.plans_page(base_url) }
 }
 
 /// The age beyond which access tokens are refused.
 pub fn max_token_age(config: &Config) -> TimeDelta {
-    TimeDelta::from_std(config.identity.max_token_age().duration()).unwrap_or(MAX_AGE)
+    TimeDelta::from_std(config.identity.max_token_age.duration()).unwrap_or(MAX_AGE)
 }
 
 /// The URL of the tool endpoint.
-pub fn mcp_endpoint(config: &Config, base_url: &str) -> String {
-    format!("{}{}", config.mcp_url(base_url), paths::TOOLS)
+pub fn mcp_endpoint(config: &Config, base_url: &BaseUrl) -> String {
+    config.mcp_url(base_url).join(paths::TOOLS)
 }
 
 /// The audience that the tool endpoint requires of access tokens.
-pub fn mcp_audience(config: &Config, base_url: &str) -> String {
+pub fn mcp_audience(config: &Config, base_url: &BaseUrl) -> String {
     config.identity.mcp_audience.clone().unwrap_or_else(|| mcp_endpoint(config, base_url))
 }
 
 /// The audience that the API requires of access tokens.
-pub fn audience(config: &Config, base_url: &str) -> String {
-    config.identity.audience.clone().unwrap_or_else(|| base_url.to_owned())
+pub fn audience(config: &Config, base_url: &BaseUrl) -> String {
+    config.identity.audience.clone().unwrap_or_else(|| base_url.to_string())
 }
 
 /// The client of the configured mail server, if there is one.

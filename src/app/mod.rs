@@ -65,14 +65,30 @@ pub struct Service {
 /// # Errors
 /// A setting is invalid, the address cannot be bound, or the database cannot be opened.
 pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Service, Error> {
+    Box::pin(start_on(bind(config.listen).await?, config, clock, random)).await
+}
+
+/// Starts a service on a socket that is bound already, in place of `config.listen`.
+///
+/// # Errors
+/// As [`start`].
+pub async fn start_on(
+    listener: TcpListener,
+    mut config: Config,
+    clock: Clock,
+    random: Random,
+) -> Result<Service, Error> {
     if config.redis.url.is_some() {
         tracing::warn!("{REDIS_UNUSED}");
     }
-    let listener = bind(config.listen).await?;
     let address = listener.local_addr().map_err(Error::internal)?;
-    let base_url = config.base_url.clone().unwrap_or_else(|| format!("http://{address}"));
-    let base_url = base_url.trim_end_matches('/').to_owned();
+    let base_url = config.base_url(address);
     let demo_people = parts::demo_people(&config, address, &base_url)?;
+    if demo_people {
+        // All sites of the demo person `network` are tracked.
+        let agency = &mut config.plans.agency;
+        agency.tracked_properties = agency.tracked_properties.max(config.simulator.sites);
+    }
     let limits = parts::connection_limits(&config);
     let metrics_listener = metrics::bind(&config).await?;
 
@@ -106,7 +122,7 @@ pub async fn start(config: Config, clock: Clock, random: Random) -> Result<Servi
         result
     });
     Ok(Service {
-        base_url,
+        base_url: base_url.to_string(),
         address,
         metrics_address,
         simulator,

@@ -4,29 +4,24 @@ use std::{net::SocketAddr, sync::Arc};
 
 use chrono::TimeDelta;
 use common::{
-    clock::Clock,
-    private_files,
-    random::Random,
-    secrets::Secrets,
-    urls::{is_loopback, is_secure, without_credentials},
+    base_url::BaseUrl, clock::Clock, private_files, random::Random, secrets::Secrets, urls::without_credentials,
 };
 use identity::{departures::Departures, issuer::Issuer, jwks::Jwks, relying_party::RelyingParty, session::Sessions};
 use issuer::{
     clients,
     upstream::{self, Upstream, rules::Rules},
 };
-use search_engine::{OauthSettings, Pace, Reader, SearchEngine, Settings as EngineSettings};
+use search_engine::{OauthSettings, Pace, Quota, Reader, SearchEngine, Settings as EngineSettings};
 use store::{
     database::{self, Opened},
     rate_limit::RateLimits,
 };
 use telemetry::{polls::PollMeter, requests::RequestMeter};
-use url::Url;
 
 use super::{Parts, basis::Basis, http_client, key_file, providers};
 use crate::{
     admission::Admissions,
-    config::Config,
+    config::{Config, IdentifierUrl, SecureUrl},
     demo,
     error::Error,
     handlers::{App, discovery::Index, lists::Lists},
@@ -52,21 +47,22 @@ const RENDERED_SHARE: u64 = 4;
 ///
 /// # Errors
 /// They are asked for by name where others can reach them, or passwords would travel unencrypted.
-pub fn demo_people(config: &Config, address: SocketAddr, base_url: &str) -> Result<bool, Error> {
+pub fn demo_people(config: &Config, address: SocketAddr, base_url: &BaseUrl) -> Result<bool, Error> {
     if !config.embeds_issuer() || !demo::IS_BUILT_IN {
         return Ok(false);
     }
-    if !Url::parse(base_url).is_ok_and(|url| is_secure(&url)) {
+    if !base_url.is_secure() {
         return Err(Error::invalid(format!(
             "base_url: {base_url} is neither https nor a loopback address, and the embedded issuer takes passwords there. Set base_url \
              to the https address of a proxy, set identity.issuer to an issuer of your own, or use a loopback address such as 127.0.0.1"
         )));
     }
-    let bound = format!("http://{address}");
-    let mcp_url = config.mcp_url(base_url);
-    let addresses = [("listen", bound.as_str()), ("base_url", base_url), ("mcp.url", &mcp_url)];
-    let is_exposed = |url: &str| !Url::parse(url).is_ok_and(|url| is_loopback(&url));
-    match addresses.into_iter().find(|(_, url)| is_exposed(url)) {
+    let addresses = [
+        ("listen", BaseUrl::of_address(address)),
+        ("base_url", base_url.clone()),
+        ("mcp.url", config.mcp_url(base_url)),
+    ];
+    match addresses.into_iter().find(|(_, url)| !url.is_loopback()) {
         Some((setting, url)) if config.identity.demo_sign_in == Some(true) => Err(Error::invalid(format!(
             "{setting}: {url} is not a loopback address, and with identity.demo_sign_in the embedded issuer signs demo people in without a \
              password. Remove identity.demo_sign_in, set identity.issuer to an issuer of your own, or use a loopback address such as \
@@ -91,7 +87,7 @@ pub fn connection_limits(config: &Config) -> server::Limits {
 /// Builds everything behind the router. `simulated` is the root URL of the simulated search engine.
 pub async fn build(
     config: Config,
-    base_url: String,
+    base_url: BaseUrl,
     demo_people: bool,
     simulated: Option<String>,
     clock: Clock,
@@ -133,7 +129,7 @@ pub async fn build(
     let client_id =
         config.identity.client_id.clone().or_else(|| config.embeds_issuer().then(|| clients::WEB.to_owned()));
     if client_id.is_some() {
-        search.account_page = Some(format!("{base_url}{}", account::PATH).into());
+        search.account_page = Some(base_url.join(account::PATH).into());
     }
     let sign_in = client_id.map(|client_id| basis.sign_in(&client_id, keys, &sessions, users)).transpose()?;
     let integrations = providers::integrations(&config, &search, simulated.as_deref(), &providers_http);
@@ -149,20 +145,25 @@ pub async fn build(
 }
 
 /// The issuer of the tokens that the service accepts.
-fn issuer(config: &Config, base_url: &str, http: reqwest::Client, clock: &Clock) -> Result<Issuer, Error> {
-    let url = config.identity.issuer.as_deref().unwrap_or(base_url);
+fn issuer(config: &Config, base_url: &BaseUrl, http: reqwest::Client, clock: &Clock) -> Result<Issuer, Error> {
+    let url = config.identity.issuer.as_ref().map_or(base_url.as_str(), IdentifierUrl::as_str);
     let issuer = Issuer::new(url, http, clock.clone()).map_err(|e| Error::invalid(format!("identity.issuer: {e}")))?;
     Ok(if config.embeds_issuer() { issuer.embedded() } else { issuer })
 }
 
 /// The other provider at which people sign in to the embedded issuer.
-fn upstream(config: &Config, base_url: &str, http: &reqwest::Client, clock: &Clock) -> Result<Option<Upstream>, Error> {
+fn upstream(
+    config: &Config,
+    base_url: &BaseUrl,
+    http: &reqwest::Client,
+    clock: &Clock,
+) -> Result<Option<Upstream>, Error> {
     let own = &config.identity.sign_in;
     let (Some(url), Some(client_id)) = (&own.issuer, &own.client_id) else { return Ok(None) };
-    let issuer = Issuer::new(url, http.clone(), clock.clone());
+    let issuer = Issuer::new(url.as_str(), http.clone(), clock.clone());
     let issuer = issuer.map_err(|e| Error::invalid(format!("identity.sign_in.issuer: {e}")))?;
     let secret = own.client_secret.clone().map(|secret| secret.0);
-    let back = format!("{base_url}{}", upstream::CALLBACK);
+    let back = base_url.join(upstream::CALLBACK);
     let party = RelyingParty::new(Jwks::new(issuer, clock.clone()), client_id, secret, back, clock.clone());
     let party = party.map_err(|e| Error::invalid(format!("base_url: {e}")))?;
     let rules = Rules::new(&own.allowed_domains, &own.allowed_emails, own.emails_are_verified);
@@ -186,7 +187,8 @@ pub async fn open_database(config: &Config) -> Result<Opened, Error> {
 /// Creates the folder of the default database, if it does not exist.
 pub fn make_data_folder(config: &Config) -> Result<(), Error> {
     if config.database.url.is_none() {
-        private_files::make_folder(&config.data_dir).map_err(Error::internal)?;
+        let made = private_files::make_folder(&config.data_dir);
+        made.map_err(|error| Error::invalid(format!("data_dir: {} cannot be a folder: {error}", config.data_dir)))?;
     }
     Ok(())
 }
@@ -222,8 +224,8 @@ fn search_data(
 
 fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {
     let own = &config.search_engine;
-    let or_default = |setting: &Option<String>, path: &str, real: &str| match (setting, &simulated) {
-        (Some(url), _) => url.clone(),
+    let or_default = |setting: &Option<SecureUrl>, path: &str, real: &str| match (setting, &simulated) {
+        (Some(url), _) => url.to_string(),
         (None, Some(root)) => format!("{root}{path}"),
         (None, None) => real.to_owned(),
     };
@@ -245,7 +247,12 @@ fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {
             client_id: own.client_id.clone().unwrap_or_else(|| "sightline".to_owned()),
             client_secret: own.client_secret.clone().map_or_else(|| "simulated".to_owned(), |secret| secret.0).into(),
         },
-        pace: Pace { max_in_flight: own.max_in_flight, bucket: own.bucket, refill_per_second: own.refill_per_second },
+        pace: Pace {
+            max_in_flight: own.max_in_flight,
+            bucket: own.bucket,
+            refill_per_second: own.refill_per_second,
+            quota: Quota { per_minute: own.quota.per_minute, per_day: own.quota.per_day },
+        },
         patience: own.patience,
     }
 }
@@ -254,6 +261,14 @@ fn engine_settings(config: &Config, simulated: Option<&str>) -> EngineSettings {
 mod tests {
     use super::*;
     use crate::config::Secret;
+
+    #[test]
+    fn a_data_folder_that_is_a_file_is_named() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let config = Config { data_dir: file.path().display().to_string(), ..Config::default() };
+        let said = make_data_folder(&config).unwrap_err().to_string();
+        assert!(said.starts_with("data_dir: ") && said.contains("cannot be a folder"), "{said}");
+    }
 
     #[test]
     fn a_client_without_urls_is_one_of_the_real_search_engine() {

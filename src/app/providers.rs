@@ -8,7 +8,7 @@ use store::rate_limit::RateLimits;
 use telemetry::providers::ProviderMeters;
 
 use crate::{
-    config::{Config, SeoProvider},
+    config::{Config, IdentifierUrl},
     services::{
         analyses::search_data::SearchData,
         integrations::{Books, Integrations},
@@ -29,11 +29,11 @@ pub fn integrations(
 ) -> Integrations {
     let patience = config.seo.patience;
     let meters = ProviderMeters::default();
-    let wire = |name, setting: &SeoProvider, path: &str, real: &str| {
-        Wire::new(&root(setting, simulated, path, real), http.clone(), patience, meters.of(name))
+    let wire = |name, setting: &Option<IdentifierUrl>, path: &str, real: &str| {
+        Wire::new(&root(setting.as_ref(), simulated, path, real), http.clone(), patience, meters.of(name))
     };
-    let a = wire("a", &config.seo.provider_a, "/provider-a", "https://api.dataforseo.com");
-    let b = wire("b", &config.seo.provider_b, "/provider-b", "https://api.ahrefs.com");
+    let a = wire("a", &config.seo.provider_a.url, "/provider-a", "https://api.dataforseo.com");
+    let b = wire("b", &config.seo.provider_b.url, "/provider-b", "https://api.ahrefs.com");
     let providers: [Arc<dyn Provider>; 2] = [Arc::new(ProviderA(a)), Arc::new(ProviderB(b))];
     let books = Books { db: search.writer.clone(), secrets: search.secrets.clone(), clock: search.clock.clone() };
     let ttl = TimeDelta::from_std(config.cache.ttl.duration()).unwrap_or(TimeDelta::hours(6));
@@ -49,9 +49,9 @@ fn budget(max_bytes: u64) -> usize {
 }
 
 /// The root before `/v3`: as set, beside the simulated search engine, or the vendor's own.
-fn root(setting: &SeoProvider, simulated: Option<&str>, path: &str, real: &str) -> String {
-    match (&setting.url, simulated) {
-        (Some(url), _) => url.clone(),
+fn root(setting: Option<&IdentifierUrl>, simulated: Option<&str>, path: &str, real: &str) -> String {
+    match (setting, simulated) {
+        (Some(url), _) => url.to_string(),
         (None, Some(root)) => format!("{root}{path}"),
         (None, None) => real.to_owned(),
     }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn a_provider_is_real_where_the_search_engine_is_unless_it_is_set() {
         let of = |url: Option<&str>, simulated| {
-            root(&SeoProvider { url: url.map(str::to_owned) }, simulated, "/provider-a", "https://real.test")
+            root(url.map(|url| url.parse().unwrap()).as_ref(), simulated, "/provider-a", "https://real.test")
         };
         assert_eq!(of(None, Some("http://127.0.0.1:9")), "http://127.0.0.1:9/provider-a");
         assert_eq!(of(None, None), "https://real.test");

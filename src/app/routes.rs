@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use ::http::HeaderName;
 use api::{
     document::{ERRORS_PATH, Locations},
     scope::Scope,
     versions::Versions,
 };
-use common::places::Places;
+use common::{base_url::BaseUrl, places::Places};
 use pages::{
     page,
     paths::{Methods, Paths, TOOLS},
@@ -16,7 +15,6 @@ use pages::{
 use poem::{Endpoint, EndpointExt as _, Response, endpoint::BoxEndpoint};
 use serde_json::Value;
 use store::rate_limit::Rate;
-use url::Url;
 
 use super::{
     Parts,
@@ -72,7 +70,7 @@ fn tools(
         operations: mcp::dated(search.clone(), operations),
         authenticate: Authenticate {
             surface: Surface { kind: SurfaceKind::Tools, audience: mcp_audience(&app.config, &app.base_url) },
-            metadata: format!("{mcp_url}{}", well_known::MCP_PATH),
+            metadata: mcp_url.join(well_known::MCP_PATH),
             first_scope: Some(Scope::SearchRead.as_str()),
             ..layers.authenticate.clone()
         },
@@ -82,15 +80,10 @@ fn tools(
 }
 
 /// The pages that may call the API and the tool endpoint.
-fn cors(config: &Config, base_url: &str) -> Result<Cors, Error> {
-    let root = |name: &str, url: &str| Url::parse(url).map_err(|error| Error::invalid(format!("{name}: {error}")));
-    let origins = config.cors.origins.clone();
-    let tools = OwnOrigins {
-        tools: root("mcp.url", &config.mcp_url(base_url))?,
-        pages: root("base_url", base_url)?,
-        listed: origins.clone(),
-    };
-    Ok(Cors { origins, tools: Arc::new(tools) })
+fn cors(config: &Config, base_url: &BaseUrl) -> Cors {
+    let origins: Vec<String> = config.cors.origins.iter().map(|origin| origin.as_str().to_owned()).collect();
+    let tools = OwnOrigins { tools: config.mcp_url(base_url), pages: base_url.clone(), listed: origins.clone() };
+    Cors { origins, tools: Arc::new(tools) }
 }
 
 fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
@@ -104,10 +97,10 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
         requests: parts.requests.clone(),
         random: app.random.clone(),
         base_url: base_url.clone(),
-        cors: Arc::new(cors(config, base_url)?),
+        cors: Arc::new(cors(config, base_url)),
         client: NameClient {
             proxies: config.rate_limit.trusted_proxies.clone(),
-            header: client_address_header(config)?,
+            header: config.rate_limit.client_address_header.clone(),
         },
         deadlines: config.connections.deadlines,
         versions: Arc::new(versions),
@@ -116,7 +109,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             admissions: parts.admissions.clone(),
             surface: Surface { kind: SurfaceKind::Api, audience: audience(config, base_url) },
             base_url: base_url.clone(),
-            metadata: format!("{base_url}{}", well_known::API_PATH),
+            metadata: base_url.join(well_known::API_PATH),
             first_scope: None,
             config: config.clone(),
             failures: failures.clone(),
@@ -210,22 +203,16 @@ fn versions(config: &Config) -> Result<Versions, Error> {
     Versions::new(config.releases.0).map_err(|error| Error::invalid(format!("releases: {error}")))
 }
 
-fn client_address_header(config: &Config) -> Result<HeaderName, Error> {
-    let name = &config.rate_limit.client_address_header;
-    HeaderName::from_bytes(name.as_bytes())
-        .map_err(|_| Error::invalid("rate_limit.client_address_header: must be the name of a header"))
-}
-
 /// The URLs of the server and its OAuth endpoints for the document. If an external issuer is down at start, its usual paths
 /// are used until the next start.
 async fn locations(parts: &Parts) -> Locations {
     let app = &parts.app;
     let own = |path: &str| format!("{}{path}", app.issuer.url().trim_end_matches('/'));
     let mut locations = Locations {
-        server: app.base_url.clone(),
+        server: app.base_url.to_string(),
         authorization_url: own("/oauth/authorize"),
         token_url: own("/oauth/token"),
-        errors_url: format!("{}{ERRORS_PATH}", app.base_url),
+        errors_url: app.base_url.join(ERRORS_PATH),
     };
     if parts.provider.is_none()
         && let Ok(metadata) = app.issuer.metadata().await

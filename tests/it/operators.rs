@@ -18,15 +18,15 @@ use crate::{
     commands::{Running, sightline},
     support::{
         actor::{Actor, Answer},
-        app::{TestApp, lasting_address, settings, start_of_test},
+        app::{Socket, TestApp, settings, start_of_test},
     },
 };
 
 const ANY_PORT: (&str, &str) = ("LISTEN", "127.0.0.1:0");
 
-async fn start(config: &Config) -> Service {
+async fn start(socket: &Socket, config: &Config) -> Service {
     let (clock, _) = Clock::manual(start_of_test());
-    Box::pin(app::start(config.clone(), clock, Random::system())).await.unwrap()
+    Box::pin(app::start_on(socket.listener(), config.clone(), clock, Random::system())).await.unwrap()
 }
 
 async fn keyed(actor: &Actor, path: &str, body: &Value) -> Answer {
@@ -40,8 +40,8 @@ async fn everything_that_is_sealed_outlives_a_new_key() {
     let mut config = settings();
     config.data_dir = folder.path().join("data").display().to_string();
     config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
-    config.listen = lasting_address();
-    let first = start(&config).await;
+    let socket = Socket::bind();
+    let first = start(&socket, &config).await;
     let owner = Actor::signed_in(&first.base_url, "owner").await;
     let property = owner.property("northmoor").await;
     let links = format!("/api/properties/{property}/share-links");
@@ -55,7 +55,7 @@ async fn everything_that_is_sealed_outlives_a_new_key() {
     let rotated = app::rotate_secrets(&config, &Random::system()).await.unwrap();
     assert!(rotated.count >= 4, "a signing key, search accounts, a link, a replay: {rotated:?}");
 
-    let second = start(&config).await;
+    let second = start(&socket, &config).await;
     let again = keyed(&owner, &links, &json!({ "name": "Board" })).await;
     assert_eq!((again.header("idempotency-replayed"), &again.bytes), ("true", &made.bytes), "the replay and the token");
     let token = &made.json["data"]["token"];

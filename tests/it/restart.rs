@@ -1,21 +1,20 @@
 //! Tests of a restart on the same data folder. The database is always `SQLite`.
 
-use std::{fs, net::SocketAddr, path::Path};
+use std::{fs, path::Path};
 
 use sea_orm::{ConnectionTrait as _, Statement};
 use tempfile::TempDir;
 
 use crate::support::{
     actor::Actor,
-    app::{TestApp, lasting_address},
+    app::{Socket, TestApp},
 };
 
-async fn start(folder: &Path, address: SocketAddr) -> TestApp {
+async fn start(folder: &Path, socket: &Socket) -> TestApp {
     let data_dir = folder.display().to_string();
-    TestApp::start(|config| {
+    TestApp::start_on(socket, |config| {
         config.database.url = None;
         config.data_dir = data_dir;
-        config.listen = address;
     })
     .await
 }
@@ -36,8 +35,8 @@ async fn rows(app: &TestApp) -> Vec<(String, i64)> {
 #[tokio::test]
 async fn people_grants_and_tokens_outlive_the_process() {
     let folder = TempDir::new().unwrap();
-    let address = lasting_address();
-    let first = start(folder.path(), address).await;
+    let socket = Socket::bind();
+    let first = start(folder.path(), &socket).await;
     let (owner, viewer) = (first.actor("owner").await, first.actor("viewer").await);
     let ids = async |actor: &Actor| {
         let listed = actor.get("/api/properties").await.expect(200);
@@ -49,7 +48,7 @@ async fn people_grants_and_tokens_outlive_the_process() {
     assert!(before.iter().any(|(table, count)| table == "property" && *count > 0), "{before:?}");
     first.service.shutdown().await;
 
-    let second = start(folder.path(), address).await;
+    let second = start(folder.path(), &socket).await;
     assert_eq!(rows(&second).await, before, "nothing is seeded twice");
     assert_eq!(ids(&owner).await, owners, "the token and the stored grant still work");
     assert_eq!(ids(&viewer).await, viewers);
@@ -59,13 +58,14 @@ async fn people_grants_and_tokens_outlive_the_process() {
 #[tokio::test]
 async fn people_and_their_records_outlive_a_change_of_address() {
     let folder = TempDir::new().unwrap();
-    let first = start(folder.path(), lasting_address()).await;
+    let sockets = [Socket::bind(), Socket::bind()];
+    let first = start(folder.path(), &sockets[0]).await;
     let owner = first.actor("owner").await;
     let tag = owner.made("/api/tags", &serde_json::json!({ "name": "kept" })).await;
     let (before, old) = (rows(&first).await, first.service.base_url.clone());
     first.service.shutdown().await;
 
-    let second = start(folder.path(), lasting_address()).await;
+    let second = start(folder.path(), &sockets[1]).await;
     assert_ne!(second.service.base_url, old);
     assert_eq!(rows(&second).await, before, "nobody is known twice");
     let tags = second.actor("owner").await.listed("/api/tags").await;

@@ -1,11 +1,18 @@
 //! Answers that are rendered once and sent again until their readings change.
 
 use std::{
-    any::Any,
+    any::{Any, type_name},
     marker::PhantomData,
     sync::{Arc, Weak},
 };
 
+use api::{
+    analytics::{
+        BrandedTrafficParams, CannibalizationParams, CountriesParams, CountriesTimeseriesParams, GrowthParams,
+        PerformanceQuery, QueryCountParams, QueryInsightsParams, SparklinesParams,
+    },
+    models::Question,
+};
 use bytes::Bytes;
 use chrono::TimeDelta;
 use common::{
@@ -18,10 +25,62 @@ use search_engine::{LastFinal, Reading};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::error::Error;
+use super::Asked;
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// The lifetime of rendered answers, equal to that of readings.
 const LIFETIME: TimeDelta = TimeDelta::hours(6);
+
+/// Parameters of an analysis.
+pub trait Asking {
+    /// Their question.
+    fn question(&mut self) -> &mut Question;
+}
+
+macro_rules! asking {
+    ($($params:ty),* $(,)?) => {
+        $(impl Asking for $params {
+            fn question(&mut self) -> &mut Question {
+                &mut self.question
+            }
+        })*
+    };
+}
+
+asking!(
+    BrandedTrafficParams,
+    CannibalizationParams,
+    CountriesParams,
+    CountriesTimeseriesParams,
+    GrowthParams,
+    PerformanceQuery,
+    QueryCountParams,
+    QueryInsightsParams,
+    SparklinesParams,
+);
+
+impl Asked {
+    /// Returns the answer that `answer` makes of the parameters as they were understood. It is made once for the same parameters and
+    /// `readings`.
+    pub(super) async fn answer<P, T>(
+        self,
+        access: &ReadableProperty,
+        params: &P,
+        readings: Vec<Weak<Reading>>,
+        answer: impl FnOnce(&Self, &P) -> T + Send + 'static,
+    ) -> Result<Arc<RenderedAnswer<T>>, Error>
+    where
+        P: Asking + Clone + Serialize + Send + 'static,
+        T: Serialize + 'static,
+    {
+        let mut params = params.clone();
+        params.question().clone_from(&self.settled.question);
+        let key = self.settled.key(type_name::<T>(), access, &params)?;
+        let made_of = MadeOf { readings, freshness: self.freshness };
+        let answers = self.search.answers.clone();
+        answers.rendered(key, made_of, move || answer(&self, &params)).await
+    }
+}
 
 /// The JSON of a `T` and the readings it was made of. The same bytes answer the question as long as the same readings do.
 #[derive(Debug)]
@@ -47,7 +106,7 @@ pub struct MadeOf {
 impl MadeOf {
     /// Creates the origin from readings.
     pub fn new<'r>(readings: impl IntoIterator<Item = &'r Arc<Reading>>, freshness: LastFinal) -> Self {
-        Self { readings: readings.into_iter().map(Arc::downgrade).collect(), freshness }
+        Self { readings: weak(readings), freshness }
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -55,6 +114,11 @@ impl MadeOf {
             && self.readings.len() == other.readings.len()
             && self.readings.iter().zip(&other.readings).all(|(own, other)| own.ptr_eq(other))
     }
+}
+
+/// Returns weak references to readings.
+pub(super) fn weak<'r>(readings: impl IntoIterator<Item = &'r Arc<Reading>>) -> Vec<Weak<Reading>> {
+    readings.into_iter().map(Arc::downgrade).collect()
 }
 
 /// A cache of rendered answers, limited in bytes.

@@ -3,10 +3,10 @@
 use std::{
     fmt::Write as _,
     fs,
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener},
     path::Path,
     process::Stdio,
-    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
+    sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     commands::{Running, sightline},
-    support::{actor::Actor, app::lasting_address},
+    support::actor::Actor,
 };
 
 /// Pause between two requests of an honest person.
@@ -77,8 +77,19 @@ struct Served {
     metrics: String,
 }
 
+/// A free address that no system gives out by itself.
+fn free_address() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(20_000);
+    loop {
+        let address = ([127, 0, 0, 1], NEXT.fetch_add(1, Ordering::Relaxed)).into();
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+}
+
 fn start(folder: &Path, settings: &[(&str, &str)]) -> Served {
-    let metrics = lasting_address().to_string();
+    let metrics = free_address().to_string();
     let mut all = vec![
         ("LISTEN", "127.0.0.1:0"),
         ("METRICS__LISTEN", metrics.as_str()),
@@ -189,7 +200,10 @@ impl Target {
         match honest {
             Honest::Reads => self.honest.get("/api/properties").await.status == 200,
             Honest::Writes => {
-                let made = self.honest.post("/api/tags", &json!({ "name": "honest" })).await;
+                // The end of an attack may leave a tag behind, so each has its own name.
+                static WRITES: AtomicU64 = AtomicU64::new(0);
+                let name = format!("honest {}", WRITES.fetch_add(1, Ordering::Relaxed));
+                let made = self.honest.post("/api/tags", &json!({ "name": name })).await;
                 let Some(id) = made.json["data"]["id"].as_str() else { return false };
                 self.honest.delete(&format!("/api/tags/{id}")).await.status == 204
             }

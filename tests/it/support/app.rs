@@ -1,13 +1,9 @@
 //! A separate service for a test: its own data folder, its own simulated search engine, and a manual clock.
 
 use std::{
-    net::{SocketAddr, TcpListener},
+    net::TcpListener,
     path::Path,
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicU16, Ordering},
-        mpsc,
-    },
+    sync::{Arc, LazyLock, mpsc},
     time::Duration,
 };
 
@@ -55,6 +51,7 @@ pub fn settings() -> Config {
     config.connections.deadlines.drain = Duration::from_secs(20);
     config.search_engine.bucket = 1_000_000;
     config.search_engine.refill_per_second = 1_000_000;
+    config.search_engine.quota.per_minute = 1_000_000;
     // Many apps run concurrently, and a server has a hundred connections.
     config.database.max_connections = 4;
     config.cache.max_bytes = Bytes(64 * 1024 * 1024);
@@ -62,15 +59,20 @@ pub fn settings() -> Config {
     config
 }
 
-/// A free address for a service that is started on it again. No system gives out its port by itself, so nothing else takes it
-/// between the two.
-pub fn lasting_address() -> SocketAddr {
-    static NEXT: AtomicU16 = AtomicU16::new(20_000);
-    loop {
-        let address = ([127, 0, 0, 1], NEXT.fetch_add(1, Ordering::Relaxed)).into();
-        if TcpListener::bind(address).is_ok() {
-            return address;
-        }
+/// A socket for services that run one after the other. Its address stays taken between them.
+pub struct Socket(TcpListener);
+
+impl Socket {
+    /// Binds a free port.
+    pub fn bind() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Self(listener)
+    }
+
+    /// The listener for the next service.
+    pub fn listener(&self) -> tokio::net::TcpListener {
+        tokio::net::TcpListener::from_std(self.0.try_clone().unwrap()).unwrap()
     }
 }
 
@@ -78,12 +80,17 @@ impl TestApp {
     /// Starts a service with [`settings`] modified by `change`, on its own database: `SQLite` in its data folder, or a
     /// database on the server of [`postgres`].
     pub async fn start(change: impl FnOnce(&mut Config)) -> Self {
+        Self::start_on(&Socket::bind(), change).await
+    }
+
+    /// Starts a service as [`TestApp::start`] does, on `socket`.
+    pub async fn start_on(socket: &Socket, change: impl FnOnce(&mut Config)) -> Self {
         let (data, database) = (TempDir::new().unwrap(), test_data::postgres::fresh().await);
         let mut config = settings();
         config.data_dir = data.path().display().to_string();
         config.database.url = database.as_ref().map(|fresh| fresh.url.clone());
         change(&mut config);
-        Self::run(config, 11, database, data).await
+        Self::run(socket, config, 11, database, data).await
     }
 
     /// Starts another process of the same service: the same database, keys and public root, at another address. Returns
@@ -91,14 +98,14 @@ impl TestApp {
     pub async fn beside(&self) -> Option<Self> {
         self.database.as_ref()?;
         let mut config = self.settings.clone();
-        config.base_url = Some(self.service.base_url.clone());
-        config.listen = ([127, 0, 0, 1], 0).into();
-        Some(Self::run(config, 12, None, TempDir::new().unwrap()).await)
+        config.base_url = self.service.base_url.parse().ok();
+        Some(Self::run(&Socket::bind(), config, 12, None, TempDir::new().unwrap()).await)
     }
 
-    async fn run(config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
+    async fn run(socket: &Socket, config: Config, seed: u64, database: Option<Fresh>, data: TempDir) -> Self {
         let (clock, hand) = Clock::manual(start_of_test());
-        let service = Box::pin(app::start(config.clone(), clock, Random::seeded(seed))).await.unwrap();
+        let starting = app::start_on(socket.listener(), config.clone(), clock, Random::seeded(seed));
+        let service = Box::pin(starting).await.unwrap();
         Self { service, hand, settings: config, database, data }
     }
 
