@@ -1,7 +1,6 @@
 //! Makes the result of a tool call from the answer of the operation.
 
-use std::cmp::Reverse;
-
+use api::models::TableCoverage;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
@@ -10,9 +9,10 @@ use super::{
     catalogue::Declaration,
     clean::{ADVICE, clean},
     fit::{BUDGET, Cut, cut, longest, remove_series},
+    meta::Meta,
     round::{RULE, rounded},
     state::AnswerState,
-    text::{left_out, readable, warnings},
+    text::{Told, left_out},
 };
 
 /// The field of `_meta` that says how large an answer is.
@@ -26,6 +26,7 @@ const BYTES_OF_TOKEN: usize = 3;
 struct Given<'a> {
     tool: &'a Declaration,
     answer: Value,
+    meta: &'a Meta,
     size: Size,
     /// The argument that shows the series, if they were left out.
     series_by: Option<&'static str>,
@@ -47,25 +48,28 @@ struct Said {
 /// The text and the structured content both hold rows, because some clients show a model only one of them. Where the call names no
 /// `limit`, every list is cut to as many rows as fit [`BUDGET`].
 #[must_use]
-pub fn success(tool: &Declaration, answer: Value, size: Size, state: Option<AnswerState>) -> CallToolResult {
-    let said = Given::of(tool, answer, size, state.as_ref()).fitting();
+pub fn success(
+    tool: &Declaration,
+    answer: Value,
+    meta: &Meta,
+    size: Size,
+    state: Option<AnswerState>,
+) -> CallToolResult {
+    let said = Given::of(tool, answer, meta, size, state.as_ref()).fitting();
     let size = json!({
         "textTokens": said.text.len() / BYTES_OF_TOKEN, "structuredTokens": said.bytes / BYTES_OF_TOKEN,
         "leftOut": said.left_out,
     });
     let mut result = CallToolResult::success(vec![ContentBlock::text(said.text)]);
     result.structured_content = Some(said.structured);
-    result.with_meta(Some(meta(SIZE, size, state)))
+    result.with_meta(Some(meta_object(SIZE, size, state)))
 }
 
 impl<'a> Given<'a> {
-    fn of(tool: &'a Declaration, answer: Value, size: Size, state: Option<&'a AnswerState>) -> Self {
+    fn of(tool: &'a Declaration, answer: Value, meta: &'a Meta, size: Size, state: Option<&'a AnswerState>) -> Self {
         let mut answer = clean(answer);
         let is_shorter = !size.has_series && remove_series(&mut answer["data"]);
-        if let (Some(pointer), Some(rows)) = (tool.largest_by, answer["data"].as_array_mut()) {
-            rows.sort_by_key(|row| Reverse(row.pointer(pointer).and_then(Value::as_i64)));
-        }
-        Self { tool, answer, size, series_by: tool.series_by.filter(|_| is_shorter), state }
+        Self { tool, answer, meta, size, series_by: tool.series_by.filter(|_| is_shorter), state }
     }
 
     /// Returns the answer with all of its rows, or if it is too large with as many in each list as fit: first the same number in the
@@ -98,9 +102,10 @@ impl<'a> Given<'a> {
     fn said(&self, in_text: usize, in_structured: usize) -> Said {
         let (exact, cuts) = self.cut(in_text);
         let shown = rounded(exact.clone());
-        let left_out = self.left_out(&shown, &cuts);
+        let told = Told::of(&shown, self.meta);
+        let left_out = self.left_out(&told, &cuts);
         let rule = if shown == exact { "" } else { RULE };
-        let text = self.text(&shown, &[sentence(&left_out, self.series_by).as_str(), rule]);
+        let text = self.text(&told, &[sentence(&left_out, self.series_by).as_str(), rule]);
         let structured = rounded(self.cut(in_structured).0);
         Said { text, bytes: structured.to_string().len(), structured, left_out }
     }
@@ -113,34 +118,25 @@ impl<'a> Given<'a> {
         (answer, cuts)
     }
 
-    fn text(&self, structured: &Value, notes: &[&str]) -> String {
+    fn text(&self, told: &Told<'_>, notes: &[&str]) -> String {
         let notes: Vec<&str> = notes.iter().copied().filter(|note| !note.is_empty()).collect();
         let notes = (!notes.is_empty()).then(|| format!("{}.", notes.join(". ")));
-        let head = [warnings(structured), Some(ADVICE.to_owned()), self.state.map(AnswerState::line), notes];
+        let head = [told.warnings(), Some(ADVICE.to_owned()), self.state.map(AnswerState::line), notes];
         let mut text = head.into_iter().flatten().map(|line| line + "\n").collect::<String>() + "\n";
-        text.push_str(&readable(structured));
+        text.push_str(&told.readable());
         text
     }
 
     /// Returns the lists that are shown in part, each with the rows shown and all rows.
-    fn left_out(&self, answer: &Value, cuts: &[Cut]) -> Vec<String> {
-        let in_explanation = left_out(&answer["data"]["explanation"]);
-        let bounded = bounded(self.tool, answer);
+    fn left_out(&self, told: &Told<'_>, cuts: &[Cut]) -> Vec<String> {
+        let in_explanation = told.explanation.as_ref().map(left_out).unwrap_or_default();
+        let bounded = bounded(self.tool, &told.coverage);
         let is_told = |cut: &&Cut| {
             cut.list.starts_with("data.explanation.")
                 || bounded.iter().any(|part| part.starts_with(&format!("{} ", cut.name())))
         };
-        let others = cuts.iter().filter(|cut| !is_told(cut)).map(|cut| match self.tool.largest_by {
-            Some(_) => format!(
-                "{} {} of {}, the largest; the others have {} clicks",
-                cut.name(),
-                cut.shown,
-                cut.rows,
-                cut.clicks
-            ),
-            None => format!("{} {} of {}", cut.name(), cut.shown, cut.rows),
-        });
-        let others: Vec<String> = others.collect();
+        let others = cuts.iter().filter(|cut| !is_told(cut));
+        let others = others.map(|cut| format!("{} {} of {}", cut.name(), cut.shown, cut.rows));
         in_explanation.into_iter().chain(bounded.clone()).chain(others).collect()
     }
 }
@@ -161,20 +157,17 @@ fn sentence(left_out: &[String], series_by: Option<&str>) -> String {
 }
 
 /// Says which tables the operation has bounded or that are cut, by their coverage.
-fn bounded(tool: &Declaration, answer: &Value) -> Vec<String> {
+fn bounded(tool: &Declaration, coverage: &[(&str, TableCoverage)]) -> Vec<String> {
     if tool.rows.parameters.is_empty() {
         return Vec::new();
     }
-    let coverage = answer.pointer("/meta/coverage").and_then(Value::as_object).into_iter().flatten();
-    let bounded = coverage.filter(|(_, of)| of["hasMore"] == true).filter_map(|(name, of)| {
-        Some(format!("{name} {} of {}", of["rowsShown"].as_u64()?, of["rowsMatched"].as_u64()?))
-    });
-    bounded.collect()
+    let bounded = coverage.iter().filter(|(_, of)| of.has_more == Some(true));
+    bounded.filter_map(|(name, of)| Some(format!("{name} {} of {}", of.rows_shown?, of.rows_matched?))).collect()
 }
 
 /// Returns the `_meta` of a result: `value` under `name`, and the state.
 #[must_use]
-pub fn meta(name: &str, value: Value, state: Option<AnswerState>) -> MetaObject {
+pub fn meta_object(name: &str, value: Value, state: Option<AnswerState>) -> MetaObject {
     let mut meta = MetaObject::new();
     meta.insert(name.to_owned(), value);
     if let Some(state) = state {
@@ -187,6 +180,11 @@ pub fn meta(name: &str, value: Value, state: Option<AnswerState>) -> MetaObject 
 mod tests {
     use super::*;
     use crate::mcp::catalogue;
+
+    fn success(tool: &Declaration, answer: Value, size: Size) -> CallToolResult {
+        let meta = Meta::of(&answer);
+        super::success(tool, answer, &meta, size, None)
+    }
 
     fn tool(name: &str) -> &'static Declaration {
         catalogue::all().into_iter().find(|tool| tool.name == name).unwrap()
@@ -212,14 +210,14 @@ mod tests {
     #[test]
     fn a_long_list_is_cut_and_says_so() {
         let answer = json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }, { "keyword": "c" }] });
-        let result = success(tool("list_records"), answer.clone(), size(2, true), None);
+        let result = success(tool("list_records"), answer.clone(), size(2, true));
         assert_eq!(result.structured_content, Some(json!({ "data": [{ "keyword": "a" }, { "keyword": "b" }] })));
         assert!(
             text(&result).contains("\nShown in part: rows 2 of 3; a larger limit shows more.\n"),
             "{}",
             text(&result)
         );
-        let whole = success(tool("list_records"), answer.clone(), size(3, true), None);
+        let whole = success(tool("list_records"), answer.clone(), size(3, true));
         assert_eq!((whole.structured_content.as_ref(), left_out(&whole)), (Some(&answer), &json!([])));
         assert!(!text(&whole).contains("Shown in part"), "{}", text(&whole));
     }
@@ -231,9 +229,9 @@ mod tests {
         let rows = |count: usize| (0..count).map(query).collect::<Vec<_>>();
         let answer = json!({
             "data": { "tables": { "queries": rows(400), "countries": rows(3) } },
-            "meta": { "coverage": { "queries": { "rowsShown": 400, "rowsMatched": 900, "clicks": 320_200 } } },
+            "meta": { "coverage": { "queries": { "available": true, "rowsShown": 400, "rowsMatched": 900, "clicks": 320_200 } } },
         });
-        let result = success(tool("get_performance"), answer.clone(), size(400, false), None);
+        let result = success(tool("get_performance"), answer.clone(), size(400, false));
         let shown = result.structured_content.as_ref().unwrap();
         let queries = shown["data"]["tables"]["queries"].as_array().unwrap();
         assert!((BUDGET - 200..=BUDGET).contains(&bytes(&result)), "{} bytes", bytes(&result));
@@ -255,29 +253,15 @@ mod tests {
             1,
             "{said}"
         );
-        let asked = success(tool("get_performance"), answer, size(400, true), None);
+        let asked = success(tool("get_performance"), answer, size(400, true));
         assert!(bytes(&asked) > BUDGET, "what was asked for is not cut");
-    }
-
-    #[test]
-    fn the_largest_properties_come_first() {
-        let site = |number: i64| json!({ "name": format!("site{number}.test"), "headline": { "current": { "clicks": number } } });
-        let unread = json!({ "name": "lost.test", "access": "lost", "hint": "Add it again." });
-        let sites: Vec<Value> = std::iter::once(unread).chain((1..=204).map(site)).collect();
-        let result = success(tool("list_properties"), json!({ "data": sites }), size(25, false), None);
-        let shown = result.structured_content.as_ref().unwrap()["data"].as_array().unwrap();
-        let clicks: Vec<i64> =
-            shown.iter().map(|site| site["headline"]["current"]["clicks"].as_i64().unwrap()).collect();
-        assert_eq!(clicks, (180..=204).rev().collect::<Vec<_>>());
-        assert_eq!(*left_out(&result), json!(["rows 25 of 205, the largest; the others have 16110 clicks"]));
-        assert!(bytes(&result) <= BUDGET);
     }
 
     #[test]
     fn series_are_shown_on_request() {
         let answer = json!({ "data": { "visibility": { "index": 31.896, "series": [{ "index": 30.1 }] } } });
         let insights = |has_series| {
-            success(tool("get_query_insights"), answer.clone(), Size { rows: 10, is_asked: false, has_series }, None)
+            success(tool("get_query_insights"), answer.clone(), Size { rows: 10, is_asked: false, has_series })
         };
         let short = insights(false);
         assert_eq!(short.structured_content, Some(json!({ "data": { "visibility": { "index": 31.9 } } })));
@@ -287,11 +271,11 @@ mod tests {
 
     #[test]
     fn a_bounded_table_says_so() {
-        let coverage = |shown: usize, more: bool| json!({ "rowsShown": shown, "rowsMatched": 61, "rowsKnown": 12_510, "hasMore": more });
+        let coverage = |shown: usize, more: bool| json!({ "available": true, "rowsShown": shown, "rowsMatched": 61, "rowsKnown": 12_510, "hasMore": more });
         for (more, said) in [(true, json!(["countries 25 of 61"])), (false, json!([]))] {
             let answer =
                 json!({ "data": vec![json!({}); 25], "meta": { "coverage": { "countries": coverage(25, more) } } });
-            assert_eq!(*left_out(&success(tool("get_countries"), answer, size(25, true), None)), said);
+            assert_eq!(*left_out(&success(tool("get_countries"), answer, size(25, true))), said);
         }
     }
 
@@ -299,9 +283,9 @@ mod tests {
     fn a_table_that_is_cut_is_named_once() {
         let answer = json!({
             "data": { "tables": { "countries": [{}, {}, {}] } },
-            "meta": { "coverage": { "countries": { "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false } } },
+            "meta": { "coverage": { "countries": { "available": true, "rowsShown": 3, "rowsMatched": 3, "rowsKnown": 3, "hasMore": false } } },
         });
-        let result = success(tool("get_performance"), answer, size(2, true), None);
+        let result = success(tool("get_performance"), answer, size(2, true));
         assert_eq!(*left_out(&result), json!(["countries 2 of 3"]));
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the arguments of a call. The operation judges the values of its own parameters; here are only the names that tools add.
 
-use api::{error::ApiError, models::Compare, params::ParamValue as _};
+use api::error::ApiError;
 use poem::http::Method;
 use rmcp::model::JsonObject;
 use serde::Serialize;
@@ -9,10 +9,12 @@ use url::form_urlencoded::Serializer;
 
 use super::{
     catalogue::Dates,
+    clean::echo,
     dates::Named,
     offer::Offer,
-    period::{NAMES, Period},
+    period::Period,
     schema::DEFAULT_COMPARISON,
+    values::{compare, json_text, period, string, text, whole, without_fraction},
 };
 
 /// The comparison that whole months do not mean literally, and the one that they mean by it.
@@ -57,11 +59,14 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     let (declared, known) = (offer.declaration, &offer.arguments.schemas);
     let is_kind = |name: &str| name == "kind" && !declared.kind.is_empty();
     let given = arguments.into_iter().filter(|(name, value)| !value.is_null() && !is_kind(name));
-    let given: Vec<(String, Value)> = given.collect();
+    let given: Vec<(String, Value)> = given.map(|(name, value)| (name, without_fraction(value))).collect();
     if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        let whose = if declared.kind.is_empty() { "this tool".to_owned() } else { format!("kind={}", declared.kind) };
-        return Err(ApiError::invalid(name, &format!("is not an argument of {whose}; it takes {}", listed(&names))));
+        let whose = declared.as_called();
+        return Err(ApiError::invalid(
+            &echo(name),
+            &format!("is not an argument of {whose}; it takes {}", listed(&names)),
+        ));
     }
     let named = Named { by_calendar: by_calendar(offer), ..Named::default() };
     // A body without members is one, too: the operation says which it lacks.
@@ -71,7 +76,7 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     call.size.has_series = declared.series_by.is_none_or(|name| given.iter().any(|(given, _)| given == name));
     for (name, value) in given {
         match name.as_str() {
-            "property" => call.property = Some(text(&name, &value)?),
+            "property" => call.property = Some(string(&name, value)?),
             "idempotencyKey" => call.key = Some(text(&name, &value)?),
             "limit" => {
                 rows = whole(&name, &value, offer.most_rows().unwrap_or_default())?;
@@ -80,7 +85,7 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
             "period" => call.named.period = Some(period(&value)?),
             "compareTo" => call.query.push(("compare".to_owned(), compare(&value)?)),
             _ if is_parameter(offer, &name) => {
-                let text = if name == "filters" { json_text(&value) } else { text(&name, &value)? };
+                let text = if offer.is_list(&name) { json_text(&value) } else { text(&name, &value)? };
                 call.query.push((name, text));
             }
             _ => drop(call.body.get_or_insert_default().insert(name, value)),
@@ -93,6 +98,7 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     call.settle_dates(declared.dates)?;
     call.add_defaults(offer, rows);
     call.check_length()?;
+    call.ask_by_body(offer);
     Ok(call)
 }
 
@@ -162,37 +168,6 @@ fn listed(names: &[&str]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn text(name: &str, value: &Value) -> Result<String, ApiError> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
-        _ => Err(ApiError::invalid(name, "must be one value, not a list or an object")),
-    }
-}
-
-/// Returns the conditions as the operation takes them. A model may have encoded them already.
-fn json_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn whole(name: &str, value: &Value, most: u64) -> Result<u64, ApiError> {
-    let digits = |text: &&str| text.bytes().all(|letter| letter.is_ascii_digit());
-    let number = value.as_u64().or_else(|| value.as_str().filter(digits)?.parse().ok());
-    let number = number.filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| ApiError::invalid(name, &format!("must be a whole number from 1 to {most}")))
-}
-
-fn period(value: &Value) -> Result<Period, ApiError> {
-    let period = value.as_str().and_then(Period::parse);
-    period.ok_or_else(|| ApiError::invalid("period", &format!("must be {NAMES}")))
-}
-
-/// Returns the name of a comparison, which the operation knows.
-fn compare(value: &Value) -> Result<String, ApiError> {
-    let name = text("compareTo", value)?;
-    Compare::parse(&name).map(|_| name).map_err(|allowed| ApiError::invalid("compareTo", &allowed))
-}
-
 #[cfg(test)]
 mod tests {
     use api::document::{Locations, document};
@@ -238,7 +213,7 @@ mod tests {
                 json!({ "property": "a.test", "filters": [{ "dimension": "device", "operator": "equals", "value": "MOBILE" }] }),
                 r#"filters=[{"dimension":"device","operator":"equals","value":"MOBILE"}]&limit=10"#,
             ),
-            ("list_properties", json!({ "search": "shop", "days": 7 }), "search=shop&days=7"),
+            ("list_properties", json!({ "search": "shop", "days": 7 }), "search=shop&days=7&sort=-clicks"),
             (
                 "list_records",
                 json!({ "kind": "annotations", "property": "a", "includeSystem": true }),
@@ -329,7 +304,7 @@ mod tests {
         for (tool, arguments, hint) in [
             ("get_countries", json!({}), "property: is required; list_properties gives ids, domains and site URLs"),
             ("get_countries", json!({ "property": " " }), "property: is required"),
-            ("get_countries", json!({ "property": ["a"] }), "property: must be one value"),
+            ("get_countries", json!({ "property": ["a"] }), "property: must be a string"),
             (
                 "get_countries",
                 json!({ "property": "a", "site": 1 }),

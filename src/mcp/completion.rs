@@ -1,14 +1,18 @@
 //! Completion of the arguments of prompts and of the resource template.
 
 use api::{models::Compare, params::ParamValue as _};
-use common::plain_text;
 use poem::http::request::Parts;
 use rmcp::{
     ErrorData,
     model::{CompletionInfo, Reference},
 };
 
-use super::{clean::clean_text, period, prompts, properties::Properties, resources::DEFINITIONS};
+use super::{
+    clean::{clean_text, echo},
+    period, prompts,
+    properties::Properties,
+    resources::DEFINITIONS,
+};
 
 /// Returns the values that an argument may continue with.
 ///
@@ -28,7 +32,7 @@ pub async fn complete(
     };
     match exists {
         None => return Err(invalid("ref: names no prompt and no resource template; see prompts/list")),
-        Some(false) => return Err(invalid(&format!("argument.name: {argument} is not one of its arguments"))),
+        Some(false) => return Err(invalid(format!("argument.name: {} is not one of its arguments", echo(argument)))),
         Some(true) => {}
     }
     let names = match argument {
@@ -57,8 +61,8 @@ fn fitting(names: Vec<String>, typed: &str) -> CompletionInfo {
     CompletionInfo::with_pagination(values, u32::try_from(all).ok(), has_more).unwrap_or_default()
 }
 
-fn invalid(message: &str) -> ErrorData {
-    ErrorData::invalid_params(plain_text::clean(message), None)
+fn invalid(message: impl Into<String>) -> ErrorData {
+    ErrorData::invalid_params(message.into(), None)
 }
 
 #[cfg(test)]

@@ -9,7 +9,12 @@ use api::{
     error::ApiError,
     models::{Feature, Window},
 };
-use poem::{Endpoint, EndpointExt as _, IntoResponse, Request, Response, Result, endpoint::BoxEndpoint, http::Uri};
+use poem::{
+    Endpoint, EndpointExt as _, IntoResponse, Request, Response, Result,
+    endpoint::BoxEndpoint,
+    http::{Method, Uri},
+};
+use serde_json::{Map, Value, json};
 
 use super::period::Period;
 use crate::{
@@ -37,8 +42,12 @@ async fn replace<E: Endpoint>(search: Arc<SearchData>, next: Arc<E>, mut request
         access.require_feature(Feature::ToolEndpoint).map_err(ApiError::from)?;
         let named = request.data::<Named>().copied().unwrap_or_default();
         if let Some(window) = named.window(&search, &access).await.map_err(ApiError::from)? {
-            let uri = with_window(request.uri(), window).map_err(ApiError::from)?;
-            *request.uri_mut() = uri;
+            if *request.method() == Method::GET {
+                *request.uri_mut() = with_window(request.uri(), window).map_err(ApiError::from)?;
+            } else {
+                let question = request.take_body().into_bytes().await?;
+                request.set_body(in_body(&question, window).map_err(ApiError::from)?);
+            }
         }
     }
     next.call(request).await.map(IntoResponse::into_response)
@@ -56,6 +65,14 @@ impl Named {
         };
         Ok(Some(period.window(today, last_final)))
     }
+}
+
+/// Returns the body of a question with the dates of its window.
+fn in_body(question: &[u8], window: Window) -> Result<String, Error> {
+    let mut fields: Map<String, Value> = serde_json::from_slice(question).map_err(Error::internal)?;
+    fields.insert("startDate".to_owned(), json!(window.start_date));
+    fields.insert("endDate".to_owned(), json!(window.end_date));
+    Ok(Value::Object(fields).to_string())
 }
 
 fn with_window(uri: &Uri, window: Window) -> Result<Uri, Error> {

@@ -10,6 +10,14 @@ pub const BUDGET: usize = 12_000;
 /// The lists of periods. They are never cut: without its end a series would mislead.
 const SERIES: [&str; 3] = ["series", "previousSeries", "trend"];
 
+/// The parts of an answer whose lists are cut: JSON pointer and place.
+const PARTS: [(&str, &str); 4] = [
+    ("/data", "data"),
+    ("/meta/suggestions", "meta.suggestions"),
+    ("/meta/overlaps", "meta.overlaps"),
+    ("/meta/late", "meta.late"),
+];
+
 /// A list that an answer shows in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
@@ -19,8 +27,6 @@ pub struct Cut {
     pub shown: usize,
     /// All rows.
     pub rows: usize,
-    /// The clicks of the rows that are left out.
-    pub clicks: i64,
 }
 
 impl Cut {
@@ -35,7 +41,7 @@ impl Cut {
 /// Cuts each list after as many rows as `most` gives for its place. Returns the lists that were longer.
 pub fn cut(answer: &mut Value, most: &dyn Fn(&str) -> usize) -> Vec<Cut> {
     let mut cutter = Cutter { most, cuts: BTreeMap::new(), removed: BTreeMap::new() };
-    for (pointer, place) in [("/data", "data"), ("/meta/suggestions", "meta.suggestions")] {
+    for (pointer, place) in PARTS {
         if let Some(part) = answer.pointer_mut(pointer) {
             cutter.part(part, place);
         }
@@ -45,6 +51,10 @@ pub fn cut(answer: &mut Value, most: &dyn Fn(&str) -> usize) -> Vec<Cut> {
         if let Some(Value::Object(coverage)) = answer.pointer_mut(&coverage) {
             removed.narrow(coverage);
         }
+    }
+    let is_cut = cuts.get("data").is_some_and(|cut| cut.shown < cut.rows);
+    if is_cut && let Some(has_more) = answer.pointer_mut("/meta/hasMore") {
+        *has_more = json!(true);
     }
     cuts.into_values().filter(|cut| cut.shown < cut.rows).collect()
 }
@@ -62,7 +72,7 @@ pub fn longest(answer: &Value) -> usize {
             _ => 0,
         }
     }
-    of(&answer["data"]).max(of(&answer["meta"]["suggestions"]))
+    PARTS.iter().filter_map(|(pointer, _)| answer.pointer(pointer)).map(of).max().unwrap_or_default()
 }
 
 /// Removes the series of an answer. Returns whether there were any.
@@ -121,6 +131,11 @@ impl Cutter<'_> {
             let counter = if name == "rows" { "leftOut".to_owned() } else { format!("{name}LeftOut") };
             left_out.push((counter, removed as u64));
         }
+        if left_out.iter().any(|(_, removed)| *removed > 0)
+            && let Some(has_more) = fields.get_mut("hasMore")
+        {
+            *has_more = json!(true);
+        }
         for (counter, removed) in left_out {
             if let Some(count) = fields.get_mut(&counter)
                 && let Some(before) = count.as_u64()
@@ -136,11 +151,10 @@ impl Cutter<'_> {
         }
         let rows = items.len();
         let removed = items.split_off(rows.min((self.most)(place)));
-        let cut = Cut { list: place.to_owned(), shown: 0, rows: 0, clicks: 0 };
+        let cut = Cut { list: place.to_owned(), shown: 0, rows: 0 };
         let cut = self.cuts.entry(place.to_owned()).or_insert(cut);
         cut.shown += items.len();
         cut.rows += rows;
-        cut.clicks += removed.iter().filter_map(clicks).sum::<i64>();
         self.count(&removed, place);
         let place = format!("{place}[]");
         for item in items {
@@ -212,8 +226,8 @@ mod tests {
         cut(answer, &|_| rows)
     }
 
-    fn shown(list: &str, shown: usize, rows: usize, clicks: i64) -> Cut {
-        Cut { list: list.to_owned(), shown, rows, clicks }
+    fn shown(list: &str, shown: usize, rows: usize) -> Cut {
+        Cut { list: list.to_owned(), shown, rows }
     }
 
     #[test]
@@ -224,7 +238,7 @@ mod tests {
         });
         assert_eq!(longest(&answer), 3);
         let cuts = cut_all(&mut answer, 2);
-        assert_eq!(cuts, [shown("data.tables.queries", 2, 3, 0), shown("meta.suggestions", 2, 3, 0)]);
+        assert_eq!(cuts, [shown("data.tables.queries", 2, 3), shown("meta.suggestions", 2, 3)]);
         let expected = json!({
             "data": { "tables": { "queries": [{ "key": "a" }, { "key": "b" }], "devices": [{ "key": "d" }] } },
             "meta": { "labels": ["a", "b", "c"], "suggestions": [1, 2] },
@@ -236,10 +250,7 @@ mod tests {
     #[test]
     fn each_list_has_its_own_bound() {
         let mut answer = json!({ "data": { "a": [1, 2], "b": [1, 2] } });
-        assert_eq!(
-            cut(&mut answer, &|place| if place == "data.b" { 1 } else { usize::MAX }),
-            [shown("data.b", 1, 2, 0)]
-        );
+        assert_eq!(cut(&mut answer, &|place| if place == "data.b" { 1 } else { usize::MAX }), [shown("data.b", 1, 2)]);
         assert_eq!(answer, json!({ "data": { "a": [1, 2], "b": [1] } }));
     }
 
@@ -274,7 +285,7 @@ mod tests {
                 "knownShare": 0.75,
             } } },
         });
-        assert_eq!(cut_all(&mut answer, 2), [shown("data.tables.countries", 2, 4, 20)]);
+        assert_eq!(cut_all(&mut answer, 2), [shown("data.tables.countries", 2, 4)]);
         let expected = json!({
             "rowsShown": 2, "rowsMatched": 4, "rowsKnown": 3, "hasMore": true, "clicks": 80, "clicksShare": 0.4, "sliceShare": 0.8,
             "knownShare": 0.75,
@@ -294,7 +305,7 @@ mod tests {
             } },
         });
         let cuts = cut_all(&mut answer, 2);
-        assert_eq!(cuts, [shown("data.queries", 2, 3, 2), shown("data.queries[].pages", 4, 5, 1)]);
+        assert_eq!(cuts, [shown("data.queries", 2, 3), shown("data.queries[].pages", 4, 5)]);
         let coverage = &answer["meta"]["coverage"];
         assert_eq!((&coverage["queries"]["rowsShown"], &coverage["queries"]["clicks"]), (&json!(2), &json!(15)));
         assert_eq!((&coverage["queryPages"]["rowsShown"], &coverage["queryPages"]["clicks"]), (&json!(4), &json!(14)));

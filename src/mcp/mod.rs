@@ -2,19 +2,22 @@
 //!
 //! Each tool calls one operation of the API, through the same layers as a request for it, so both say the same under the same rights.
 //! The modules read like a call: `transport` takes the message and hands it to the protocol's SDK, which calls `server`. `server` finds
-//! the tool, `arguments` reads its arguments, `call` asks the operation, `dates` replaces named periods on the way, and `answer` says the
-//! result for a model (`fit` keeps it small, `round` its figures short). `resources`, `prompts` and `completion` are what clients offer to
-//! people.
+//! the tool, `arguments` reads its arguments (`values` each value), `call` asks the operation, `dates` replaces named periods on the way,
+//! and `answer` says the result for a model (`meta` reads its metadata, `fit` keeps it small, `round` its figures short). `parameters`
+//! names what the SDK could not read. `resources`, `prompts` and `completion` are what clients offer to people.
 
 mod answer;
 mod arguments;
+mod body;
 mod call;
 mod catalogue;
 pub mod clean;
 mod completion;
 mod dates;
 mod fit;
+mod meta;
 mod offer;
+mod parameters;
 mod period;
 mod prompts;
 mod properties;
@@ -26,6 +29,7 @@ mod server;
 mod state;
 mod text;
 mod transport;
+mod values;
 mod waiting;
 
 use std::sync::Arc;

@@ -51,7 +51,9 @@ impl Offers {
         let mut kinds = self.offers.iter().filter(|offer| offer.declaration.name == name);
         let first = kinds.clone().next()?;
         if first.declaration.kind.is_empty() {
-            return Some(Ok(first));
+            let is_given = |name: &str| arguments.get(name).is_some_and(|value| !value.is_null());
+            let chosen = kinds.find(|offer| offer.declaration.chosen_by.is_some_and(is_given));
+            return Some(Ok(chosen.unwrap_or(first)));
         }
         let known: Vec<&str> = kinds.clone().map(|offer| offer.declaration.kind).collect();
         let found = kinds.find(|offer| arguments.get("kind").is_some_and(|kind| kind == offer.declaration.kind));
@@ -72,6 +74,18 @@ impl Offer {
         Some(Self { declaration, operation, arguments: document.arguments(declaration, operation) })
     }
 
+    /// Returns whether the argument `name` is a list.
+    #[must_use]
+    pub fn is_list(&self, name: &str) -> bool {
+        self.is_of(name, "array")
+    }
+
+    /// Returns whether the argument `name` is of this type.
+    #[must_use]
+    pub fn is_of(&self, name: &str, kind: &str) -> bool {
+        self.arguments.schemas.get(name).is_some_and(|schema| schema["type"] == kind)
+    }
+
     /// The most rows that a call may ask for.
     #[must_use]
     pub fn most_rows(&self) -> Option<u64> {
@@ -79,7 +93,8 @@ impl Offer {
     }
 }
 
-/// Makes the definition that clients get. The `kinds` of a tool are all offers of its name; one without kinds has a single one.
+/// Makes the definition that clients get. The `kinds` of a tool are all offers of its name. Where two have an argument, the first says what
+/// it is.
 fn tool(kinds: &[Offer]) -> Option<Tool> {
     let first = kinds.first()?;
     let (mut properties, mut required) = (Object::new(), first.arguments.required.clone());
@@ -95,8 +110,8 @@ fn tool(kinds: &[Offer]) -> Option<Tool> {
         required.retain(|name| kinds.iter().all(|kind| kind.arguments.required.contains(name)));
         required.push("kind".to_owned());
     }
-    for kind in kinds {
-        properties.extend(kind.arguments.schemas.clone());
+    for (name, schema) in kinds.iter().flat_map(|kind| &kind.arguments.schemas) {
+        properties.entry(name.clone()).or_insert_with(|| schema.clone());
     }
     let schema = json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false,

@@ -1,7 +1,6 @@
 //! Prompts: common jobs as the steps of a careful analyst, each step a tool.
 
 use api::{models::Compare, params::ParamValue as _};
-use common::plain_text;
 use rmcp::{
     ErrorData,
     model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role},
@@ -9,7 +8,7 @@ use rmcp::{
 use serde_json::Value;
 
 use super::{
-    clean::clean_text,
+    clean::{clean_text, echo},
     period::{NAMES, Period},
 };
 
@@ -115,9 +114,10 @@ pub fn takes(name: &str, argument: &str) -> Option<bool> {
 /// "Invalid params", with a text that names the argument and the way out.
 pub fn filled(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     let job = JOBS.iter().find(|job| job.name == name);
-    let job = job.ok_or_else(|| invalid(format!("name: no prompt is called {name}; see prompts/list")))?;
+    let job = job.ok_or_else(|| invalid(format!("name: no prompt is called {}; see prompts/list", echo(name))))?;
     if let Some(unknown) = arguments.keys().find(|name| takes(job.name, name) != Some(true)) {
-        return Err(invalid(format!("arguments.{unknown}: is not an argument of this prompt; see prompts/list")));
+        let name = echo(unknown);
+        return Err(invalid(format!("arguments.{name}: is not an argument of this prompt; see prompts/list")));
     }
     let property = text(arguments, "property")?;
     let property =
@@ -165,7 +165,7 @@ fn text<'a>(arguments: &'a JsonObject, name: &str) -> Result<Option<&'a str>, Er
 }
 
 fn invalid(message: impl Into<String>) -> ErrorData {
-    ErrorData::invalid_params(plain_text::clean(&message.into()), None)
+    ErrorData::invalid_params(message.into(), None)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use common::plain_text;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
-use super::{answer::meta, state::AnswerState};
+use super::{answer::meta_object, state::AnswerState};
 
 /// The field of `_meta` that holds a refusal for programs.
 const REFUSAL: &str = "sightline/error";
@@ -28,7 +28,7 @@ pub fn refused(refusal: &ApiError, state: Option<AnswerState>) -> CallToolResult
         "code": refusal.code.as_str(), "status": refusal.code.status().as_u16(), "hint": body.hint,
         "correlationId": body.correlation_id, "retryAfter": refusal.retry_after,
     });
-    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta(REFUSAL, error, state)))
+    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta_object(REFUSAL, error, state)))
 }
 
 /// Returns the texts of a refusal. A hint is a sentence of the service that may quote what others wrote, so it is cleaned; it keeps its

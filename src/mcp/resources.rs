@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     arguments::Call,
     catalogue::operation_called,
-    clean::{ADVICE, clean},
+    clean::{ADVICE, clean, clean_text},
     properties::Properties,
     refusal::cleaned,
     round::rounded,
@@ -182,7 +182,7 @@ fn cut(records: &mut Vec<Value>, name: &str, tool: &str) -> Option<String> {
 fn missing(uri: &str) -> ErrorData {
     let advice =
         "uri: no such resource; see resources/list and resources/templates/list, and list_properties for properties";
-    ErrorData::resource_not_found(advice, Some(json!({ "uri": uri })))
+    ErrorData::resource_not_found(advice, Some(json!({ "uri": clean_text(uri) })))
 }
 
 /// Returns the protocol's error for a refusal of an operation: the resource is missing, the request cannot be answered as it is, or
@@ -195,7 +195,7 @@ fn refused(refusal: &ApiError, uri: &str) -> ErrorData {
     let body = cleaned(refusal);
     let message = format!("{}: {}", refusal.code.as_str(), body.hint.as_deref().unwrap_or(&body.error));
     let data = json!({
-        "uri": uri, "code": refusal.code.as_str(), "status": status, "hint": body.hint,
+        "uri": clean_text(uri), "code": refusal.code.as_str(), "status": status, "hint": body.hint,
         "correlationId": body.correlation_id, "retryAfter": refusal.retry_after,
     });
     if status < 500 {

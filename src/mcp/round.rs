@@ -71,12 +71,17 @@ fn decimals_of(name: &str) -> Option<i32> {
 fn round(number: Number, decimals: i32) -> Number {
     let Some(figure) = number.as_f64().filter(|_| number.is_f64()) else { return number };
     let scale = 10_f64.powi(decimals);
-    let figure = (figure * scale).round() / scale;
-    if figure.fract() == 0.0 && figure.abs() < EXACT {
+    whole_number(Number::from_f64((figure * scale).round() / scale).unwrap_or(number))
+}
+
+/// Returns a number without a fraction of zero: `1` for `1.0`. JSON holds both for the same number.
+#[must_use]
+pub fn whole_number(number: Number) -> Number {
+    match number.as_f64().filter(|figure| number.is_f64() && figure.fract() == 0.0 && figure.abs() < EXACT) {
         #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^53")]
-        return Number::from(figure as i64);
+        Some(figure) => Number::from(figure as i64),
+        None => number,
     }
-    Number::from_f64(figure).unwrap_or(number)
 }
 
 #[cfg(test)]

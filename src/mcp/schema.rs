@@ -75,10 +75,14 @@ impl Document<'_> {
         &self.0["paths"][operation.path][operation.method.as_str().to_ascii_lowercase()]
     }
 
-    /// Returns the operation's query parameter `name`.
-    fn parameter(&self, operation: &Operation, name: &str) -> Option<&Value> {
-        let parameters = self.described(operation)["parameters"].as_array()?;
-        parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == name)
+    /// Returns the schema and the description of the operation's parameter `name`: a query parameter, or a field of the body.
+    fn parameter(&self, operation: &Operation, name: &str) -> Option<(&Value, &Value)> {
+        let mut parameters = self.described(operation)["parameters"].as_array()?.iter();
+        if let Some(found) = parameters.find(|parameter| parameter["in"] == "query" && parameter["name"] == name) {
+            return Some((&found["schema"], &found["description"]));
+        }
+        let field = self.body(operation)?["properties"].get(name)?;
+        Some((field, &field["description"]))
     }
 
     /// Returns the schema of the operation's request body, if it has one.
@@ -99,7 +103,7 @@ impl Document<'_> {
             found.add("property", json!({ "type": "string" }), "");
             found.required.push("property".to_owned());
         }
-        if tool.dates != Dates::None {
+        if tool.dates.has_window() {
             found.add("period", json!({ "type": "string" }), "");
         }
         for (parameter, name) in tool.dates.parameters() {
@@ -118,7 +122,7 @@ impl Document<'_> {
             let (limit, said) = self.limit(tool, operation);
             found.add("limit", limit, &said);
         }
-        if let Some(body) = self.body(operation) {
+        if let Some(body) = self.body(operation).filter(|_| !tool.asks_by_body()) {
             for (name, field) in body["properties"].as_object().into_iter().flatten() {
                 found.add(name, self.plain(field), field["description"].as_str().unwrap_or_default());
             }
@@ -131,17 +135,16 @@ impl Document<'_> {
         found
     }
 
-    /// Adds the operation's query parameter as the argument `name`. A parameter that holds JSON is an argument of that form.
+    /// Adds the operation's parameter as the argument `name`. A parameter that holds JSON is an argument of that form.
     fn add_parameter(&self, operation: &Operation, parameter: &str, name: &str, found: &mut Arguments) {
-        let Some(documented) = self.parameter(operation, parameter) else { return };
-        let schema = &documented["schema"];
+        let Some((schema, description)) = self.parameter(operation, parameter) else { return };
         let schema = schema.get("contentSchema").unwrap_or(schema);
-        found.add(name, self.plain(schema), documented["description"].as_str().unwrap_or_default());
+        found.add(name, self.plain(schema), description.as_str().unwrap_or_default());
     }
 
     fn limit(&self, tool: &Declaration, operation: &Operation) -> (Value, String) {
         let bounded = tool.rows.parameters.first().and_then(|name| self.parameter(operation, name));
-        let most = bounded.and_then(|found| found["schema"]["maximum"].as_u64()).unwrap_or(LONGEST_LIST);
+        let most = bounded.and_then(|(schema, _)| schema["maximum"].as_u64()).unwrap_or(LONGEST_LIST);
         let said = format!(
             "Most rows of each list. Without it: {}, fewer where they take over {BUDGET} bytes.",
             tool.rows.default

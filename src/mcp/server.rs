@@ -22,9 +22,11 @@ use serde_json::{Map, Value, json};
 use super::{
     answer,
     arguments::{self, Size},
+    clean::echo,
     completion,
+    meta::Meta,
     offer::{Offer, Offers},
-    prompts,
+    parameters, prompts,
     properties::Properties,
     refusal,
     resources::{self, LASTING},
@@ -166,13 +168,11 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if METHODS.contains(&request.method.as_str()) {
-            return Err(ErrorData::invalid_params(format!("params: do not fit {}", request.method), None));
+            let fault = parameters::fault(&request.method, &request.params.unwrap_or_default());
+            return Err(ErrorData::invalid_params(fault, None));
         }
-        Err(ErrorData::new(
-            ErrorCode::METHOD_NOT_FOUND,
-            format!("{}: is not a method of this endpoint", request.method),
-            None,
-        ))
+        let advice = format!("{}: is not a method of this endpoint", echo(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, advice, None))
     }
 
     async fn call_tool(
@@ -219,13 +219,15 @@ impl Server {
             Some(Ok(offer)) => offer,
             Some(Err(refusal)) => return Ok(refusal::refused(&refusal, None)),
             None => {
-                return Err(ErrorData::invalid_params(format!("name: no tool is called {name}; see tools/list"), None));
+                let advice = format!("name: no tool is called {}; see tools/list", echo(name));
+                return Err(ErrorData::invalid_params(advice, None));
             }
         };
         Ok(match self.asked(offer, arguments, outer).await {
             Ok((answer, size)) => {
-                let state = self.state_of_answer(offer, &answer, outer).await;
-                answer::success(offer.declaration, answer, size, told(state))
+                let meta = Meta::of(&answer);
+                let state = self.state_of_answer(offer, &answer, &meta, outer).await;
+                answer::success(offer.declaration, answer, &meta, size, told(state))
             }
             Err(refusal) => {
                 let state = self.state_of_refusal(offer, &refusal, outer).await;
@@ -252,17 +254,18 @@ impl Server {
         &self,
         offer: &Offer,
         answer: &Value,
+        meta: &Meta,
         outer: &Parts,
     ) -> Result<Option<AnswerState>, ApiError> {
         let properties = &self.0.properties;
         if offer.operation.is_property_scoped() {
-            Ok(AnswerState::of_answer(answer))
+            Ok(AnswerState::of_answer(answer, meta))
         } else if offer.operation.id == "listSearchAccountHealth" {
             properties.account(outer).await
         } else if offer.operation.id == "listProperties" && answer["data"] == json!([]) {
             properties.absence(outer).await
         } else {
-            Ok(AnswerState::of_answer(answer))
+            Ok(AnswerState::of_answer(answer, meta))
         }
     }
 

@@ -1,8 +1,14 @@
 //! The state of an answer, and what the person should do about it.
 
-use api::error::{ApiError, Code};
+use api::{
+    analytics::AnswerMeta,
+    error::{ApiError, Code},
+    models::{AnalysisStatus, DataState},
+};
 use common::plain_text;
 use serde_json::Value;
+
+use super::meta::Meta;
 
 /// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +35,14 @@ impl AnswerState {
 
     /// Returns the state of an operation's answer, or `None` if it holds nothing that has one.
     #[must_use]
-    pub fn of_answer(answer: &Value) -> Option<Self> {
-        let (data, meta) = (&answer["data"], &answer["meta"]);
-        if let Some(status) = meta["status"].as_str() {
-            return Self::of_analysis(status, meta);
+    pub fn of_answer(answer: &Value, meta: &Meta) -> Option<Self> {
+        if let Some(analysis) = &meta.analysis {
+            return Some(Self::of_analysis(analysis, meta.data_state));
         }
-        let unread =
-            data.as_array()?.iter().find(|entry| entry["access"] == Code::SearchAccountDisconnected.as_str())?;
+        let unread = answer["data"]
+            .as_array()?
+            .iter()
+            .find(|entry| entry["access"] == Code::SearchAccountDisconnected.as_str())?;
         Self::must_reconnect(unread["hint"].as_str())
     }
 
@@ -46,52 +53,51 @@ impl AnswerState {
         is_disconnected.then(|| Self::must_reconnect(refusal.hint.as_deref())).flatten()
     }
 
-    fn of_analysis(status: &str, meta: &Value) -> Option<Self> {
-        let last_final = meta["freshness"]["lastFinalDate"].as_str().unwrap_or_default();
-        let counts_all = meta["question"]["dataState"] == "all";
-        let growing = meta["days"]["current"]["notFinal"].as_array().map_or(0, Vec::len);
-        let compares = meta["days"].get("previous").is_some();
-        let (name, advice) = match status {
-            "analysed" if growing == 0 => ("analysed", "numbers are final".to_owned()),
-            "analysed" if compares => (
+    fn of_analysis(analysis: &AnswerMeta, data_state: DataState) -> Self {
+        let last_final = analysis.freshness.last_final_date;
+        let counts_all = data_state == DataState::All;
+        let growing = analysis.days.current.not_final.len();
+        let compares = analysis.days.previous.is_some();
+        let (name, advice) = match analysis.status {
+            AnalysisStatus::Analysed if growing == 0 => ("analysed", "numbers are final".to_owned()),
+            AnalysisStatus::Analysed if compares => (
                 "analysed",
                 format!(
                     "numbers are final and end by {last_final}: {growing} later days of the window are not final, and a comparison counts \
                      final days only. With dataState=all they are in the series"
                 ),
             ),
-            "analysed" if counts_all => (
+            AnalysisStatus::Analysed if counts_all => (
                 "analysed",
                 format!("numbers are final up to {last_final}; {growing} later days count, too, and still grow"),
             ),
-            "analysed" => (
+            AnalysisStatus::Analysed => (
                 "analysed",
                 format!(
                     "numbers are final and end on {last_final}: {growing} later days of the window are not final and do not count. \
                      dataState=all counts them"
                 ),
             ),
-            "no_search_data" => (
+            AnalysisStatus::NoSearchData => (
                 "no_search_data",
                 "the search engine has nothing for these dates and conditions. Ask for a longer window or fewer conditions".to_owned(),
             ),
-            "not_final_yet" if compares => (
+            AnalysisStatus::NotFinalYet if compares => (
                 "not_final_yet",
                 format!(
                     "nothing is compared, because one of the windows has no final day. Ask for days up to {last_final}, again in about three \
                      days, or without a comparison and with dataState=all for what is counted so far"
                 ),
             ),
-            "not_final_yet" => (
+            AnalysisStatus::NotFinalYet => (
                 "not_final_yet",
                 format!(
                     "the search engine is still counting these days. Ask for days up to {last_final}, again in about three days, or with \
                      dataState=all for what is counted so far"
                 ),
             ),
-            _ => return None,
         };
-        Some(Self { name, advice })
+        Self { name, advice }
     }
 
     fn must_reconnect(hint: Option<&str>) -> Option<Self> {
@@ -107,16 +113,23 @@ mod tests {
 
     #[test]
     fn each_state_says_what_to_do() {
-        let analysis = |status: &str| json!({ "data": {}, "meta": { "status": status, "freshness": { "lastFinalDate": "2026-11-18" } } });
+        let analysis = |status: &str| {
+            json!({ "data": {}, "meta": {
+                "window": { "startDate": "2026-11-14", "endDate": "2026-11-20" }, "searchType": "web", "aggregation": "byProperty",
+                "cachedAt": "2026-11-21T12:00:00.000Z", "status": status, "days": { "current": { "counted": 7, "notFinal": [] } },
+                "freshness": { "lastFinalDate": "2026-11-18", "timeZone": "America/Los_Angeles" },
+            } })
+        };
+        let state_of = |answer: &Value| AnswerState::of_answer(answer, &Meta::of(answer));
         let of_days = |status: &str, state: &str| {
             let mut answer = analysis(status);
             answer["meta"]["question"] = json!({ "dataState": state });
-            answer["meta"]["days"] = json!({ "current": { "notFinal": ["2026-11-19", "2026-11-20"] } });
+            answer["meta"]["days"] = json!({ "current": { "counted": 5, "notFinal": ["2026-11-19", "2026-11-20"] } });
             answer
         };
         let of_comparison = |status: &str| {
             let mut answer = of_days(status, "all");
-            answer["meta"]["days"]["previous"] = json!({ "notFinal": [] });
+            answer["meta"]["days"]["previous"] = json!({ "counted": 7, "notFinal": [] });
             answer
         };
         let unread = json!({ "data": [
@@ -137,12 +150,12 @@ mod tests {
             (analysis("not_final_yet"), "not_final_yet", "up to 2026-11-18"),
             (unread, "must_reconnect", "Reconnect."),
         ] {
-            let state = AnswerState::of_answer(&answer).unwrap();
+            let state = state_of(&answer).unwrap();
             assert!(state.name == name && state.advice.contains(advice), "{state:?}");
             assert_eq!(state.line(), format!("State: {name} - {}", state.advice));
         }
         for answer in [json!({ "data": [] }), json!({ "data": [{ "access": "ok" }] }), json!({ "data": {} })] {
-            assert_eq!(AnswerState::of_answer(&answer), None, "{answer}");
+            assert_eq!(state_of(&answer), None, "{answer}");
         }
     }
 

@@ -28,6 +28,8 @@ use serde_json::{Value, json};
 use tracing::Span;
 
 use super::{
+    clean::{clean, clean_text, echo},
+    parameters,
     server::{Server, VERSIONS},
     waiting::TakesEvents,
 };
@@ -108,7 +110,7 @@ impl Endpoint for Transport {
         }
         let service = if form == Form::Json { &self.json } else { &self.events };
         let request = http::Request::from_parts(outer, Full::new(bytes));
-        answer(Box::pin(service.handle(request)).await, &message["id"]).await
+        answer(Box::pin(service.handle(request)).await, &message).await
     }
 }
 
@@ -126,7 +128,7 @@ fn message(bytes: &[u8]) -> Result<Value, (i32, String)> {
     let refused = |advice: &str| (INVALID_REQUEST, advice.to_owned());
     let message = json::parse(bytes).map_err(|(path, fault)| match path.as_str() {
         "" => (PARSE_ERROR, "The body must be JSON in UTF-8.".to_owned()),
-        path => refused(&format!("{path}: {fault}")),
+        path => refused(&format!("{}: {fault}", echo(path))),
     })?;
     if message.is_array() {
         return Err(refused("Send one message in each request; the protocol has no batches."));
@@ -180,26 +182,35 @@ fn accepted(headers: &HeaderMap) -> Option<(Form, bool)> {
     }
 }
 
-/// Converts the SDK's response. Its plain-text errors get the form of the protocol.
+/// Converts the SDK's response to `message`. Its plain-text errors get the form of the protocol. What it refuses may quote headers and
+/// parameters.
 async fn answer(
     response: http::Response<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>,
-    id: &Value,
+    message: &Value,
 ) -> Result<Response> {
     let (parts, body) = response.into_parts();
     let media_type = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let failed = parts.status.is_client_error() || parts.status.is_server_error();
-    if failed && !media_type.starts_with(JSON) {
+    if failed {
+        let is_json = media_type.starts_with(JSON);
         let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+        if is_json && let Ok(mut error) = serde_json::from_slice::<Value>(&text) {
+            error["error"] = clean(error["error"].take());
+            let response = Response::builder().status(parts.status).content_type(JSON);
+            return Ok(response.header(header::CACHE_CONTROL, NO_STORE).body(error.to_string()));
+        }
         let text = String::from_utf8_lossy(&text);
+        let id = &message["id"];
         if parts.status.is_server_error() {
             tracing::error!(%text, "the protocol's SDK failed");
             return Err(ApiError::new(Code::Internal).into());
         }
         // The SDK says so of a message whose parameters it cannot read.
         if parts.status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, id, "The parameters do not fit the method."));
+            let fault = parameters::fault(message["method"].as_str().unwrap_or_default(), &message["params"]);
+            return Ok(refusal(StatusCode::BAD_REQUEST, INVALID_PARAMS, id, &fault));
         }
-        return Ok(refusal(parts.status, INVALID_REQUEST, id, &text));
+        return Ok(refusal(parts.status, INVALID_REQUEST, id, &clean_text(&text)));
     }
     let body = body.map_err(|never| -> std::io::Error { match never {} });
     let mut response = Response::from(http::Response::from_parts(parts, body));

@@ -26,13 +26,22 @@ const PERFORMANCE_ROWS: RowLimits = RowLimits {
     default: DEFAULT_ROWS,
 };
 
+/// The rows of a tool that shows performance, by several dimensions at once.
+const BY_DIMENSIONS: Declaration = Declaration {
+    operation: "queryPropertyPerformance",
+    chosen_by: Some("dimensions"),
+    parameters: &["dimensions", SLICE[0], SLICE[1], SLICE[2], SLICE[3], "sort", "metricFilters", "offset"],
+    rows: RowLimits::LIMIT,
+    ..Declaration::READS
+};
+
 pub(super) const TOOLS: &[Declaration] = &[
     Declaration {
         name: "get_performance",
         title: "Search performance",
         description: "Clicks, impressions, CTR (0 to 1) and average position (1 is best) of one property, with its top queries, pages, \
                       countries and devices. Use it for \"how is my site doing\" and for top lists; scope=series gives one row a day, or \
-                      a week or a month with granularity. \
+                      a week or a month with granularity; dimensions gives one list of rows by up to three of them at once, such as query and page. \
                       Totals count all traffic. Query rows never add up to them, because the search engine hides rare queries \
                       (anonymised): clicksShare in the coverage says how much the rows explain. Data is final about three days after \
                       the day: dataState=all adds the days that still grow, and marks them notFinal. Days are in Pacific time.",
@@ -43,6 +52,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         rows: PERFORMANCE_ROWS,
         ..Declaration::READS
     },
+    Declaration { name: "get_performance", title: "Search performance", dates: Dates::Window, ..BY_DIMENSIONS },
     Declaration {
         name: "compare_periods",
         title: "Compare two periods",
@@ -50,7 +60,8 @@ pub(super) const TOOLS: &[Declaration] = &[
                       and device. Use it for \"what changed since\". Without dates it compares the last 28 final days with the 28 \
                       before. Changes are current minus previous; a lower position is better. presence=new or lost means that a row \
                       appears in one window only; unknown means that the other window's list was cut and may hold it. It shows where a \
-                      change happened; explain_click_change splits a change of clicks into its parts.",
+                      change happened; explain_click_change splits a change of clicks into its parts. dimensions gives rows by up to three \
+                      of query, page, country and device at once.",
         operation: "getPropertyPerformance",
         parameters: &PERFORMANCE,
         defaults: &[("scope", "tables")],
@@ -58,6 +69,7 @@ pub(super) const TOOLS: &[Declaration] = &[
         rows: PERFORMANCE_ROWS,
         ..Declaration::READS
     },
+    Declaration { name: "compare_periods", title: "Compare two periods", dates: Dates::Compared, ..BY_DIMENSIONS },
     Declaration {
         name: "explain_click_change",
         title: "Why did clicks change",

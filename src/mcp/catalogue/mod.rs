@@ -5,6 +5,7 @@ mod providers;
 mod records;
 
 use api::operation::{self, Operation};
+use poem::http::Method;
 
 /// A tool as it is declared, or one of the kinds of records that a tool lists.
 #[derive(Debug)]
@@ -19,7 +20,10 @@ pub struct Declaration {
     pub description: &'static str,
     /// The id of the operation.
     pub operation: &'static str,
-    /// The query parameters that are arguments, too, besides dates and rows.
+    /// The argument with which a call is of this declaration, and not of the first one of its name. `None`: it is the first one, or has a
+    /// kind.
+    pub chosen_by: Option<&'static str>,
+    /// The parameters that are arguments, too, besides dates and rows. An operation that takes its question in the body has them there.
     pub parameters: &'static [&'static str],
     /// Defaults that differ from the operation's. A parameter that is not an argument always has its default.
     pub defaults: &'static [(&'static str, &'static str)],
@@ -29,8 +33,6 @@ pub struct Declaration {
     pub rows: RowLimits,
     /// The argument without which the answer comes without its series. `None` if they always come.
     pub series_by: Option<&'static str>,
-    /// The figure by which its rows are sorted, as a JSON pointer into a row, largest first. `None` leaves them in the operation's order.
-    pub largest_by: Option<&'static str>,
     /// Its effect.
     pub effect: Effect,
 }
@@ -40,6 +42,8 @@ pub struct Declaration {
 pub enum Dates {
     /// None.
     None,
+    /// The last days, and a name of those to compare with.
+    LastDays,
     /// A window that need not hold search data.
     Calendar,
     /// A window of search data.
@@ -78,6 +82,12 @@ const DEFAULT_ROWS: u32 = 10;
 const DEFAULT_RECORDS: u32 = 25;
 
 impl Dates {
+    /// Returns whether a call may name the window.
+    #[must_use]
+    pub fn has_window(self) -> bool {
+        !matches!(self, Self::None | Self::LastDays)
+    }
+
     /// The parameters of an operation for these dates, each with the name of its argument.
     #[must_use]
     pub fn parameters(self) -> &'static [(&'static str, &'static str)] {
@@ -90,6 +100,7 @@ impl Dates {
         ];
         match self {
             Self::None => &[],
+            Self::LastDays => &ALL[2..3],
             Self::Calendar | Self::Window => &ALL[..2],
             Self::Comparable | Self::Compared => &ALL,
         }
@@ -119,14 +130,30 @@ impl Declaration {
         title: "",
         description: "",
         operation: "",
+        chosen_by: None,
         parameters: &[],
         defaults: &[],
         dates: Dates::None,
         rows: RowLimits::NONE,
         series_by: None,
-        largest_by: None,
         effect: Effect::Read,
     };
+
+    /// Returns the call that it answers, in words for refusals.
+    #[must_use]
+    pub fn as_called(&self) -> String {
+        match (self.kind, self.chosen_by) {
+            ("", None) => "this tool".to_owned(),
+            ("", Some(argument)) => format!("this tool beside {argument}"),
+            (kind, _) => format!("kind={kind}"),
+        }
+    }
+
+    /// Returns whether the operation takes its question in the body.
+    #[must_use]
+    pub fn asks_by_body(&self) -> bool {
+        !self.parameters.is_empty() && self.operation().is_some_and(|operation| operation.method != Method::GET)
+    }
 
     /// Returns the operation that the tool calls.
     #[must_use]

@@ -1,6 +1,6 @@
 //! Tools for a person's properties and for records.
 
-use super::{Dates, Declaration, Effect, RowLimits};
+use super::{DEFAULT_ROWS, Dates, Declaration, Effect, RowLimits};
 
 /// The tools that an assistant needs first.
 pub(super) const FIRST: &[Declaration] = &[
@@ -10,11 +10,24 @@ pub(super) const FIRST: &[Declaration] = &[
         description: "The websites (properties) that the person tracks, those with the most clicks first, with clicks, impressions, CTR \
                       and position of the last final days and the change to as many days before. Call it first if the person has not \
                       named a site; search finds properties by name or tag. access says if a property can be read; where it is not ok, \
-                      hint says what the person must do.",
+                      hint says what the person must do. \
+                      compareTo gives sums over all sites, each visit counted once, and the sites that gained and lost most clicks \
+                      since the days that it names: use it for \"which of my sites lost most\" and \"how are all my sites doing\".",
         operation: "listProperties",
-        parameters: &["search", "days"],
+        parameters: &["search", "days", "tag", "favorite", "sort"],
+        defaults: &[("sort", "-clicks")],
         rows: RowLimits::LIST,
-        largest_by: Some("/headline/current/clicks"),
+        ..Declaration::READS
+    },
+    Declaration {
+        name: "list_properties",
+        title: "Properties",
+        operation: "getPortfolio",
+        chosen_by: Some("compareTo"),
+        parameters: &["search", "days", "tag", "favorite"],
+        defaults: &[("series", "false")],
+        dates: Dates::LastDays,
+        rows: RowLimits { parameters: &["movers"], cut: &["data.tags"], default: DEFAULT_ROWS },
         ..Declaration::READS
     },
     Declaration {

@@ -2,195 +2,220 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use api::{
+    analytics::{
+        BrandChange, Contributor, CurveSource, Effects, ExplainedBrand, ExplainedEvent, ExplainedTable, Explanation,
+        RowTally,
+    },
+    models::{Metrics, TableCoverage},
+};
 
-use super::{inline, line};
+use super::{line, quoted, word};
 
-/// The partitions, in the order of the text: field, name, what the remainder is.
-const PARTITIONS: [(&str, &str, &str); 4] = [
-    ("queries", "query", "anonymised queries, queries that were not read, unknown ones"),
-    ("pages", "page", "pages that were not read, unknown ones"),
-    ("countries", "country", "countries that were not read"),
-    ("devices", "device", "devices that were not read"),
-];
+/// An alternative partition of a change, in the order of the text.
+struct Partition<'a> {
+    /// The name of its list.
+    list: &'static str,
+    /// The name of a row.
+    name: &'static str,
+    /// The parts of the remainder.
+    remainder: &'static str,
+    table: Option<&'a ExplainedTable>,
+    coverage: &'a TableCoverage,
+}
+
+/// Returns the partitions of an explanation.
+fn partitions(explanation: &Explanation) -> [Partition<'_>; 4] {
+    let Explanation { queries, pages, countries, devices, coverage, .. } = explanation;
+    [
+        (
+            "queries",
+            "query",
+            "anonymised queries, queries that were not read, unknown ones",
+            queries,
+            &coverage.queries,
+        ),
+        ("pages", "page", "pages that were not read, unknown ones", pages, &coverage.pages),
+        ("countries", "country", "countries that were not read", countries, &coverage.countries),
+        ("devices", "device", "devices that were not read", devices, &coverage.devices),
+    ]
+    .map(|(list, name, remainder, table, coverage)| Partition {
+        list,
+        name,
+        remainder,
+        table: table.as_ref(),
+        coverage,
+    })
+}
 
 /// Writes an explanation.
-pub(super) fn explained(explanation: &Value, out: &mut String) {
-    let change = count(&explanation["clicksChange"]);
-    line(out, &format!("\nClicks changed by {change}. The split is arithmetic; it names no causes."));
+pub(super) fn explained(explanation: &Explanation, out: &mut String) {
+    let change = explanation.clicks_change;
+    line(out, &format!("\nClicks changed by {change:+}. The split is arithmetic; it names no causes."));
     effects(explanation, out);
     line(
         out,
         &format!(
-            "\nEach list below adds up to {change} by itself. The lists are alternatives: do not add one to another."
+            "\nEach list below adds up to {change:+} by itself. The lists are alternatives: do not add one to another."
         ),
     );
-    brand(explanation, out);
-    for (field, name, remainder) in PARTITIONS {
-        let (partition, coverage) = (&explanation[field], &explanation["coverage"][field]);
-        if partition.is_object() {
-            sums(name, remainder, partition, coverage, &change, out);
-            rows(partition, out);
+    brand(explanation.brand.as_ref(), out);
+    for partition in partitions(explanation) {
+        if let Some(table) = partition.table {
+            sums(&partition, table, change, out);
+            rows(table, out);
         } else {
-            line(out, &format!("\nBy {name}: not available - {}", inline(&coverage["reason"])));
+            let reason = partition.coverage.reason.as_deref().map_or_else(|| "-".to_owned(), quoted);
+            line(out, &format!("\nBy {}: not available - {reason}", partition.name));
         }
     }
-    events(explanation, out);
+    events(&explanation.events, out);
 }
 
 /// Returns which lists of an explanation are shown in part: the gains and losses of a partition together.
-pub fn left_out(explanation: &Value) -> Vec<String> {
-    let partitions = PARTITIONS.iter().map(|(field, ..)| {
-        let lists = ["gains", "losses"].map(|side| &explanation[field][side]);
-        let shown = lists.map(|list| list["rows"].as_array().map_or(0, Vec::len)).iter().sum::<usize>();
-        (*field, shown, lists.iter().filter_map(|list| list["leftOut"].as_u64()).sum::<u64>())
+pub fn left_out(explanation: &Explanation) -> Vec<String> {
+    let tables = partitions(explanation).into_iter().filter_map(|partition| {
+        let ExplainedTable { gains, losses, .. } = partition.table?;
+        Some((partition.list, gains.rows.len() + losses.rows.len(), gains.left_out + losses.left_out))
     });
-    let events = explanation["events"].as_array().map_or(0, Vec::len);
-    let events = ("events", events, explanation["eventsLeftOut"].as_u64().unwrap_or_default());
-    let cut = partitions.chain([events]).filter(|(_, _, left_out)| *left_out > 0);
+    let events = ("events", explanation.events.len(), explanation.events_left_out);
+    let cut = tables.chain([events]).filter(|(_, _, left_out)| *left_out > 0);
     cut.map(|(list, shown, left_out)| format!("explanation.{list} {shown} of {}", shown as u64 + left_out)).collect()
 }
 
-fn effects(explanation: &Value, out: &mut String) {
-    let effects = &explanation["effects"];
-    line(out, &format!("- demand {}: more or fewer impressions", effect(&effects["demand"])));
-    if effects["position"].is_null() {
-        line(out, &format!("- CTR {}: position and the rest cannot be told apart here", effect(&effects["rate"])));
+fn effects(explanation: &Explanation, out: &mut String) {
+    let Effects { demand, rate, position, ctr } = explanation.effects;
+    line(out, &format!("- demand {}: more or fewer impressions", effect(demand)));
+    let Some(position) = position else {
+        line(out, &format!("- CTR {}: position and the rest cannot be told apart here", effect(rate)));
         return;
-    }
-    let curve = if explanation["curve"] == "own" { "the property's own CTR curve" } else { "a general CTR curve" };
-    line(
-        out,
-        &format!("- position {}: what {curve} expects of changed positions of queries", effect(&effects["position"])),
-    );
+    };
+    let curve = match explanation.curve {
+        Some(CurveSource::Own) => "the property's own CTR curve",
+        _ => "a general CTR curve",
+    };
+    line(out, &format!("- position {}: what {curve} expects of changed positions of queries", effect(position)));
     line(
         out,
         &format!(
             "- rest of the CTR {}: snippets, the mix of queries, and queries whose position is not known",
-            effect(&effects["ctr"])
+            known_effect(ctr)
         ),
     );
 }
 
-fn brand(explanation: &Value, out: &mut String) {
-    let brand = &explanation["brand"];
-    if !brand.is_object() {
+fn brand(brand: Option<&ExplainedBrand>, out: &mut String) {
+    let Some(ExplainedBrand { branded, non_branded, remainder }) = brand else {
         line(out, "\nBy brand: not available - it needs branded keywords and a search type with queries");
         return;
-    }
-    let changes = ["branded", "nonBranded", "remainder"].map(|part| count(&brand[part]["clicksChange"]));
+    };
     line(
         out,
         &format!(
-            "\nBy brand: branded {}, non-branded {}, remainder {} (queries that the search engine does not name)",
-            changes[0], changes[1], changes[2]
+            "\nBy brand: branded {:+}, non-branded {:+}, remainder {:+} (queries that the search engine does not name)",
+            branded.clicks_change, non_branded.clicks_change, remainder.clicks_change
         ),
     );
     line(out, "part | change | demand | position | rest | clicks before > now");
-    for part in ["branded", "nonBranded"] {
-        let of = &brand[part];
-        let cells = [count(&of["clicksChange"]), split(&of["effects"], true), before_and_now(of, "clicks")];
-        line(out, &format!("{part} | {}", cells.join(" | ")));
+    for (part, BrandChange { clicks_change, effects, current, previous }) in
+        [("branded", branded), ("nonBranded", non_branded)]
+    {
+        let effects = split(effects, true);
+        line(out, &format!("{part} | {clicks_change:+} | {effects} | {} > {}", previous.clicks, current.clicks));
     }
 }
 
 /// Writes how the rows of a partition add up.
-fn sums(name: &str, remainder: &str, partition: &Value, coverage: &Value, change: &str, out: &mut String) {
-    let side = |side: &str| {
-        let list = &partition[side];
-        let rows = list["rows"].as_array().map_or(0, Vec::len) as u64 + list["leftOut"].as_u64().unwrap_or_default();
-        format!("{side} {} (rows: {rows})", count(&list["clicksChange"]))
-    };
-    let mut said = format!(
-        "\nBy {name}: {}, {}, remainder {} ({remainder})",
-        side("gains"),
-        side("losses"),
-        count(&partition["remainder"]["clicksChange"])
-    );
-    if partition["countingDifference"].is_i64() {
-        let _ = write!(said, ", other counting by page {}", count(&partition["countingDifference"]));
+fn sums(partition: &Partition<'_>, table: &ExplainedTable, change: i64, out: &mut String) {
+    let [gains, losses] = [("gains", &table.gains), ("losses", &table.losses)].map(|(side, list)| {
+        let rows = list.rows.len() as u64 + list.left_out;
+        format!("{side} {:+} (rows: {rows})", list.clicks_change)
+    });
+    let (Partition { name, remainder, .. }, left) = (partition, table.remainder.clicks_change);
+    let mut said = format!("\nBy {name}: {gains}, {losses}, remainder {left:+} ({remainder})");
+    if let Some(difference) = table.counting_difference {
+        let _ = write!(said, ", other counting by page {difference:+}");
     }
-    let _ = write!(said, ", sum {change}.");
-    let tally =
-        |part: &str| format!("{} {part} ({})", partition[part]["rows"], count(&partition[part]["clicksChange"]));
-    let _ = write!(said, " Rows: {}, {}, ", tally("new"), tally("lost"));
-    let _ = write!(said, "{} unchanged, {} unknown.", partition["unchanged"], partition["unknown"]);
-    if let Some(share) = coverage["knownShare"].as_f64() {
+    let [new, lost] = [("new", table.new), ("lost", table.lost)]
+        .map(|(part, RowTally { rows, clicks_change })| format!("{rows} {part} ({clicks_change:+})"));
+    let ExplainedTable { unchanged, unknown, .. } = table;
+    let _ = write!(said, ", sum {change:+}. Rows: {new}, {lost}, {unchanged} unchanged, {unknown} unknown.");
+    if let Some(share) = partition.coverage.known_share {
         let _ = write!(said, " All known rows hold {:.1} % of the property's clicks.", share * 100.0);
     }
     line(out, &said);
 }
 
 /// Writes the rows of a partition, gains before losses.
-fn rows(partition: &Value, out: &mut String) {
-    let lists = ["gains", "losses"].map(|side| partition[side]["rows"].as_array().map_or(&[][..], Vec::as_slice));
-    if lists.iter().all(|list| list.is_empty()) {
+fn rows(table: &ExplainedTable, out: &mut String) {
+    let mut rows = table.gains.rows.iter().chain(&table.losses.rows).peekable();
+    if rows.peek().is_none() {
         return;
     }
-    let by_position = partition["effects"]["position"].is_number();
+    let by_position = table.effects.position.is_some();
     let effects = if by_position { "demand | position | rest" } else { "demand | CTR" };
     line(out, &format!("key | presence | change | {effects} | clicks before > now | impressions before > now"));
-    for row in lists.into_iter().flatten() {
+    for row in rows {
         let cells = [
-            inline(&row["key"]),
-            row["presence"].as_str().unwrap_or_default().to_owned(),
-            count(&row["clicksChange"]),
-            split(&row["effects"], by_position),
-            before_and_now(row, "clicks"),
-            before_and_now(row, "impressions"),
+            quoted(&row.key),
+            word(&row.presence),
+            format!("{:+}", row.clicks_change),
+            split(&row.effects, by_position),
+            before_and_now(row, |metrics| metrics.clicks),
+            before_and_now(row, |metrics| metrics.impressions),
         ];
         line(out, &cells.join(" | "));
     }
 }
 
-fn events(explanation: &Value, out: &mut String) {
-    let events = explanation["events"].as_array().map_or(&[][..], Vec::as_slice);
+fn events(events: &[ExplainedEvent], out: &mut String) {
     if events.is_empty() {
         line(out, "\nNo annotation falls into the windows.");
         return;
     }
     line(out, "\nAnnotations in the windows. They are events, not causes:");
     for event in events {
-        let end = event["endDate"].as_str().map(|end| format!(" to {end}")).unwrap_or_default();
-        let (day, window) =
-            (event["date"].as_str().unwrap_or_default(), event["overlaps"].as_str().unwrap_or_default());
-        let page =
-            event["sourceUrl"].as_str().map(|_| format!(", see {}", inline(&event["sourceUrl"]))).unwrap_or_default();
-        line(out, &format!("- {day}{end} ({window}): {}{page}", inline(&event["text"])));
+        let end = event.end_date.map(|end| format!(" to {end}")).unwrap_or_default();
+        let page = event.source_url.as_deref().map(|url| format!(", see {}", quoted(url))).unwrap_or_default();
+        line(out, &format!("- {}{end} ({}): {}{page}", event.date, word(&event.overlaps), quoted(&event.text)));
     }
 }
 
 /// Returns the cells of a split. Where the position effect of some rows is not known, all of the rate is in the last cell.
-fn split(effects: &Value, by_position: bool) -> String {
-    let demand = effect(&effects["demand"]);
+fn split(effects: &Effects, by_position: bool) -> String {
+    let Effects { demand, rate, position, ctr } = *effects;
     if !by_position {
-        return format!("{demand} | {}", effect(&effects["rate"]));
+        return format!("{} | {}", effect(demand), effect(rate));
     }
-    let rest = if effects["ctr"].is_null() { &effects["rate"] } else { &effects["ctr"] };
-    format!("{demand} | {} | {}", effect(&effects["position"]), effect(rest))
+    format!("{} | {} | {}", effect(demand), known_effect(position), effect(ctr.unwrap_or(rate)))
 }
 
-fn before_and_now(row: &Value, metric: &str) -> String {
-    format!("{} > {}", inline(&row["previous"][metric]), inline(&row["current"][metric]))
-}
-
-/// Writes a number of clicks with its sign.
-fn count(value: &Value) -> String {
-    value.as_i64().map_or_else(|| inline(value), |number| format!("{number:+}"))
+fn before_and_now(row: &Contributor, metric: fn(&Metrics) -> u64) -> String {
+    let [before, now] = [&row.previous, &row.current]
+        .map(|metrics| metrics.as_ref().map_or_else(|| "-".to_owned(), |metrics| metric(metrics).to_string()));
+    format!("{before} > {now}")
 }
 
 /// Writes a part of a change with its sign and one decimal.
-fn effect(value: &Value) -> String {
-    let Some(number) = value.as_f64() else { return inline(value) };
+fn effect(number: f64) -> String {
     let rounded = format!("{number:+.1}");
     if rounded == "-0.0" { "+0.0".to_owned() } else { rounded }
 }
 
+fn known_effect(number: Option<f64>) -> String {
+    number.map_or_else(|| "-".to_owned(), effect)
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use poem_openapi::types::ParseFromJSON as _;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    fn remainder(change: i64) -> Value {
+        json!({ "clicksChange": change, "clicks": 0, "impressions": 0, "previousClicks": 0, "previousImpressions": 0 })
+    }
 
     fn table(by_position: bool) -> Value {
         let (position, ctr) = if by_position { (json!(-2.25), json!(0.04)) } else { (Value::Null, Value::Null) };
@@ -205,28 +230,31 @@ mod tests {
             "effects": effects,
             "gains": { "clicksChange": 9, "rows": [row("a | b", 6)], "leftOut": 2 },
             "losses": { "clicksChange": -4, "rows": [row("c", -4)], "leftOut": 0 },
-            "unchanged": 7, "new": { "rows": 1, "clicksChange": 2 }, "lost": { "rows": 0, "clicksChange": 0 }, "unknown": 3,
-            "remainder": { "clicksChange": -1 },
+            "unchanged": 7, "both": { "rows": 0, "clicksChange": 0 }, "new": { "rows": 1, "clicksChange": 2 }, "lost": { "rows": 0, "clicksChange": 0 }, "unknown": 3,
+            "remainder": remainder(-1),
         })
     }
 
-    fn explanation() -> Value {
+    fn explanation() -> Explanation {
         let by_brand = |change: i64| {
             let effects = json!({ "demand": 1.0, "rate": 2.0, "position": 0.5, "ctr": 1.5 });
-            json!({ "clicksChange": change, "effects": effects, "previous": { "clicks": 1 }, "current": { "clicks": 2 } })
+            let metrics = |clicks: u64| json!({ "clicks": clicks, "impressions": 9 });
+            json!({ "clicksChange": change, "effects": effects, "previous": metrics(1), "current": metrics(2) })
         };
         let mut pages = table(false);
         pages["countingDifference"] = json!(0);
-        json!({
+        let explanation = json!({
             "clicksChange": 4, "effects": { "demand": 5.0, "rate": -1.0, "position": -2.25, "ctr": 1.25 }, "curve": "own",
-            "brand": { "branded": by_brand(1), "nonBranded": by_brand(2), "remainder": { "clicksChange": 1 } },
+            "brand": { "branded": by_brand(1), "nonBranded": by_brand(2), "remainder": remainder(1) },
             "queries": table(true), "pages": pages,
-            "events": [{ "date": "2026-11-16", "endDate": "2026-11-17", "text": "Sale", "sourceUrl": "https://a.test/", "overlaps": "current" }],
+            "events": [{ "id": uuid::Uuid::nil(), "source": "user", "date": "2026-11-16", "endDate": "2026-11-17", "text": "Sale", "sourceUrl": "https://a.test/", "overlaps": "current" }],
             "eventsLeftOut": 1,
             "coverage": {
-                "queries": { "knownShare": 0.5 }, "countries": { "available": false, "reason": "not here" },
+                "queries": { "available": true, "knownShare": 0.5 }, "pages": { "available": true },
+                "countries": { "available": false, "reason": "not here" }, "devices": { "available": false },
             },
-        })
+        });
+        Explanation::parse_from_json(Some(explanation)).unwrap()
     }
 
     #[test]
@@ -274,6 +302,5 @@ mod tests {
     fn what_is_not_listed_is_counted() {
         let expected = ["explanation.queries 2 of 4", "explanation.pages 2 of 4", "explanation.events 1 of 2"];
         assert_eq!(left_out(&explanation()), expected);
-        assert_eq!(left_out(&Value::Null), Vec::<String>::new());
     }
 }

@@ -7,112 +7,148 @@ mod table;
 
 use std::fmt::Write as _;
 
+use api::{
+    analytics::{AnswerDays, Explanation},
+    models::{Aggregation, DateRange, TableCoverage, Warning},
+};
+use poem_openapi::types::ToJSON;
 use serde_json::{Map, Value};
+
+use super::{
+    clean::clean_text,
+    meta::{Meta, read},
+};
 
 pub use self::explanation::left_out;
 
-/// Returns the text of an answer that is cleaned and rounded.
-#[must_use]
-pub fn readable(answer: &Value) -> String {
-    let mut text = String::new();
-    if let Some(meta) = answer.get("meta").and_then(Value::as_object) {
-        about(meta, &mut text);
-    }
-    if let Some(data) = answer.get("data") {
-        section("", data, &mut text);
-    }
-    text
+/// An answer that is cleaned and rounded, as its text tells it.
+pub struct Told<'a> {
+    answer: &'a Value,
+    meta: &'a Meta,
+    /// The coverage of each table.
+    pub coverage: Vec<(&'a str, TableCoverage)>,
+    /// The explanation of a change in clicks.
+    pub explanation: Option<Explanation>,
 }
 
-/// Returns the line of the answer's warnings, if there are any.
-#[must_use]
-pub fn warnings(answer: &Value) -> Option<String> {
-    let warnings = answer.pointer("/meta/warnings")?.as_array()?.iter().map(|warning| {
-        let days = range(warning).map(|days| format!(" ({days})")).unwrap_or_default();
-        format!("{}{days}: {}", warning["code"].as_str().unwrap_or_default(), inline(&warning["text"]))
-    });
-    Some(format!("Warnings: {}", warnings.collect::<Vec<_>>().join(" | ")))
-}
+impl<'a> Told<'a> {
+    /// Reads the parts of `answer` that the text tells in words.
+    #[must_use]
+    pub fn of(answer: &'a Value, meta: &'a Meta) -> Self {
+        let tables = answer["meta"]["coverage"].as_object().into_iter().flatten();
+        let coverage = tables.filter_map(|(table, of)| Some((table.as_str(), read(of)?))).collect();
+        Self { answer, meta, coverage, explanation: read(&answer["data"]["explanation"]) }
+    }
 
-/// Writes the coverage of the answer.
-fn about(meta: &Map<String, Value>, out: &mut String) {
-    if let Some(window) = meta.get("window").and_then(range) {
-        line(out, &format!("Window: {window}"));
+    /// Returns the text.
+    #[must_use]
+    pub fn readable(&self) -> String {
+        let mut text = String::new();
+        about(self.meta, &mut text);
+        if let Some(fields) = self.answer.get("meta").and_then(Value::as_object) {
+            self.others(fields, &mut text);
+        }
+        if let Some(data) = self.answer.get("data") {
+            section("", data, self.explanation.as_ref(), &mut text);
+        }
+        text
     }
-    if let Some(window) = meta.get("compareWindow").and_then(range) {
-        line(out, &format!("Compared with: {window}"));
+
+    /// Returns the line of the answer's warnings, if there are any.
+    #[must_use]
+    pub fn warnings(&self) -> Option<String> {
+        let warnings: Vec<String> = self.meta.warnings.iter().map(warning).collect();
+        (!warnings.is_empty()).then(|| format!("Warnings: {}", warnings.join(" | ")))
     }
-    if let Some(found) = meta.get("days") {
-        days(found, out);
-    }
-    for (name, value) in meta {
-        match name.as_str() {
-            // The structured content repeats the question, to be sent again.
-            "window" | "compareWindow" | "days" | "status" | "question" | "warnings" => {}
-            "coverage" => coverage(value, out),
-            _ => line(out, &format!("{name}: {}", inline(value))),
+
+    /// Writes the metadata that no sentence tells.
+    fn others(&self, meta: &Map<String, Value>, out: &mut String) {
+        for (name, value) in meta {
+            match name.as_str() {
+                // The structured content repeats the question, to be sent again.
+                "window" | "compareWindow" | "days" | "status" | "question" | "warnings" => {}
+                "coverage" if !self.coverage.is_empty() => {
+                    self.coverage.iter().for_each(|(table, of)| coverage(table, of, out));
+                }
+                _ => line(out, &format!("{name}: {}", inline(value))),
+            }
         }
     }
 }
 
-fn range(window: &Value) -> Option<String> {
-    Some(format!("{} to {}", window["startDate"].as_str()?, window["endDate"].as_str()?))
+fn warning(warning: &Warning) -> String {
+    let days = warning.start_date.zip(warning.end_date).map(|(start, end)| format!(" ({start} to {end})"));
+    format!("{}{}: {}", warning.code.as_str(), days.unwrap_or_default(), quoted(&clean_text(&warning.text)))
+}
+
+/// Writes the windows of an answer, and the days that it counts.
+fn about(meta: &Meta, out: &mut String) {
+    for (name, window) in [("Window", meta.window), ("Compared with", meta.compare_window)] {
+        if let Some(window) = window {
+            line(out, &format!("{name}: {}", range(window)));
+        }
+    }
+    if let Some(analysis) = &meta.analysis {
+        days(&analysis.days, out);
+    }
+}
+
+fn range(window: DateRange) -> String {
+    format!("{} to {}", window.start_date, window.end_date)
 }
 
 /// Writes which days the numbers leave out.
-fn days(days: &Value, out: &mut String) {
-    for window in ["current", "previous"] {
-        let open: Vec<&str> =
-            days[window]["notFinal"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+fn days(days: &AnswerDays, out: &mut String) {
+    for (window, of) in [("current", Some(&days.current)), ("previous", days.previous.as_ref())] {
+        let open: Vec<String> = of.iter().flat_map(|of| &of.not_final).map(ToString::to_string).collect();
         if !open.is_empty() {
             line(out, &format!("Days of the {window} window that are not final: {}", open.join(", ")));
         }
     }
-    if days["compared"]["shortened"] == true
-        && let (Some(now), Some(before)) = (range(&days["compared"]["current"]), range(&days["compared"]["previous"]))
-    {
-        line(out, &format!("Totals and rows count as many final days of both: {now} with {before}"));
-    } else if days.get("previous").is_some() && days.get("compared").is_none() {
-        line(out, "Nothing is counted: one of the windows has no final day");
+    match days.compared {
+        Some(compared) if compared.shortened => {
+            let (now, before) = (range(compared.current), range(compared.previous));
+            line(out, &format!("Totals and rows count as many final days of both: {now} with {before}"));
+        }
+        None if days.previous.is_some() => line(out, "Nothing is counted: one of the windows has no final day"),
+        _ => {}
     }
 }
 
-/// Writes for each table how much of the whole its rows are.
-fn coverage(coverage: &Value, out: &mut String) {
-    for (table, of) in coverage.as_object().into_iter().flatten() {
-        if of["available"] == false {
-            line(out, &format!("Table {table}: not available - {}", inline(&of["reason"])));
-            continue;
-        }
-        let rows = [("rowsShown", "shown"), ("rowsMatched", "matched"), ("rowsKnown", "known")];
-        let rows = rows.iter().filter_map(|(name, what)| Some(format!("{what} {}", of[*name].as_u64()?)));
-        let mut said = format!("Table {table}: rows {}", rows.collect::<Vec<_>>().join(", "));
-        let by_page = if of["aggregation"] == "byPage" { ", counted by page" } else { "" };
-        let shares = [
-            ("clicksShare", "the property's"),
-            ("sliceShare", "the slice's"),
-            ("knownShare", "the property's in all known rows"),
-        ];
-        let known: Vec<_> = shares.iter().filter_map(|(name, whose)| Some((of[*name].as_f64()?, *whose))).collect();
-        for (index, (share, whose)) in known.iter().enumerate() {
-            let before = if index == 0 { "; clicks: " } else { ", " };
-            let _ = write!(said, "{before}{:.1} % of {whose}", share * 100.0);
-        }
-        if !known.is_empty() {
-            said.push_str(by_page);
-        }
-        if of["orderExact"] == false {
-            said.push_str("; rows that could not be read may belong before or among these");
-        }
-        if of["totalRowsCapped"] == true {
-            said.push_str("; the search engine may have more rows than could be read");
-        }
-        line(out, &said);
+/// Writes how much of the whole the rows of a table are.
+fn coverage(table: &str, of: &TableCoverage, out: &mut String) {
+    if !of.available {
+        let reason = of.reason.as_deref().map_or_else(|| "-".to_owned(), quoted);
+        line(out, &format!("Table {table}: not available - {reason}"));
+        return;
     }
+    let rows = [(of.rows_shown, "shown"), (of.rows_matched, "matched"), (of.rows_known, "known")];
+    let rows = rows.iter().filter_map(|(rows, what)| Some(format!("{what} {}", (*rows)?)));
+    let mut said = format!("Table {table}: rows {}", rows.collect::<Vec<_>>().join(", "));
+    let shares = [
+        (of.clicks_share, "the property's"),
+        (of.slice_share, "the slice's"),
+        (of.known_share, "the property's in all known rows"),
+    ];
+    let known: Vec<_> = shares.iter().filter_map(|(share, whose)| Some(((*share)?, *whose))).collect();
+    for (index, (share, whose)) in known.iter().enumerate() {
+        let before = if index == 0 { "; clicks: " } else { ", " };
+        let _ = write!(said, "{before}{:.1} % of {whose}", share * 100.0);
+    }
+    if !known.is_empty() && of.aggregation == Some(Aggregation::ByPage) {
+        said.push_str(", counted by page");
+    }
+    if of.order_exact == Some(false) {
+        said.push_str("; rows that could not be read may belong before or among these");
+    }
+    if of.total_rows_capped == Some(true) {
+        said.push_str("; the search engine may have more rows than could be read");
+    }
+    line(out, &said);
 }
 
 /// Writes a part of the answer under its name: a list as a table, an object as its fields.
-fn section(name: &str, value: &Value, out: &mut String) {
+fn section(name: &str, value: &Value, explanation: Option<&Explanation>, out: &mut String) {
     match value {
         Value::Array(rows) if rows.is_empty() || rows.iter().any(Value::is_object) => table::table(name, rows, out),
         Value::Object(fields) => {
@@ -124,10 +160,9 @@ fn section(name: &str, value: &Value, out: &mut String) {
             }
             for (field, value) in nested {
                 let path = if name.is_empty() { field.clone() } else { format!("{name}.{field}") };
-                if path == "explanation" {
-                    explanation::explained(value, out);
-                } else {
-                    section(&path, value, out);
+                match explanation {
+                    Some(explanation) if path == "explanation" => explanation::explained(explanation, out),
+                    _ => section(&path, value, explanation, out),
                 }
             }
         }
@@ -146,6 +181,7 @@ fn is_plain(value: &Value) -> bool {
 /// Writes a value in one line. Texts are quoted.
 fn inline(value: &Value) -> String {
     match value {
+        Value::Array(items) if items.is_empty() => "none".to_owned(),
         Value::Array(items) => items.iter().map(inline).collect::<Vec<_>>().join("; "),
         Value::Object(fields) => {
             let fields: Vec<String> = fields.iter().map(|(name, value)| format!("{name} {}", inline(value))).collect();
@@ -154,6 +190,16 @@ fn inline(value: &Value) -> String {
         Value::Null => "-".to_owned(),
         other => other.to_string(),
     }
+}
+
+/// Writes a text in quotes.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Returns the name of a value of an enum.
+fn word(value: &impl ToJSON) -> String {
+    value.to_json().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 fn line(out: &mut String, text: &str) {
@@ -167,9 +213,29 @@ mod tests {
 
     use super::*;
 
+    /// The text of an answer to an analysis whose metadata has these fields, too.
+    fn readable(data: &Value, more: &Value) -> String {
+        let mut meta = json!({
+            "window": { "startDate": "2026-10-22", "endDate": "2026-11-18" },
+            "days": { "current": { "counted": 28, "notFinal": [] } }, "searchType": "web", "aggregation": "byProperty",
+            "freshness": { "lastFinalDate": "2026-11-18", "timeZone": "America/Los_Angeles" },
+            "cachedAt": "2026-11-21T12:00:00.000Z", "status": "no_search_data",
+        });
+        meta.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = json!({ "data": data, "meta": meta });
+        let text = Told::of(&answer, &Meta::of(&answer)).readable();
+        let is_plain = |line: &&str| {
+            ["searchType: ", "aggregation: ", "freshness: ", "cachedAt: "].iter().all(|name| !line.starts_with(name))
+        };
+        text.split_inclusive('\n').filter(is_plain).collect()
+    }
+
     #[test]
     fn days_that_are_left_out_are_named() {
-        let days = |days: &Value| readable(&json!({ "meta": { "days": days } }));
+        let days = |days: &Value| {
+            let text = readable(&json!({}), &json!({ "days": days }));
+            text.strip_prefix("Window: 2026-10-22 to 2026-11-18\n").unwrap().to_owned()
+        };
         let whole = json!({ "counted": 7, "notFinal": [] });
         let cut = json!({ "counted": 5, "notFinal": ["2026-11-19", "2026-11-20"] });
         let range = |start: &str, end: &str| json!({ "startDate": start, "endDate": end });
@@ -187,22 +253,18 @@ mod tests {
 
     #[test]
     fn tables_are_compact_and_texts_quoted() {
-        let answer = json!({
-            "data": {
+        let data = json!({
                 "totals": { "clicks": 76, "ctr": 0.0837, "change": { "clicks": { "absolute": 8 } } },
                 "tables": { "queries": [
                     { "key": "a | \"b\"", "clicks": 3, "change": { "clicks": { "absolute": -2, "percent": null } } },
                     { "key": "Status: fine", "clicks": null },
                 ], "pages": [] },
-            },
-            "meta": {
-                "window": { "startDate": "2026-10-22", "endDate": "2026-11-18" },
-                "status": "no_search_data",
+        });
+        let coverage = json!({
                 "coverage": {
                     "pages": { "available": true, "rowsKnown": 9, "knownShare": 0.75 },
                     "queries": { "available": true, "rowsShown": 2, "rowsMatched": 30, "rowsKnown": 40, "clicksShare": 0.25, "sliceShare": 0.5, "knownShare": 0.75, "totalRowsCapped": true },
                 },
-            },
         });
         let expected = "Window: 2026-10-22 to 2026-11-18\n\
             Table pages: rows known 9; clicks: 75.0 % of the property's in all known rows\n\
@@ -216,6 +278,6 @@ mod tests {
             \"Status: fine\" | -\n\
             \n\
             tables.pages (0)\n";
-        assert_eq!(readable(&answer), expected);
+        assert_eq!(readable(&data, &coverage), expected);
     }
 }

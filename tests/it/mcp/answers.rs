@@ -214,8 +214,17 @@ async fn tools_about_records_say_what_the_operations_say() {
     let assistant = Assistant::of(app, &owner);
     let property = owner.property("northmoor").await;
     for (tool, arguments, path) in [
-        ("list_properties", json!({}), "/api/properties".to_owned()),
-        ("list_properties", json!({ "days": 7, "search": "NORTH" }), "/api/properties?days=7&search=NORTH".to_owned()),
+        ("list_properties", json!({}), "/api/properties?sort=-clicks".to_owned()),
+        (
+            "list_properties",
+            json!({ "days": 7, "search": "NORTH", "sort": "change.clicks" }),
+            "/api/properties?days=7&search=NORTH&sort=change.clicks".to_owned(),
+        ),
+        (
+            "list_properties",
+            json!({ "compareTo": "previous_year", "limit": 3 }),
+            "/api/portfolio?compare=previous_year&movers=3&series=false".to_owned(),
+        ),
         ("get_connection_health", json!({}), "/api/accounts/health".to_owned()),
         ("list_records/annotations", json!({}), format!("/api/properties/{property}/annotations")),
         (
@@ -241,11 +250,7 @@ async fn tools_about_records_say_what_the_operations_say() {
             arguments["property"] = json!(property);
         }
         let said = assistant.answered(tool, arguments).await;
-        let mut expected = rounded(clean(owner.get(&path).await.expect(200).json));
-        if tool == "list_properties" {
-            let rows = expected["data"].as_array_mut().unwrap();
-            rows.sort_by_key(|row| std::cmp::Reverse(row["headline"]["current"]["clicks"].as_i64()));
-        }
+        let expected = rounded(clean(owner.get(&path).await.expect(200).json));
         assert_eq!(said, expected, "{tool}");
     }
 }
@@ -310,6 +315,38 @@ async fn the_text_says_the_dates_the_rows_and_what_is_left_out() {
     }
     let all = assistant.answered("get_performance", asked(60)).await;
     assert_eq!(all["data"]["tables"]["queries"].as_array().unwrap().len(), 60);
+}
+
+#[tokio::test]
+async fn rows_by_dimensions_are_those_of_the_operation() {
+    let app = shared();
+    let owner = app.actor("owner").await;
+    let (assistant, property) = (Assistant::of(app, &owner), owner.property("northmoor").await);
+    let path = format!("/api/properties/{property}/performance/query");
+    let slice = json!({ "filters": [{ "dimension": "device", "operator": "equals", "value": "MOBILE" }], "sort": "-impressions", "limit": 4, "offset": 2 });
+    for (tool, dimensions, dates) in [
+        ("get_performance", json!(["query", "page"]), json!({ "startDate": "2026-11-12", "endDate": "2026-11-18" })),
+        (
+            "compare_periods",
+            json!(["country", "device"]),
+            json!({ "startDate": "2026-11-12", "endDate": "2026-11-18", "compare": "previous_period" }),
+        ),
+    ] {
+        let mut arguments = slice.clone();
+        (arguments["property"], arguments["dimensions"]) = (json!("northmoor.example"), dimensions.clone());
+        arguments["period"] = json!("last_7_days");
+        let result = assistant.call(tool, arguments).await;
+        let mut body = slice.clone();
+        body["dimensions"] = dimensions.clone();
+        body.as_object_mut().unwrap().extend(dates.as_object().unwrap().clone());
+        let said = rounded(clean(owner.post(&path, &body).await.expect(200).json));
+        assert_eq!(result["structuredContent"]["data"], said["data"], "{tool}");
+        assert_eq!(result["structuredContent"]["meta"]["question"], said["meta"]["question"], "{tool}");
+        let columns =
+            format!("\nkeys.{} | keys.{} | clicks", dimensions[0].as_str().unwrap(), dimensions[1].as_str().unwrap());
+        let readable = text(&result);
+        assert!(readable.contains("Table rows: rows shown 4, ") && readable.contains(&columns), "{readable}");
+    }
 }
 
 /// The bytes of a list hold one of the person's places until they are sent, so the cache must keep a copy of them.

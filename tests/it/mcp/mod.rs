@@ -1,8 +1,10 @@
 //! Tests of the tool endpoint.
 
 mod answers;
+mod arguments;
 mod context;
 mod crowd;
+mod echoes;
 mod explanation;
 mod hostile;
 mod protocol;

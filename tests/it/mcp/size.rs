@@ -143,3 +143,23 @@ async fn daily_rows_are_sent_on_request_only() {
     assert!((4..=6).contains(&weeks), "{weeks}");
     assert!(!text(&long).contains("Not shown"), "{}", text(&long));
 }
+
+#[tokio::test]
+async fn the_sites_that_lost_most_are_told_in_few_words() {
+    let app = TestApp::start(|config| config.simulator.sites = 60).await;
+    let network = app.actor("network").await;
+    let assistant = Assistant::of(&app, &network);
+    let result = assistant.call("list_properties", json!({ "compareTo": "previous_period" })).await;
+    let (said, structured) = view(&result);
+    assert!(said.len() + structured.len() <= ANSWER, "{} and {} bytes", said.len(), structured.len());
+    let portfolio = network.get("/api/portfolio?movers=5").await.expect(200).json;
+    let lost = portfolio["data"]["movers"]["down"].as_array().unwrap();
+    assert!(lost.len() == 5, "{lost:?}");
+    for site in lost {
+        let name = site["name"].as_str().unwrap();
+        assert!(said.contains(name), "{name} is missing: {said}");
+    }
+    for words in ["Window: 2026-", "Compared with: 2026-", "coverage: "] {
+        assert!(said.contains(words), "{words} is missing: {said}");
+    }
+}

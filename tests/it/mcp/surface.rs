@@ -65,7 +65,7 @@ async fn foreign_pages_and_hosts_are_refused() {
 #[tokio::test]
 async fn the_endpoint_may_have_a_host_of_its_own() {
     let app = TestApp::start(|config| {
-        config.mcp.url = Some("https://tools.example.org".to_owned());
+        config.mcp.url = "https://tools.example.org".parse().ok();
         config.identity.demo_sign_in = Some(false);
     })
     .await;
