@@ -18,8 +18,11 @@ use uuid::Uuid;
 
 use crate::{
     error::ApiError,
-    models::{COLOR_PATTERN, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_IN_WORDS, NAME_PATTERN, TEXT_PATTERN, VALUE_PATTERN},
-    params::ParamValue as _,
+    models::{
+        COLOR_PATTERN, Classification, EMAIL_PATTERN, KEYWORD_PATTERN, NAME_IN_WORDS, NAME_PATTERN, TEXT_PATTERN,
+        VALUE_PATTERN,
+    },
+    params::{MetricFilters, ParamValue as _, Sort, Written as _},
 };
 
 /// The way out where the value of a condition is too long, as only lists of values are.
@@ -186,6 +189,9 @@ fn format_fault(format: &str, text: &str) -> Option<String> {
         "uuid" if text.len() != 36 => Some("must be a UUID".to_owned()),
         "uuid" => Uuid::parse(text).err(),
         "naive-date" => NaiveDate::parse(text).err(),
+        Sort::FORMAT => Sort::parse(text).err(),
+        MetricFilters::FORMAT => MetricFilters::parse(text).err(),
+        Classification::FORMAT => Classification::parse(text).err(),
         // The year must have four digits in UTC, too, or the answer could not be written. Leap seconds are rejected:
         // some databases store them as the next second.
         "date-time" => (!DateTime::parse_from_rfc3339(text)

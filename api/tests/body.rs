@@ -1,6 +1,7 @@
 //! A refused body names the field and says what is allowed.
 
 use api::{
+    analytics::PerformanceQueryInput,
     annotations::AnnotationInput,
     body::Body,
     classifications::{BrandedKeywordsInput, SegmentInput},
@@ -182,4 +183,59 @@ proptest::proptest! {
     fn no_input_panics(text in "\\PC*") {
         let _ = Body::<FilterPresetInput>::read(JSON, text.as_bytes());
     }
+}
+
+#[test]
+fn a_question_for_rows_is_checked_field_by_field() {
+    let said = |body: &str| {
+        let read = Body::<PerformanceQueryInput>::read(Some("application/json"), body.as_bytes());
+        read.and_then(|Body(body)| body.asked()).map_or_else(|error| error.hint.unwrap(), |_| "accepted".to_owned())
+    };
+    for (body, expected) in [
+        (r#"{"dimensions":[]}"#, "accepted"),
+        (
+            r#"{"dimensions":["date","query","page"],"limit":25000,"offset":0,"sort":null,"limit2":1}"#,
+            "limit2: is not a field here; allowed are dimensions, startDate",
+        ),
+        (r#"{"dimensions":["device"],"limit":null,"offset":null,"compare":null,"filters":[]}"#, "accepted"),
+        (r#"{"dimensions":["searchAppearance"],"compare":"previous_year","sort":"-change.clicks"}"#, "accepted"),
+        ("{}", "dimensions: is required"),
+        (r#"{"dimensions":"query"}"#, "dimensions: must be an array"),
+        (
+            r#"{"dimensions":["hour"]}"#,
+            "dimensions[0]: must be one of date, query, page, country, device, searchAppearance",
+        ),
+        (r#"{"dimensions":["date","query","page","device"]}"#, "dimensions: must have 0 to 3 items, and has 4"),
+        (r#"{"dimensions":["query","page","query"]}"#, "dimensions: must not hold \"query\" twice"),
+        (r#"{"dimensions":["query","searchAppearance"]}"#, "dimensions: searchAppearance stands alone"),
+        (
+            r#"{"dimensions":["date"],"compareStart":"2026-01-01","compareEnd":"2026-01-02"}"#,
+            "dimensions: date goes with no comparison",
+        ),
+        (r#"{"dimensions":[],"startDate":"2026-01-01"}"#, "endDate: is required beside startDate"),
+        (r#"{"dimensions":[],"startDate":"2026-02-30","endDate":"2026-03-01"}"#, "startDate: must be a calendar date"),
+        (r#"{"dimensions":[],"compare":"previous_year","compareEnd":"2026-03-01"}"#, "compare: give either compare or"),
+        (
+            r#"{"dimensions":[],"filters":[{"dimension":"query","operator":"is","value":"a"}]}"#,
+            "filters[0].operator: must be one of",
+        ),
+        (
+            r#"{"dimensions":[],"classification":"brand"}"#,
+            "classification: must be branded, nonBranded, segment:<uuid>",
+        ),
+        (r#"{"dimensions":[],"sort":"change.ctr.percent"}"#, "sort: must be clicks, impressions, ctr or position"),
+        (r#"{"dimensions":[],"metricFilters":"clicks=>1"}"#, "metricFilters: must be conditions such as"),
+        (
+            r#"{"dimensions":[],"metricFilters":"countries.clicks>1"}"#,
+            "metricFilters: countries.clicks>1 names a table, and this answer is one list; use clicks>1",
+        ),
+        (r#"{"dimensions":[],"limit":25001}"#, "limit: must be from 1 to 25000"),
+        (r#"{"dimensions":[],"offset":-1}"#, "offset: must be from 0 to 100000"),
+    ] {
+        let said = said(body);
+        assert!(said.starts_with(expected), "{body}: {said}");
+    }
+    let long = format!(r#"{{"dimension":"query","operator":"equals","value":"{}"}}"#, "x".repeat(4000));
+    let body = format!(r#"{{"dimensions":[],"filters":[{}]}}"#, [&*long; 16].join(","));
+    assert!(said(&body).starts_with("filters: at most 60,000 bytes as JSON are allowed"), "{}", said(&body));
 }

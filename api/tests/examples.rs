@@ -1,7 +1,7 @@
 //! Every body has an example that its own schema accepts, and every reference in the document leads somewhere.
 
 use api::{
-    annotations,
+    analytics, annotations,
     body::Body,
     classifications,
     document::{Locations, document},
@@ -92,6 +92,7 @@ fn every_request_example_is_accepted_by_the_server_too() {
         "previewPropertyBrandedKeywords" classifications::BrandedKeywordsInput;
         "previewPropertySegment" classifications::ClassificationPreviewInput;
         "previewPropertyTopicCluster" classifications::ClassificationPreviewInput;
+        "queryPropertyPerformance" analytics::PerformanceQueryInput;
         "createPropertyAnnotation" annotations::AnnotationInput;
         "createTag" tags::TagInput;
         "updateTag" tags::TagUpdate;

@@ -86,7 +86,7 @@ fn limits_and_enums() {
     ] {
         assert_eq!(refusal::<PerformanceParams>(query), expected, "{query}");
     }
-    assert_eq!(read::<PropertyListParams>("").unwrap().headline.days.0, 28);
+    assert_eq!(read::<PropertyListParams>("").unwrap().metrics.days.0, 28);
     assert_eq!(refusal::<PropertyListParams>("days=481"), "days: must be a whole number from 1 to 480");
     assert_eq!(
         refusal::<ExportParams>("table=query"),

@@ -13,14 +13,13 @@ use api::{
     scope::{Granted, Scopes},
 };
 use chrono::{DateTime, Utc};
-use common::{clock::Clock, digest::sha256_hex};
+use common::{base_url::BaseUrl, clock::Clock, digest::sha256_hex};
 use http::{HeaderMap, Method};
 use identity::{
     AccessToken, Credential, IssuerUnavailable, Users,
     allowance::Allowance,
     credentials::{
-        self, CredentialsError, Presented, SESSION_COOKIE, host_cookie, is_from_elsewhere, is_of_another_origin,
-        is_same_origin,
+        self, CredentialsError, Presented, SESSION_COOKIE, is_from_elsewhere, is_of_another_origin, is_same_origin,
     },
     departures::{self, Departures},
     revocation,
@@ -58,7 +57,7 @@ struct Inner {
     db: DatabaseConnection,
     config: Arc<Config>,
     clock: Clock,
-    origin: String,
+    base_url: BaseUrl,
     session_cookie: String,
     callers: Remembered<CallerKey, Facts>,
     links: Remembered<Vec<u8>, Arc<LinkFacts>>,
@@ -154,9 +153,8 @@ impl Admissions {
         store: &Opened,
         config: Arc<Config>,
         clock: Clock,
-        base_url: &str,
+        base_url: &BaseUrl,
     ) -> Self {
-        let origin = url::Url::parse(base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
         Self(Arc::new(Inner {
             verifier,
             users,
@@ -164,8 +162,8 @@ impl Admissions {
             db: store.reader.clone(),
             config,
             clock,
-            origin,
-            session_cookie: host_cookie(SESSION_COOKIE, base_url),
+            base_url: base_url.clone(),
+            session_cookie: base_url.host_cookie(SESSION_COOKIE),
             callers: Remembered::new(store.commits.clone()),
             links: Remembered::new(store.commits.clone()),
             uses: Uses::start(store.writer.clone()),
@@ -249,7 +247,7 @@ impl Admissions {
         property: Option<Uuid>,
     ) -> Result<Option<Admitted>, AdmissionError> {
         let inner = &self.0;
-        if method.is_safe() && is_of_another_origin(headers, &inner.origin) {
+        if method.is_safe() && is_of_another_origin(headers, inner.base_url.origin()) {
             return Ok(None);
         }
         let hash = sha256_hex(value);
@@ -260,7 +258,7 @@ impl Admissions {
         if facts.session_ends_at.is_none_or(|end| end <= inner.clock.now()) {
             return Ok(None);
         }
-        if !method.is_safe() && !is_same_origin(headers, &inner.origin) {
+        if !method.is_safe() && !is_same_origin(headers, inner.base_url.origin()) {
             return Err(AdmissionError::ForeignOrigin);
         }
         Ok(Some(inner.admitted(facts, Credential::Session { id: hash }, Granted::PERSON)))

@@ -13,7 +13,8 @@ pub enum Responsible {
 
 impl Responsible {
     /// The subject of a sentence, and the verb to the caller in its place.
-    pub(super) fn must(&self, verb: &str) -> String {
+    #[must_use]
+    pub fn must(&self, verb: &str) -> String {
         match self {
             Self::Caller => {
                 let mut verb = verb.to_owned();

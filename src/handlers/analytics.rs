@@ -4,20 +4,21 @@ use api::{
     analytics::{
         AnalyticsApi, BrandedTrafficAnswer, BrandedTrafficParams, CannibalizationAnswer, CannibalizationParams,
         CountriesAnswer, CountriesParams, CountriesTimeseriesAnswer, CountriesTimeseriesParams, ExportParams,
-        GrowthAnswer, GrowthParams, PerformanceAnswer, PropertyPerformanceParams, QueryCountAnswer, QueryCountParams,
-        QueryCountRowsParams, QueryInsightsAnswer, QueryInsightsParams, SparklinesAnswer, SparklinesParams,
+        GrowthAnswer, GrowthParams, PerformanceAnswer, PerformanceQueryAnswer, PerformanceQueryInput,
+        PropertyPerformanceParams, QueryCountAnswer, QueryCountParams, QueryCountRowsParams, QueryInsightsAnswer,
+        QueryInsightsParams, SparklinesAnswer, SparklinesParams,
     },
     answer::{Answered, Csv, Rendered},
+    body::Body,
     params::Params,
     security::Caller,
 };
-use poem::Body;
 
 use super::{App, Established as _, sent};
 use crate::services::analyses::{self, csv::CsvFile};
 
 fn streamed(file: CsvFile) -> Csv {
-    Csv { body: Body::from_bytes_stream(file.blocks), file_name: file.name, rows: file.rows, days: file.days }
+    Csv { body: poem::Body::from_bytes_stream(file.blocks), file_name: file.name, rows: file.rows, days: file.days }
 }
 
 impl AnalyticsApi for App {
@@ -27,6 +28,15 @@ impl AnalyticsApi for App {
         Params(params): Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>> {
         Ok(sent(&*analyses::performance::performance(&self.search, &*caller.access()?, &params).await?))
+    }
+
+    async fn query_property_performance(
+        &self,
+        caller: Caller,
+        Body(body): Body<PerformanceQueryInput>,
+    ) -> Answered<Rendered<PerformanceQueryAnswer>> {
+        let answer = analyses::breakdown::query(&self.search, &*caller.access()?, &body.asked()?).await?;
+        Ok(Rendered::new(answer.body.clone()))
     }
 
     async fn get_property_cannibalization(

@@ -7,7 +7,7 @@ use api::{
     security::Caller,
 };
 use bytes::Bytes;
-use common::digest::opaque_tag;
+use common::{base_url::BaseUrl, digest::opaque_tag};
 use poem_openapi::types::ToJSON as _;
 
 use super::App;
@@ -22,7 +22,7 @@ pub struct Index {
 impl Index {
     /// Renders the index of a service with these public roots.
     #[must_use]
-    pub fn new(base_url: &str, mcp_url: &str) -> Self {
+    pub fn new(base_url: &BaseUrl, mcp_url: &BaseUrl) -> Self {
         let link = |operation: &Operation| OperationLink {
             operation_id: operation.id.to_owned(),
             method: operation.method.to_string(),

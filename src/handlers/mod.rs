@@ -24,7 +24,7 @@ use api::{
     params::Paging,
     security::Caller,
 };
-use common::{clock::Clock, digest::opaque_tag, random::Random};
+use common::{base_url::BaseUrl, clock::Clock, digest::opaque_tag, random::Random};
 use identity::issuer::Issuer;
 use poem_openapi::types::{ParseFromJSON, ToJSON};
 use sea_orm::DatabaseConnection;
@@ -48,7 +48,7 @@ pub struct App {
     /// The settings.
     pub config: Arc<Config>,
     /// The service's public root.
-    pub base_url: String,
+    pub base_url: BaseUrl,
     /// The index of the API.
     pub index: discovery::Index,
     /// The database of the service's own records.

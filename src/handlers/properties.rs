@@ -5,14 +5,14 @@ use api::{
     body::Body,
     params::Params,
     properties::{
-        FavoriteInput, HeadlineParams, HiddenInput, PropertiesApi, PropertyAnswer, PropertyListAnswer,
-        PropertyListParams, PropertyPreference, SyncResult, Tracking, TrackingSelection,
+        FavoriteInput, HeadlineParams, HiddenInput, PortfolioAnswer, PortfolioParams, PropertiesApi, PropertyAnswer,
+        PropertyListAnswer, PropertyListParams, PropertyPreference, SyncResult, Tracking, TrackingSelection,
     },
     security::Caller,
 };
 
 use super::{App, Established as _, rendered};
-use crate::services::properties::{self, headlines, sync, tracking};
+use crate::services::properties::{self, headlines, portfolio, sync, tracking};
 
 impl PropertiesApi for App {
     async fn list_properties(
@@ -23,13 +23,21 @@ impl PropertiesApi for App {
         Ok(rendered(&headlines::list(&self.search, &self.config, &*caller.member()?, &params).await?))
     }
 
+    async fn get_portfolio(
+        &self,
+        caller: Caller,
+        Params(params): Params<PortfolioParams>,
+    ) -> Answered<Rendered<PortfolioAnswer>> {
+        Ok(rendered(&portfolio::read(&self.search, &self.config, &*caller.member()?, &params).await?))
+    }
+
     async fn get_property(
         &self,
         caller: Caller,
         Params(params): Params<HeadlineParams>,
     ) -> Answered<Rendered<PropertyAnswer>> {
         let (member, id) = (caller.member()?, caller.access()?.property().id);
-        Ok(rendered(&headlines::one(&self.search, &self.config, &member, id, params.days.0).await?))
+        Ok(rendered(&headlines::one(&self.search, &self.config, &member, id, params).await?))
     }
 
     async fn sync_properties(&self, caller: Caller) -> Answered<Answer<SyncResult>> {
@@ -45,8 +53,9 @@ impl PropertiesApi for App {
         caller: Caller,
         Body(body): Body<TrackingSelection>,
     ) -> Answered<Answer<Tracking>> {
+        let selection = tracking::Selection::of(body)?;
         let change = self.change(&caller).await?;
-        Ok(Answer(tracking::replace(&change, &self.config, &body.property_ids).await?.to_api()))
+        Ok(Answer(tracking::replace(&change, &self.config, &selection).await?.to_api()))
     }
 
     async fn set_property_favorite(

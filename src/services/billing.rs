@@ -5,6 +5,7 @@ use api::billing::{
     Usage, UsageCount,
 };
 use chrono::{DateTime, Utc};
+use common::base_url::BaseUrl;
 use entity::user;
 use sea_orm::{ConnectionTrait, Statement};
 use store::rate_limit::Standing;
@@ -38,7 +39,7 @@ pub fn catalogue(config: &Config) -> Vec<Plan> {
 pub async fn summary(
     db: &impl ConnectionTrait,
     config: &Config,
-    base_url: &str,
+    base_url: &BaseUrl,
     member: &Member,
     requests: Option<Standing>,
     now: DateTime<Utc>,

@@ -8,7 +8,7 @@ use api::{
     sharing::{ShareLink, ShareLinkInput},
 };
 use chrono::{DateTime, SubsecRound as _, Utc};
-use common::secrets::Secrets;
+use common::{base_url::BaseUrl, secrets::Secrets};
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbErr,
@@ -36,7 +36,7 @@ pub struct Links<'a> {
     /// Seals and opens tokens.
     pub secrets: &'a Secrets,
     /// The root of public links.
-    pub base_url: &'a str,
+    pub base_url: &'a BaseUrl,
 }
 
 /// Returns the digest that a token is looked up by.

@@ -75,7 +75,7 @@ impl Browser {
 async fn invited(app: &TestApp) -> (String, String) {
     let operator = Operator { db: app.service.db.clone(), random: Random::system(), now: start_of_test() };
     let token = operator.add("ann@corp.test", Some("Ann")).await.unwrap().token;
-    (links::url("", &token), token)
+    (format!("{}?token={token}", links::PATH), token)
 }
 
 /// Sets the password and signs in. Returns the browser on the account page, and the page.

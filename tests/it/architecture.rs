@@ -60,7 +60,9 @@ fn tools_call_operations_and_nothing_beside_them() {
 
 #[test]
 fn only_what_starts_a_service_knows_the_simulator_and_the_embedded_issuer() {
-    for folder in ["admission", "config", "handlers", "http", "mcp", "services", "web"] {
+    // The settings hold faults and choices of the simulator.
+    assert_free_of("src/config", &["use issuer::", "(issuer::"], "a setting is read before there is an issuer");
+    for folder in ["admission", "handlers", "http", "mcp", "services", "web"] {
         let forbidden = ["simulator::", "use issuer::", "(issuer::"];
         assert_free_of(&format!("src/{folder}"), &forbidden, "they are reached over HTTP, like the real ones");
     }

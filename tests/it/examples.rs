@@ -6,7 +6,11 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::support::{app::shared, contract::DOCUMENT};
+use crate::support::{
+    actor::{Actor, Answer},
+    app::shared,
+    contract::DOCUMENT,
+};
 
 /// The site of the examples, which belongs to the demo person `owner`.
 const SITE: &str = "tinyfern.test";
@@ -17,7 +21,17 @@ fn file() -> PathBuf {
 
 fn path_of(operation: &str) -> &'static str {
     let paths = DOCUMENT["paths"].as_object().unwrap();
-    paths.iter().find(|(_, item)| item["get"]["operationId"] == operation).unwrap().0
+    let is_its = |item: &Value| ["get", "post"].iter().any(|method| item[method]["operationId"] == operation);
+    paths.iter().find(|(_, item)| is_its(item)).unwrap().0
+}
+
+/// Asks the question of an example.
+async fn asked(owner: &Actor, path: &str, example: &Value) -> Answer {
+    if let Some(body) = example.get("request") {
+        return owner.post(path, body).await;
+    }
+    let pairs = example["question"].as_str().unwrap().split('&').map(|pair| pair.split_once('=').unwrap());
+    owner.ask(path, &pairs.collect::<Vec<_>>()).await
 }
 
 /// Returns whether `make examples` runs the tests, to write what they find.
@@ -34,15 +48,7 @@ async fn analytics_examples_are_real_answers() {
     assert_eq!(examples.len(), api::operation::all().iter().filter(|o| o.tag == api::Tag::Analytics).count());
     let mut stale = Vec::new();
     for (operation, example) in &mut examples {
-        let query: Vec<(String, String)> = example["question"]
-            .as_str()
-            .unwrap()
-            .split('&')
-            .map(|pair| pair.split_once('=').unwrap())
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let answer = owner.ask(&path_of(operation).replace("{id}", &property), &query).await.expect(200);
+        let answer = asked(&owner, &path_of(operation).replace("{id}", &property), example).await.expect(200);
         let csv = answer.header("content-type").starts_with("text/csv");
         let said = if csv { Value::from(String::from_utf8(answer.bytes).unwrap()) } else { answer.json };
         if said != example["response"] {

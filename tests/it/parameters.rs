@@ -101,8 +101,11 @@ async fn no_operation_answers_a_question_with_a_misspelt_parameter() {
     assert!(tried > 1000, "{tried}");
 }
 
-/// Returns whether the answer of an operation echoes its question.
+/// Returns whether the answer of an operation echoes its parameters.
 fn echoes(operation: &Documented) -> bool {
+    if operation.method != Method::GET {
+        return false;
+    }
     let mut schema = &operation.says["responses"]["200"]["content"]["application/json"]["schema"];
     for part in ["", "meta", "question"] {
         if !part.is_empty() {

@@ -66,8 +66,8 @@ async fn on_https(issuer: &TestApp) -> TestApp {
     let registered: Value = registered.json(&metadata).send().await.unwrap().json().await.unwrap();
     let client_id = registered["client_id"].as_str().unwrap().to_owned();
     TestApp::start(|config| {
-        config.base_url = Some("https://search.example.test".to_owned());
-        config.identity.issuer = Some(issuer.service.base_url.clone());
+        config.base_url = "https://search.example.test".parse().ok();
+        config.identity.issuer = issuer.service.base_url.parse().ok();
         config.identity.client_id = Some(client_id);
     })
     .await

@@ -7,6 +7,7 @@ mod explanation;
 mod export;
 mod growth;
 mod performance;
+mod performance_query;
 mod query_count;
 mod query_insights;
 mod shared;
@@ -19,6 +20,7 @@ pub use explanation::*;
 pub use export::*;
 pub use growth::*;
 pub use performance::*;
+pub use performance_query::*;
 pub use query_count::*;
 pub use query_insights::*;
 pub use shared::*;
@@ -28,6 +30,7 @@ use macros::api_trait;
 
 use crate::{
     answer::{Answered, Csv, Rendered},
+    body::Body,
     params::Params,
     security::Caller,
 };
@@ -56,6 +59,30 @@ pub trait AnalyticsApi: Send + Sync + 'static {
         caller: Caller,
         params: Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<PerformanceAnswer>>;
+
+    /// Rows by any dimensions
+    ///
+    /// Groups the traffic by up to three of date, query, page, country and device, or by search appearance. Answers one page of the
+    /// rows, each with its metrics, and with a comparison window with its metrics there and the change. Changes nothing.
+    ///
+    /// Rows come from the first 50,000 that the search engine lists, by clicks: `coverage.rows.totalRowsCapped` says that there may be
+    /// more, and `orderExact: false` that some may belong before or among the rows shown. With `query` among the dimensions rows leave anonymised
+    /// queries out; `clicksShare` says how much they explain. With `page` they count `byPage`.
+    #[post("/api/properties/{id}/performance/query")]
+    #[idempotency(ignored)]
+    #[errors(
+        FilterTooComplex,
+        NotAvailableForSearchType,
+        SearchAccountDisconnected,
+        SearchSiteRefused,
+        SearchEngineUnavailable
+    )]
+    #[scope(SearchRead)]
+    async fn query_property_performance(
+        &self,
+        caller: Caller,
+        body: Body<PerformanceQueryInput>,
+    ) -> Answered<Rendered<PerformanceQueryAnswer>>;
 
     /// Pages that compete for the same query
     ///

@@ -3,7 +3,7 @@
 use poem_openapi::Object;
 use serde::Serialize;
 
-use super::{AnswerMeta, BrandedSplit, CurveSource, Period, PositionBucket, QueryCoverage, TableRow};
+use super::{AnswerMeta, BrandedSplit, CurveSource, Period, PositionBucket, PositionCtr, QueryCoverage, TableRow};
 use crate::{
     models::{CountSeriesParams, OffsetParams, OrderParams, Question},
     params::{Echo, QueryParams, Whole},
@@ -22,6 +22,10 @@ pub struct QueryInsightsParams {
     /// Minimum impressions, in either window, of a query listed as new, lost or moving.
     #[param(default = "10", example = "10")]
     pub min_impressions: Whole<1, 1_000_000>,
+    /// Includes branded queries in `ctrByPosition`. By default they are left out where the property has branded keywords, because a
+    /// brand is clicked far more at every position. `classification=branded` includes them, too.
+    #[param(default = "false", example = "false")]
+    pub include_branded: bool,
     /// The order of the rows.
     #[param(flatten)]
     pub order: OrderParams,
@@ -56,6 +60,9 @@ pub struct QueryInsights {
     pub previous_distribution: Option<Vec<BucketRow>>,
     /// The visibility index.
     pub visibility: Visibility,
+    /// The property's own CTR by rounded average position of its identified queries, from 1 to 20. Null where no day is counted.
+    #[oai(nullable, validator(min_items = 20, max_items = 20))]
+    pub ctr_by_position: Option<Vec<PositionCtr>>,
     /// The split by branded keywords; absent for a property without branded keywords.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branded_split: Option<BrandedSplit>,
@@ -188,4 +195,6 @@ pub struct QueryInsightsThresholds {
     pub min_impressions: u64,
     /// Curve of the visibility index.
     pub curve: CurveSource,
+    /// True if branded queries were left out of `ctrByPosition`.
+    pub branded_excluded: bool,
 }

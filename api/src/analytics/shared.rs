@@ -203,6 +203,23 @@ pub struct CurvePoint {
     pub source: CurveSource,
 }
 
+/// The CTR of the queries at a position.
+#[derive(Debug, Clone, PartialEq, Object, Serialize)]
+pub struct PositionCtr {
+    /// The whole position; halves round up to the larger one.
+    #[oai(validator(minimum(value = "1"), maximum(value = "20")))]
+    pub position: u32,
+    /// Number of queries at this position.
+    pub queries: u64,
+    /// Clicks of these queries.
+    pub clicks: u64,
+    /// Impressions of these queries.
+    pub impressions: u64,
+    /// Clicks ÷ impressions; null without impressions.
+    #[oai(nullable, validator(minimum(value = "0"), maximum(value = "1")))]
+    pub ctr: Option<f64>,
+}
+
 /// Clicks and impressions of traffic that has no CTR and no position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Object, Serialize)]
 pub struct Counts {

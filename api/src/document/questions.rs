@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
+    analytics::PerformanceQuery,
     operation,
-    params::{InQuestion, ParameterDoc},
+    params::{InQuestion, ParameterDoc, QueryParams},
 };
 
 /// Writes the schema of each question, whose place `Echo` keeps.
@@ -12,8 +13,13 @@ pub fn describe(document: &mut Value) {
     let enums = named_enums(document);
     for operation in operation::all() {
         if let Some(name) = operation.question {
-            document["components"]["schemas"][name] = schema(&operation.parameters(), &enums);
+            document["components"]["schemas"][name] = schema("parameters", &operation.parameters(), &enums);
         }
+    }
+    if let Some(name) = PerformanceQuery::QUESTION {
+        let mut fields = Vec::new();
+        PerformanceQuery::document(&mut fields);
+        document["components"]["schemas"][name] = schema("the body", &fields, &enums);
     }
 }
 
@@ -27,14 +33,14 @@ fn named_enums(document: &Value) -> Vec<(Value, Value)> {
         .collect()
 }
 
-fn schema(parameters: &[ParameterDoc], enums: &[(Value, Value)]) -> Value {
+fn schema(sent: &str, parameters: &[ParameterDoc], enums: &[(Value, Value)]) -> Value {
     let shown = || parameters.iter().filter(|parameter| parameter.in_question != InQuestion::Never);
     let properties: Map<String, Value> =
         shown().map(|parameter| (parameter.name.to_owned(), property(parameter, enums))).collect();
     let required = shown().filter(|parameter| parameter.in_question == InQuestion::Always);
     json!({
         "type": "object",
-        "description": "The question as it was understood, defaults included. Sent again as parameters, it asks the same.",
+        "description": format!("The question as it was understood, defaults included. Sent again as {sent}, it asks the same."),
         "properties": properties,
         "required": required.map(|parameter| parameter.name).collect::<Vec<_>>(),
     })

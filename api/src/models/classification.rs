@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::params::ParamValue;
+use crate::params::{ParamValue, Written};
 
 /// The `classification` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -45,4 +45,8 @@ impl ParamValue for Classification {
             Self::TopicCluster(id) => json!(format!("topicCluster:{id}")),
         }
     }
+}
+
+impl Written for Classification {
+    const FORMAT: &'static str = "classification";
 }

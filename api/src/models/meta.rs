@@ -78,7 +78,7 @@ pub struct TableCoverage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_matched: Option<u64>,
     /// Rows that were read for the list, up to the fetch ceiling of 5,000 for query and page tables and 50,000 for analyses of
-    /// queries, in each window. A list with rows of both windows counts each key once. Branded queries do not count where the
+    /// queries and rows by any dimensions, in each window. A list with rows of both windows counts each key once. Branded queries do not count where the
     /// analysis leaves them out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows_known: Option<u64>,
@@ -89,7 +89,8 @@ pub struct TableCoverage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
     /// False if rows that could not be read might be before or among the rows shown: the list was cut, which the search engine
-    /// does by clicks, and `sort` or `metricFilters` ask for another order. Absent without these two.
+    /// does by clicks, and `sort` or `metricFilters` ask for another order. Absent without these two, except where rows by date
+    /// were cut: it is false then in any order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order_exact: Option<bool>,
     /// Clicks of the rows shown in the window. Absent where rows overlap, as search appearances do.

@@ -18,7 +18,7 @@ pub struct OrderParams {
     pub sort: Option<Sort>,
     /// Leaves out rows whose metrics do not satisfy all of these conditions, such as `impressions>=100,countries.clicks>0`. A
     /// condition names its table (`queries`, `pages`, `countries`, `devices`, `searchAppearances`); without a table it is one on
-    /// `queries` and `pages`. Rows that only the comparison window has satisfy none. Conditions apply to the rows that were read
+    /// `queries` and `pages`, or on the only list of rows by any dimensions, which has no name. Rows that only the comparison window has satisfy none. Conditions apply to the rows that were read
     /// and never change totals; `coverage.rowsMatched` counts the rows that are left. Without it: all rows.
     #[param(example = "impressions>=100,position<=10")]
     pub metric_filters: Option<MetricFilters>,

@@ -51,7 +51,7 @@ impl WindowParams {
         self.start_date.zip(self.end_date).map(|(start_date, end_date)| Window { start_date, end_date })
     }
 
-    fn check(&self) -> Result<(), ApiError> {
+    pub(crate) fn check(&self) -> Result<(), ApiError> {
         check_pair(("startDate", self.start_date), ("endDate", self.end_date))
     }
 }
@@ -157,7 +157,7 @@ impl Comparison {
         self.compare_start.zip(self.compare_end).map(|(start_date, end_date)| Window { start_date, end_date })
     }
 
-    fn check(&self) -> Result<(), ApiError> {
+    pub(crate) fn check(&self) -> Result<(), ApiError> {
         if self.compare.is_some() && (self.compare_start.is_some() || self.compare_end.is_some()) {
             return Err(ApiError::invalid("compare", "give either compare or compareStart and compareEnd"));
         }

@@ -18,3 +18,5 @@ pub enum Role {
     /// The user who connected the search account.
     Owner,
 }
+
+crate::enum_param!(Role);

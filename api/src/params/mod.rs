@@ -3,6 +3,7 @@
 mod echo;
 mod order;
 mod paging;
+mod text_field;
 mod unknown;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ pub use self::{
     echo::Echo,
     order::{Comparator, Metric, MetricFilter, MetricFilters, Sort, SortBy, Table},
     paging::Paging,
+    text_field::{TextField, Written},
     unknown::{Ignored, judge},
 };
 use crate::error::ApiError;

@@ -2,7 +2,11 @@
 
 use api::models::{Aggregation, TableCoverage};
 
-use super::{change::count, listing::Listing, page::Shown};
+use super::{
+    change::count,
+    listing::{Key, Listing},
+    page::Shown,
+};
 
 /// The clicks that shares are of, counted as the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +31,7 @@ pub struct Known {
 impl Known {
     /// The rows of a listing.
     #[must_use]
-    pub fn of(listing: Listing<'_>) -> Self {
+    pub fn of<K: Key>(listing: Listing<'_, K>) -> Self {
         let clicks = listing.rows.iter().map(|(_, metrics)| metrics.clicks).sum();
         Self { rows: listing.rows.len(), clicks, capped: listing.capped }
     }

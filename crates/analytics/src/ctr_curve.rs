@@ -6,9 +6,9 @@
 //! position). A position qualifies with 100 impressions, and the property's curve is used if at least five of the positions
 //! 1 to 10 qualify.
 
-use api::analytics::{CtrCurve, CurvePoint, CurveSource};
+use api::analytics::{CtrCurve, CurvePoint, CurveSource, PositionCtr};
 
-use super::metrics::Metrics;
+use super::{change::count, metrics::Metrics};
 
 /// The number of positions of a curve.
 const POSITIONS: usize = 20;
@@ -50,17 +50,11 @@ impl Curve {
     /// The curve of these non-branded queries if there is enough data, otherwise the published one. It is linear between two
     /// qualifying positions. Before the first and after the last it follows the published one.
     pub fn of<'m>(queries: impl IntoIterator<Item = &'m Metrics>) -> Self {
-        let mut sums = [Metrics::zero(); POSITIONS];
-        for query in queries {
-            if let Some(index) = query.position().and_then(rounded) {
-                sums[index] += *query;
-            }
-        }
-        let own: Vec<(usize, f64)> = sums
+        let own: Vec<(usize, f64)> = samples(queries)
             .iter()
             .enumerate()
-            .filter(|(_, sum)| sum.impressions >= MIN_IMPRESSIONS)
-            .filter_map(|(index, sum)| Some((index, sum.ctr()?)))
+            .filter(|(_, sample)| sample.sum.impressions >= MIN_IMPRESSIONS)
+            .filter_map(|(index, sample)| Some((index, sample.sum.ctr()?)))
             .collect();
         let mut curve = Self::published();
         if own.iter().filter(|(index, _)| *index < PAGE_ONE).count() < MIN_POSITIONS {
@@ -109,6 +103,37 @@ impl Curve {
     }
 }
 
+/// The queries at a whole position.
+#[derive(Clone, Copy)]
+struct Sample {
+    queries: u64,
+    sum: Metrics,
+}
+
+/// Returns the queries at each position.
+fn samples<'m>(queries: impl IntoIterator<Item = &'m Metrics>) -> [Sample; POSITIONS] {
+    let mut samples = [Sample { queries: 0, sum: Metrics::zero() }; POSITIONS];
+    for query in queries {
+        if let Some(index) = query.position().and_then(rounded) {
+            samples[index].queries += 1;
+            samples[index].sum += *query;
+        }
+    }
+    samples
+}
+
+/// Returns the CTR of these queries by their rounded position, from 1 to 20, with the size of each sample.
+pub fn by_position<'m>(queries: impl IntoIterator<Item = &'m Metrics>) -> Vec<PositionCtr> {
+    let position = |(position, Sample { queries, sum }): (u32, Sample)| PositionCtr {
+        position,
+        queries,
+        clicks: count(sum.clicks),
+        impressions: count(sum.impressions),
+        ctr: sum.ctr(),
+    };
+    (1..).zip(samples(queries)).map(position).collect()
+}
+
 /// The index of the nearest whole position. Halves round up to the larger position.
 fn rounded(position: f64) -> Option<usize> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positions are at least 1")]
@@ -124,6 +149,20 @@ mod tests {
 
     fn query(position: f64, impressions: f64, ctr: f64) -> Metrics {
         Metrics::of_row(impressions * ctr, impressions, Some(position))
+    }
+
+    #[test]
+    fn each_position_has_its_queries_and_their_ctr() {
+        let queries = [query(1.2, 100.0, 0.3), query(0.9, 50.0, 0.0), query(2.5, 10.0, 0.5), query(21.0, 9.0, 0.0)];
+        let found = by_position(&queries);
+        let of = |position: usize| {
+            let row = &found[position - 1];
+            (row.queries, row.clicks, row.impressions, row.ctr)
+        };
+        assert_eq!((found.len(), found[0].position, found[19].position), (20, 1, 20));
+        assert_eq!(of(1), (2, 30, 150, Some(0.2)));
+        assert_eq!((of(2), of(3)), ((0, 0, 0, None), (1, 5, 10, Some(0.5))), "halves round up");
+        assert_eq!(found.iter().map(|row| row.queries).sum::<u64>(), 3, "positions beyond 20 are left out");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod brand_suggestions;
 pub mod branded;
+pub mod breakdown;
 pub mod cannibalization;
 pub mod change;
 pub mod country_trends;

@@ -8,13 +8,16 @@ use std::cmp::Ordering;
 
 use api::params::{Metric, MetricFilters, Sort, SortBy};
 
-use super::{listing::Listing, metrics::Metrics};
+use super::{
+    listing::{Key, Listing},
+    metrics::Metrics,
+};
 
 /// The values of a row that lists are sorted by.
 #[derive(Debug, Clone, Copy)]
-pub struct Values<'r> {
+pub struct Values<K> {
     /// Its key.
-    pub key: &'r str,
+    pub key: K,
     /// Its metrics in the window. `None` for a row that only the comparison window has.
     pub own: Option<Metrics>,
     /// The metrics that its change is of, now and before.
@@ -53,16 +56,16 @@ impl Page {
     }
 
     /// Returns the rows of the page. `own` is the list's own order, which is total.
-    pub fn of<'v, T>(
+    pub fn of<T, K: Ord>(
         &self,
         mut rows: Vec<T>,
-        values: impl Fn(&T) -> Values<'v>,
+        values: impl Fn(&T) -> Values<K>,
         own: impl Fn(&T, &T) -> Ordering,
     ) -> PageRows<T> {
         rows.retain(|row| self.admits(values(row).own));
         let (matched, end) = (rows.len(), self.offset.saturating_add(self.limit));
         let mut rows = first(rows, end, |a, b| match self.sort {
-            Some(sort) => order(sort, values(a), values(b)).then_with(|| own(a, b)),
+            Some(sort) => order(sort, &values(a), &values(b)).then_with(|| own(a, b)),
             None => own(a, b),
         });
         rows.drain(..self.offset.min(rows.len()));
@@ -119,7 +122,7 @@ pub struct Shown {
 impl Shown {
     /// The first `limit` rows of a listing.
     #[must_use]
-    pub fn first(listing: Listing<'_>, limit: usize) -> Self {
+    pub fn first<K: Key>(listing: Listing<'_, K>, limit: usize) -> Self {
         let rows = listing.rows.len().min(limit);
         let clicks = listing.rows[..rows].iter().map(|(_, metrics)| metrics.clicks).sum();
         let (matched, more) = (Some(listing.rows.len()), Some(rows < listing.rows.len()));
@@ -161,7 +164,7 @@ fn of(metric: Metric, metrics: &Metrics) -> Option<f64> {
     }
 }
 
-fn value(by: SortBy, values: Values<'_>) -> Option<f64> {
+fn value<K>(by: SortBy, values: &Values<K>) -> Option<f64> {
     let both = |metric| values.compared.and_then(|(now, before)| of(metric, &now).zip(of(metric, &before)));
     match by {
         SortBy::Metric(metric) => values.own.and_then(|own| of(metric, &own)),
@@ -173,7 +176,7 @@ fn value(by: SortBy, values: Values<'_>) -> Option<f64> {
 }
 
 /// Rows without the value come last. Of two that only the comparison window has, neither comes first.
-fn order(sort: Sort, a: Values<'_>, b: Values<'_>) -> Ordering {
+fn order<K: Ord>(sort: Sort, a: &Values<K>, b: &Values<K>) -> Ordering {
     let by_value = match (value(sort.by, a), value(sort.by, b)) {
         (Some(a), Some(b)) => {
             let ascending = a.partial_cmp(&b).unwrap_or(Ordering::Equal);
@@ -186,7 +189,7 @@ fn order(sort: Sort, a: Values<'_>, b: Values<'_>) -> Ordering {
             (a, b) => a.is_none().cmp(&b.is_none()),
         },
     };
-    by_value.then_with(|| a.key.cmp(b.key))
+    by_value.then_with(|| a.key.cmp(&b.key))
 }
 
 #[cfg(test)]
@@ -208,7 +211,11 @@ mod tests {
         let values = |place: &usize| {
             let (key, own, before) = &rows[*place];
             let counted = |side: Option<Metrics>| side.unwrap_or_else(Metrics::zero);
-            Values { key, own: *own, compared: Some((counted(*own), counted(*before))).filter(|_| !key.contains('?')) }
+            Values {
+                key: key.as_str(),
+                own: *own,
+                compared: Some((counted(*own), counted(*before))).filter(|_| !key.contains('?')),
+            }
         };
         // No order of its own but the place, and where another is asked for, the last key first.
         let own = |a: &usize, b: &usize| match page.sort {

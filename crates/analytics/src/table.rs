@@ -14,18 +14,18 @@ use api::{
 use super::{
     change::{change, to_api},
     coverage::Known,
-    listing::Listing,
+    listing::{Key, Listing},
     metrics::Metrics,
     page::{Page, Shown, Values},
 };
 
 /// The listings that a table is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Sides<'r> {
+pub struct Sides<'r, K = &'r str> {
     /// The row of the window.
-    pub current: Listing<'r>,
+    pub current: Listing<'r, K>,
     /// The row of the comparison window.
-    pub previous: Option<Listing<'r>>,
+    pub previous: Option<Listing<'r, K>>,
 }
 
 /// A row of a table, as indices into its listings. It has at least one.
@@ -39,9 +39,9 @@ pub struct RowIndices {
 
 /// A row of a table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'r> {
+pub struct Row<'r, K = &'r str> {
     /// Its key.
-    pub key: &'r str,
+    pub key: K,
     /// Its metrics in the window.
     pub now: Option<&'r Metrics>,
     /// Its metrics in the comparison window.
@@ -61,12 +61,12 @@ pub struct Paged {
     pub shown: Shown,
 }
 
-impl<'r> Sides<'r> {
+impl<'r, K: Key> Sides<'r, K> {
     /// The outer join: the rows of the window in its order, then the rows that only the comparison window has, in theirs.
     #[must_use]
     pub fn joined(&self) -> Vec<RowIndices> {
         let previous = self.previous.map_or(&[][..], |previous| previous.rows);
-        let mut left: HashMap<&str, u32> = (0..).zip(previous).map(|(place, (key, _))| (*key, place)).collect();
+        let mut left: HashMap<K, u32> = (0..).zip(previous).map(|(place, (key, _))| (*key, place)).collect();
         let current = (0..).zip(self.current.rows);
         let mut found: Vec<RowIndices> =
             current.map(|(place, (key, _))| RowIndices { now: Some(place), before: left.remove(key) }).collect();
@@ -77,12 +77,12 @@ impl<'r> Sides<'r> {
 
     /// The row at a place.
     #[must_use]
-    pub fn row(&self, place: RowIndices) -> Row<'r> {
-        let at = |listing: Listing<'r>, place: u32| &listing.rows[place as usize];
+    pub fn row(&self, place: RowIndices) -> Row<'r, K> {
+        let at = |listing: Listing<'r, K>, place: u32| &listing.rows[place as usize];
         let now = place.now.map(|place| at(self.current, place));
         let before = self.previous.zip(place.before).map(|(previous, place)| at(previous, place));
         Row {
-            key: now.or(before).map_or("", |(key, _)| key),
+            key: now.or(before).map_or(K::default(), |(key, _)| *key),
             now: now.map(|(_, metrics)| metrics),
             before: before.map(|(_, metrics)| metrics),
             presence: self.previous.map(|previous| presence(place, self.current.capped, previous.capped)),
@@ -90,7 +90,7 @@ impl<'r> Sides<'r> {
     }
 
     /// All rows.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'r>> {
+    pub fn rows(&self) -> impl Iterator<Item = Row<'r, K>> {
         self.joined().into_iter().map(|place| self.row(place))
     }
 
@@ -110,13 +110,6 @@ impl<'r> Sides<'r> {
         }
     }
 
-    /// One page in the API's format, with the rows read and the rows shown.
-    #[must_use]
-    pub fn table(&self, page: &Page) -> (Vec<TableRow>, Known, Shown) {
-        let Paged { places, known, shown } = self.page(page);
-        (places.into_iter().map(|place| self.row(place).to_api()).collect(), known, shown)
-    }
-
     /// The rows that were read, each key once.
     #[must_use]
     pub fn known(&self) -> Known {
@@ -126,6 +119,15 @@ impl<'r> Sides<'r> {
     fn known_as(&self, rows: usize) -> Known {
         let capped = self.current.capped || self.previous.is_some_and(|previous| previous.capped);
         Known { rows, capped, ..Known::of(self.current) }
+    }
+}
+
+impl Sides<'_> {
+    /// One page in the API's format, with the rows read and the rows shown.
+    #[must_use]
+    pub fn table(&self, page: &Page) -> (Vec<TableRow>, Known, Shown) {
+        let Paged { places, known, shown } = self.page(page);
+        (places.into_iter().map(|place| self.row(place).to_api()).collect(), known, shown)
     }
 }
 
@@ -141,7 +143,7 @@ pub fn presence(place: RowIndices, current_capped: bool, previous_capped: bool) 
     }
 }
 
-impl<'r> Row<'r> {
+impl<K: Key> Row<'_, K> {
     /// The metrics that its change is of, now and before. A list that is whole and lacks the key has counted nothing for it. `None`
     /// if the change is not known.
     #[must_use]
@@ -159,10 +161,12 @@ impl<'r> Row<'r> {
 
     /// The values that it is sorted by.
     #[must_use]
-    pub fn values(&self) -> Values<'r> {
+    pub fn values(&self) -> Values<K> {
         Values { key: self.key, own: self.now.copied(), compared: self.compared() }
     }
+}
 
+impl Row<'_> {
     /// The row in the API's format.
     #[must_use]
     pub fn to_api(&self) -> TableRow {

@@ -18,7 +18,7 @@ use super::{
     compared::Days,
     per_window::PerWindow,
     plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{RenderedAnswer, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -72,10 +72,8 @@ pub async fn branded_traffic(
     count_split(&asked, &plans, &mut requests);
     requests.check()?;
     let readings = read_split(&asked, &plans).await?;
-    let params = BrandedTrafficParams { question: asked.settled.question.clone(), ..*params };
-    let key = asked.settled.key("branded traffic", access, &params)?;
-    let made_of = MadeOf::new(readings.all(), asked.freshness);
-    let answer = move || {
+    let made_of = weak(readings.all());
+    let answer = move |asked: &Asked, params: &BrandedTrafficParams| {
         let is_counted = asked.is_counted();
         let data = readings.split(is_counted);
         let has_data = data.total.as_ref().is_some_and(|total| total.impressions > 0);
@@ -83,14 +81,14 @@ pub async fn branded_traffic(
         BrandedTrafficAnswer {
             meta: BrandedTrafficMeta {
                 answer: asked.meta(readings.all().map(|reading| reading.read_at), has_data),
-                question: Echo::of(&params),
+                question: Echo::of(params),
                 has_branded_keywords,
                 coverage: IdentifiedCoverage { identified },
             },
             data,
         }
     };
-    search.answers.rendered(key, made_of, answer).await
+    asked.answer(access, params, made_of, answer).await
 }
 
 /// Returns the plans of all traffic, of branded queries, and of identified queries that are not branded.

@@ -22,7 +22,7 @@ use search_engine::{Dimension, Plan, Reading};
 use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{RenderedAnswer, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -77,8 +77,6 @@ pub async fn cannibalization(
     let mut asked = Asked::settle(search, access, &params.question).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked).await?;
-    let params = CannibalizationParams { question: asked.settled.question.clone(), ..params.clone() };
-    let key = asked.settled.key("cannibalization", access, &params)?;
     let thresholds = CannibalizationThresholds {
         min_query_impressions: params.min_query_impressions.0.into(),
         min_page_impressions: params.min_page_impressions.0.into(),
@@ -86,8 +84,10 @@ pub async fn cannibalization(
         max_top_share: params.max_top_share.0,
         branded_excluded,
     };
-    let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page, thresholds)).await
+    let made_of = weak(readings.all());
+    asked
+        .answer(access, params, made_of, move |asked, params| answer(asked, &readings, params, &page, thresholds))
+        .await
 }
 
 async fn read(asked: &Asked) -> Result<Readings, Error> {

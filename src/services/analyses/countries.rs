@@ -16,57 +16,19 @@ use api::{
     models::Window,
     params::Echo,
 };
-use chrono::{DateTime, Utc};
 use search_engine::{Dimension, Reading, countries::COUNTRIES};
 
 use super::{
-    Asked, Listed, Wholes, by_key_and_time,
+    Asked, Listed,
+    breakdown::Readings,
+    by_key_and_time,
     compared::Days,
     page,
-    per_window::PerWindow,
-    rendered::{MadeOf, RenderedAnswer},
-    requests::Requests,
+    rendered::{RenderedAnswer, weak},
     search_data::SearchData,
     table_cap, times,
 };
 use crate::{error::Error, services::access::ReadableProperty};
-
-/// The readings of either answer.
-struct Readings {
-    windows: PerWindow<Arc<Reading>>,
-    wholes: Wholes,
-}
-
-impl Readings {
-    fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
-        self.windows.all().chain(self.wholes.all())
-    }
-
-    fn read_at(&self) -> impl Iterator<Item = DateTime<Utc>> {
-        self.all().map(|reading| reading.read_at)
-    }
-}
-
-impl Readings {
-    /// Reads the rows by `dimensions` of the days that `counted` names in each window, at most as many as `cap` says.
-    async fn read(
-        asked: &Asked,
-        dimensions: &[Dimension],
-        counted: fn(Days) -> Option<Window>,
-        cap: fn(Window) -> usize,
-    ) -> Result<Self, Error> {
-        let (plan, slice) = (asked.settled.plan().await?, asked.settled.plan_without_queries().await?);
-        let days = asked.settled.days().counted;
-        let mut requests = Requests::of(&asked.settled);
-        asked.settled.all_days().for_each(|days| requests.rows(&asked.settled, counted(days), dimensions, &plan));
-        requests.wholes(&asked.settled, days, false, &slice);
-        requests.check()?;
-        let part = |days: Days| asked.read(counted(days), dimensions, cap(days.series), &plan);
-        let wholes = asked.read_wholes(days, false, &slice);
-        let (windows, wholes) = tokio::try_join!(PerWindow::read(&asked.settled, part), wholes)?;
-        Ok(Self { windows, wholes })
-    }
-}
 
 /// Computes the breakdown.
 pub async fn breakdown(
@@ -79,22 +41,20 @@ pub async fn breakdown(
     let asked = Asked::settle(search, access, &params.question).await?;
     let readings =
         Readings::read(&asked, &[Dimension::Country], |days| days.counted, |_| table_cap(Dimension::Country)).await?;
-    let params = CountriesParams { question: asked.settled.question.clone(), ..params.clone() };
-    let key = asked.settled.key("countries", access, &params)?;
-    let made_of = MadeOf::new(readings.all(), asked.freshness);
-    let answer = move || {
+    let made_of = weak(readings.all());
+    let answer = move |asked: &Asked, params: &CountriesParams| {
         let listed = readings.windows.map(|reading| Listed::of(reading));
         let (rows, known, shown) = listed.sides().table(&page);
         CountriesAnswer {
             data: rows,
             meta: CountriesMeta {
                 answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
-                question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, known, shown),
+                question: Echo::of(params),
+                coverage: CountriesCoverage { countries: readings.coverage(asked, known, shown) },
             },
         }
     };
-    search.answers.rendered(key, made_of, answer).await
+    asked.answer(access, params, made_of, answer).await
 }
 
 /// Computes the daily trends. Reads every country, because they are few and the unnamed ones are summed.
@@ -106,10 +66,8 @@ pub async fn timeseries(
     let asked = Asked::settle_by(search, access, &params.question, params.series.granularity).await?;
     let dimensions = [asked.settled.time(), Dimension::Country];
     let readings = Readings::read(&asked, &dimensions, |days| Some(days.series), every_time_and_country).await?;
-    let params = CountriesTimeseriesParams { question: asked.settled.question.clone(), ..*params };
-    let key = asked.settled.key("countries timeseries", access, &params)?;
-    let (made_of, top) = (MadeOf::new(readings.all(), asked.freshness), params.top.0 as usize);
-    let answer = move || {
+    let (made_of, top) = (weak(readings.all()), params.top.0 as usize);
+    let answer = move |asked: &Asked, params: &CountriesTimeseriesParams| {
         let windows = &readings.windows;
         let current = asked.by_country(&windows.current, asked.settled.days());
         let previous = windows.previous.as_ref().zip(asked.settled.previous_days());
@@ -119,12 +77,14 @@ pub async fn timeseries(
             data: trends(&current, previous.as_ref(), top),
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
-                question: Echo::of(&params),
-                coverage: coverage(&asked, &readings, Known::of(listing), Shown::first(listing, top)),
+                question: Echo::of(params),
+                coverage: CountriesCoverage {
+                    countries: readings.coverage(asked, Known::of(listing), Shown::first(listing, top)),
+                },
             },
         }
     };
-    search.answers.rendered(key, made_of, answer).await
+    asked.answer(access, params, made_of, answer).await
 }
 
 /// Returns an upper bound of the number of rows.
@@ -138,8 +98,4 @@ impl Asked {
         let span = self.span(days.series);
         Countries { span, counted: days.counted, days: by_key_and_time(reading, span) }
     }
-}
-
-fn coverage(asked: &Asked, readings: &Readings, known: Known, shown: Shown) -> CountriesCoverage {
-    CountriesCoverage { countries: asked.coverage(known, Some(shown), false, &readings.wholes) }
 }

@@ -25,7 +25,7 @@ use super::{
     Asked, Listed, Wholes, check_has_queries, leave_brand_out, page,
     per_window::PerWindow,
     plan_with, predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{RenderedAnswer, weak},
     requests::Requests,
     search_data::SearchData,
 };
@@ -64,10 +64,9 @@ pub async fn growth(
     let curve_plan = curve_plan(&asked, access).await?;
     let branded_excluded = leave_brand_out(&mut asked, access, slice, params.include_branded).await?;
     let readings = read(&asked, &curve_plan).await?;
-    let params = GrowthParams { question: asked.settled.question.clone(), ..params.clone() };
-    let key = asked.settled.key("growth", access, &params)?;
-    let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page, branded_excluded)).await
+    let made_of = weak(readings.all());
+    let answer = move |asked: &Asked, params: &_| answer(asked, &readings, params, &page, branded_excluded);
+    asked.answer(access, params, made_of, answer).await
 }
 
 /// Returns the plan for the site's own curve: the question's conditions except the ones on queries, and no branded queries.

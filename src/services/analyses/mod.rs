@@ -6,6 +6,7 @@
 pub mod appearances;
 pub mod brand_suggestions;
 pub mod branded_traffic;
+pub mod breakdown;
 pub mod cannibalization;
 pub mod compared;
 pub mod countries;
@@ -15,6 +16,7 @@ pub mod explanation;
 pub mod export;
 pub mod growth;
 mod hours;
+mod listed;
 pub mod own_queries;
 pub mod per_window;
 pub mod performance;
@@ -35,11 +37,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use analytics::{
     coverage::{self, Known, Whole},
-    listing::Listing,
     metrics::Metrics,
     page::{Page, Shown},
     series::{Slot, Span},
-    table::Sides,
 };
 use api::{
     analytics::AnswerMeta,
@@ -54,7 +54,7 @@ use search_engine::{
 use uuid::Uuid;
 
 use self::{
-    per_window::PerWindow,
+    listed::Listed,
     question::{Settled, lacks},
     search_data::SearchData,
 };
@@ -228,13 +228,19 @@ fn page_of_table(
     limit: usize,
     compares: bool,
 ) -> Result<Page, Error> {
+    check_sort(order, compares)?;
+    let filters = order.metric_filters.as_ref().map(|filters| filters.on(table_of(dimension))).unwrap_or_default();
+    Ok(Page { sort: order.sort, filters, offset: offset.0 as usize, limit })
+}
+
+/// Fails for an order by changes without a comparison.
+fn check_sort(order: &OrderParams, compares: bool) -> Result<(), Error> {
     if order.sort.is_some_and(Sort::needs_comparison) && !compares {
         return Err(Error::invalid(
             "sort: a change needs a window to compare with; send compare, or compareStart and compareEnd, or sort by a metric",
         ));
     }
-    let filters = order.metric_filters.as_ref().map(|filters| filters.on(table_of(dimension))).unwrap_or_default();
-    Ok(Page { sort: order.sort, filters, offset: offset.0 as usize, limit })
+    Ok(())
 }
 
 /// Returns the table of rows by `dimension`, as conditions on metrics name it.
@@ -321,32 +327,4 @@ fn times(window: Window) -> usize {
 /// Returns the sum of a reading's rows.
 fn total(reading: &Reading) -> Metrics {
     reading.rows.iter().map(|row| row.metrics).sum()
-}
-
-/// The rows of a reading, with borrowed keys.
-struct Listed<'r> {
-    rows: Vec<(&'r str, Metrics)>,
-    capped: bool,
-}
-
-impl<'r> Listed<'r> {
-    fn of(reading: &'r Reading) -> Self {
-        Self { rows: reading.rows.iter().map(|row| (row.key(), row.metrics)).collect(), capped: reading.capped }
-    }
-
-    /// Returns an empty listing if there is no reading.
-    fn maybe(reading: Option<&'r Reading>) -> Self {
-        reading.map_or(Self { rows: Vec::new(), capped: false }, Self::of)
-    }
-
-    fn listing(&self) -> Listing<'_> {
-        Listing { rows: &self.rows, capped: self.capped }
-    }
-}
-
-impl PerWindow<Listed<'_>> {
-    /// The listings that a table is made of.
-    fn sides(&self) -> Sides<'_> {
-        Sides { current: self.current.listing(), previous: self.previous.as_ref().map(Listed::listing) }
-    }
 }

@@ -314,12 +314,12 @@ fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, P
 
 fn table_coverage(asked: &Settled, material: &Material, table: Dimension, known: Known, shown: Shown) -> TableCoverage {
     let readings = &material.windows.current;
-    let (aggregation, wholes) = match table {
-        Dimension::Page => (Aggregation::ByPage, Some(&readings.wholes_by_page)),
-        Dimension::SearchAppearance => (Aggregation::ByPage, None),
-        _ => (asked.aggregation(), Some(&readings.wholes)),
+    let wholes = match table {
+        Dimension::Page => Some(&readings.wholes_by_page),
+        Dimension::SearchAppearance => None,
+        _ => Some(&readings.wholes),
     };
     let clicks = |reading: &Option<Arc<Reading>>| Some(total(reading.as_deref()?).clicks);
     let whole = wholes.and_then(|[property, slice]| Some(Whole { property: clicks(property)?, slice: clicks(slice)? }));
-    coverage::coverage(known, Some(shown), aggregation.into(), whole)
+    coverage::coverage(known, Some(shown), asked.aggregation_by(&[table]).into(), whole)
 }

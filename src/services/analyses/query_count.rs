@@ -18,7 +18,7 @@ use super::{
     compared::Days,
     daily::{DaysRead, each_day},
     per_window::PerWindow,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::RenderedAnswer,
     requests::Requests,
     search_data::SearchData,
 };
@@ -39,11 +39,8 @@ pub async fn query_count(
     }
     requests.check()?;
     let counted = PerWindow::read(&asked.settled, |days| count(&asked, days, &plan)).await?;
-    let params = QueryCountParams { question: asked.settled.question.clone(), ..*params };
-    let key = asked.settled.key("query count", access, &params)?;
-    let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned());
-    let made_of = MadeOf { readings: readings.collect(), freshness: asked.freshness };
-    search.answers.rendered(key, made_of, move || answer(&asked, counted, &params)).await
+    let readings = counted.all().flat_map(|counted| counted.read.readings.iter().cloned()).collect();
+    asked.answer(access, params, readings, move |asked, params| answer(asked, counted, params)).await
 }
 
 /// The queries of one window.

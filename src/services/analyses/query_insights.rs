@@ -2,12 +2,15 @@
 
 use std::sync::{Arc, Weak};
 
-use analytics::{movers::movers, page::Page, positions::Distribution, query_periods::QueryPeriods};
+use analytics::{
+    ctr_curve::by_position, movers::movers, page::Page, positions::Distribution, query_periods::QueryPeriods,
+};
 use api::{
     analytics::{
         CurveSource, QueryCoverage, QueryInsights, QueryInsightsAnswer, QueryInsightsMeta, QueryInsightsParams,
         QueryInsightsThresholds, Visibility, VisibilityPoint,
     },
+    models::Classification,
     params::Echo,
 };
 use chrono::{DateTime, Utc};
@@ -23,7 +26,7 @@ use super::{
     page,
     per_window::PerWindow,
     predicate,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::RenderedAnswer,
     requests::Requests,
     search_data::SearchData,
 };
@@ -40,13 +43,20 @@ struct Queries {
 struct Readings {
     queries: PerWindow<Queries>,
     split: Option<SplitReadings>,
+    /// The queries without branded ones. `None` if branded ones count.
+    non_branded: Option<Arc<Reading>>,
     wholes: Wholes,
 }
 
 impl Readings {
     fn singles(&self) -> impl Iterator<Item = &Arc<Reading>> {
         let split = self.split.iter().flat_map(SplitReadings::all);
-        self.queries.all().map(|queries| &queries.reading).chain(split).chain(self.wholes.all())
+        self.queries
+            .all()
+            .map(|queries| &queries.reading)
+            .chain(split)
+            .chain(&self.non_branded)
+            .chain(self.wholes.all())
     }
 
     fn all(&self) -> Vec<Weak<Reading>> {
@@ -71,18 +81,18 @@ pub async fn query_insights(
     let page = page(&params.order, Dimension::Query, params.offset.offset, params.limit.0 as usize, compares)?;
     let asked = Asked::settle(search, access, &params.question).await?.by(params.series.granularity.into())?;
     let brand = predicate::brand(&search.db, access).await?;
-    let readings = read(&asked, brand.as_deref()).await?;
-    let params = QueryInsightsParams { question: asked.settled.question.clone(), ..params.clone() };
-    let key = asked.settled.key("query insights", access, &params)?;
-    let made_of = MadeOf { readings: readings.all(), freshness: asked.freshness };
-    search.answers.rendered(key, made_of, move || answer(&asked, &readings, &params, &page)).await
+    let includes_branded =
+        params.include_branded || params.question.slice.classification == Some(Classification::Branded);
+    let readings = read(&asked, brand.as_deref(), includes_branded).await?;
+    asked.answer(access, params, readings.all(), move |asked, params| answer(asked, &readings, params, &page)).await
 }
 
-async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
+async fn read(asked: &Asked, brand: Option<&str>, includes_branded: bool) -> Result<Readings, Error> {
     let plan = asked.settled.plan().await?;
     let slice = asked.settled.plan_without_queries().await?;
     let plans = OptionFuture::from(brand.map(|brand| split_plans(asked, brand))).await.transpose()?;
     let counted = asked.settled.days().counted;
+    let non_branded = plans.as_ref().map(|[_, _, plan]| plan).filter(|_| !includes_branded);
     let mut requests = Requests::of(&asked.settled);
     for days in asked.settled.all_days() {
         requests.weeks(asked.days_of_series(days.series), &plan);
@@ -91,16 +101,21 @@ async fn read(asked: &Asked, brand: Option<&str>) -> Result<Readings, Error> {
     if let Some(plans) = &plans {
         count_split(asked, plans, &mut requests);
     }
+    if let Some(plan) = non_branded {
+        requests.rows(&asked.settled, counted, &[Dimension::Query], plan);
+    }
     requests.wholes(&asked.settled, counted, false, &slice);
     requests.check()?;
     let split = OptionFuture::from(plans.as_ref().map(|plans| read_split(asked, plans)));
+    let non_branded = non_branded.map(|plan| asked.read_all(counted, &[Dimension::Query], plan));
     // The split is polled before the whole, because without query conditions its series adds up to the whole.
-    let (queries, split, wholes) = tokio::try_join!(
+    let (queries, split, non_branded, wholes) = tokio::try_join!(
         PerWindow::read(&asked.settled, |days| read_queries(asked, days, &plan)),
         async { split.await.transpose() },
+        async { OptionFuture::from(non_branded).await.transpose() },
         asked.read_wholes(counted, false, &slice),
     )?;
-    Ok(Readings { queries, split, wholes })
+    Ok(Readings { queries, split, non_branded, wholes })
 }
 
 async fn read_queries(asked: &Asked, days: Days, plan: &Plan) -> Result<Queries, Error> {
@@ -125,6 +140,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
     let sides = listed.sides();
     let (movers, shown) = sides.previous.map(|_| movers(sides, min_impressions, page)).unzip();
     let queries = asked.coverage(sides.known(), shown, false, &readings.wholes);
+    let sampled = readings.non_branded.as_ref().unwrap_or(&readings.queries.current.reading);
     QueryInsightsAnswer {
         data: QueryInsights {
             distribution: is_counted.then(|| distributions.current.rows()),
@@ -136,6 +152,7 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
                 series: readings.queries.current.series.clone(),
                 previous_series: readings.queries.previous.as_ref().map(|queries| queries.series.clone()),
             },
+            ctr_by_position: is_counted.then(|| by_position(sampled.rows.iter().map(|row| &row.metrics))),
             branded_split: readings.split.as_ref().map(|split| split.split(is_counted)),
             movers,
         },
@@ -143,7 +160,11 @@ fn answer(asked: &Asked, readings: &Readings, params: &QueryInsightsParams, page
             answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
             question: Echo::of(params),
             coverage: QueryCoverage { queries },
-            thresholds: QueryInsightsThresholds { min_impressions, curve: CurveSource::Static },
+            thresholds: QueryInsightsThresholds {
+                min_impressions,
+                curve: CurveSource::Static,
+                branded_excluded: readings.non_branded.is_some(),
+            },
         },
     }
 }

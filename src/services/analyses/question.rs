@@ -8,7 +8,7 @@ use api::{
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use common::compute::beside;
 use search_engine::{
-    Aggregation, DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, SearchType, WINDOW_DAYS, plan,
+    Aggregation, DataState, Dimension, HOURLY_DAYS, LastFinal, Part, Plan, Predicate, SearchType, UNSETTLED_DAYS, plan,
 };
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     check_available(search_type, &predicate)?;
     let site = search.site(access)?;
     let all = asked.window.data_state == models::DataState::All;
-    let long_final = today - TimeDelta::days(WINDOW_DAYS);
+    let long_final = today - TimeDelta::days(UNSETTLED_DAYS.into());
     let recent = |window: Window| window.end_date > long_final;
     let matters = given.window.is_none_or(|window| recent(window) && (all || asked.comparison.is_asked()))
         || given.compare.is_some_and(recent);
@@ -211,6 +211,13 @@ impl Settled {
     pub fn aggregation(&self) -> Aggregation {
         let by_page = self.predicate.forces_by_page() || !self.search_type.has_by_property();
         if by_page { Aggregation::ByPage } else { Aggregation::ByProperty }
+    }
+
+    /// Returns the aggregation of rows by `dimensions`.
+    #[must_use]
+    pub fn aggregation_by(&self, dimensions: &[Dimension]) -> Aggregation {
+        let by_page = dimensions.iter().any(|one| matches!(one, Dimension::Page | Dimension::SearchAppearance));
+        if by_page { Aggregation::ByPage } else { self.aggregation() }
     }
 
     /// Returns one part of the question, for `window`.

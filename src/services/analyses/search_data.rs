@@ -8,10 +8,11 @@ use common::{clock::Clock, secrets::Secrets};
 use entity::{property, search_account};
 use sea_orm::{DatabaseConnection, EntityTrait};
 use search_engine::{
-    Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, SearchEngineError, SiteUrl,
-    TroubleKind, last_final,
+    Account, Asker, GrantSink, Lane, LastFinal, Part, Plan, ReadError, Reader, Reading, Recent, RecentDays,
+    SearchEngineError, SiteUrl, TroubleKind,
 };
 use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
 use super::{rendered::Answers, weeks::Weeks};
@@ -55,6 +56,8 @@ pub struct SearchSite {
     property_id: Uuid,
     responsible: Responsible,
     asker: Asker,
+    /// The freshness of its data. One question has one, even if newer days arrive meanwhile.
+    freshness: Arc<OnceCell<LastFinal>>,
 }
 
 impl SearchSite {
@@ -73,6 +76,7 @@ impl SearchSite {
             property_id: property.id,
             responsible,
             asker: Asker::new(Lane::Own),
+            freshness: Arc::default(),
         })
     }
 }
@@ -121,16 +125,32 @@ impl SearchData {
         }
     }
 
-    /// Returns the last final day of the site.
+    /// Returns the freshness of the site's data, the same for the whole question.
     pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
-        match last_final(&self.reader.asking_for(site.asker), &self.clock, &site.credentials, &site.url).await {
-            Ok(found) => Ok(found),
-            Err(error) => Err(self.explain(site, error).await),
-        }
+        let read = async {
+            let reader = self.reader.asking_for(site.asker);
+            match reader.last_final(&site.credentials, &site.url).await {
+                Ok(found) => Ok(found),
+                Err(error) => Err(self.explain(site, error.into()).await),
+            }
+        };
+        site.freshness.get_or_try_init(|| read).await.copied()
+    }
+
+    /// Returns the kept recent days of a site. Reads nothing.
+    #[must_use]
+    pub fn kept_recent(&self, site: &SearchSite, span: u32) -> Option<Arc<RecentDays>> {
+        self.reader.recent().kept(site.credentials.id, &site.url, span)
+    }
+
+    /// Returns the recent days of a site, or starts to read them in the background.
+    #[must_use]
+    pub fn recent(&self, site: &SearchSite, span: u32) -> Recent {
+        self.reader.recent().ask(&site.credentials, &site.url, span, Lane::Headlines)
     }
 
     /// Translates a failure for the caller, and records a refused grant.
-    async fn explain(&self, site: &SearchSite, error: ReadError) -> Error {
+    pub async fn explain(&self, site: &SearchSite, error: ReadError) -> Error {
         let error = match error {
             ReadError::TooComplex(hint) => return Error::FilterTooComplex(hint),
             ReadError::SearchEngine(error) => error,

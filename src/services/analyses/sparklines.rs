@@ -27,7 +27,7 @@ use search_engine::{Dimension, ENGINE_CEILING, Plan, Reading, any_of, countries,
 use super::{
     Asked, Listed, Wholes, by_key_and_time, check_has, page,
     per_window::PerWindow,
-    rendered::{MadeOf, RenderedAnswer},
+    rendered::{RenderedAnswer, weak},
     requests::Requests,
     search_data::SearchData,
     table_cap, times,
@@ -113,10 +113,9 @@ pub async fn sparklines(
     let read = |window| read_days(&asked, window, dimension, &plans);
     let by_time = PerWindow::read(&asked.settled, |days| read(days.series)).await?;
     let readings = Readings { table, by_time, wholes };
-    let params = SparklinesParams { question: asked.settled.question.clone(), ..params.clone() };
-    let key = asked.settled.key("sparklines", access, &params)?;
-    let made_of = MadeOf::new(readings.all(), asked.freshness);
-    search.answers.rendered(key, made_of, move || answer(&asked, &params, &page, (&keys, shown), &readings)).await
+    let made_of = weak(readings.all());
+    let answer = move |asked: &Asked, params: &_| answer(asked, params, &page, (&keys, shown), &readings);
+    asked.answer(access, params, made_of, answer).await
 }
 
 /// Returns the keys in the search engine's spelling.

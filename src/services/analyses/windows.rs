@@ -5,14 +5,12 @@ use api::{
     models::{Comparison, Window, WindowParams},
 };
 use chrono::{Months, NaiveDate, TimeDelta};
+use search_engine::HISTORY_MONTHS;
 
 use crate::error::Error;
 
 /// The length of the default window, in days.
 pub const DEFAULT_DAYS: i64 = 28;
-
-/// The number of months for which the search engine keeps data.
-const HISTORY_MONTHS: u32 = 16;
 
 /// The window and the comparison window of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ mod view;
 
 use std::sync::Arc;
 
-use common::random::Random;
+use common::{base_url::BaseUrl, random::Random};
 use store::database::Opened;
 
 use crate::{config::Config, services::analyses::search_data::SearchData};
@@ -34,8 +34,8 @@ pub struct SearchConnections {
 impl SearchConnections {
     /// Connects accounts for the service at `base_url`.
     #[must_use]
-    pub fn new(search: SearchData, store: Opened, random: Random, config: Arc<Config>, base_url: &str) -> Self {
-        let redirect_uri = format!("{base_url}{CALLBACK}");
+    pub fn new(search: SearchData, store: Opened, random: Random, config: Arc<Config>, base_url: &BaseUrl) -> Self {
+        let redirect_uri = base_url.join(CALLBACK);
         Self { search, store, random, config, redirect_uri, syncs: syncs::Syncs::default() }
     }
 

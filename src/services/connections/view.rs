@@ -1,9 +1,6 @@
 //! Search accounts and their sites, as their owner sees them.
 
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use entity::{property_account, search_account};
@@ -128,11 +125,12 @@ impl SearchConnections {
     /// The errors of [`tracking::replace`].
     pub async fn choose(&self, member: &Arc<Member>, id: Uuid, wanted: &[Uuid]) -> Result<(), Error> {
         search_accounts::one_of_user(&self.search.db, member.user.id, id).await?;
-        let among: HashSet<Uuid> = self.listed(id).await?.into_keys().collect();
+        let shown = self.listed(id).await?.into_keys().collect();
         let unit = UnitOfWork::new(&self.store);
         let now = self.search.clock.now();
         let change = Change::begin(member.clone(), &unit, IfMatch::default(), now, self.random.clone()).await?;
-        let replaced = tracking::replace_among(&change, &self.config, Some(&among), wanted).await;
+        let selection = tracking::Selection::Among { shown, wanted: wanted.to_vec() };
+        let replaced = tracking::replace(&change, &self.config, &selection).await;
         drop(change);
         match replaced {
             Ok(_) => Ok(unit.commit().await?),

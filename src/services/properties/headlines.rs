@@ -1,53 +1,82 @@
 //! The list of properties with headline metrics. A property that cannot be read never fails the list: its entry states the problem.
 
-use analytics::{
-    change::{change, to_api},
-    metrics::Metrics,
-};
+use std::borrow::Cow;
+
+use analytics::change::{change, to_api};
 use api::{
     models::Window,
     properties::{
-        Headline, PropertyAccessState, PropertyAnswer, PropertyListAnswer, PropertyListMeta, PropertyListParams,
-        PropertyMeta, TrackedProperty,
+        DailyMetrics, Headline, HeadlineParams, PropertyAccessState, PropertyAnswer, PropertyListAnswer,
+        PropertyListMeta, PropertyListParams, PropertyMeta, PropertySort, ReadingProgress, TrackedProperty,
     },
 };
 use chrono::TimeDelta;
-use futures_util::future::{OptionFuture, try_join};
-use search_engine::{DataState, LastFinal, Part, Plan, SearchType};
+use search_engine::{LastFinal, RecentDays, SiteUrl, headline_span};
 use uuid::Uuid;
 
-use super::{ListedProperty, display_name, reference, visible};
+use super::{
+    ListedProperty, display_name, order,
+    recent::{self, ReadDays, Unread},
+    reference, visible,
+};
 use crate::{
     config::Config,
-    error::Error,
+    error::{Error, Responsible},
     services::{
         analyses::{
             question,
-            search_data::{SearchData, SearchSite},
+            search_data::SearchData,
             warnings::data_incidents,
             windows::{last_days, oldest_day},
         },
-        patience::{self, PATIENCE},
+        patience::PATIENCE,
         users::Member,
     },
 };
 
-/// Returns a page of the tracked properties that a person can see, or of those that the person searches for. Each has the metrics of the
-/// last `days` final days and of as many days before, if the search engine still keeps them.
+/// The days of the daily values of a headline.
+const SERIES_DAYS: i64 = 28;
+
+/// Returns a page of the tracked properties that a person can see and the filter leaves. Each has the metrics of the last `days` final
+/// days and of as many days before, if the search engine still keeps them.
 pub async fn list(
     search: &SearchData,
     config: &Config,
     member: &Member,
     params: &PropertyListParams,
 ) -> Result<PropertyListAnswer, Error> {
-    let mut listed = visible(&search.db, config, member, search.clock.now()).await?;
-    if let Some(text) = &params.search {
-        listed = reference::matching(&search.db, member, listed, &text.0).await?;
+    let listed = visible(&search.db, config, member, search.clock.now()).await?;
+    let mut listed = reference::filtered(&search.db, member, listed, &params.filter).await?;
+    listed.retain(|listed| params.hidden.is_none_or(|hidden| listed.hidden == hidden));
+    let by_metric = match params.sort {
+        Some(PropertySort::Metric(_)) if !params.headline => {
+            return Err(Error::invalid("sort: needs headlines; sort by name, or leave headline=false out"));
+        }
+        Some(PropertySort::Metric(sort)) => Some(sort),
+        Some(PropertySort::Name { descending }) => {
+            order::by_name(&mut listed, descending);
+            None
+        }
+        None => None,
+    };
+    if !params.headline {
+        let (page, list) = params.paging.page(listed);
+        let data = page.into_iter().map(|listed| unread_entry(search, listed)).collect();
+        let meta = PropertyListMeta { list, progress: None, freshness: None, warnings: None };
+        return Ok(PropertyListAnswer { data, meta });
     }
-    let (page, list) = params.paging.page(listed);
-    let (data, meta) = entries(search, page, params.headline.days.0).await;
-    let (freshness, warnings) = meta.map(|meta| (meta.freshness, meta.warnings)).unzip();
-    Ok(PropertyListAnswer { data, meta: PropertyListMeta { list, freshness, warnings: warnings.flatten() } })
+    let (entries, list) = if let Some(sort) = by_metric {
+        let mut all = Entries::read(search, listed, params.metrics).await;
+        order::by_metric(&mut all.data, sort);
+        let (page, list) = params.paging.page(std::mem::take(&mut all.data));
+        (Entries { data: page, ..all }, list)
+    } else {
+        let (page, list) = params.paging.page(listed);
+        (Entries::read(search, page, params.metrics).await, list)
+    };
+    let (freshness, warnings) = entries.meta(search).map(|meta| (meta.freshness, meta.warnings)).unzip();
+    let meta = PropertyListMeta { list, progress: Some(entries.progress), freshness, warnings: warnings.flatten() };
+    Ok(PropertyListAnswer { data: entries.data, meta })
 }
 
 /// Returns one of the tracked properties that a person can see, as [`list`] does.
@@ -56,45 +85,52 @@ pub async fn one(
     config: &Config,
     member: &Member,
     id: Uuid,
-    days: u32,
+    params: HeadlineParams,
 ) -> Result<PropertyAnswer, Error> {
     let visible = visible(&search.db, config, member, search.clock.now()).await?;
     let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
-    let (mut data, meta) = entries(search, vec![listed], days).await;
-    Ok(PropertyAnswer { data: data.pop().ok_or(Error::NotFound)?, meta })
+    let mut entries = Entries::read(search, vec![listed], params).await;
+    let meta = entries.meta(search);
+    Ok(PropertyAnswer { data: entries.data.pop().ok_or(Error::NotFound)?, meta })
 }
 
-/// Reads the headlines of properties. The metadata has the freshness of the one whose data ends first.
-async fn entries(
-    search: &SearchData,
-    listed: Vec<ListedProperty>,
-    days: u32,
-) -> (Vec<TrackedProperty>, Option<PropertyMeta>) {
-    let tasks = listed.iter().map(|listed| {
-        let (search, listed) = (search.clone(), listed.clone());
-        async move { headline(&search, &listed, days).await }
-    });
-    let found = patience::answers(PATIENCE, tasks.collect::<Vec<_>>()).await;
-    let mut fresh = Vec::new();
-    let entries = listed.into_iter().zip(found).map(|(listed, found)| {
-        let found = found.unwrap_or_else(|| Err(search.unanswered(&listed.account)));
-        entry(
-            listed,
-            found.map(|(headline, freshness)| {
-                fresh.push(freshness);
-                headline
-            }),
-        )
-    });
-    let data: Vec<TrackedProperty> = entries.collect();
-    let windows = data.iter().filter_map(|entry| entry.headline.as_ref()).flat_map(windows);
-    let incidents = data_incidents(&search.system_annotations, &windows.collect::<Vec<_>>());
-    let least = fresh.iter().min_by_key(|found| found.last_final_date);
-    let meta = least.map(|found| PropertyMeta {
-        freshness: question::freshness(found),
-        warnings: (!incidents.is_empty()).then_some(incidents),
-    });
-    (data, meta)
+/// The entries of properties, and what was learned from reading them.
+struct Entries {
+    data: Vec<TrackedProperty>,
+    progress: ReadingProgress,
+    /// The freshness of the property whose data ends first.
+    least: Option<LastFinal>,
+}
+
+impl Entries {
+    /// Reads the headlines of properties.
+    async fn read(search: &SearchData, listed: Vec<ListedProperty>, params: HeadlineParams) -> Self {
+        let read = recent::read(search, &listed, headline_span(params.days.0), PATIENCE).await;
+        let mut progress = ReadingProgress::default();
+        for days in &read {
+            let count = match days {
+                Ok(_) => &mut progress.read,
+                Err(Unread::StillReading) => &mut progress.still_reading,
+                Err(Unread::Refused(_)) => &mut progress.refused,
+            };
+            *count += 1;
+        }
+        let fresh = read.iter().flatten().map(|recent| recent.freshness);
+        let least = fresh.min_by_key(|freshness| freshness.last_final_date);
+        let data = listed.into_iter().zip(read).map(|(listed, read)| entry(search, listed, read, params));
+        Self { data: data.collect(), progress, least }
+    }
+
+    /// Returns the metadata, if there is a headline.
+    fn meta(&self, search: &SearchData) -> Option<PropertyMeta> {
+        let windows: Vec<Window> =
+            self.data.iter().filter_map(|entry| entry.headline.as_ref()).flat_map(windows).collect();
+        let incidents = data_incidents(&search.system_annotations, &windows);
+        self.least.map(|least| PropertyMeta {
+            freshness: question::freshness(&least),
+            warnings: (!incidents.is_empty()).then_some(incidents),
+        })
+    }
 }
 
 /// Returns the windows that a headline counts.
@@ -105,17 +141,47 @@ fn windows(headline: &Headline) -> impl Iterator<Item = Window> {
     [headline.window].into_iter().chain(before)
 }
 
-fn entry(listed: ListedProperty, found: Result<Headline, Error>) -> TrackedProperty {
-    let (access, hint, headline) = match found {
-        Ok(headline) => (PropertyAccessState::Ok, None, Some(headline)),
-        Err(error) => (state(&error), error.hint().map(std::borrow::Cow::into_owned), None),
-    };
-    let hint = if access == PropertyAccessState::Lost { Some(LOST.to_owned()) } else { hint };
+fn entry(search: &SearchData, listed: ListedProperty, read: ReadDays, params: HeadlineParams) -> TrackedProperty {
+    match read {
+        Ok(recent) => shown(listed, PropertyAccessState::Ok, None, Some(headline(search, &recent, params))),
+        Err(Unread::StillReading) => {
+            let hint = "The headline is being read; ask again in a few seconds.".to_owned();
+            shown(listed, PropertyAccessState::StillReading, Some(hint), None)
+        }
+        Err(Unread::Refused(error)) => refused(listed, &error),
+    }
+}
+
+/// Returns the entry of a property whose headline is not asked for.
+fn unread_entry(search: &SearchData, listed: ListedProperty) -> TrackedProperty {
+    let site = SiteUrl(listed.property.site_url.clone());
+    if let Err(error) = recent::site(search, &listed) {
+        return refused(listed, &error);
+    }
+    match search.reader.engine().refused(listed.account.id, &site) {
+        Some(_) => refused(listed, &Error::NotFound),
+        None => shown(listed, PropertyAccessState::Ok, None, None),
+    }
+}
+
+fn refused(listed: ListedProperty, error: &Error) -> TrackedProperty {
+    let hint = hint(error, &listed.responsible);
+    shown(listed, state(error), hint, None)
+}
+
+fn shown(
+    listed: ListedProperty,
+    access: PropertyAccessState,
+    hint: Option<String>,
+    headline: Option<Headline>,
+) -> TrackedProperty {
     TrackedProperty {
         id: listed.property.id,
         name: display_name(&listed.property.site_url).to_owned(),
         site_url: listed.property.site_url,
         role: listed.role,
+        owner_name: listed.owner_name,
+        owner_email: listed.owner_email,
         favorite: listed.favorite,
         hidden: listed.hidden,
         tag_ids: listed.tag_ids,
@@ -125,7 +191,18 @@ fn entry(listed: ListedProperty, found: Result<Headline, Error>) -> TrackedPrope
     }
 }
 
-const LOST: &str = "The search account no longer has this site; add it again at the search engine, then sync.";
+/// Returns the advice for a person whose property cannot be read. Only the owner can mend a refused site.
+fn hint(error: &Error, responsible: &Responsible) -> Option<String> {
+    match (error, responsible) {
+        (Error::NotFound, Responsible::Owner(_)) => {
+            Some(format!("{}.", responsible.must("give the search account access to this site again, and sync")))
+        }
+        (Error::NotFound, Responsible::Caller) => {
+            Some("The search account cannot read this site; give it access at the search engine, then sync.".to_owned())
+        }
+        _ => error.hint().map(Cow::into_owned),
+    }
+}
 
 fn state(error: &Error) -> PropertyAccessState {
     match error {
@@ -133,47 +210,35 @@ fn state(error: &Error) -> PropertyAccessState {
         Error::SearchAccountDisconnected(_) => PropertyAccessState::SearchAccountDisconnected,
         Error::NotFound | Error::SearchSiteRefused { .. } => PropertyAccessState::Lost,
         other => {
-            tracing::warn!(%other, "a headline is missing");
+            tracing::debug!(%other, "a headline is missing");
             PropertyAccessState::SearchEngineUnavailable
         }
     }
 }
 
-async fn headline(search: &SearchData, listed: &ListedProperty, days: u32) -> Result<(Headline, LastFinal), Error> {
-    let by = listed.responsible.clone();
-    if let Some(lack) = listed.lack {
-        return Err(Error::SubscriptionRequired { by, lack });
-    }
-    let site = SearchSite::new(search, &listed.property, listed.account.clone(), by)?;
-    let freshness = search.last_final(&site).await?;
-    let window = last_days(freshness.last_final_date, days.into());
-    let before = last_days(window.start_date - TimeDelta::days(1), days.into());
+fn headline(search: &SearchData, recent: &RecentDays, params: HeadlineParams) -> Headline {
+    let days = i64::from(params.days.0);
+    let window = last_days(recent.freshness.last_final_date, days);
+    let before = last_days(window.start_date - TimeDelta::days(1), days);
     let oldest = oldest_day(search.clock.pacific_today());
+    let current = recent.total(window.start_date..=window.end_date);
     let kept = before.start_date >= oldest;
-    let previous = OptionFuture::from(kept.then(|| total(search, &site, before)));
-    let (current, previous) = try_join(total(search, &site, window), async { previous.await.transpose() }).await?;
+    let previous = kept.then(|| recent.total(before.start_date..=before.end_date));
     let reason =
         format!("The days before begin on {}, and the search engine has data since {oldest}.", before.start_date);
-    let headline = Headline {
+    Headline {
         window,
         current: to_api(&current),
         previous: previous.as_ref().map(to_api),
         previous_reason: (!kept).then_some(reason),
         change: previous.as_ref().map(|previous| change(&current, previous)),
-    };
-    Ok((headline, freshness))
+        series: params.series.then(|| series(recent, last_days(window.end_date, SERIES_DAYS))),
+        cached_at: recent.freshness.read_at.into(),
+    }
 }
 
-async fn total(search: &SearchData, site: &SearchSite, window: Window) -> Result<Metrics, Error> {
-    let part = Part {
-        dimensions: Vec::new(),
-        start: window.start_date,
-        end: window.end_date,
-        search_type: SearchType::Web,
-        aggregation: None,
-        data_state: DataState::Final,
-        cap: 1,
-    };
-    let reading = search.read(site, &part, &Plan::everything()).await?;
-    Ok(reading.rows.iter().map(|row| row.metrics).sum())
+/// Returns the days of a window, oldest first.
+fn series(recent: &RecentDays, window: Window) -> Vec<DailyMetrics> {
+    let days = recent.days(window.start_date..=window.end_date);
+    days.map(|(date, metrics)| DailyMetrics { date, metrics: to_api(&metrics) }).collect()
 }

@@ -1,6 +1,10 @@
 //! Properties as a person sees them, and the person's own marks: favourite and hidden.
 
 pub mod headlines;
+mod order;
+mod overlap;
+pub mod portfolio;
+mod recent;
 pub mod reference;
 pub mod sync;
 pub mod tracking;
@@ -22,7 +26,7 @@ use uuid::Uuid;
 use super::{
     access::{
         facts::{COVERED, columns, grant_of},
-        responsible, role_of, verified_email_key,
+        responsible, role_of, shown, verified_email_key,
     },
     change::PropertyChange,
     users::{Member, plans::Entitlement},
@@ -53,6 +57,10 @@ pub struct ListedProperty {
     pub account: search_account::Model,
     /// The person whose plan and search account it uses.
     pub responsible: Responsible,
+    /// The name of the owner as the team shows it, if it is not the person.
+    pub owner_name: Option<String>,
+    /// The verified e-mail address of the owner, if it is not the person.
+    pub owner_email: Option<String>,
 }
 
 /// Returns the tracked properties that a person can see: favourites first, then by site. Executes two statements.
@@ -74,6 +82,7 @@ pub async fn visible(
         .filter_map(|found| {
             let property = found.property;
             let role = if property.user_id == user.id { Role::Owner } else { found.role? };
+            let (owner_name, owner_email) = if role == Role::Owner { (None, None) } else { shown(&found.owner) };
             let plan = plans.entry(property.user_id).or_insert_with(|| Entitlement::of(config, &found.owner, now));
             Some(ListedProperty {
                 role,
@@ -83,15 +92,17 @@ pub async fn visible(
                 lack: plan.lack(role != Role::Owner, *longer.get(&property.id)?),
                 account: found.account,
                 responsible: responsible(&found.owner, user.id),
+                owner_name: owner_name.map(str::to_owned),
+                owner_email: owner_email.map(str::to_owned),
                 property,
             })
         })
         .collect();
-    listed.sort_by(|a, b| order(a).cmp(&order(b)));
+    listed.sort_by(|a, b| usual_order(a).cmp(&usual_order(b)));
     Ok(listed)
 }
 
-fn order(listed: &ListedProperty) -> (bool, &str, &str, Uuid) {
+fn usual_order(listed: &ListedProperty) -> (bool, &str, &str, Uuid) {
     (!listed.favorite, display_name(&listed.property.site_url), &listed.property.site_url, listed.property.id)
 }
 

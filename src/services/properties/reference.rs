@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use api::{params::Text, properties::PropertyFilterParams};
 use chrono::{DateTime, Utc};
 use entity::tag;
 use sea_orm::ConnectionTrait;
@@ -64,21 +65,27 @@ pub async fn names(
     Ok(sites.iter().enumerate().map(name).collect())
 }
 
-/// Returns the properties of a person whose name, or the name of one of the person's tags on them, contains `text`. Upper and lower
-/// case are equal, and a site URL is read as its name.
-pub async fn matching(
+/// Returns the properties that a filter leaves. `search` finds names, and names of the person's tags; a site URL is read as its name.
+pub async fn filtered(
     db: &impl ConnectionTrait,
     member: &Member,
-    listed: Vec<ListedProperty>,
-    text: &str,
+    mut listed: Vec<ListedProperty>,
+    filter: &PropertyFilterParams,
 ) -> Result<Vec<ListedProperty>, Error> {
+    let PropertyFilterParams { tag, favorite, role, search } = filter;
+    listed.retain(|listed| {
+        tag.is_none_or(|tag| listed.tag_ids.contains(&tag))
+            && favorite.is_none_or(|favorite| listed.favorite == favorite)
+            && role.is_none_or(|role| listed.role == role)
+    });
+    let Some(Text(text)) = search else { return Ok(listed) };
     let (name, key) = (plain(text.trim()), entity::key(text));
     let tags = tag::Entity::of_user(member.user.id).all(db).await?;
     let tags: HashSet<Uuid> = tags.into_iter().filter(|tag| tag.name_key.contains(&key)).map(|tag| tag.id).collect();
-    let is_found = |listed: &ListedProperty| {
+    listed.retain(|listed| {
         plain(&listed.property.site_url).contains(&name) || listed.tag_ids.iter().any(|tag| tags.contains(tag))
-    };
-    Ok(listed.into_iter().filter(is_found).collect())
+    });
+    Ok(listed)
 }
 
 /// Returns the indexes of the `sites` that `text` fits best: the site URL itself; then the whole domain; then sites of that name; then

@@ -58,34 +58,84 @@ async fn within(db: &impl ConnectionTrait, user_id: Uuid, quota: Option<u32>) ->
     Ok(Tracking { quota, properties })
 }
 
-/// Tracks exactly the properties `wanted`, or changes nothing. Takes the quota from the member's record after locking it.
+/// A choice of tracked properties.
+#[derive(Debug, Clone)]
+pub enum Selection {
+    /// Exactly these.
+    Exactly(Vec<Uuid>),
+    /// Exactly these among those that were shown. Others stay as they are.
+    Among {
+        /// The properties that were shown.
+        shown: HashSet<Uuid>,
+        /// Those to track.
+        wanted: Vec<Uuid>,
+    },
+    /// The tracked ones with some more and without some.
+    Changed {
+        /// Properties to track.
+        add: Vec<Uuid>,
+        /// Properties to untrack.
+        remove: Vec<Uuid>,
+    },
+}
+
+impl Selection {
+    /// # Errors
+    /// The selection has both forms, neither, or a property to add and to remove.
+    pub fn of(selection: properties::TrackingSelection) -> Result<Self, Error> {
+        match selection {
+            properties::TrackingSelection { property_ids: Some(wanted), add: None, remove: None } => {
+                Ok(Self::Exactly(wanted))
+            }
+            properties::TrackingSelection { property_ids: None, add: None, remove: None } => {
+                Err(Error::invalid("propertyIds: is missing; send it, or add or remove"))
+            }
+            properties::TrackingSelection { property_ids: None, add, remove } => {
+                let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
+                match remove.iter().position(|id| add.contains(id)) {
+                    Some(index) => Err(Error::invalid(format!("remove[{index}]: is also in add"))),
+                    None => Ok(Self::Changed { add, remove }),
+                }
+            }
+            _ => Err(Error::invalid("propertyIds: cannot be sent with add or remove; send one or the other")),
+        }
+    }
+
+    /// Returns the properties to track.
+    fn tracked(&self, own: &[property::Model]) -> Result<HashSet<Uuid>, Error> {
+        let own_ids: HashSet<Uuid> = own.iter().map(|property| property.id).collect();
+        let tracked = own.iter().filter(|property| property.tracked).map(|property| property.id);
+        let check = |field, named: &[Uuid], known| Error::check_named(field, named, known, "your properties");
+        Ok(match self {
+            Self::Exactly(wanted) => {
+                check("propertyIds", wanted, &own_ids)?;
+                wanted.iter().copied().collect()
+            }
+            Self::Among { shown, wanted } => {
+                check("propertyIds", wanted, &(shown & &own_ids))?;
+                tracked.filter(|id| !shown.contains(id)).chain(wanted.iter().copied()).collect()
+            }
+            Self::Changed { add, remove } => {
+                check("add", add, &own_ids)?;
+                check("remove", remove, &own_ids)?;
+                let left: HashSet<Uuid> = remove.iter().copied().collect();
+                tracked.filter(|id| !left.contains(id)).chain(add.iter().copied()).collect()
+            }
+        })
+    }
+}
+
+/// Tracks the chosen properties, or changes nothing. Takes the quota from the member's record after locking it.
 ///
 /// # Errors
 /// [`Error::NoSuch`] if a property is not the member's own; [`Error::PropertyQuotaExceeded`]; [`Error::PreconditionFailed`] if
 /// `If-Match` does not name the current selection.
-pub async fn replace(change: &MemberChange, config: &Config, wanted: &[Uuid]) -> Result<Tracking, Error> {
-    replace_among(change, config, None, wanted).await
-}
-
-/// Like [`replace`], but leaves properties outside `among` as they are.
-///
-/// # Errors
-/// The errors of [`replace`]. The quota counts the properties outside `among`, too.
-pub(crate) async fn replace_among(
-    change: &MemberChange,
-    config: &Config,
-    among: Option<&HashSet<Uuid>>,
-    wanted: &[Uuid],
-) -> Result<Tracking, Error> {
+pub async fn replace(change: &MemberChange, config: &Config, selection: &Selection) -> Result<Tracking, Error> {
     let user = change.lock().await?;
     let quota = Entitlement::of(config, &user, change.now).tracked_properties;
     let before = within(change.tx(), user.id, quota).await?;
     change.check(&before)?;
-    let is_meant = |id: &Uuid| among.is_none_or(|among| among.contains(id));
-    let own: HashSet<Uuid> = before.properties.iter().map(|property| property.id).filter(is_meant).collect();
-    Error::check_named("propertyIds", wanted, &own, "your properties")?;
-    let others = before.properties.iter().filter(|property| property.tracked && !is_meant(&property.id));
-    let wanted: HashSet<Uuid> = wanted.iter().copied().chain(others.map(|property| property.id)).collect();
+    let wanted = selection.tracked(&before.properties)?;
     if let Some(allowed) = before.quota.filter(|quota| wanted.len() as u64 > u64::from(*quota)) {
         return Err(Error::PropertyQuotaExceeded { allowed, asked: wanted.len() });
     }
@@ -127,10 +177,11 @@ mod tests {
             let tracked = tracking.properties.into_iter().filter(|property| property.tracked);
             tracked.map(|property| property.id).collect::<Vec<_>>()
         };
-        let replace = async |wanted: &[Uuid]| {
+        let choose = async |selection: Selection| {
             let member = world.member(&config, world.owner).await;
-            world.change(&member, async |change| super::replace(change, &config, wanted).await).await
+            world.change(&member, async |change| super::replace(change, &config, &selection).await).await
         };
+        let replace = async |wanted: &[Uuid]| choose(Selection::Exactly(wanted.to_vec())).await;
 
         assert_eq!(replace(&[c, b, b]).await.unwrap().used(), 2);
         assert_eq!(tracked().await, [b, c]);
@@ -139,6 +190,39 @@ mod tests {
         let over = replace(&[a, b, c]).await.unwrap_err();
         assert!(matches!(over, Error::PropertyQuotaExceeded { allowed: 2, asked: 3 }), "{over}");
         assert_eq!(tracked().await, [b, c]);
+        let changed = async |add: &[Uuid], remove: &[Uuid]| {
+            choose(Selection::Changed { add: add.to_vec(), remove: remove.to_vec() }).await
+        };
+        changed(&[a], &[b]).await.unwrap();
+        assert_eq!(tracked().await, [a, c]);
+        let over = changed(&[b], &[]).await.unwrap_err();
+        assert!(matches!(over, Error::PropertyQuotaExceeded { allowed: 2, asked: 3 }), "{over}");
+        assert!(matches!(changed(&[], &[foreign]).await, Err(Error::NoSuch { hint }) if hint.starts_with("remove[0]")));
+        assert_eq!(tracked().await, [a, c]);
+        assert_eq!(changed(&[], &[a, b]).await.unwrap().used(), 1, "removing an untracked one changes nothing");
         assert_eq!(replace(&[]).await.unwrap().used(), 0);
+    }
+
+    #[test]
+    fn a_selection_has_one_form() {
+        let (a, b) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let read = |property_ids, add, remove| {
+            let sent = properties::TrackingSelection { property_ids, add, remove };
+            Selection::of(sent).map_err(|error| error.hint().unwrap_or_default().into_owned())
+        };
+        for (property_ids, add, remove, hint) in [
+            (None, None, None, "propertyIds: is missing; send it, or add or remove"),
+            (
+                Some(vec![a]),
+                Some(vec![b]),
+                None,
+                "propertyIds: cannot be sent with add or remove; send one or the other",
+            ),
+            (None, Some(vec![a, b]), Some(vec![b]), "remove[0]: is also in add"),
+        ] {
+            assert_eq!(read(property_ids, add, remove).unwrap_err(), hint);
+        }
+        assert!(read(Some(Vec::new()), None, None).is_ok());
+        assert!(read(None, None, Some(vec![a])).is_ok());
     }
 }

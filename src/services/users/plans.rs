@@ -205,7 +205,7 @@ mod tests {
         let mut config = Config::default();
         config.plans.agency.burst = Some(500);
         let rate = |plan| Entitlement::of(&config, &user::Model { plan, ..person("ann") }, noon()).rate;
-        assert_eq!(rate(Plan::Agency), Rate::new(120, 500));
+        assert_eq!(rate(Plan::Agency), Rate::new(600, 500));
         assert_eq!(rate(Plan::None), Rate::new(120, 60));
     }
 }

@@ -31,10 +31,10 @@ fn before(name: &str, start: NaiveDate, end: NaiveDate) -> (NaiveDate, NaiveDate
     }
 }
 
-/// The paths of the operations that compare.
+/// The paths of the operations that compare windows by name and by date.
 fn paths(property: &str) -> Vec<String> {
     let compares =
-        |says: &Value| says["parameters"].as_array().is_some_and(|all| all.iter().any(|p| p["name"] == "compare"));
+        |says: &Value| says["parameters"].as_array().is_some_and(|all| all.iter().any(|p| p["name"] == "compareStart"));
     let found =
         documented().into_iter().filter(|operation| compares(&operation.says) && !operation.path.contains("{token}"));
     found.map(|operation| operation.at(property)).collect()

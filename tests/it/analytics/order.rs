@@ -16,7 +16,8 @@ const SITES: [(&str, &str); 3] = [("stranger", SMALL), ("owner", YOUNG), ("owner
 const WINDOW: [(&str, &str); 2] = [("startDate", "2026-10-12"), ("endDate", "2026-10-18")];
 const BEFORE: [(&str, &str); 2] = [("compareStart", "2026-10-05"), ("compareEnd", "2026-10-09")];
 
-const SORTS: [&str; 9] = [
+/// Orders of every kind.
+pub const SORTS: [&str; 9] = [
     "-clicks",
     "clicks",
     "-impressions",
@@ -85,7 +86,8 @@ fn value(row: &Value, by: &str) -> Option<f64> {
     change[metric][measure].as_f64()
 }
 
-fn ordered(a: &Value, b: &Value, key: &str, sort: &str) -> Ordering {
+/// The order of two rows by the documentation of `sort`.
+pub fn ordered(a: &Value, b: &Value, key: &str, sort: &str) -> Ordering {
     let (descending, by) = sort.strip_prefix('-').map_or((false, sort), |by| (true, by));
     let by_value = match (value(a, by), value(b, by)) {
         (Some(a), Some(b)) if descending => b.total_cmp(&a),

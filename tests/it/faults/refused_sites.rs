@@ -112,7 +112,7 @@ async fn a_sync_that_finds_the_site_has_it_asked_about_at_once() {
     let app = TestApp::start(impatient).await;
     let asker = Asker::of(&app, "stranger", SMALL).await;
     trouble(&app, &["permission403:1"]);
-    let days = [("days", "9")];
+    let days = [("days", "90")];
     let entry = asker.actor.ask("/api/properties", &days).await.expect(200).json["data"][0].clone();
     assert_eq!((&entry["access"], entry.get("headline")), (&"lost".into(), None), "{entry}");
     assert!(entry["hint"].as_str().unwrap().contains("sync"), "{entry}");

@@ -118,7 +118,7 @@ async fn a_sign_in_from_before_leads_to_a_page_that_asks_for_a_new_one() {
 
 #[tokio::test]
 async fn a_token_beyond_the_maximum_age_is_refused() {
-    let app = TestApp::start(|config| config.identity.max_token_age = Some(Seconds(30 * 60))).await;
+    let app = TestApp::start(|config| config.identity.max_token_age = Seconds(30 * 60)).await;
     let owner: Actor = app.actor("owner").await;
     app.hand.advance(TimeDelta::minutes(30));
     owner.get("/api/tags").await.expect(200);

@@ -123,11 +123,11 @@ async fn an_operator_without_a_client_is_named() {
     let other = TestApp::start(|config| {
         config.identity.demo_sign_in = Some(true);
         let engine = &mut config.search_engine;
-        engine.api_url = Some(root.clone());
-        engine.authorize_url = Some(format!("{root}/o/oauth2/v2/auth"));
-        engine.token_url = Some(format!("{root}/token"));
-        engine.revoke_url = Some(format!("{root}/revoke"));
-        engine.userinfo_url = Some(format!("{root}/userinfo"));
+        engine.api_url = root.parse().ok();
+        engine.authorize_url = format!("{root}/o/oauth2/v2/auth").parse().ok();
+        engine.token_url = format!("{root}/token").parse().ok();
+        engine.revoke_url = format!("{root}/revoke").parse().ok();
+        engine.userinfo_url = format!("{root}/userinfo").parse().ok();
     })
     .await;
     let browser = browser(&other, "viewer").await;

@@ -103,7 +103,7 @@ impl Engine {
         TestApp::start(|config| {
             impatient(config);
             config.identity.demo_sign_in = Some(true);
-            let (engine, url) = (&mut config.search_engine, |path: &str| Some(format!("{}{path}", self.root)));
+            let (engine, url) = (&mut config.search_engine, |path: &str| format!("{}{path}", self.root).parse().ok());
             engine.api_url = url("");
             engine.authorize_url = url("/authorize");
             engine.token_url = url("/token");

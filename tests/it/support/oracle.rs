@@ -260,6 +260,31 @@ pub fn by_appearance(counted: Counted<'_>) -> Vec<String> {
     counted.part.unwrap().appearances.iter().map(|name| (*name).to_owned()).collect()
 }
 
+/// The keys of a unit by a dimension.
+pub fn by_dimension(dimension: &str) -> Keys<'static> {
+    match dimension {
+        "date" => &by_date,
+        "query" => &by_query,
+        "page" => &by_page,
+        "country" => &by_country,
+        "device" => &by_device,
+        "searchAppearance" => &by_appearance,
+        other => panic!("{other}"),
+    }
+}
+
+/// Separates the keys of several dimensions. It comes before every character of a key.
+pub const SEPARATOR: &str = "\0";
+
+/// The keys of a unit by several dimensions, each joined by [`SEPARATOR`]. Without dimensions it has one, which is empty.
+pub fn by_dimensions(dimensions: &[&str], counted: Counted<'_>) -> Vec<String> {
+    let keys = dimensions.iter().map(|dimension| by_dimension(dimension)(counted));
+    let joined = keys.reduce(|all, next| {
+        all.iter().flat_map(|key| next.iter().map(move |next| format!("{key}{SEPARATOR}{next}"))).collect()
+    });
+    joined.unwrap_or_else(|| vec![String::new()])
+}
+
 /// The rows of a table, or the points of a series, by `key`.
 pub fn said_by(rows: &Value, key: &str) -> BTreeMap<String, Sum> {
     let rows = rows.as_array().unwrap_or_else(|| panic!("no rows in {rows}"));

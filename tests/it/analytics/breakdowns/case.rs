@@ -6,7 +6,7 @@ use std::{
 };
 
 use chrono::NaiveDate;
-use serde_json::Value;
+use serde_json::{Value, json};
 use simulator::{SearchType, Site};
 
 use super::{LAST_FINAL, People, TOPICS};
@@ -16,8 +16,8 @@ use crate::{
         actor::Answer,
         class::Class,
         oracle::{
-            Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_page, by_query,
-            compared_days, counted_days, counts, day, final_days, holds,
+            Count, Counted, Keys, Sum, Truth, Wish, by_appearance, by_country, by_device, by_dimensions, by_page,
+            by_query, compared_days, counted_days, counts, day, final_days, holds,
         },
     },
 };
@@ -94,6 +94,26 @@ impl Case {
         }
         query.extend_from_slice(more);
         asker.actor.ask(&format!("/api/properties/{}/{what}", asker.property), &query).await
+    }
+
+    /// Sends `POST /api/properties/{id}/performance/query`.
+    pub async fn query(&self, people: &People, dimensions: &[&str], more: Value) -> Answer {
+        let asker = &people.0[self.site];
+        let mut body = json!({ "dimensions": dimensions, "startDate": self.window.0, "endDate": self.window.1 });
+        if let Some((start, end)) = self.before {
+            (body["compareStart"], body["compareEnd"]) = (start.into(), end.into());
+        }
+        if self.search_type != SearchType::Web {
+            body["searchType"] = self.kind_name().into();
+        }
+        if let Some(class) = self.classification(asker).await {
+            body["classification"] = class.into();
+        }
+        if !self.wishes.is_empty() {
+            body["filters"] = self.wishes.iter().map(Wish::json).collect();
+        }
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        asker.actor.post(&format!("/api/properties/{}/performance/query", asker.property), &body).await
     }
 
     async fn classification(&self, asker: &Asker) -> Option<String> {
@@ -200,6 +220,19 @@ impl Case {
     /// The sums of a window by the keys of a table.
     pub fn table(&self, table: &str, window: Window) -> BTreeMap<String, Sum> {
         let sums = self.truth(window).by(self.count_of(table), &|counted| self.wanted(counted), keys_of(table));
+        sums.into_iter().map(|(key, sum)| (key, self.seen(sum))).collect()
+    }
+
+    /// The way that rows by some dimensions count.
+    pub fn count_by(&self, dimensions: &[&str]) -> Count {
+        let by_page = dimensions.iter().any(|dimension| ["page", "searchAppearance"].contains(dimension));
+        if by_page { Count::ByPage } else { self.count() }
+    }
+
+    /// The sums of a window by the joined keys of some dimensions.
+    pub fn by_dimensions(&self, dimensions: &[&str], window: Window) -> BTreeMap<String, Sum> {
+        let keys = |counted: Counted<'_>| by_dimensions(dimensions, counted);
+        let sums = self.truth(window).by(self.count_by(dimensions), &|counted| self.wanted(counted), &keys);
         sums.into_iter().map(|(key, sum)| (key, self.seen(sum))).collect()
     }
 

@@ -27,6 +27,25 @@ pub struct ExpectedTable {
 }
 
 impl ExpectedTable {
+    /// The table of the rows known of both windows, of which each has at most `ceiling`.
+    pub fn of(now: &[(String, Sum)], before: Option<&[(String, Sum)]>, ceiling: usize, limit: usize) -> Self {
+        let only = |other: usize, name| if other == ceiling { "unknown" } else { name };
+        let was: HashMap<String, Sum> = before.into_iter().flatten().cloned().collect();
+        let is: HashMap<String, Sum> = now.iter().cloned().collect();
+        let current = now.iter().map(|(key, sum)| {
+            let earlier = was.get(key).copied();
+            let presence = if earlier.is_some() { "both" } else { only(was.len(), "new") };
+            Row { key: key.clone(), now: Some(*sum), before: earlier, presence: before.is_some().then_some(presence) }
+        });
+        let gone = before.into_iter().flatten().filter(|(key, _)| !is.contains_key(key));
+        let presence = Some(only(now.len(), "lost"));
+        let gone = gone.map(|(key, sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence });
+        let mut rows: Vec<Row> = current.chain(gone).collect();
+        let known = tally(rows.iter().map(|row| row.now.unwrap_or_default()));
+        rows.truncate(limit);
+        Self { rows, known, capped: now.len() == ceiling || was.len() == ceiling }
+    }
+
     /// The rows listed.
     pub fn shown(&self) -> Tally {
         tally(self.rows.iter().map(|row| row.now.unwrap_or_default()))
@@ -39,22 +58,8 @@ impl Case {
     pub fn rows(&self, table: &str, limit: usize) -> ExpectedTable {
         let ceiling = if matches!(table, "queries" | "pages") { CEILING } else { usize::MAX };
         let known = |window| ordered(self.table(table, window)).into_iter().take(ceiling).collect::<Vec<_>>();
-        let (now, before) = (known(self.counted()), self.compared().map(|[_, before]| known(before)));
-        let only = |other: usize, name| if other == ceiling { "unknown" } else { name };
-        let was: HashMap<String, Sum> = before.iter().flatten().cloned().collect();
-        let is: HashMap<String, Sum> = now.iter().cloned().collect();
-        let current = now.iter().map(|(key, sum)| {
-            let earlier = was.get(key).copied();
-            let presence = if earlier.is_some() { "both" } else { only(was.len(), "new") };
-            Row { key: key.clone(), now: Some(*sum), before: earlier, presence: before.is_some().then_some(presence) }
-        });
-        let gone = before.iter().flatten().filter(|(key, _)| !is.contains_key(key));
-        let presence = Some(only(now.len(), "lost"));
-        let gone = gone.map(|(key, sum)| Row { key: key.clone(), now: None, before: Some(*sum), presence });
-        let mut rows: Vec<Row> = current.chain(gone).collect();
-        let known = tally(rows.iter().map(|row| row.now.unwrap_or_default()));
-        rows.truncate(limit);
-        ExpectedTable { rows, known, capped: now.len() == ceiling || was.len() == ceiling }
+        let before = self.compared().map(|[_, before]| known(before));
+        ExpectedTable::of(&known(self.counted()), before.as_deref(), ceiling, limit)
     }
 
     /// Checks a metrics object.
@@ -152,8 +157,13 @@ impl Case {
 
     /// The same for a list that was cut or not.
     #[track_caller]
-    pub fn coverage_of(&self, said: &Value, table: &str, capped: bool, (shown, known): (Tally, Tally)) {
-        let count = self.count_of(table);
+    pub fn coverage_of(&self, said: &Value, table: &str, capped: bool, rows: (Tally, Tally)) {
+        self.coverage_counted(said, self.count_of(table), capped, rows);
+    }
+
+    /// The same for rows that are counted so.
+    #[track_caller]
+    pub fn coverage_counted(&self, said: &Value, count: Count, capped: bool, (shown, known): (Tally, Tally)) {
         let clicks = |case: &Self| case.total(count, self.counted()).clicks;
         let (property, slice) = (clicks(&self.of_everything()), clicks(&self.of_any_query()));
         let mut expected = coverage_said(count, capped, (Some((shown, Some(known.0))), known), property, slice);
@@ -164,7 +174,7 @@ impl Case {
         if !self.is_counted() {
             expected.as_object_mut().unwrap().remove("clicks");
         }
-        assert_eq!(*said, expected, "coverage of {table} in {self:?}");
+        assert_eq!(*said, expected, "coverage in {self:?}");
     }
 
     /// Checks the metadata of a response.

@@ -4,6 +4,7 @@
 mod case;
 mod countries;
 pub mod csv;
+mod dimensions;
 pub mod export;
 mod figures;
 mod keys;

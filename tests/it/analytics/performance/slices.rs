@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// Returns whether the query contains one of the terms between boundaries, by a naive search.
-fn names_the_brand(counted: Counted<'_>, terms: &[&str]) -> bool {
+fn names_the_brand(counted: Counted<'_>, terms: &[String]) -> bool {
     let spaced = |text: &str| {
         let words = text.to_lowercase();
         let words: String = words.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();

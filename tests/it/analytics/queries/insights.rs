@@ -138,6 +138,30 @@ fn check_movers(case: &Case, found: &Value, now: &Rows, before: &Rows, seen: &Se
     seen.set(lengths);
 }
 
+/// Positions are rounded to the nearest whole one, halves up.
+fn check_ctr_by_position(case: &Case, found: &Value, rows: &Rows) {
+    if !case.is_counted() {
+        return assert!(found.is_null(), "{found}");
+    }
+    let mut expected = vec![(0_u64, Sum::default()); 20];
+    let sampled = rows.iter().filter(|(query, _)| !case.leaves_brand_out() || !case.branded(query));
+    for (_, sum) in sampled.filter(|(_, sum)| sum.impressions > 0) {
+        let rounded = (2 * sum.positions + sum.impressions) / (2 * sum.impressions);
+        let Some((queries, all)) = usize::try_from(rounded - 1).ok().and_then(|at| expected.get_mut(at)) else {
+            continue;
+        };
+        *queries += 1;
+        *all = all.plus(*sum);
+    }
+    let found = found.as_array().unwrap();
+    assert_eq!(found.len(), 20);
+    for ((row, position), (queries, sum)) in found.iter().zip(1..).zip(expected) {
+        let counts = (&row["position"], &row["queries"], &row["clicks"], &row["impressions"]);
+        assert_eq!(counts, (&json!(position), &json!(queries), &json!(sum.clicks), &json!(sum.impressions)));
+        close(&row["ctr"], ratio(sum.clicks, sum.impressions));
+    }
+}
+
 fn check(case: &Case, json: &Value, seen: &Seen) {
     let (now, before) = (case.rows(case.counted()), case.compared_days().map(|[_, before]| case.rows(before)));
     let data = &json["data"];
@@ -147,6 +171,7 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
         assert!(data["distribution"].is_null(), "{data}");
     }
     check_visibility(case, &data["visibility"], &now, before.as_ref());
+    check_ctr_by_position(case, &data["ctrByPosition"], &now);
     match &before {
         None => assert!(data.get("previousDistribution").is_none() && data.get("movers").is_none()),
         Some(before) => {
@@ -167,7 +192,9 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     let only_before = before.iter().flat_map(|before| before.keys().filter(|query| !now.contains_key(*query)));
     let nothing = vec![Sum::default(); only_before.count()];
     query_coverage(case, &json["meta"]["coverage"]["queries"], listed, now.values().chain(&nothing));
-    let thresholds = json!({ "minImpressions": case.count("minImpressions", "10"), "curve": "static" });
+    let thresholds = json!({
+        "minImpressions": case.count("minImpressions", "10"), "curve": "static", "brandedExcluded": case.leaves_brand_out(),
+    });
     assert_eq!(json["meta"]["thresholds"], thresholds);
 }
 

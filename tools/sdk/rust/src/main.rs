@@ -24,7 +24,14 @@ fn configuration(token: Option<String>) -> Outcome<Configuration> {
 async fn find_property(signed_in: &Configuration) -> Outcome<TrackedProperty> {
     let params = ListPropertiesParams {
         days: Some(28),
+        series: None,
+        headline: None,
+        tag: None,
+        favorite: None,
+        role: None,
         search: None,
+        hidden: None,
+        sort: None,
         limit: None,
         offset: None,
         x_api_version: None,
@@ -139,7 +146,14 @@ async fn read_csv(signed_in: &Configuration, id: &str) -> Outcome<()> {
 async fn be_refused() -> Outcome<()> {
     let params = ListPropertiesParams {
         days: None,
+        series: None,
+        headline: None,
+        tag: None,
+        favorite: None,
+        role: None,
         search: None,
+        hidden: None,
+        sort: None,
         limit: None,
         offset: None,
         x_api_version: None,

@@ -1,14 +1,28 @@
 //! Sites that a user has connected, and the selection of tracked ones.
 
+mod list;
+mod portfolio;
+
 use macros::api_trait;
 use poem_openapi::{Enum, Object};
 use uuid::Uuid;
 
+pub use self::{
+    list::{
+        DailyMetrics, Headline, HeadlineParams, PropertyAccessState, PropertyAnswer, PropertyFilterParams,
+        PropertyListAnswer, PropertyListMeta, PropertyListParams, PropertyMeta, PropertySort, ReadingProgress,
+        TrackedProperty,
+    },
+    portfolio::{
+        CoveredProperty, LateProperty, Movers, Portfolio, PortfolioAnswer, PortfolioCoverage, PortfolioMeta,
+        PortfolioParams, PortfolioProperty, TagSum,
+    },
+};
 use crate::{
-    answer::{Answer, Answered, ListMeta, Rendered},
+    answer::{Answer, Answered, Rendered},
     body::Body,
-    models::{Change, DateRange, Freshness, Metrics, Role, Timestamp, Warning},
-    params::{Paging, Params, QueryParams, Text, Whole},
+    models::Timestamp,
+    params::Params,
     security::Caller,
 };
 
@@ -17,9 +31,10 @@ use crate::{
 pub trait PropertiesApi: Send + Sync + 'static {
     /// Tracked properties with headline metrics
     ///
-    /// Ordered by favourite, then by name. An upstream error of one property never fails the list; its entry reports
-    /// the error. While the search engine is away, the list comes without headlines within three seconds. An entry is locked when the owner's plan does not cover it. The plan covers the properties tracked
-    /// longest, up to its quota. Members have access only if the owner's plan includes the team feature.
+    /// Without `sort`, favourites come first, then names. The answer comes within three seconds. Headlines that are not read by then have
+    /// `access: still_reading`; reading goes on, and the next answer has more. An upstream error of one property never fails the list; its
+    /// entry reports the error. An entry is locked when the owner's plan does not cover it. The plan covers the properties tracked longest,
+    /// up to its quota. Members have access only if the owner's plan includes the team feature.
     #[get("/api/properties")]
     #[etag(Weak)]
     #[errors(InvalidRequest)]
@@ -29,6 +44,23 @@ pub trait PropertiesApi: Send + Sync + 'static {
         caller: Caller,
         params: Params<PropertyListParams>,
     ) -> Answered<Rendered<PropertyListAnswer>>;
+
+    /// Sums over several properties
+    ///
+    /// Adds up the visible properties that the filter leaves. All of them end on the earliest last final day among them; a property more
+    /// than seven days behind the newest is left out and listed in `meta.late`. Hidden, locked and disconnected properties are left out.
+    /// Each day of each site is counted once: of properties that cover one another, such as `sc-domain:example.com` and
+    /// `https://www.example.com/`, the widest that was read counts, and `meta.overlaps` lists the others. Like `listProperties` the
+    /// answer comes within three seconds, and `meta.coverage` says how many properties it sums up.
+    #[get("/api/portfolio")]
+    #[etag(Weak)]
+    #[errors(InvalidRequest)]
+    #[scope(SearchRead)]
+    async fn get_portfolio(
+        &self,
+        caller: Caller,
+        params: Params<PortfolioParams>,
+    ) -> Answered<Rendered<PortfolioAnswer>>;
 
     /// A tracked property with headline metrics
     ///
@@ -57,7 +89,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
 
     /// Replace the tracked selection
     ///
-    /// Tracks exactly the listed properties, at most as many as the plan allows. The change is all or nothing. Records
+    /// Tracks exactly the properties in `propertyIds`, or adds and removes some, at most as many as the plan allows. The change is all or nothing. Records
     /// of an untracked property are kept and come back when it is tracked again. After a change to a smaller plan, the
     /// properties tracked longest stay open; untracking them opens others.
     #[put("/api/properties/tracking")]
@@ -96,135 +128,6 @@ pub trait PropertiesApi: Send + Sync + 'static {
         caller: Caller,
         body: Body<HiddenInput>,
     ) -> Answered<Answer<PropertyPreference>>;
-}
-
-/// The days of headline metrics.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
-pub struct HeadlineParams {
-    /// Number of final days that the headline metrics cover.
-    #[param(default = "28", example = "28")]
-    pub days: Whole<1, 480>,
-}
-
-/// Parameters of the property list.
-#[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
-pub struct PropertyListParams {
-    /// The days of the headline metrics.
-    #[param(flatten)]
-    pub headline: HeadlineParams,
-    /// Only properties whose name, or the name of one of the caller's tags on them, contains this text. Upper and lower case are equal.
-    /// Without it: all of them.
-    #[param(example = "northmoor")]
-    pub search: Option<Text<200>>,
-    /// The page of the list. Headlines of other properties are not read.
-    #[param(flatten)]
-    pub paging: Paging,
-}
-
-/// The tracked properties that the caller can see.
-#[derive(Debug, Clone, PartialEq, Object)]
-pub struct PropertyListAnswer {
-    /// The properties.
-    pub data: Vec<TrackedProperty>,
-    /// Metadata of the answer.
-    pub meta: PropertyListMeta,
-}
-
-/// Metadata of the list of properties.
-#[derive(Debug, Clone, PartialEq, Object)]
-#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
-pub struct PropertyListMeta {
-    /// Place of the page in the list.
-    #[oai(flatten)]
-    pub list: ListMeta,
-    /// Freshness of the property whose data ends first; absent without any headline.
-    pub freshness: Option<Freshness>,
-    /// Facts about the windows of the headlines that their numbers do not show; absent without any.
-    #[oai(validator(max_items = 100))]
-    pub warnings: Option<Vec<Warning>>,
-}
-
-/// A tracked property that the caller can see, and its freshness.
-#[derive(Debug, Clone, PartialEq, Object)]
-#[oai(skip_serializing_if_is_none)]
-pub struct PropertyAnswer {
-    /// The property.
-    pub data: TrackedProperty,
-    /// Metadata of the answer; absent without a headline.
-    pub meta: Option<PropertyMeta>,
-}
-
-/// Metadata of a property.
-#[derive(Debug, Clone, PartialEq, Object)]
-#[oai(skip_serializing_if_is_none)]
-pub struct PropertyMeta {
-    /// Freshness of the property's data.
-    pub freshness: Freshness,
-    /// Facts about the windows of the headlines that their numbers do not show; absent without any.
-    #[oai(validator(max_items = 100))]
-    pub warnings: Option<Vec<Warning>>,
-}
-
-/// A tracked property that the caller can see.
-#[derive(Debug, Clone, PartialEq, Object)]
-#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
-pub struct TrackedProperty {
-    /// The property's id.
-    pub id: Uuid,
-    /// The search engine's identifier of the site: `sc-domain:…` or a URL prefix, byte for byte.
-    #[oai(validator(max_length = 2048))]
-    pub site_url: String,
-    /// Short name of the site, for display.
-    #[oai(validator(max_length = 2048))]
-    pub name: String,
-    /// Role of the caller.
-    pub role: Role,
-    /// True if the caller marked the property as a favourite.
-    pub favorite: bool,
-    /// True if the caller marked the property as hidden.
-    pub hidden: bool,
-    /// Ids of the caller's tags on it, in the caller's order.
-    pub tag_ids: Vec<Uuid>,
-    /// Shows if the property can be read.
-    pub access: PropertyAccessState,
-    /// Advice, if `access` is not `ok`.
-    #[oai(validator(max_length = 500))]
-    pub hint: Option<String>,
-    /// Headline metrics; absent if `access` is not `ok`.
-    pub headline: Option<Headline>,
-}
-
-/// Shows if a property can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum)]
-#[oai(rename_all = "snake_case")]
-pub enum PropertyAccessState {
-    /// It can be read.
-    Ok,
-    /// The owner's plan does not cover it: there is no plan, its quota is smaller, or it lacks the team feature.
-    SubscriptionRequired,
-    /// The search engine refused the owner's stored grant.
-    SearchAccountDisconnected,
-    /// The search engine does not let the owner's search account read the site.
-    Lost,
-    /// The search engine did not answer in time.
-    SearchEngineUnavailable,
-}
-
-/// Metrics of the last final days.
-#[derive(Debug, Clone, PartialEq, Object)]
-#[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
-pub struct Headline {
-    /// The days covered.
-    pub window: DateRange,
-    /// Metrics of these days.
-    pub current: Metrics,
-    /// Metrics of the same number of days before them; absent if they are older than the search engine's history.
-    pub previous: Option<Metrics>,
-    /// Reason why `previous` is absent.
-    #[oai(validator(max_length = 200))]
-    pub previous_reason: Option<String>,
-    /// Current minus previous; absent without `previous`.
-    pub change: Option<Change>,
 }
 
 /// Result of a sync.
@@ -289,13 +192,19 @@ pub struct Tracking {
     pub etag: String,
 }
 
-/// The properties to track.
+/// The properties to track: all of them as `propertyIds`, or only the changes as `add` and `remove`.
 #[derive(Debug, Clone, PartialEq, Object)]
 #[oai(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TrackingSelection {
-    /// Ids of the caller's own properties; an empty list tracks none.
-    #[oai(validator(max_items = 1000, unique_items))]
-    pub property_ids: Vec<Uuid>,
+    /// Ids of all of the caller's own properties to track; an empty list tracks none.
+    #[oai(validator(max_items = 5000, unique_items))]
+    pub property_ids: Option<Vec<Uuid>>,
+    /// Ids of the caller's own properties to track besides the tracked ones. Not with `propertyIds`.
+    #[oai(validator(max_items = 5000, unique_items))]
+    pub add: Option<Vec<Uuid>>,
+    /// Ids of the caller's own properties to untrack. Not with `propertyIds`.
+    #[oai(validator(max_items = 5000, unique_items))]
+    pub remove: Option<Vec<Uuid>>,
 }
 
 /// A favourite mark.

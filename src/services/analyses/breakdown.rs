@@ -1,0 +1,174 @@
+//! Rows by any dimensions: their readings, and the answer to a question for them.
+
+use std::sync::Arc;
+
+use analytics::{
+    breakdown::to_row,
+    coverage::{self, Known},
+    page::{Page, Shown},
+    table::Paged,
+};
+use api::{
+    analytics::{
+        PerformanceQuery, PerformanceQueryAnswer, PerformanceQueryMeta, PerformanceRows, RowDimension, RowsCoverage,
+    },
+    models::{TableCoverage, Window},
+    params::Echo,
+};
+use chrono::{DateTime, Utc};
+use search_engine::{Aggregation, Dimension, ENGINE_CEILING, Reading, SearchType};
+
+use super::{
+    Asked, Listed, Wholes, check_has, check_sort,
+    compared::Days,
+    per_window::PerWindow,
+    rendered::{RenderedAnswer, weak},
+    requests::Requests,
+    search_data::SearchData,
+};
+use crate::{error::Error, services::access::ReadableProperty};
+
+/// The readings of an answer that lists rows by the same dimensions for each window.
+pub(super) struct Readings {
+    dimensions: Vec<Dimension>,
+    /// The rows.
+    pub(super) windows: PerWindow<Arc<Reading>>,
+    wholes: Wholes,
+}
+
+impl Readings {
+    /// Reads the rows by `dimensions` of the days that `counted` names in each window, at most as many as `cap` says.
+    pub(super) async fn read(
+        asked: &Asked,
+        dimensions: &[Dimension],
+        counted: fn(Days) -> Option<Window>,
+        cap: fn(Window) -> usize,
+    ) -> Result<Self, Error> {
+        let (plan, slice) = (asked.settled.plan().await?, asked.settled.plan_without_queries().await?);
+        let by_page = asked.settled.aggregation_by(dimensions) == Aggregation::ByPage;
+        let days = asked.settled.days().counted;
+        let mut requests = Requests::of(&asked.settled);
+        asked.settled.all_days().for_each(|days| requests.rows(&asked.settled, counted(days), dimensions, &plan));
+        requests.wholes(&asked.settled, days, by_page, &slice);
+        requests.check()?;
+        let part = |days: Days| asked.read(counted(days), dimensions, cap(days.series), &plan);
+        let wholes = asked.read_wholes(days, by_page, &slice);
+        let (windows, wholes) = tokio::try_join!(PerWindow::read(&asked.settled, part), wholes)?;
+        Ok(Self { dimensions: dimensions.to_vec(), windows, wholes })
+    }
+
+    /// All readings, always in the same order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<Reading>> {
+        self.windows.all().chain(self.wholes.all())
+    }
+
+    /// The times of the readings.
+    pub(super) fn read_at(&self) -> impl Iterator<Item = DateTime<Utc>> {
+        self.all().map(|reading| reading.read_at)
+    }
+
+    /// Returns the coverage of these rows. Search appearances overlap, so their clicks do not add up to a share.
+    pub(super) fn coverage(&self, asked: &Asked, known: Known, shown: Shown) -> TableCoverage {
+        let overlap = self.dimensions.contains(&Dimension::SearchAppearance);
+        let whole = (asked.is_counted() && !overlap).then(|| self.wholes.clicks());
+        coverage::coverage(known, Some(shown), asked.settled.aggregation_by(&self.dimensions).into(), whole)
+    }
+}
+
+/// The order in which a question names the dimensions of its rows, and the one in which they are read. Questions that name the same
+/// dimensions share their readings.
+struct Order {
+    named: Vec<RowDimension>,
+    /// The dimensions of the readings. The day comes first, because the search engine cuts rows of each day.
+    read: Vec<Dimension>,
+    /// The place of each named dimension in a reading.
+    places: Vec<usize>,
+    /// The place of the day among the named dimensions.
+    day: Option<usize>,
+}
+
+impl Order {
+    fn of(named: &[RowDimension]) -> Self {
+        let own: Vec<Dimension> = named.iter().copied().map(dimension).collect();
+        let mut read = own.clone();
+        read.sort_unstable();
+        let places = own.iter().filter_map(|one| read.iter().position(|other| one == other)).collect();
+        let day = own.iter().position(|one| *one == Dimension::Date);
+        Self { named: named.to_vec(), read, places, day }
+    }
+}
+
+fn dimension(named: RowDimension) -> Dimension {
+    match named {
+        RowDimension::Date => Dimension::Date,
+        RowDimension::Query => Dimension::Query,
+        RowDimension::Page => Dimension::Page,
+        RowDimension::Country => Dimension::Country,
+        RowDimension::Device => Dimension::Device,
+        RowDimension::SearchAppearance => Dimension::SearchAppearance,
+    }
+}
+
+/// Answers a question for rows by any dimensions.
+pub async fn query(
+    search: &SearchData,
+    access: &ReadableProperty,
+    query: &PerformanceQuery,
+) -> Result<Arc<RenderedAnswer<PerformanceQueryAnswer>>, Error> {
+    let (question, order) = (&query.question, Order::of(&query.dimensions.0));
+    let search_type = SearchType::from(question.slice.search_type);
+    order.read.iter().try_for_each(|dimension| check_has(search_type, *dimension, "dimensions"))?;
+    check_sort(&query.order, question.comparison.is_asked())?;
+    let page = Page {
+        sort: query.order.sort,
+        filters: query.order.metric_filters.clone().unwrap_or_default(),
+        offset: query.offset.offset.0 as usize,
+        limit: query.limit.0 as usize,
+    };
+    let asked = Asked::settle(search, access, question).await?;
+    let readings = Readings::read(&asked, &order.read, |days| days.counted, |_| ENGINE_CEILING).await?;
+    let made_of = weak(readings.all());
+    asked.answer(access, query, made_of, move |asked, query| answer(asked, query, &order, &page, &readings)).await
+}
+
+fn answer(
+    asked: &Asked,
+    query: &PerformanceQuery,
+    order: &Order,
+    page: &Page,
+    readings: &Readings,
+) -> PerformanceQueryAnswer {
+    let listed = readings.windows.map(|reading| Listed::by(reading, &order.places, order.day));
+    let sides = listed.sides();
+    let Paged { places, known, mut shown } = sides.page(page);
+    if known.capped && order.day.is_some() {
+        // The rows that were cut may be of any day.
+        shown.exact = Some(false);
+    }
+    let mut meta = asked.meta(readings.read_at(), !listed.current.rows.is_empty());
+    meta.aggregation = asked.settled.aggregation_by(&order.read).into();
+    PerformanceQueryAnswer {
+        data: PerformanceRows {
+            rows: places.into_iter().map(|place| to_row(&sides.row(place), &order.named)).collect(),
+        },
+        meta: PerformanceQueryMeta {
+            answer: meta,
+            question: Echo::of(query),
+            coverage: RowsCoverage { rows: readings.coverage(asked, known, shown) },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_in_any_order_share_a_reading() {
+        let order = Order::of(&[RowDimension::Page, RowDimension::Date, RowDimension::Query]);
+        assert_eq!(order.read, [Dimension::Date, Dimension::Query, Dimension::Page]);
+        assert_eq!((order.places, order.day), (vec![2, 0, 1], Some(1)));
+        let none = Order::of(&[]);
+        assert_eq!((none.read, none.places, none.day), (vec![], vec![], None));
+    }
+}
