@@ -109,7 +109,7 @@ codes! {
     /// More tracked properties than the plan allows.
     PropertyQuotaExceeded PAYMENT_REQUIRED "property_quota_exceeded" "Property quota exceeded"
         "Track fewer properties, or subscribe to a larger plan at the address in `Link`."
-        "propertyIds: the plan tracks at most 25; 26 were given. Plans are at https://sightline.example/subscribe.";
+        "propertyIds: the plan tracks at most 25 properties; this would track 26. Plans are at https://sightline.example/subscribe.";
     /// The role on the property is too low, or the session cookie came with a request of another site's page.
     Forbidden FORBIDDEN "forbidden" "Forbidden"
         "Ask the owner of the property for the role that the hint names. Programs send a token and no cookie."

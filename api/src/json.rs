@@ -27,7 +27,17 @@ pub fn parse(text: &[u8]) -> Result<Value, Fault> {
 
 /// Describes the position at which the text stops being JSON, without the parser's wording.
 fn not_json(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() { "ends too early" } else { "is not JSON" };
+    // The parser tells these apart by its wording only.
+    let said = error.to_string();
+    let what = if error.is_eof() {
+        "ends too early"
+    } else if said.starts_with("number out of range") {
+        "has a number that is too large"
+    } else if said.starts_with("recursion limit exceeded") {
+        "is nested too deeply"
+    } else {
+        "is not JSON"
+    };
     format!("{what} at line {}, column {}", error.line(), error.column())
 }
 
@@ -153,11 +163,12 @@ mod tests {
             ("{", ": ends too early at line 1, column 1"),
             ("{\"a\":\n nope}", ": is not JSON at line 2, column 3"),
             (r#"{"a":1} x"#, ": is not JSON at line 1, column 9"),
+            (r#"{"a":1e400}"#, ": has a number that is too large at line 1, column 10"),
             (r#"{"a":1,"a" 2}"#, "a: is given twice; send it once"),
         ] {
             assert_eq!(refused(text), said, "{text}");
         }
-        assert!(refused(&"[".repeat(100_000)).starts_with(": is not JSON"));
+        assert!(refused(&"[".repeat(100_000)).starts_with(": is nested too deeply at line 1, column "));
     }
 
     fn values() -> impl Strategy<Value = Value> {

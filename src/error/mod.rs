@@ -88,9 +88,11 @@ pub enum Error {
     /// The plan tracks fewer properties than requested.
     #[error("the plan tracks {allowed} properties, {asked} were asked for")]
     PropertyQuotaExceeded {
+        /// The field that names properties to track.
+        field: &'static str,
         /// Properties the plan tracks.
         allowed: u32,
-        /// Properties requested.
+        /// Properties that would be tracked.
         asked: usize,
     },
     /// The search engine does not respond, or asks to retry later.
@@ -222,8 +224,8 @@ impl Error {
                 };
                 format!("The last day with final numbers is {last_final}. Ask for days up to it{or_all}.").into()
             }
-            Self::PropertyQuotaExceeded { allowed, asked } => {
-                format!("propertyIds: the plan tracks at most {allowed}; {asked} were given.").into()
+            Self::PropertyQuotaExceeded { field, allowed, asked } => {
+                format!("{field}: the plan tracks at most {allowed} properties; this would track {asked}.").into()
             }
             Self::SearchEngineUnavailable { retry_after, trouble } => wait(*trouble, *retry_after).into(),
             Self::ProviderUnavailable { retry_after, limited } => {

@@ -61,12 +61,14 @@ pub fn read(offer: &Offer, arguments: JsonObject) -> Result<Call, ApiError> {
     let given = arguments.into_iter().filter(|(name, value)| !value.is_null() && !is_kind(name));
     let given: Vec<(String, Value)> = given.map(|(name, value)| (name, without_fraction(value))).collect();
     if let Some((name, _)) = given.iter().find(|(name, _)| !known.contains_key(name)) {
-        let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        let whose = declared.as_called();
-        return Err(ApiError::invalid(
-            &echo(name),
-            &format!("is not an argument of {whose}; it takes {}", listed(&names)),
-        ));
+        let refusal = if let Some(chooser) = offer.elsewhere.get(name) {
+            format!("needs {chooser} beside it")
+        } else {
+            let choosers = offer.elsewhere.iter().filter(|(name, chooser)| name.as_str() == **chooser);
+            let names: Vec<&str> = known.keys().chain(choosers.map(|(name, _)| name)).map(String::as_str).collect();
+            format!("is not an argument of {}; it takes {}", declared.as_called(), listed(&names))
+        };
+        return Err(ApiError::invalid(&echo(name), &refusal));
     }
     let named = Named { by_calendar: by_calendar(offer), ..Named::default() };
     // A body without members is one, too: the operation says which it lacks.

@@ -1,6 +1,6 @@
 //! The tools as they are offered to clients, made once at start.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use api::{error::ApiError, operation::Operation};
 use rmcp::model::{Tool, ToolAnnotations};
@@ -23,6 +23,8 @@ pub struct Offer {
     pub operation: &'static Operation,
     /// The arguments beside `kind`.
     pub arguments: Arguments,
+    /// The arguments of the tool's other use, if an argument chooses it. Each has the name of that argument.
+    pub elsewhere: BTreeMap<String, &'static str>,
 }
 
 /// Every tool.
@@ -37,8 +39,9 @@ impl Offers {
     #[must_use]
     pub fn of(document: &Value) -> Self {
         let document = Document(document);
-        let offers: Vec<Offer> =
+        let mut offers: Vec<Offer> =
             catalogue::all().into_iter().filter_map(|declaration| Offer::of(declaration, &document)).collect();
+        name_other_uses(&mut offers);
         let tools = offers.chunk_by(|a, b| a.declaration.name == b.declaration.name).filter_map(tool).collect();
         Self { offers, tools }
     }
@@ -71,7 +74,8 @@ impl Offer {
     /// Returns `None` if the API has no such operation, which the tests exclude.
     fn of(declaration: &'static Declaration, document: &Document<'_>) -> Option<Self> {
         let operation = declaration.operation()?;
-        Some(Self { declaration, operation, arguments: document.arguments(declaration, operation) })
+        let arguments = document.arguments(declaration, operation);
+        Some(Self { declaration, operation, arguments, elsewhere: BTreeMap::new() })
     }
 
     /// Returns whether the argument `name` is a list.
@@ -90,6 +94,18 @@ impl Offer {
     #[must_use]
     pub fn most_rows(&self) -> Option<u64> {
         self.arguments.schemas.get("limit")?["maximum"].as_u64()
+    }
+}
+
+/// Tells each tool's first use what its other use takes.
+fn name_other_uses(offers: &mut [Offer]) {
+    for uses in offers.chunk_by_mut(|a, b| a.declaration.name == b.declaration.name) {
+        let Some((first, others)) = uses.split_first_mut() else { continue };
+        for other in others {
+            let Some(chooser) = other.declaration.chosen_by else { continue };
+            let of_other = other.arguments.schemas.keys().filter(|name| !first.arguments.schemas.contains_key(*name));
+            first.elsewhere.extend(of_other.map(|name| (name.clone(), chooser)));
+        }
     }
 }
 

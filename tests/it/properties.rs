@@ -364,3 +364,15 @@ async fn lists_do_not_wait_for_an_unavailable_search_engine() {
         while column(&list(&owner).await, "access").iter().any(|access| *access != "ok") {}
     }
 }
+
+#[tokio::test]
+async fn a_list_says_when_the_services_own_quota_lets_it_read_on() {
+    let app = TestApp::start(|config| config.search_engine.quota.per_day = 6).await;
+    let listed = list(&app.actor("owner").await).await;
+    let states = column(&listed, "access");
+    assert!(states.contains(&"still_reading"), "{states:?}");
+    for entry in listed.json["data"].as_array().unwrap().iter().filter(|entry| entry["access"] == "still_reading") {
+        let hint = entry["hint"].as_str().unwrap();
+        assert!(hint.starts_with("This service has used up its quota"), "{hint}");
+    }
+}

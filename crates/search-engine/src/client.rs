@@ -126,6 +126,12 @@ impl SearchEngine {
         self.records.trouble(account, self.clock.now())
     }
 
+    /// Returns how long this service's own quota lets no request pass.
+    #[must_use]
+    pub fn quota_wait(&self) -> Duration {
+        self.pacer.quota_wait()
+    }
+
     /// Returns the account's last success and last failure, as far as this process knows them.
     #[must_use]
     pub fn last_outcomes(&self, account: Uuid) -> LastOutcomes {

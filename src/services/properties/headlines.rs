@@ -37,6 +37,9 @@ use crate::{
 /// The days of the daily values of a headline.
 const SERIES_DAYS: i64 = 28;
 
+/// The seconds up to which a wait is a matter of a few seconds.
+const SOON: u64 = 10;
+
 /// Returns a page of the tracked properties that a person can see and the filter leaves. Each has the metrics of the last `days` final
 /// days and of as many days before, if the search engine still keeps them.
 pub async fn list(
@@ -145,10 +148,17 @@ fn entry(search: &SearchData, listed: ListedProperty, read: ReadDays, params: He
     match read {
         Ok(recent) => shown(listed, PropertyAccessState::Ok, None, Some(headline(search, &recent, params))),
         Err(Unread::StillReading) => {
-            let hint = "The headline is being read; ask again in a few seconds.".to_owned();
-            shown(listed, PropertyAccessState::StillReading, Some(hint), None)
+            shown(listed, PropertyAccessState::StillReading, Some(when_read(search)), None)
         }
         Err(Unread::Refused(error)) => refused(listed, &error),
+    }
+}
+
+/// Advises when to ask again for a headline that is still being read.
+fn when_read(search: &SearchData) -> String {
+    match search.reader.engine().quota_wait().as_secs() {
+        0..SOON => "The headline is being read; ask again in a few seconds.".to_owned(),
+        wait => format!("This service has used up its quota at the search engine; ask again in {wait} seconds."),
     }
 }
 

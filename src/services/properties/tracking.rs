@@ -101,6 +101,14 @@ impl Selection {
         }
     }
 
+    /// The field that names properties to track.
+    fn field(&self) -> &'static str {
+        match self {
+            Self::Exactly(_) | Self::Among { .. } => "propertyIds",
+            Self::Changed { .. } => "add",
+        }
+    }
+
     /// Returns the properties to track.
     fn tracked(&self, own: &[property::Model]) -> Result<HashSet<Uuid>, Error> {
         let own_ids: HashSet<Uuid> = own.iter().map(|property| property.id).collect();
@@ -136,8 +144,10 @@ pub async fn replace(change: &MemberChange, config: &Config, selection: &Selecti
     let before = within(change.tx(), user.id, quota).await?;
     change.check(&before)?;
     let wanted = selection.tracked(&before.properties)?;
-    if let Some(allowed) = before.quota.filter(|quota| wanted.len() as u64 > u64::from(*quota)) {
-        return Err(Error::PropertyQuotaExceeded { allowed, asked: wanted.len() });
+    // A member whose plan shrank may keep what is tracked and untrack some of it.
+    let adds = before.properties.iter().any(|property| !property.tracked && wanted.contains(&property.id));
+    if let Some(allowed) = before.quota.filter(|quota| adds && wanted.len() as u64 > u64::from(*quota)) {
+        return Err(Error::PropertyQuotaExceeded { field: selection.field(), allowed, asked: wanted.len() });
     }
     for tracked in [false, true] {
         let changed = before.properties.iter().filter(|p| p.tracked != tracked && wanted.contains(&p.id) == tracked);
@@ -188,7 +198,7 @@ mod tests {
         assert!(matches!(replace(&[a, foreign]).await, Err(Error::NoSuch { .. })));
         assert!(matches!(replace(&[Uuid::nil()]).await, Err(Error::NoSuch { .. })));
         let over = replace(&[a, b, c]).await.unwrap_err();
-        assert!(matches!(over, Error::PropertyQuotaExceeded { allowed: 2, asked: 3 }), "{over}");
+        assert!(matches!(over, Error::PropertyQuotaExceeded { field: "propertyIds", allowed: 2, asked: 3 }), "{over}");
         assert_eq!(tracked().await, [b, c]);
         let changed = async |add: &[Uuid], remove: &[Uuid]| {
             choose(Selection::Changed { add: add.to_vec(), remove: remove.to_vec() }).await
@@ -196,11 +206,25 @@ mod tests {
         changed(&[a], &[b]).await.unwrap();
         assert_eq!(tracked().await, [a, c]);
         let over = changed(&[b], &[]).await.unwrap_err();
-        assert!(matches!(over, Error::PropertyQuotaExceeded { allowed: 2, asked: 3 }), "{over}");
+        assert!(matches!(over, Error::PropertyQuotaExceeded { field: "add", allowed: 2, asked: 3 }), "{over}");
         assert!(matches!(changed(&[], &[foreign]).await, Err(Error::NoSuch { hint }) if hint.starts_with("remove[0]")));
         assert_eq!(tracked().await, [a, c]);
         assert_eq!(changed(&[], &[a, b]).await.unwrap().used(), 1, "removing an untracked one changes nothing");
         assert_eq!(replace(&[]).await.unwrap().used(), 0);
+
+        replace(&[a, b]).await.unwrap();
+        config.plans.pro.tracked_properties = 1;
+        let choose = async |selection: Selection| {
+            let member = world.member(&config, world.owner).await;
+            world.change(&member, async |change| super::replace(change, &config, &selection).await).await
+        };
+        let changed = async |add: &[Uuid], remove: &[Uuid]| {
+            choose(Selection::Changed { add: add.to_vec(), remove: remove.to_vec() }).await
+        };
+        assert_eq!(changed(&[a], &[]).await.unwrap().used(), 2, "a smaller plan lets what is tracked stay");
+        let swap = changed(&[c], &[b]).await.unwrap_err();
+        assert!(matches!(swap, Error::PropertyQuotaExceeded { field: "add", allowed: 1, asked: 2 }), "{swap}");
+        assert_eq!(changed(&[], &[b]).await.unwrap().used(), 1);
     }
 
     #[test]

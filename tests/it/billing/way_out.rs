@@ -29,7 +29,7 @@ async fn a_refusal_for_the_plan_says_where_to_subscribe_and_who_must() {
     let mut all = owner.get("/api/properties/tracking").await.expect(200).json["data"]["properties"].clone();
     let all: Vec<_> = all.as_array_mut().unwrap().iter().map(|property| property["id"].clone()).collect();
     let beyond = owner.put("/api/properties/tracking", &json!({ "propertyIds": all })).await;
-    assert_eq!(leads_to_plans(beyond, &page), "propertyIds: the plan tracks at most 4; 5 were given.");
+    assert_eq!(leads_to_plans(beyond, &page), "propertyIds: the plan tracks at most 4 properties; this would track 5.");
     let own = lapsed.property("oakandanvil").await;
     let own = lapsed.get(&format!("/api/properties/{own}/annotations")).await;
     assert_eq!(leads_to_plans(own, &page), "Subscribe to a plan that includes this.");

@@ -108,8 +108,13 @@ impl Gates {
     pub fn opens_at(&mut self, way: &Way, now: Instant) -> Option<Instant> {
         let mut opens_at = Some(now);
         self.each(way, now, |counter| opens_at = opens_at.zip(counter.opens_at(now)).map(|(a, b)| a.max(b)));
-        let quotas = self.quotas(now).iter().map(|quota| quota.opens_at(now)).max();
-        opens_at.zip(quotas).map(|(a, b)| a.max(b))
+        let quotas = self.quotas_open_at(now);
+        opens_at.map(|opens_at| opens_at.max(quotas))
+    }
+
+    /// Returns the earliest time, from `now` on, at which the quotas of all requests together let one pass.
+    pub fn quotas_open_at(&mut self, now: Instant) -> Instant {
+        self.quotas(now).iter().map(|quota| quota.opens_at(now)).fold(now, Instant::max)
     }
 
     /// Records that a request passes.

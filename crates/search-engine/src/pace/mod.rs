@@ -169,6 +169,11 @@ impl Pacer {
         permit
     }
 
+    /// Returns how long the quotas of all requests together let none pass.
+    pub fn quota_wait(&self) -> Duration {
+        self.with(|state, now| state.turns.gates().quotas_open_at(now) - now)
+    }
+
     /// Changes the state, starts every request that fits, and schedules a wake-up for the others.
     fn with<T>(&self, change: impl FnOnce(&mut State, Instant) -> T) -> T {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
