@@ -77,7 +77,7 @@ async fn people_and_their_records_outlive_a_change_of_address() {
 async fn what_is_kept_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = TempDir::new().unwrap();
-    let app = start(&folder.path().join("data"), ([127, 0, 0, 1], 0).into()).await;
+    let app = start(&folder.path().join("data"), &Socket::bind()).await;
     app.actor("owner").await.get("/api").await.expect(200);
     let mode = |path: &str| fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("data"), mode("data/secrets.key")), (0o700, 0o600));
@@ -113,7 +113,7 @@ async fn files_are_their_owners_alone_in_a_folder_that_others_can_read_too() {
         "sightline.db.lock",
     ];
     let private: Vec<_> = all.iter().map(|name| ((*name).to_owned(), 0o600)).collect();
-    let first = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let first = start(folder.path(), &Socket::bind()).await;
     first.actor("owner").await.get("/api").await.expect(200);
     assert_eq!(modes(), private, "made anew");
     first.service.shutdown().await;
@@ -122,7 +122,7 @@ async fn files_are_their_owners_alone_in_a_folder_that_others_can_read_too() {
     for (name, _) in modes() {
         fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o644)).unwrap();
     }
-    let second = start(folder.path(), ([127, 0, 0, 1], 0).into()).await;
+    let second = start(folder.path(), &Socket::bind()).await;
     second.actor("owner").await.get("/api").await.expect(200);
     assert_eq!(modes(), private, "found");
 }

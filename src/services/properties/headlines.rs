@@ -147,9 +147,7 @@ fn windows(headline: &Headline) -> impl Iterator<Item = Window> {
 fn entry(search: &SearchData, listed: ListedProperty, read: ReadDays, params: HeadlineParams) -> TrackedProperty {
     match read {
         Ok(recent) => shown(listed, PropertyAccessState::Ok, None, Some(headline(search, &recent, params))),
-        Err(Unread::StillReading) => {
-            shown(listed, PropertyAccessState::StillReading, Some(when_read(search)), None)
-        }
+        Err(Unread::StillReading) => shown(listed, PropertyAccessState::StillReading, Some(when_read(search)), None),
         Err(Unread::Refused(error)) => refused(listed, &error),
     }
 }
