@@ -59,9 +59,8 @@ mod tests {
             call("get_performance", &json!({ "property": "a", "dimensions": [], "scope": "all" })).unwrap_err();
         let hint = refusal.hint.unwrap();
         assert!(hint.starts_with("scope: is not an argument of this tool beside dimensions; it takes "), "{hint}");
-        let metric_filters = json!({ "property": "a", "metricFilters": [] });
-        let hint = call("get_performance", &metric_filters).unwrap_err().hint.unwrap();
-        assert_eq!(hint, "metricFilters: needs dimensions beside it");
+        let hint = call("get_performance", &json!({ "property": "a", "offset": 5 })).unwrap_err().hint.unwrap();
+        assert_eq!(hint, "offset: needs dimensions beside it");
         let unknown = call("get_performance", &json!({ "property": "a", "by": "page" })).unwrap_err().hint.unwrap();
         assert!(unknown.contains("dimensions"), "{unknown}");
         let plain = call("get_performance", &json!({ "property": "a", "dimensions": null, "scope": "all" })).unwrap();

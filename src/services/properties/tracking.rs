@@ -144,9 +144,10 @@ pub async fn replace(change: &MemberChange, config: &Config, selection: &Selecti
     let before = within(change.tx(), user.id, quota).await?;
     change.check(&before)?;
     let wanted = selection.tracked(&before.properties)?;
-    // A member whose plan shrank may keep what is tracked and untrack some of it.
-    let adds = before.properties.iter().any(|property| !property.tracked && wanted.contains(&property.id));
-    if let Some(allowed) = before.quota.filter(|quota| adds && wanted.len() as u64 > u64::from(*quota)) {
+    // A member whose plan shrank may untrack some properties and keep others. A whole selection is always held to the quota.
+    let is_held = matches!(selection, Selection::Exactly(_))
+        || before.properties.iter().any(|property| !property.tracked && wanted.contains(&property.id));
+    if let Some(allowed) = before.quota.filter(|quota| is_held && wanted.len() as u64 > u64::from(*quota)) {
         return Err(Error::PropertyQuotaExceeded { field: selection.field(), allowed, asked: wanted.len() });
     }
     for tracked in [false, true] {
