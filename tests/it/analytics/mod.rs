@@ -2,6 +2,7 @@
 
 mod agreement;
 pub mod breakdowns;
+pub mod case;
 pub mod filters;
 pub mod fresh;
 mod granularity;

@@ -163,7 +163,7 @@ pub fn callback(consent: &url::Url, answer: &str) -> String {
 
 /// One exchange: what the search engine answers, what the person is told, and how often it is asked for tokens, for the person and
 /// to revoke.
-struct Case {
+struct Exchange {
     name: &'static str,
     answer: &'static str,
     tokens: Vec<(u16, Value)>,
@@ -173,9 +173,9 @@ struct Case {
     asked: [usize; 3],
 }
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<Exchange> {
     let error = |name: &str| json!({ "error": name, "error_description": "Bad Request" });
-    let case = |name, answer, tokens: &[_], people: &[_], status, says, asked| Case {
+    let case = |name, answer, tokens: &[_], people: &[_], status, says, asked| Exchange {
         name,
         answer,
         tokens: tokens.to_vec(),

@@ -28,7 +28,7 @@ async fn every_country_is_the_sum_of_its_cells() {
         [(SMALL, &windows[..]), (YOUNG, &windows), (SOFTWARE, &windows[..2]), (PAPER, &windows[1..2])]
     {
         for window in windows {
-            Case::web(site, *window).has_true_countries(&people, None).await;
+            Case::of(site, *window).has_true_countries(&people, None).await;
         }
     }
 }
@@ -36,7 +36,7 @@ async fn every_country_is_the_sum_of_its_cells() {
 #[tokio::test]
 async fn countries_add_up_to_the_property() {
     let people = People::new().await;
-    let case = Case::web(SMALL, WEEK);
+    let case = Case::of(SMALL, WEEK);
     let json = case.ask(&people, "countries", &[]).await.expect(200).json;
     let sum = |name: &str| json["data"].as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
     let total = case.total(case.count(), WEEK);
@@ -51,16 +51,16 @@ async fn compared_countries_are_in_both_windows_new_or_lost() {
     let day = ("2026-10-06", "2026-10-06");
     let month = ("2026-09-01", "2026-09-28");
     let cases = [
-        Case::web(SMALL, WEEK).against(("2026-09-28", "2026-10-04")),
-        Case::web(SMALL, day).against(month),
-        Case::web(SMALL, month).against(day),
-        Case::web(YOUNG, day).against(WEEK),
-        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-07")),
-        Case::web(YOUNG, ("2025-10-01", "2025-10-07")).against(WEEK),
-        Case::web(PAPER, day).against(("2026-10-05", "2026-10-05")),
-        Case::web(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-12", "2026-11-16")),
-        Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
-        Case::web(SMALL, WEEK).against(("2026-11-19", "2026-11-21")),
+        Case::of(SMALL, WEEK).against(("2026-09-28", "2026-10-04")),
+        Case::of(SMALL, day).against(month),
+        Case::of(SMALL, month).against(day),
+        Case::of(YOUNG, day).against(WEEK),
+        Case::of(YOUNG, WEEK).against(("2025-10-01", "2025-10-07")),
+        Case::of(YOUNG, ("2025-10-01", "2025-10-07")).against(WEEK),
+        Case::of(PAPER, day).against(("2026-10-05", "2026-10-05")),
+        Case::of(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-12", "2026-11-16")),
+        Case::of(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
+        Case::of(SMALL, WEEK).against(("2026-11-19", "2026-11-21")),
     ];
     let rows: Vec<_> = cases.iter().flat_map(|case| case.rows("countries", 500).rows).collect();
     for presence in ["both", "new", "lost"] {
@@ -74,7 +74,7 @@ async fn compared_countries_are_in_both_windows_new_or_lost() {
 #[tokio::test]
 async fn a_limit_cuts_the_current_and_the_lost_rows() {
     let people = People::new().await;
-    let case = Case::web(SMALL, ("2026-10-06", "2026-10-06"));
+    let case = Case::of(SMALL, ("2026-10-06", "2026-10-06"));
     let compared = case.clone().against(("2026-09-01", "2026-09-28"));
     let lost = compared.rows("countries", 500).rows.iter().filter(|row| row.now.is_none()).count();
     assert!(lost > 3, "{lost}");
@@ -91,12 +91,12 @@ async fn a_limit_cuts_the_current_and_the_lost_rows() {
 #[tokio::test]
 async fn countries_of_a_slice_equal_its_cells() {
     let people = People::new().await;
-    let whole = || Case::web(SMALL, WEEK).against(("2026-09-21", "2026-10-04"));
+    let whole = || Case::of(SMALL, WEEK).against(("2026-09-21", "2026-10-04"));
     let mut cases: Vec<Case> =
         [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
     cases.extend([
-        Case::web(SOFTWARE, ("2026-10-06", "2026-10-06")).class(Class::Topic),
-        Case::web(YOUNG, WEEK).class(Class::Branded),
+        Case::of(SOFTWARE, ("2026-10-06", "2026-10-06")).class(Class::Topic),
+        Case::of(YOUNG, WEEK).class(Class::Branded),
         whole().and("country", "or_list", "aus,usa,deu"),
         whole().and("country", "not_contains", "us").and("device", "equals", "MOBILE"),
         whole().and("page", "contains", "/blog/"),
@@ -119,11 +119,11 @@ async fn countries_of_other_search_types_equal_their_cells() {
     let days = ("2026-10-20", "2026-10-21");
     let types = [SearchType::Image, SearchType::Video, SearchType::Discover, SearchType::GoogleNews];
     for kind in types {
-        let case = Case::web(PAPER, days).kind(kind).against(("2026-10-18", "2026-10-18"));
+        let case = Case::of(PAPER, days).search_type(kind).against(("2026-10-18", "2026-10-18"));
         assert!(case.total(case.count(), days).clicks > 0, "{kind:?}");
         case.has_true_countries(&people, None).await;
         case.and("page", "contains", "/news/").has_true_countries(&people, None).await;
     }
-    Case::web(SMALL, WEEK).kind(SearchType::Image).has_true_countries(&people, None).await;
-    Case::web(SMALL, WEEK).kind(SearchType::Discover).has_true_countries(&people, None).await;
+    Case::of(SMALL, WEEK).search_type(SearchType::Image).has_true_countries(&people, None).await;
+    Case::of(SMALL, WEEK).search_type(SearchType::Discover).has_true_countries(&people, None).await;
 }

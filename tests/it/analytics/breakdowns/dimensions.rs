@@ -97,7 +97,7 @@ async fn rows_by_two_and_three_dimensions_are_the_sums_of_their_cells() {
     for (site, windows) in [(SMALL, &[DAY, WEEK, MONTH][..]), (YOUNG, &[DAY, WEEK, MONTH]), (SOFTWARE, &[DAY])] {
         for window in windows {
             for dimensions in PARTITIONS.iter().chain(&OTHERS) {
-                Case::web(site, *window).has_true_rows(&people, dimensions, WHOLE).await;
+                Case::of(site, *window).has_true_rows(&people, dimensions, WHOLE).await;
             }
         }
     }
@@ -109,27 +109,27 @@ async fn rows_by_two_and_three_dimensions_are_the_sums_of_their_cells() {
         (PAPER, ("2026-10-05", "2026-10-06")),
     ] {
         for dimensions in PARTITIONS.iter().chain([&OTHERS[3], &OTHERS[7]]) {
-            Case::web(site, window).has_true_rows(&people, dimensions, 300).await;
+            Case::of(site, window).has_true_rows(&people, dimensions, 300).await;
         }
     }
     for dimensions in [&["query", "page"][..], &["country", "query", "device"]] {
-        Case::web(PAPER, DAY).has_true_rows(&people, dimensions, 300).await;
+        Case::of(PAPER, DAY).has_true_rows(&people, dimensions, 300).await;
     }
 }
 
 #[tokio::test]
 async fn rows_of_a_comparison_and_of_a_slice_are_the_sums_of_their_cells() {
     let people = People::new().await;
-    let compared = || Case::web(SMALL, WEEK).against(BEFORE);
+    let compared = || Case::of(SMALL, WEEK).against(BEFORE);
     let cases = [
         compared(),
         compared().class(Class::NonBranded),
         compared().class(Class::Segment),
         compared().and("query", "contains", "plant").or("country", "equals", "aus"),
         compared().and("page", "contains", "/blog/").and("device", "not_contains", "tablet"),
-        Case::web(SMALL, ("2026-11-15", "2026-11-21")).against(("2026-11-08", "2026-11-14")),
-        Case::web(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
-        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::of(SMALL, ("2026-11-15", "2026-11-21")).against(("2026-11-08", "2026-11-14")),
+        Case::of(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
+        Case::of(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
     ];
     for case in &cases {
         for dimensions in
@@ -140,18 +140,18 @@ async fn rows_of_a_comparison_and_of_a_slice_are_the_sums_of_their_cells() {
     }
     for kind in [SearchType::Image, SearchType::Discover, SearchType::GoogleNews] {
         for dimensions in [&["page", "country"][..], &["date", "country"], &["searchAppearance"]] {
-            Case::web(PAPER, DAY).kind(kind).has_true_rows(&people, dimensions, 300).await;
+            Case::of(PAPER, DAY).search_type(kind).has_true_rows(&people, dimensions, 300).await;
         }
     }
-    Case::web(SMALL, WEEK).has_true_rows(&people, &["searchAppearance"], WHOLE).await;
-    Case::web(SMALL, ("2026-11-19", "2026-11-21")).has_true_rows(&people, &["country", "date"], WHOLE).await;
+    Case::of(SMALL, WEEK).has_true_rows(&people, &["searchAppearance"], WHOLE).await;
+    Case::of(SMALL, ("2026-11-19", "2026-11-21")).has_true_rows(&people, &["country", "date"], WHOLE).await;
 }
 
 #[tokio::test]
 async fn rows_never_exceed_the_total_that_is_counted_as_they_are() {
     let people = People::new().await;
     for (site, window) in [(SMALL, WEEK), (YOUNG, MONTH), (SOFTWARE, DAY), (PAPER, DAY)] {
-        let case = Case::web(site, window);
+        let case = Case::of(site, window);
         for dimensions in PARTITIONS.iter().chain(&OTHERS) {
             let json = case.query(&people, dimensions, json!({ "limit": WHOLE })).await.expect(200).json;
             let rows = json["data"]["rows"].as_array().unwrap();
@@ -171,7 +171,7 @@ async fn any_page_of_any_order_is_a_slice_of_the_full_list() {
     let people = People::new().await;
     let groupings = [&["query", "page"][..], &["country", "device", "query"], &["device", "page"], &["query"]];
     for (index, dimensions) in groupings.into_iter().enumerate() {
-        let case = Case::web([SMALL, YOUNG][index % 2], WEEK).against(BEFORE);
+        let case = Case::of([SMALL, YOUNG][index % 2], WEEK).against(BEFORE);
         for (turn, sort) in [None].into_iter().chain(SORTS.map(Some)).enumerate() {
             let mut order = json!({ "limit": WHOLE });
             if let Some(sort) = sort {
@@ -209,7 +209,7 @@ async fn any_page_of_any_order_is_a_slice_of_the_full_list() {
 #[tokio::test]
 async fn one_dimension_says_what_the_tables_say() {
     let people = People::new().await;
-    let case = Case::web(SMALL, WEEK).against(BEFORE);
+    let case = Case::of(SMALL, WEEK).against(BEFORE);
     let tables = case.ask(&people, "performance", &[("scope", "all")]).await.expect(200).json;
     let tables_of = [
         ("query", "queries"),
@@ -235,7 +235,7 @@ async fn one_dimension_says_what_the_tables_say() {
 #[tokio::test]
 async fn rows_beyond_the_ceiling_are_said() {
     let people = People::new().await;
-    let case = Case::web(SHOP, TWO_WEEKS);
+    let case = Case::of(SHOP, TWO_WEEKS);
     let coverage = async |dimensions: &[&str], more: Value| {
         case.query(&people, dimensions, more).await.expect(200).json["meta"]["coverage"]["rows"].clone()
     };
@@ -257,7 +257,7 @@ async fn rows_beyond_the_ceiling_are_said() {
 #[tokio::test]
 async fn an_answer_repeats_its_question_in_the_order_of_its_keys() {
     let people = People::new().await;
-    let asker = &people.0[SMALL];
+    let asker = people.asker(SMALL);
     let path = format!("/api/properties/{}/performance/query", asker.property);
     let body = json!({
         "dimensions": ["page", "device", "query"], "compare": "previous_period", "classification": "nonBranded",
@@ -284,13 +284,13 @@ async fn an_answer_repeats_its_question_in_the_order_of_its_keys() {
 #[tokio::test]
 async fn what_cannot_be_grouped_is_refused_by_name() {
     let people = People::new().await;
-    let case = Case::web(PAPER, DAY);
+    let case = Case::of(PAPER, DAY);
     for (kind, dimensions) in [
         (SearchType::Discover, &["query"][..]),
         (SearchType::Discover, &["page", "device"]),
         (SearchType::GoogleNews, &["date", "query"]),
     ] {
-        let answer = case.clone().kind(kind).query(&people, dimensions, json!({})).await.expect(400);
+        let answer = case.clone().search_type(kind).query(&people, dimensions, json!({})).await.expect(400);
         assert_eq!(answer.code(), "not_available_for_search_type");
         assert!(answer.hint().starts_with("dimensions: "), "{}", answer.hint());
     }
@@ -308,7 +308,7 @@ async fn what_cannot_be_grouped_is_refused_by_name() {
         assert_eq!(answer.code(), "invalid_request");
         assert!(answer.hint().starts_with(hint), "{}", answer.hint());
     }
-    let query = format!("/api/properties/{}/performance/query?limit=3", people.0[PAPER].property);
-    let answer = people.0[PAPER].actor.post(&query, &json!({ "dimensions": [] })).await.expect(400);
+    let query = format!("/api/properties/{}/performance/query?limit=3", people.asker(PAPER).property);
+    let answer = people.asker(PAPER).actor.post(&query, &json!({ "dimensions": [] })).await.expect(400);
     assert!(answer.hint().starts_with("limit: not a parameter here"), "{}", answer.hint());
 }

@@ -119,13 +119,13 @@ async fn every_cell_is_the_sum_of_its_cells() {
     let month = ("2026-10-01", "2026-10-28");
     for (site, window) in [(SMALL, WEEK), (SMALL, month), (YOUNG, beyond), (SOFTWARE, DAY), (PAPER, DAY)] {
         for table in TABLES {
-            let sheet = Case::web(site, window).has_true_export(&people, table, None).await;
+            let sheet = Case::of(site, window).has_true_export(&people, table, None).await;
             assert!(!sheet.rows.is_empty(), "{site} {table}");
         }
     }
     for limit in [1, 7] {
         for table in ["queries", "pages"] {
-            let sheet = Case::web(SMALL, WEEK).has_true_export(&people, table, Some(limit)).await;
+            let sheet = Case::of(SMALL, WEEK).has_true_export(&people, table, Some(limit)).await;
             assert_eq!(sheet.rows.len(), limit);
         }
     }
@@ -135,12 +135,12 @@ async fn every_cell_is_the_sum_of_its_cells() {
 async fn compared_rows_have_both_windows_and_say_where_they_are() {
     let people = People::new().await;
     let cases = [
-        Case::web(SMALL, WEEK).against(("2026-09-30", "2026-10-04")),
-        Case::web(SMALL, DAY).against(("2026-09-01", "2026-09-28")),
-        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
-        Case::web(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-12", "2026-11-16")),
-        Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
-        Case::web(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
+        Case::of(SMALL, WEEK).against(("2026-09-30", "2026-10-04")),
+        Case::of(SMALL, DAY).against(("2026-09-01", "2026-09-28")),
+        Case::of(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::of(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-12", "2026-11-16")),
+        Case::of(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
+        Case::of(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
     ];
     for case in &cases {
         for table in TABLES {
@@ -157,7 +157,7 @@ async fn compared_rows_have_both_windows_and_say_where_they_are() {
 #[tokio::test]
 async fn a_file_of_a_slice_or_another_search_type_equals_its_cells() {
     let people = People::new().await;
-    let whole = || Case::web(SMALL, WEEK);
+    let whole = || Case::of(SMALL, WEEK);
     let mut cases: Vec<Case> =
         [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
     cases.extend([
@@ -165,7 +165,7 @@ async fn a_file_of_a_slice_or_another_search_type_equals_its_cells() {
         whole().and("page", "contains", "/blog/").against(DAY),
         whole().and("query", "contains", "plant").or("country", "equals", "aus"),
         whole().and("query", "equals", "nobody asks this"),
-        whole().kind(SearchType::Image),
+        whole().search_type(SearchType::Image),
     ]);
     for case in &cases {
         for table in TABLES {
@@ -174,20 +174,20 @@ async fn a_file_of_a_slice_or_another_search_type_equals_its_cells() {
     }
     let days = ("2026-10-20", "2026-10-21");
     for (kind, lacks) in [(SearchType::Discover, &["queries", "devices"][..]), (SearchType::GoogleNews, &["queries"])] {
-        let case = Case::web(PAPER, days).kind(kind).against(("2026-10-18", "2026-10-18"));
+        let case = Case::of(PAPER, days).search_type(kind).against(("2026-10-18", "2026-10-18"));
         for table in TABLES.into_iter().filter(|table| !lacks.contains(table)) {
             let sheet = case.has_true_export(&people, table, None).await;
             assert!(sheet.rows.iter().all(|row| row[4].is_empty() && row[8].is_empty()), "{table}");
         }
     }
-    let empty = whole().kind(SearchType::Discover).has_true_export(&people, "pages", None).await;
+    let empty = whole().search_type(SearchType::Discover).has_true_export(&people, "pages", None).await;
     assert!(empty.rows.is_empty(), "a site that the type never shows has an empty table");
 }
 
 #[tokio::test]
 async fn a_file_has_the_rows_of_the_performance_answer() {
     let people = People::new().await;
-    let case = Case::web(SMALL, WEEK).against(("2026-09-30", "2026-10-04"));
+    let case = Case::of(SMALL, WEEK).against(("2026-09-30", "2026-10-04"));
     let limits = [("queryLimit", "40"), ("pageLimit", "9")];
     let performance = [&limits[..], &[("scope", "tables")]].concat();
     let performance = case.ask(&people, "performance", &performance).await.expect(200).json;
@@ -213,7 +213,7 @@ async fn a_file_has_the_rows_of_the_performance_answer() {
 #[tokio::test]
 async fn queries_as_people_type_them_come_back_and_none_is_a_formula() {
     let people = People::new().await;
-    let case = Case::web(SHOP, DAY);
+    let case = Case::of(SHOP, DAY);
     let answer = case.ask(&people, "export", &[]).await.expect(200);
     case.has_true_export(&people, "queries", None).await;
     let text = String::from_utf8(answer.bytes).unwrap();
@@ -229,7 +229,7 @@ async fn queries_as_people_type_them_come_back_and_none_is_a_formula() {
     for line in lines {
         assert!(text.contains(line), "no {line:?}");
     }
-    Case::web(PAPER, DAY).has_true_export(&people, "queries", Some(200)).await;
+    Case::of(PAPER, DAY).has_true_export(&people, "queries", Some(200)).await;
 }
 
 /// A spreadsheet whose language separates cells by semicolons takes quotes for such only at the start of a line's first cell.
@@ -262,16 +262,16 @@ async fn a_file_without_a_counted_day_is_refused() {
     let people = People::new().await;
     let open = ("2026-11-19", "2026-11-21");
     for (case, more) in [
-        (Case::web(SMALL, open), &[][..]),
-        (Case::web(SMALL, WEEK).against(open), &[]),
-        (Case::web(SMALL, open).against(WEEK), &[("dataState", "all")]),
+        (Case::of(SMALL, open), &[][..]),
+        (Case::of(SMALL, WEEK).against(open), &[]),
+        (Case::of(SMALL, open).against(WEEK), &[("dataState", "all")]),
     ] {
         let answer = case.ask(&people, "export", more).await.expect(409);
         assert_eq!(answer.code(), "not_final_yet");
         assert!(answer.hint().starts_with("The last day with final numbers is 2026-11-18."), "{}", answer.hint());
     }
-    Case::web(SMALL, open).ask(&people, "query-count-raw", &[]).await.expect(409);
-    let fresh = Case::web(SMALL, open).ask(&people, "export", &[("dataState", "all")]).await.expect(200);
+    Case::of(SMALL, open).ask(&people, "query-count-raw", &[]).await.expect(409);
+    let fresh = Case::of(SMALL, open).ask(&people, "export", &[("dataState", "all")]).await.expect(200);
     assert_eq!(fresh.header("x-window"), "2026-11-19/2026-11-21");
 }
 
@@ -280,21 +280,21 @@ async fn a_file_is_called_after_what_is_in_it() {
     let people = People::new().await;
     for (site, host) in [(SMALL, "quietmeadow.test"), (SOFTWARE, "www.ledgerline.example")] {
         for table in TABLES {
-            let answer = Case::web(site, DAY).against(WEEK).ask(&people, "export", &[("table", table)]).await;
+            let answer = Case::of(site, DAY).against(WEEK).ask(&people, "export", &[("table", table)]).await;
             let name = file_name(&answer.expect(200));
             let has = |part: &str| name.to_lowercase().replace(['-', '_'], "").contains(&part.to_lowercase());
             assert!(name.contains(host) && has(table), "{name}");
             assert!(name.contains(DAY.0), "{name}");
         }
-        let name = file_name(&Case::web(site, WEEK).ask(&people, "export", &[]).await.expect(200));
+        let name = file_name(&Case::of(site, WEEK).ask(&people, "export", &[]).await.expect(200));
         assert!(name.contains(WEEK.0) && name.contains(WEEK.1), "{name}");
     }
-    let asker = &people.0[SMALL];
+    let asker = people.asker(SMALL);
     let answer = asker.actor.get(&format!("/api/properties/{}/export", asker.property)).await.expect(200);
     let name = file_name(&answer);
     assert!(name.contains("2026-10-22") && name.contains(LAST_FINAL), "the default window: {name}");
     assert_eq!(
         Sheet::of(&answer).rows.len(),
-        Case::web(SMALL, ("2026-10-22", "2026-11-18")).rows("queries", 5000).known.0
+        Case::of(SMALL, ("2026-10-22", "2026-11-18")).rows("queries", 5000).known.0
     );
 }

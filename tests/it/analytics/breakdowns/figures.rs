@@ -165,7 +165,7 @@ impl Case {
     #[track_caller]
     pub fn coverage_counted(&self, said: &Value, count: Count, capped: bool, (shown, known): (Tally, Tally)) {
         let clicks = |case: &Self| case.total(count, self.counted()).clicks;
-        let (property, slice) = (clicks(&self.of_everything()), clicks(&self.of_any_query()));
+        let (property, slice) = (clicks(&self.of_everything()), clicks(&self.without_query_conditions()));
         let mut expected = coverage_said(count, capped, (Some((shown, Some(known.0))), known), property, slice);
         // With alternatives, the question without conditions on queries is not well defined.
         if self.wishes.iter().skip(1).any(|wish| wish.or) {
@@ -184,7 +184,10 @@ impl Case {
         assert_eq!(said["window"], range(self.window), "{self:?}");
         assert_eq!(said.get("compareWindow").cloned(), self.before.map(range), "{self:?}");
         assert_eq!(said["days"], days_said(self.window, self.before, LAST_FINAL), "{self:?}");
-        assert_eq!((&said["searchType"], &said["aggregation"]), (&self.kind_name().into(), &name_of(count).into()));
+        assert_eq!(
+            (&said["searchType"], &said["aggregation"]),
+            (&self.search_type_name().into(), &name_of(count).into())
+        );
         assert_eq!(said["freshness"]["lastFinalDate"], LAST_FINAL);
         let some = self.total(count, self.counted()).impressions > 0;
         let status = match (self.is_counted(), some) {

@@ -13,7 +13,7 @@ async fn queries_as_people_type_them_have_their_days() {
     let people = People::new().await;
     for (site, least) in [(SHOP, 10), (PAPER, 8), (SMALL, 3), (YOUNG, 3)] {
         let window = if site == SHOP || site == PAPER { DAY } else { WEEK };
-        let case = Case::web(site, window);
+        let case = Case::of(site, window);
         let odd = |query: &String| !query.chars().all(|c| c.is_ascii_alphanumeric() || " '-".contains(c));
         let keys: Vec<String> = case.table("queries", window).into_keys().filter(odd).take(50).collect();
         assert!(keys.len() >= least, "{keys:?}");
@@ -23,7 +23,7 @@ async fn queries_as_people_type_them_have_their_days() {
 
 #[tokio::test]
 async fn a_key_is_text_and_no_expression() {
-    let (people, case) = (People::new().await, Case::web(SMALL, WEEK));
+    let (people, case) = (People::new().await, Case::of(SMALL, WEEK));
     let real = case.some_keys("queries", 5)[..8].to_vec();
     let half = |text: &str| text.chars().take(text.chars().count() - 1).collect::<String>();
     let mut keys = vec![format!("{}|{}", real[0], real[1]), format!("{},{}", real[0], real[1]), half(&real[2])];
@@ -40,12 +40,12 @@ async fn fifty_long_keys_are_answered() {
     let filler = |number: usize, characters: usize| {
         format!("{number} ") + &SIGNS.chars().cycle().take(characters).collect::<String>()
     };
-    let case = Case::web(SMALL, WEEK);
+    let case = Case::of(SMALL, WEEK);
     let mut keys = case.some_keys("queries", 2)[..20].to_vec();
     keys.extend((0..30).map(|number| filler(number, 240 + number)));
     case.has_true_sparklines(&people, "queries", &keys).await;
 
-    let case = Case::web(PAPER, DAY);
+    let case = Case::of(PAPER, DAY);
     let mut keys = case.some_keys("pages", 7);
     assert_eq!(keys.len(), 50);
     case.has_true_sparklines(&people, "pages", &keys).await;
@@ -56,7 +56,7 @@ async fn fifty_long_keys_are_answered() {
 
 #[tokio::test]
 async fn a_key_of_2048_characters_is_answered() {
-    let (people, case) = (People::new().await, Case::web(SMALL, WEEK));
+    let (people, case) = (People::new().await, Case::of(SMALL, WEEK));
     let real = case.some_keys("queries", 5)[..5].to_vec();
     for sign in ["a", ".", "(", "\\", "東", ","] {
         let long = sign.repeat(2048);
@@ -74,10 +74,10 @@ async fn a_key_of_2048_characters_is_answered() {
 #[tokio::test]
 async fn long_keys_and_a_slice_go_together() {
     let people = People::new().await;
-    let alternatives = Case::web(SMALL, WEEK).and("query", "contains", "plant").or("country", "equals", "aus");
-    let narrow = Case::web(SMALL, WEEK).and("query", "not_contains", "plant").and("device", "equals", "MOBILE");
+    let alternatives = Case::of(SMALL, WEEK).and("query", "contains", "plant").or("country", "equals", "aus");
+    let narrow = Case::of(SMALL, WEEK).and("query", "not_contains", "plant").and("device", "equals", "MOBILE");
     for case in [alternatives, narrow] {
-        let mut keys = Case::web(SMALL, WEEK).some_keys("queries", 4)[..20].to_vec();
+        let mut keys = Case::of(SMALL, WEEK).some_keys("queries", 4)[..20].to_vec();
         keys.extend((0..5).map(|number| format!("{number}{}", ".".repeat(1500))));
         case.has_true_sparklines(&people, "queries", &keys).await;
     }
@@ -85,7 +85,7 @@ async fn long_keys_and_a_slice_go_together() {
 
 #[tokio::test]
 async fn countries_and_devices_that_do_not_exist_are_refused() {
-    let (people, case) = (People::new().await, Case::web(SMALL, DAY));
+    let (people, case) = (People::new().await, Case::of(SMALL, DAY));
     for (table, keys) in [
         ("countries", r#"["aus","xyz"]"#),
         ("countries", r#"["Australia"]"#),
@@ -101,7 +101,7 @@ async fn countries_and_devices_that_do_not_exist_are_refused() {
 
 #[tokio::test]
 async fn one_country_in_two_spellings_is_one_key_given_twice() {
-    let (people, case) = (People::new().await, Case::web(SMALL, DAY));
+    let (people, case) = (People::new().await, Case::of(SMALL, DAY));
     for (table, keys) in [("countries", r#"["aus","AUS"]"#), ("devices", r#"["mobile","MOBILE"]"#)] {
         let answer = case.ask(&people, "table-sparklines", &[("table", table), ("keys", keys)]).await.expect(400);
         assert!(answer.hint().contains("keys"), "{table} {keys}: {}", answer.hint());
@@ -110,7 +110,7 @@ async fn one_country_in_two_spellings_is_one_key_given_twice() {
 
 #[tokio::test]
 async fn keys_are_a_json_array_of_1_to_50_different_texts() {
-    let (people, case) = (People::new().await, Case::web(SMALL, DAY));
+    let (people, case) = (People::new().await, Case::of(SMALL, DAY));
     let many = serde_json::to_string(&(0..51).map(|number| number.to_string()).collect::<Vec<_>>()).unwrap();
     let long = format!("[\"{}\"]", "a".repeat(2049));
     for keys in ["", "plant", "[]", "{}", "[1]", "[null]", r#"[""]"#, r#"["a","a"]"#, r#""a""#, "[\"a\"", &many, &long]

@@ -56,7 +56,7 @@ async fn every_row_is_a_query_on_a_day() {
         [(SMALL, &windows[..]), (YOUNG, &windows), (SOFTWARE, &windows[..2]), (PAPER, &windows[1..2])]
     {
         for window in windows {
-            let sheet = Case::web(site, *window).has_true_query_rows(&people).await;
+            let sheet = Case::of(site, *window).has_true_query_rows(&people).await;
             assert!(
                 sheet.rows.iter().all(|row| !row[1].is_empty() && row[4] != "0"),
                 "hidden queries are not among them"
@@ -69,7 +69,7 @@ async fn every_row_is_a_query_on_a_day() {
 
 #[tokio::test]
 async fn averages_on_a_bound_are_on_the_better_side() {
-    let case = Case::web(SMALL, ("2026-10-01", "2026-10-28"));
+    let case = Case::of(SMALL, ("2026-10-01", "2026-10-28"));
     let daily = case.daily("queries", case.window);
     let on = |bound: u64| daily.values().flat_map(|days| days.values()).any(|s| s.positions == bound * s.impressions);
     assert!([3, 10, 20].into_iter().all(on), "the window has such averages, so the rows of it prove the bounds");
@@ -79,7 +79,7 @@ async fn averages_on_a_bound_are_on_the_better_side() {
 #[tokio::test]
 async fn the_cap_of_50_000_rows_is_one_of_a_day_and_not_of_the_window() {
     let people = People::new().await;
-    let case = Case::web(PAPER, ("2026-10-28", "2026-11-17"));
+    let case = Case::of(PAPER, ("2026-10-28", "2026-11-17"));
     let sheet = case.has_true_query_rows(&people).await;
     assert!(sheet.rows.len() > 50_000, "{}", sheet.rows.len());
     let either = case.and("query", "not_contains", "weather").or("device", "equals", "DESKTOP");
@@ -90,7 +90,7 @@ async fn the_cap_of_50_000_rows_is_one_of_a_day_and_not_of_the_window() {
 #[tokio::test]
 async fn rows_of_a_slice_equal_its_cells() {
     let people = People::new().await;
-    let whole = || Case::web(SMALL, WEEK);
+    let whole = || Case::of(SMALL, WEEK);
     let mut cases: Vec<Case> =
         [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
     cases.extend([
@@ -98,8 +98,8 @@ async fn rows_of_a_slice_equal_its_cells() {
         whole().and("page", "contains", "/blog/"),
         whole().and("query", "contains", "plant").or("country", "equals", "aus"),
         whole().and("query", "equals", "nobody asks this"),
-        whole().kind(SearchType::Image),
-        Case::web(YOUNG, ("2025-10-01", "2025-10-03")),
+        whole().search_type(SearchType::Image),
+        Case::of(YOUNG, ("2025-10-01", "2025-10-03")),
     ]);
     for case in &cases {
         case.has_true_query_rows(&people).await;
@@ -109,7 +109,7 @@ async fn rows_of_a_slice_equal_its_cells() {
 #[tokio::test]
 async fn the_rows_add_up_to_the_query_count() {
     let people = People::new().await;
-    let case = Case::web(SMALL, WEEK);
+    let case = Case::of(SMALL, WEEK);
     let sheet = case.has_true_query_rows(&people).await;
     let json = case.ask(&people, "query-count", &[]).await.expect(200).json;
     for point in json["data"]["series"].as_array().unwrap() {
@@ -125,7 +125,7 @@ async fn the_rows_add_up_to_the_query_count() {
 async fn the_file_is_called_after_what_is_in_it() {
     let people = People::new().await;
     for (site, host) in [(SMALL, "quietmeadow.test"), (SOFTWARE, "www.ledgerline.example")] {
-        let name = file_name(&Case::web(site, WEEK).ask(&people, "query-count-raw", &[]).await.expect(200));
+        let name = file_name(&Case::of(site, WEEK).ask(&people, "query-count-raw", &[]).await.expect(200));
         assert!([host, "quer", WEEK.0, WEEK.1].iter().all(|part| name.contains(part)), "{name}");
     }
 }

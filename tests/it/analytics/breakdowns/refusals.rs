@@ -19,10 +19,10 @@ async fn a_table_that_the_type_lacks_is_refused_by_name() {
             ("table-sparklines", &[("table", "queries")]),
             ("table-sparklines", &[("table", "queries"), ("keys", keys)]),
         ];
-        refused(&people, &Case::web(PAPER, DAYS).kind(kind), "query-count-raw", &[]).await;
+        refused(&people, &Case::of(PAPER, DAYS).search_type(kind), "query-count-raw", &[]).await;
         for (what, more) in questions {
-            refused(&people, &Case::web(PAPER, DAYS).kind(kind), what, more).await;
-            refused(&people, &Case::web(PAPER, DAYS).kind(kind).against(DAYS), what, more).await;
+            refused(&people, &Case::of(PAPER, DAYS).search_type(kind), what, more).await;
+            refused(&people, &Case::of(PAPER, DAYS).search_type(kind).against(DAYS), what, more).await;
         }
     }
     let questions: [(&str, &[(&str, &str)]); 3] = [
@@ -31,23 +31,23 @@ async fn a_table_that_the_type_lacks_is_refused_by_name() {
         ("table-sparklines", &[("table", "devices"), ("keys", r#"["MOBILE"]"#)]),
     ];
     for (what, more) in questions {
-        refused(&people, &Case::web(PAPER, DAYS).kind(SearchType::Discover), what, more).await;
+        refused(&people, &Case::of(PAPER, DAYS).search_type(SearchType::Discover), what, more).await;
         // Refused even if the result would be empty.
-        refused(&people, &Case::web(SMALL, DAYS).kind(SearchType::Discover), what, more).await;
+        refused(&people, &Case::of(SMALL, DAYS).search_type(SearchType::Discover), what, more).await;
     }
 }
 
 #[tokio::test]
 async fn a_slice_by_what_the_type_lacks_is_refused_by_name() {
     let people = People::new().await;
-    let discover = || Case::web(PAPER, DAYS).kind(SearchType::Discover);
+    let discover = || Case::of(PAPER, DAYS).search_type(SearchType::Discover);
     let cases = [
         discover().class(Class::Branded),
         discover().class(Class::Topic),
         discover().and("query", "contains", "harbour"),
         discover().and("device", "equals", "MOBILE"),
-        Case::web(PAPER, DAYS).kind(SearchType::GoogleNews).and("query", "not_contains", "harbour"),
-        Case::web(PAPER, DAYS).kind(SearchType::GoogleNews).class(Class::NonBranded),
+        Case::of(PAPER, DAYS).search_type(SearchType::GoogleNews).and("query", "not_contains", "harbour"),
+        Case::of(PAPER, DAYS).search_type(SearchType::GoogleNews).class(Class::NonBranded),
     ];
     for case in &cases {
         refused(&people, case, "countries", &[]).await;
@@ -60,7 +60,7 @@ async fn a_slice_by_what_the_type_lacks_is_refused_by_name() {
 async fn refused(people: &People, case: &Case, what: &str, more: &[(&str, &str)]) {
     let answer = case.ask(people, what, more).await.expect(400);
     assert_eq!(answer.code(), "not_available_for_search_type", "{what} {more:?} of {case:?}");
-    assert!(answer.hint().contains(case.kind_name()), "{what} {more:?}: {}", answer.hint());
+    assert!(answer.hint().contains(case.search_type_name()), "{what} {more:?}: {}", answer.hint());
     assert!(answer.header("content-type").starts_with("application/json"), "{what} {more:?}");
     assert_eq!(answer.header("content-disposition"), "", "{what} {more:?}");
 }
@@ -68,7 +68,7 @@ async fn refused(people: &People, case: &Case, what: &str, more: &[(&str, &str)]
 #[tokio::test]
 async fn parameters_of_an_export_are_refused_by_name() {
     let people = People::new().await;
-    let case = Case::web(SMALL, DAYS);
+    let case = Case::of(SMALL, DAYS);
     for (name, value) in [
         ("table", "everything"),
         ("table", ""),
@@ -88,7 +88,7 @@ async fn parameters_of_an_export_are_refused_by_name() {
 #[tokio::test]
 async fn the_same_question_has_the_same_bytes() {
     let people = People::new().await;
-    let compared = Case::web(SMALL, DAYS).against(("2026-10-11", "2026-10-13"));
+    let compared = Case::of(SMALL, DAYS).against(("2026-10-11", "2026-10-13"));
     let alternatives = compared.clone().and("query", "contains", "plant").or("country", "equals", "aus");
     for case in [&compared, &alternatives] {
         let alone = Case { before: None, ..case.clone() };

@@ -84,18 +84,18 @@ async fn the_first_rows_of_a_table_have_their_days() {
     for (site, window) in [(SMALL, WEEK), (SMALL, month), (SMALL, DAY), (YOUNG, beyond), (SOFTWARE, DAY), (PAPER, DAY)]
     {
         for table in TABLES {
-            Case::web(site, window).has_true_first_sparklines(&people, table, None).await;
+            Case::of(site, window).has_true_first_sparklines(&people, table, None).await;
         }
     }
     for limit in [1, 50] {
-        Case::web(SMALL, WEEK).has_true_first_sparklines(&people, "queries", Some(limit)).await;
-        Case::web(SOFTWARE, DAY).has_true_first_sparklines(&people, "pages", Some(limit)).await;
+        Case::of(SMALL, WEEK).has_true_first_sparklines(&people, "queries", Some(limit)).await;
+        Case::of(SOFTWARE, DAY).has_true_first_sparklines(&people, "pages", Some(limit)).await;
     }
 }
 
 #[tokio::test]
 async fn the_default_table_is_queries() {
-    let (people, case) = (People::new().await, Case::web(SMALL, DAY));
+    let (people, case) = (People::new().await, Case::of(SMALL, DAY));
     let said = case.ask(&people, "table-sparklines", &[]).await.expect(200).json;
     let named = case.ask(&people, "table-sparklines", &[("table", "queries"), ("limit", "25")]).await.expect(200).json;
     assert_eq!((&said["data"]["table"], &said["data"]), (&"queries".into(), &named["data"]));
@@ -105,7 +105,7 @@ async fn the_default_table_is_queries() {
 async fn keys_have_their_days_in_the_order_asked_for() {
     let people = People::new().await;
     for (site, window) in [(SMALL, WEEK), (YOUNG, ("2026-11-14", "2026-11-20")), (SOFTWARE, DAY), (PAPER, DAY)] {
-        let case = Case::web(site, window);
+        let case = Case::of(site, window);
         for table in TABLES {
             let keys = case.some_keys(table, 3);
             case.has_true_sparklines(&people, table, &keys).await;
@@ -115,7 +115,7 @@ async fn keys_have_their_days_in_the_order_asked_for() {
 
 #[tokio::test]
 async fn keys_that_the_engine_does_not_name_are_unknown_and_not_counted() {
-    let (people, case) = (People::new().await, Case::web(SMALL, WEEK));
+    let (people, case) = (People::new().await, Case::of(SMALL, WEEK));
     let mut queries = case.some_keys("queries", 9);
     let shouted = queries[0].to_uppercase();
     queries.splice(1..1, ["nobody asks this".to_owned(), shouted, format!(" {}", queries[1])]);
@@ -124,12 +124,12 @@ async fn keys_that_the_engine_does_not_name_are_unknown_and_not_counted() {
     case.has_true_sparklines(&people, "pages", &pages).await;
     let countries = ["isl", "aus", "zzz", "atg"].map(str::to_owned);
     case.has_true_sparklines(&people, "countries", &countries).await;
-    let unborn = Case::web(YOUNG, ("2025-10-01", "2025-10-03"));
+    let unborn = Case::of(YOUNG, ("2025-10-01", "2025-10-03"));
     for (table, key) in [("queries", "tinyfern"), ("devices", "MOBILE"), ("countries", "usa")] {
         unborn.has_true_sparklines(&people, table, &[key.to_owned()]).await;
         unborn.has_true_first_sparklines(&people, table, None).await;
     }
-    let unfinal = Case::web(SMALL, ("2026-11-19", "2026-11-21"));
+    let unfinal = Case::of(SMALL, ("2026-11-19", "2026-11-21"));
     unfinal.has_true_sparklines(&people, "queries", &queries).await;
     unfinal.has_true_first_sparklines(&people, "pages", None).await;
 }
@@ -148,23 +148,23 @@ async fn days_of_another_window_stand_beside_them() {
         (SOFTWARE, DAY, ("2026-10-05", "2026-10-05")),
         (PAPER, DAY, ("2026-10-05", "2026-10-05")),
     ] {
-        let case = Case::web(site, window).against(before);
+        let case = Case::of(site, window).against(before);
         for table in TABLES {
             case.has_true_first_sparklines(&people, table, Some(10)).await;
-            let keys = Case::web(site, before).some_keys(table, 5);
+            let keys = Case::of(site, before).some_keys(table, 5);
             if !keys.is_empty() {
                 case.has_true_sparklines(&people, table, &keys).await;
             }
         }
     }
-    let slice = Case::web(SMALL, WEEK).against(DAY).class(Class::Segment).and("query", "contains", "plant");
+    let slice = Case::of(SMALL, WEEK).against(DAY).class(Class::Segment).and("query", "contains", "plant");
     slice.has_true_first_sparklines(&people, "queries", None).await;
 }
 
 #[tokio::test]
 async fn days_of_a_slice_equal_its_cells() {
     let people = People::new().await;
-    let whole = || Case::web(SMALL, WEEK);
+    let whole = || Case::of(SMALL, WEEK);
     let mut cases: Vec<Case> =
         [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
     cases.extend([
@@ -195,12 +195,12 @@ async fn days_of_other_search_types_equal_their_cells() {
         (SearchType::GoogleNews, &["pages", "countries", "devices"]),
     ];
     for (kind, tables) in kinds {
-        let case = Case::web(PAPER, days).kind(kind);
+        let case = Case::of(PAPER, days).search_type(kind);
         for table in tables {
             case.has_true_first_sparklines(&people, table, Some(12)).await;
             let keys = case.some_keys(table, 2);
             case.has_true_sparklines(&people, table, &keys).await;
         }
     }
-    Case::web(SMALL, WEEK).kind(SearchType::Discover).has_true_first_sparklines(&people, "pages", None).await;
+    Case::of(SMALL, WEEK).search_type(SearchType::Discover).has_true_first_sparklines(&people, "pages", None).await;
 }

@@ -16,19 +16,19 @@ const DAY: Window = ("2026-09-21", "2026-09-21");
 async fn a_file_cut_at_the_ceiling_says_so() {
     let people = People::new().await;
     let presences = |sheet: &Sheet| sheet.rows.iter().map(|row| row[13].clone()).collect::<BTreeSet<_>>();
-    let cut = Case::web(SHOP, LONG);
+    let cut = Case::of(SHOP, LONG);
     assert_eq!(cut.has_true_export(&people, "queries", None).await.rows.len(), CEILING);
     let sheet = cut.against(DAY).has_true_export(&people, "queries", None).await;
     // Rows of the comparison window only follow the window's rows, which fill the file.
     assert_eq!(presences(&sheet), ["both", "new"].map(str::to_owned).into());
-    let sheet = Case::web(SHOP, DAY).against(LONG).has_true_export(&people, "queries", None).await;
+    let sheet = Case::of(SHOP, DAY).against(LONG).has_true_export(&people, "queries", None).await;
     assert_eq!(presences(&sheet), ["both", "lost", "unknown"].map(str::to_owned).into());
 }
 
 #[tokio::test]
 async fn a_table_of_pages_is_cut_at_the_same_ceiling() {
     let people = People::new().await;
-    let case = Case::web(PAPER, ("2026-10-05", "2026-10-11"));
+    let case = Case::of(PAPER, ("2026-10-05", "2026-10-11"));
     assert_eq!(case.rows("pages", CEILING).known.0, CEILING);
     let sheet = case.has_true_export(&people, "pages", None).await;
     assert_eq!(sheet.rows.len(), CEILING);
@@ -37,17 +37,17 @@ async fn a_table_of_pages_is_cut_at_the_same_ceiling() {
 #[tokio::test]
 async fn a_narrow_file_of_a_long_table_says_that_the_table_was_cut() {
     let people = People::new().await;
-    let answer = Case::web(SHOP, LONG).ask(&people, "export", &[("queryLimit", "3")]).await.expect(200);
+    let answer = Case::of(SHOP, LONG).ask(&people, "export", &[("queryLimit", "3")]).await.expect(200);
     assert_eq!((answer.header("x-total-rows-capped"), Sheet::of(&answer).rows.len()), ("true", 3));
 }
 
 #[tokio::test]
 async fn alternatives_with_more_rows_than_are_shown_are_added_up_whole() {
     let people = People::new().await;
-    let case = Case::web(SHOP, ("2026-10-05", "2026-10-11"));
+    let case = Case::of(SHOP, ("2026-10-05", "2026-10-11"));
     let case = case.and("query", "not_contains", "jacket").or("device", "not_contains", "tablet");
     for device in ["MOBILE", "DESKTOP"] {
-        let part = Case::web(SHOP, case.window).and("query", "not_contains", "jacket").and("device", "equals", device);
+        let part = Case::of(SHOP, case.window).and("query", "not_contains", "jacket").and("device", "equals", device);
         assert!(part.table("queries", case.window).len() > CEILING, "no part fits under the ceiling");
     }
     case.has_true_export(&people, "queries", None).await;
@@ -59,14 +59,14 @@ async fn alternatives_with_more_rows_than_are_shown_are_added_up_whole() {
 #[tokio::test]
 async fn the_first_rows_of_a_cut_table_say_that_it_was_cut() {
     let people = People::new().await;
-    Case::web(SHOP, LONG).has_true_first_sparklines(&people, "queries", Some(50)).await;
-    Case::web(PAPER, ("2026-10-05", "2026-10-11")).has_true_first_sparklines(&people, "pages", None).await;
+    Case::of(SHOP, LONG).has_true_first_sparklines(&people, "queries", Some(50)).await;
+    Case::of(PAPER, ("2026-10-05", "2026-10-11")).has_true_first_sparklines(&people, "pages", None).await;
 }
 
 #[tokio::test]
 async fn a_long_file_comes_in_pieces() {
     let people = People::new().await;
-    let asker = &people.0[SHOP];
+    let asker = people.asker(SHOP);
     let path = format!("/api/properties/{}/export?startDate={}&endDate={}", asker.property, LONG.0, LONG.1);
     let whole = asker.actor.get(&path).await.expect(200).bytes;
     let (base, token) = (shared().service.base_url.clone(), asker.actor.token().to_owned());

@@ -12,17 +12,17 @@ const DAY: Window = ("2026-10-06", "2026-10-06");
 async fn every_row_of_every_table_is_the_sum_of_its_cells_in_both_windows() {
     let people = People::new().await;
     let cases = [
-        Case::web(SMALL, WEEK),
-        Case::web(SMALL, DAY).against(("2026-09-01", "2026-09-28")),
-        Case::web(SMALL, WEEK).class(Class::Segment).against(DAY),
-        Case::web(SMALL, WEEK).class(Class::Topic).against(DAY),
-        Case::web(SMALL, WEEK).and("query", "not_contains", "plant").and("page", "contains", "/blog/"),
-        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
-        Case::web(SMALL, ("2026-11-15", "2026-11-21")).against(("2026-11-08", "2026-11-14")),
-        Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
-        Case::web(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
-        Case::web(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
-        Case::web(PAPER, DAY).kind(SearchType::GoogleNews).against(WEEK),
+        Case::of(SMALL, WEEK),
+        Case::of(SMALL, DAY).against(("2026-09-01", "2026-09-28")),
+        Case::of(SMALL, WEEK).class(Class::Segment).against(DAY),
+        Case::of(SMALL, WEEK).class(Class::Topic).against(DAY),
+        Case::of(SMALL, WEEK).and("query", "not_contains", "plant").and("page", "contains", "/blog/"),
+        Case::of(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::of(SMALL, ("2026-11-15", "2026-11-21")).against(("2026-11-08", "2026-11-14")),
+        Case::of(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
+        Case::of(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
+        Case::of(SOFTWARE, DAY).against(("2026-10-05", "2026-10-05")),
+        Case::of(PAPER, DAY).search_type(SearchType::GoogleNews).against(WEEK),
     ];
     for case in &cases {
         for limit in [5, 5000] {

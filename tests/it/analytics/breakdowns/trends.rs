@@ -89,20 +89,20 @@ async fn every_trend_is_the_sum_of_its_countrys_cells_by_day() {
         [(SMALL, &[WEEK, DAY, MONTH, beyond][..]), (YOUNG, &[WEEK, beyond]), (SOFTWARE, &[DAY]), (PAPER, &[DAY])]
     {
         for window in windows {
-            Case::web(site, *window).has_true_trends(&people, None).await;
+            Case::of(site, *window).has_true_trends(&people, None).await;
         }
     }
     for top in [1, 2, 25] {
-        Case::web(SMALL, WEEK).has_true_trends(&people, Some(top)).await;
+        Case::of(SMALL, WEEK).has_true_trends(&people, Some(top)).await;
     }
 }
 
 #[tokio::test]
 async fn trends_and_other_add_up_to_the_property_on_every_day() {
     let people = People::new().await;
-    let performance = Case::web(SMALL, WEEK).ask(&people, "performance", &[]).await.expect(200).json;
+    let performance = Case::of(SMALL, WEEK).ask(&people, "performance", &[]).await.expect(200).json;
     for top in ["1", "5", "25"] {
-        let json = Case::web(SMALL, WEEK).ask(&people, "countries-timeseries", &[("top", top)]).await.expect(200).json;
+        let json = Case::of(SMALL, WEEK).ask(&people, "countries-timeseries", &[("top", top)]).await.expect(200).json;
         let trends = json["data"]["countries"].as_array().unwrap().iter().chain(json["data"].get("other"));
         let trends: Vec<&Value> = trends.collect();
         for (index, day) in performance["data"]["series"].as_array().unwrap().iter().enumerate() {
@@ -118,16 +118,16 @@ async fn trends_and_other_add_up_to_the_property_on_every_day() {
 async fn compared_trends_have_both_windows_days() {
     let people = People::new().await;
     let cases = [
-        Case::web(SMALL, WEEK).against(("2026-09-28", "2026-10-04")),
-        Case::web(SMALL, DAY).against(MONTH),
-        Case::web(SMALL, MONTH).against(DAY),
-        Case::web(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
-        Case::web(YOUNG, ("2025-10-01", "2025-10-03")).against(WEEK),
-        Case::web(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-14", "2026-11-20")),
-        Case::web(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
-        Case::web(SMALL, WEEK).against(("2026-11-19", "2026-11-21")),
-        Case::web(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
-        Case::web(PAPER, DAY).against(("2026-10-05", "2026-10-05")),
+        Case::of(SMALL, WEEK).against(("2026-09-28", "2026-10-04")),
+        Case::of(SMALL, DAY).against(MONTH),
+        Case::of(SMALL, MONTH).against(DAY),
+        Case::of(YOUNG, WEEK).against(("2025-10-01", "2025-10-03")),
+        Case::of(YOUNG, ("2025-10-01", "2025-10-03")).against(WEEK),
+        Case::of(SMALL, ("2026-11-17", "2026-11-21")).against(("2026-11-14", "2026-11-20")),
+        Case::of(SMALL, WEEK).against(("2026-11-16", "2026-11-21")),
+        Case::of(SMALL, WEEK).against(("2026-11-19", "2026-11-21")),
+        Case::of(SMALL, ("2026-11-19", "2026-11-21")).against(WEEK),
+        Case::of(PAPER, DAY).against(("2026-10-05", "2026-10-05")),
     ];
     for case in &cases {
         case.has_true_trends(&people, None).await;
@@ -137,12 +137,12 @@ async fn compared_trends_have_both_windows_days() {
 #[tokio::test]
 async fn other_is_there_as_soon_as_one_window_has_another_country() {
     let people = People::new().await;
-    let few = || Case::web(SMALL, WEEK).and("country", "or_list", "aus,usa");
+    let few = || Case::of(SMALL, WEEK).and("country", "or_list", "aus,usa");
     assert_eq!(few().has_true_trends(&people, Some(2)).await["data"].get("other"), None);
     assert!(few().has_true_trends(&people, Some(1)).await["data"].get("other").is_some());
     assert_eq!(few().against(MONTH).has_true_trends(&people, Some(2)).await["data"].get("other"), None);
 
-    let only_before = Case::web(SMALL, DAY).against(MONTH).and("device", "equals", "tablet");
+    let only_before = Case::of(SMALL, DAY).against(MONTH).and("device", "equals", "tablet");
     let here = only_before.table("countries", DAY).len();
     assert!(here < 25, "all of them have a series of their own: {here}");
     let json = only_before.has_true_trends(&people, Some(25)).await;
@@ -154,7 +154,7 @@ async fn other_is_there_as_soon_as_one_window_has_another_country() {
 #[tokio::test]
 async fn trends_of_a_slice_equal_its_cells() {
     let people = People::new().await;
-    let whole = || Case::web(SMALL, WEEK).against(("2026-09-28", "2026-10-03"));
+    let whole = || Case::of(SMALL, WEEK).against(("2026-09-28", "2026-10-03"));
     let mut cases: Vec<Case> =
         [Class::Branded, Class::NonBranded, Class::Segment, Class::Topic].map(|class| whole().class(class)).into();
     cases.extend([
@@ -177,10 +177,10 @@ async fn trends_of_other_search_types_equal_their_cells() {
     let people = People::new().await;
     let days = ("2026-10-20", "2026-10-21");
     for kind in [SearchType::Image, SearchType::Discover, SearchType::GoogleNews] {
-        let case = Case::web(PAPER, days).kind(kind).against(("2026-10-18", "2026-10-18"));
+        let case = Case::of(PAPER, days).search_type(kind).against(("2026-10-18", "2026-10-18"));
         case.has_true_trends(&people, None).await;
         case.and("page", "contains", "/sport/").has_true_trends(&people, Some(2)).await;
     }
-    let json = Case::web(SMALL, WEEK).kind(SearchType::Discover).has_true_trends(&people, None).await;
+    let json = Case::of(SMALL, WEEK).search_type(SearchType::Discover).has_true_trends(&people, None).await;
     assert_eq!(json["data"], serde_json::json!({ "countries": [] }));
 }

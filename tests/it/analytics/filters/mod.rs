@@ -24,13 +24,13 @@ const END: &str = "2026-10-07";
 const PLAIN: u64 = 160;
 const CLASSIFIED: u64 = 40;
 
-/// A question: conditions, and the classification `topic` if requested.
-struct Case {
+/// A list of conditions, and a classification by brand if requested.
+struct ConditionList {
     wishes: Vec<Wish>,
     branded: Option<bool>,
 }
 
-impl Case {
+impl ConditionList {
     fn wanted(&self, counted: Counted<'_>) -> bool {
         let named = counted.cell.query.replace(' ', "").contains("quietmeadow");
         let classified = self.branded.is_none_or(|branded| !counted.cell.anonymised && named == branded);
@@ -93,20 +93,20 @@ fn share(answered: &[bool]) -> f64 {
 #[tokio::test]
 async fn every_drawn_filter_is_answered_exactly_or_refused() {
     let (asker, truth) = (Asker::small().await, truth(START, END));
-    let cases = (0..PLAIN + CLASSIFIED).map(|number| {
+    let lists = (0..PLAIN + CLASSIFIED).map(|number| {
         let mut draw = Draw::new(&truth, number);
         let branded = (number >= PLAIN).then_some(number % 2 == 0);
-        Case { wishes: draw.wishes(6), branded }
+        ConditionList { wishes: draw.wishes(6), branded }
     });
-    let cases: Vec<Case> = cases.collect();
+    let lists: Vec<ConditionList> = lists.collect();
     let answered: Vec<bool> =
-        stream::iter(&cases).map(|case| case.holds_true(&asker, &truth)).buffered(4).collect().await;
+        stream::iter(&lists).map(|list| list.holds_true(&asker, &truth)).buffered(4).collect().await;
     let dimensions = ["query", "page", "country", "device", "searchAppearance"];
-    let drawn = |name: &str| cases.iter().flat_map(|case| &case.wishes).filter(|wish| wish.dimension == name).count();
+    let drawn = |name: &str| lists.iter().flat_map(|list| &list.wishes).filter(|wish| wish.dimension == name).count();
     assert!(dimensions.iter().all(|name| drawn(name) > 40));
     let some =
-        cases.iter().filter(|case| truth.total(counts(&case.wishes), &|c| case.wanted(c)).impressions > 0).count();
-    assert!(some * 2 > cases.len(), "most questions find something: {some}");
+        lists.iter().filter(|list| truth.total(counts(&list.wishes), &|c| list.wanted(c)).impressions > 0).count();
+    assert!(some * 2 > lists.len(), "most questions find something: {some}");
     println!("refused: {:.3}", share(&answered));
     assert!(share(&answered) <= 0.01, "{} refused", share(&answered));
 }
@@ -114,10 +114,11 @@ async fn every_drawn_filter_is_answered_exactly_or_refused() {
 #[tokio::test]
 async fn tables_under_alternatives_are_exact_too() {
     let (asker, truth) = (Asker::small().await, truth(START, END));
-    let cases = (1000..).map(|number| Case { wishes: Draw::new(&truth, number).wishes(3), branded: None });
-    let cases: Vec<Case> = cases.filter(|case| case.wishes.iter().skip(1).any(|wish| wish.or)).take(30).collect();
+    let lists = (1000..).map(|number| ConditionList { wishes: Draw::new(&truth, number).wishes(3), branded: None });
+    let lists: Vec<ConditionList> =
+        lists.filter(|list| list.wishes.iter().skip(1).any(|wish| wish.or)).take(30).collect();
     let answered: Vec<bool> =
-        stream::iter(&cases).map(|case| case.has_true_tables(&asker, &truth)).buffered(4).collect().await;
+        stream::iter(&lists).map(|list| list.has_true_tables(&asker, &truth)).buffered(4).collect().await;
     println!("refused: {:.3}", share(&answered));
     assert!(answered.iter().all(|answered| *answered));
 }
@@ -148,11 +149,11 @@ async fn an_anonymised_query_satisfies_no_condition_on_queries() {
         wishes("or", &[["country", "not_contains", "a"], ["device", "not_contains", "MOB"]]),
     ];
     for wishes in lists {
-        let case = Case { wishes, branded: None };
-        assert!(case.holds_true(&asker, &truth).await, "{:?} was refused", case.wishes);
+        let list = ConditionList { wishes, branded: None };
+        assert!(list.holds_true(&asker, &truth).await, "{:?} was refused", list.wishes);
     }
     let every = truth.total(Count::ByProperty, &|_| true);
-    let named = Case { wishes: wishes("and", &[["query", "not_contains", "no such text"]]), branded: None };
+    let named = ConditionList { wishes: wishes("and", &[["query", "not_contains", "no such text"]]), branded: None };
     let json = named.ask(&asker, "series").await.unwrap();
     assert!(json["data"]["totals"]["impressions"].as_u64().unwrap() < every.impressions);
 }
@@ -166,8 +167,8 @@ async fn a_contradiction_is_answered_with_nothing() {
         [["country", "contains", "xyz"], ["device", "equals", "MOBILE"]],
         [["searchAppearance", "equals", "NO_SUCH_THING"], ["device", "equals", "MOBILE"]],
     ] {
-        let case = Case { wishes: wishes("and", &conditions), branded: None };
-        let json = case.ask(&asker, "all").await.unwrap();
+        let list = ConditionList { wishes: wishes("and", &conditions), branded: None };
+        let json = list.ask(&asker, "all").await.unwrap();
         assert_eq!(json["meta"]["status"], "no_search_data", "{conditions:?}");
         assert_eq!(json["data"]["tables"]["queries"], json!([]));
         assert_eq!(json["data"]["series"].as_array().unwrap().len(), 3);

@@ -6,12 +6,14 @@ use chrono::NaiveDate;
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Window},
+    cases::{slices, windows},
     checks::{close, compared, metrics, ratio},
     each,
-    places::{slices, windows},
 };
-use crate::support::oracle::Sum;
+use crate::{
+    analytics::case::{Case, Window},
+    support::oracle::Sum,
+};
 
 const OPERATION: &str = "branded-traffic";
 
@@ -41,15 +43,15 @@ impl Split {
 
 /// The split of each day.
 fn days(case: &Case, window: Window) -> BTreeMap<NaiveDate, Split> {
-    let rows = case.daily_rows(window);
+    let rows = case.daily_rows("queries", window);
     let split = |(date, total): (NaiveDate, Sum)| {
         let part = |wanted: bool| {
-            let rows = rows[&date].iter().filter(|(query, _)| (case.keywords && case.branded(query)) == wanted);
+            let rows = rows[&date].iter().filter(|(query, _)| (case.keywords && case.is_branded(query)) == wanted);
             rows.fold(Sum::default(), |sum, (_, row)| sum.plus(*row))
         };
         (date, Split { total, branded: part(true), other: part(false) })
     };
-    case.totals(window).into_iter().map(split).collect()
+    case.daily_totals(case.count(), window).into_iter().map(split).collect()
 }
 
 fn whole(days: &BTreeMap<NaiveDate, Split>) -> Split {
@@ -77,7 +79,7 @@ fn check_series(found: &Value, days: &BTreeMap<NaiveDate, Split>) {
 /// Checks a split, in any part of a response.
 pub fn check_split(case: &Case, found: &Value) -> Split {
     let now = whole(&days(case, case.counted()));
-    let before_days = case.compared_days().map(|[_, before]| days(case, before));
+    let before_days = case.compared().map(|[_, before]| days(case, before));
     let before = before_days.as_ref().map(whole);
     if case.is_counted() {
         metrics(&found["total"], now.total);

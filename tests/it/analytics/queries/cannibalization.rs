@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Rows, Window},
+    cases::{BEFORE, MONTH, WEEK, slices, windows},
     checks::{close, coverage, ctr, near, position, query_coverage, ratio},
     each,
-    places::{BEFORE, GARDEN, MONTH, PAPER, SHOP, SOFTWARE, WEEK, slices, windows},
 };
-use crate::support::{
-    class::Class,
-    oracle::{Count, Sum, tally},
+use crate::{
+    analytics::case::{Case, PAPER, Rows, SHOP, SMALL, SOFTWARE, Window},
+    support::{
+        class::Class,
+        oracle::{Count, Sum, tally},
+    },
 };
 
 const OPERATION: &str = "cannibalization";
@@ -46,13 +48,13 @@ fn candidates(case: &Case, rows: &Rows, pages: &BTreeMap<String, Rows>) -> BTree
         let mut candidate = Candidate { own: *own, pages, listed: vec![] };
         let whole = candidate.whole().impressions as f64;
         let qualifies = |page: &Sum| {
-            page.impressions >= case.count("minPageImpressions", "10")
+            page.impressions >= case.integer("minPageImpressions", "10")
                 && page.impressions as f64 / whole >= case.number("minPageShare", "0.1")
         };
         candidate.listed = candidate.pages.clone().into_iter().filter(|(_, page)| qualifies(page)).collect();
         let rank = |(url, page): &(String, Sum)| (u64::MAX - page.impressions, u64::MAX - page.clicks, url.clone());
         candidate.listed.sort_by_key(rank);
-        let wanted = own.impressions >= case.count("minQueryImpressions", "50")
+        let wanted = own.impressions >= case.integer("minQueryImpressions", "50")
             && candidate.listed.len() >= 2
             && candidate.top_share() <= case.number("maxTopShare", "0.8");
         wanted.then(|| (query.clone(), candidate))
@@ -120,7 +122,7 @@ fn check(case: &Case, json: &Value) -> usize {
     let (data, expected) = (&json["data"], candidates(case, &rows, &pages));
     assert_eq!(data["queriesAnalysed"], rows.keys().filter(|query| pages.contains_key(*query)).count());
     let queries = data["queries"].as_array().unwrap();
-    let limit = usize::try_from(case.count("limit", "500")).unwrap();
+    let limit = usize::try_from(case.integer("limit", "500")).unwrap();
     assert_eq!(queries.len(), expected.len().min(limit));
     let mut left: BTreeMap<&String, &Candidate> = expected.iter().collect();
     for query in queries {
@@ -151,7 +153,7 @@ fn check(case: &Case, json: &Value) -> usize {
 fn check_thresholds(case: &Case, meta: &Value) {
     let thresholds = &meta["thresholds"];
     for (name, default) in [("minQueryImpressions", "50"), ("minPageImpressions", "10")] {
-        assert_eq!(thresholds[name], case.count(name, default), "{name}");
+        assert_eq!(thresholds[name], case.integer(name, default), "{name}");
     }
     close(&thresholds["minPageShare"], case.number("minPageShare", "0.1"));
     close(&thresholds["maxTopShare"], case.number("maxTopShare", "0.8"));
@@ -161,7 +163,7 @@ fn check_thresholds(case: &Case, meta: &Value) {
 /// Checks the listed queries in the comparison window, and returns the number of candidates.
 fn check_before(case: &Case, data: &Value) -> usize {
     let queries = data["queries"].as_array().unwrap();
-    let Some((rows, pages)) = case.compared_days().map(|[_, window]| known(case, window)) else {
+    let Some((rows, pages)) = case.compared().map(|[_, window]| known(case, window)) else {
         assert!(data.get("previousRowsMatched").is_none());
         assert!(queries.iter().all(|query| query.get("previous").is_none()), "{data}");
         return 0;
@@ -210,10 +212,10 @@ fn check_figures(found: &Value, expected: &Candidate) {
 
 /// The rows of a window by query, and by query and page, as far as the analysis looks at them.
 fn known(case: &Case, window: Window) -> (Rows, BTreeMap<String, Rows>) {
-    let (mut rows, mut pages) = (case.rows(window), case.page_rows(window));
+    let (mut rows, mut pages) = (case.table("queries", window), case.page_rows(window));
     if case.leaves_brand_out() {
-        rows.retain(|query, _| !case.branded(query));
-        pages.retain(|query, _| !case.branded(query));
+        rows.retain(|query, _| !case.is_branded(query));
+        pages.retain(|query, _| !case.is_branded(query));
     }
     (rows, pages)
 }
@@ -258,15 +260,15 @@ async fn candidates_equal_the_cells_in_every_slice() {
 async fn thresholds_decide_which_queries_are_candidates() {
     let low = |case: Case| case.with("minQueryImpressions", "1").with("minPageImpressions", "1");
     let cases = [
-        low(Case::of(GARDEN, WEEK)),
-        low(Case::of(GARDEN, WEEK)).with("includeBranded", "true"),
-        low(Case::of(GARDEN, WEEK)).with("minPageShare", "0").with("maxTopShare", "1"),
-        low(Case::of(GARDEN, WEEK)).with("minPageShare", "0.5"),
-        low(Case::of(GARDEN, WEEK)).with("maxTopShare", "0.5"),
-        low(Case::of(GARDEN, WEEK)).with("maxTopShare", "0"),
-        low(Case::of(GARDEN, MONTH)).with("limit", "3"),
-        Case::of(GARDEN, MONTH).with("includeBranded", "true").with("limit", "1"),
-        Case::of(GARDEN, MONTH).of_class(Class::Branded).with("minQueryImpressions", "20"),
+        low(Case::of(SMALL, WEEK)),
+        low(Case::of(SMALL, WEEK)).with("includeBranded", "true"),
+        low(Case::of(SMALL, WEEK)).with("minPageShare", "0").with("maxTopShare", "1"),
+        low(Case::of(SMALL, WEEK)).with("minPageShare", "0.5"),
+        low(Case::of(SMALL, WEEK)).with("maxTopShare", "0.5"),
+        low(Case::of(SMALL, WEEK)).with("maxTopShare", "0"),
+        low(Case::of(SMALL, MONTH)).with("limit", "3"),
+        Case::of(SMALL, MONTH).with("includeBranded", "true").with("limit", "1"),
+        Case::of(SMALL, MONTH).class(Class::Branded).with("minQueryImpressions", "20"),
         low(Case::of(SOFTWARE, BEFORE)).with("limit", "5000"),
         low(Case::of(SOFTWARE, BEFORE)).with("minPageShare", "0.25").with("limit", "7"),
         Case::of(SOFTWARE, BEFORE).with("minQueryImpressions", "1000000"),
@@ -281,18 +283,16 @@ async fn brand_is_left_out_unless_it_is_asked_for() {
     let low = |case: Case| case.with("minQueryImpressions", "1").with("minPageImpressions", "1");
     let names = |case: &Case, json: &Value| {
         let queries = json["data"]["queries"].as_array().unwrap();
-        queries.iter().filter(|query| case.branded(query["query"].as_str().unwrap())).count()
+        queries.iter().filter(|query| case.is_branded(query["query"].as_str().unwrap())).count()
     };
-    let plain = [low(Case::of(GARDEN, MONTH)), low(Case::of(GARDEN, MONTH)).of_class(Class::NonBranded)];
+    let plain = [low(Case::of(SMALL, MONTH)), low(Case::of(SMALL, MONTH)).class(Class::NonBranded)];
     each(OPERATION, &plain, |case, json| {
         check(case, json);
         assert_eq!((names(case, json), &json["meta"]["thresholds"]["brandedExcluded"]), (0, &json!(true)));
     })
     .await;
-    let asked = [
-        low(Case::of(GARDEN, MONTH)).with("includeBranded", "true"),
-        low(Case::of(GARDEN, MONTH)).of_class(Class::Branded),
-    ];
+    let asked =
+        [low(Case::of(SMALL, MONTH)).with("includeBranded", "true"), low(Case::of(SMALL, MONTH)).class(Class::Branded)];
     each(OPERATION, &asked, |case, json| {
         check(case, json);
         assert!(names(case, json) > 0);

@@ -3,10 +3,12 @@
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use super::case::{Case, LAST_FINAL, Window};
-use crate::support::{
-    app::start_of_test,
-    oracle::{Count, Listed, Sum, Tally, coverage_said, days_said, tally},
+use crate::{
+    analytics::case::{Case, LAST_FINAL, Window},
+    support::{
+        app::start_of_test,
+        oracle::{Count, Listed, Sum, Tally, coverage_said, days_said, tally},
+    },
 };
 
 /// A ratio. `None` if the divisor is zero.
@@ -76,8 +78,8 @@ pub fn compared(found: &Value, now: Sum, before: Option<Sum>) {
 /// Checks the coverage of a list in a window: of the rows listed, if there are any, and of the rows known.
 #[track_caller]
 pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: (Option<Listed>, Tally)) {
-    let clicks = |case: &Case| case.total(window, count).clicks;
-    let (property, slice) = (clicks(&case.everything()), clicks(&case.without_query_conditions()));
+    let clicks = |case: &Case| case.total(count, window).clicks;
+    let (property, slice) = (clicks(&case.of_everything()), clicks(&case.without_query_conditions()));
     let mut expected = coverage_said(count, false, rows, property, slice);
     if !case.is_counted() {
         expected.as_object_mut().unwrap().remove("clicks");
@@ -94,7 +96,7 @@ pub fn coverage(case: &Case, found: &Value, count: Count, window: Window, rows: 
 /// Checks the coverage of the query rows `rows`, which are all rows of the case or part of them.
 #[track_caller]
 pub fn query_coverage<'r>(case: &Case, found: &Value, listed: Option<Listed>, rows: impl Iterator<Item = &'r Sum>) {
-    coverage(case, found, case.counts(), case.counted(), (listed, tally(rows.copied())));
+    coverage(case, found, case.count(), case.counted(), (listed, tally(rows.copied())));
 }
 
 /// Checks the metadata of a response.
@@ -102,15 +104,15 @@ pub fn query_coverage<'r>(case: &Case, found: &Value, listed: Option<Listed>, ro
 pub fn meta(case: &Case, found: &Value) {
     let range = |(start, end): (&str, &str)| json!({ "startDate": start, "endDate": end });
     assert_eq!(found["window"], range(case.window));
-    assert_eq!(found.get("compareWindow"), case.compare.map(range).as_ref());
-    assert_eq!(found["days"], days_said(case.window, case.compare, LAST_FINAL));
-    assert_eq!(found["searchType"], case.wire_type());
-    let by_page = case.counts() == Count::ByPage;
+    assert_eq!(found.get("compareWindow"), case.before.map(range).as_ref());
+    assert_eq!(found["days"], days_said(case.window, case.before, LAST_FINAL));
+    assert_eq!(found["searchType"], case.search_type_name());
+    let by_page = case.count() == Count::ByPage;
     assert_eq!(found["aggregation"], if by_page { "byPage" } else { "byProperty" });
     assert_eq!(found["freshness"]["lastFinalDate"], LAST_FINAL);
     assert_eq!(found["freshness"]["timeZone"], "America/Los_Angeles");
     assert!(DateTime::parse_from_rfc3339(found["cachedAt"].as_str().unwrap()).unwrap() <= start_of_test());
-    let any = case.total(case.counted(), case.counts()).impressions > 0;
+    let any = case.total(case.count(), case.counted()).impressions > 0;
     let status = match (case.is_counted(), any) {
         (false, _) => "not_final_yet",
         (true, true) => "analysed",

@@ -1,10 +1,10 @@
 //! The CTR curve and the position buckets, computed directly from their definitions.
 
-use super::{
-    case::{Case, Rows, Window},
-    checks::position,
+use super::checks::position;
+use crate::{
+    analytics::case::{Case, Rows, Window},
+    support::oracle::Sum,
 };
-use crate::support::oracle::Sum;
 
 /// Published averages at positions 1 to 20.
 pub fn published() -> Vec<f64> {
@@ -32,9 +32,9 @@ impl Curve {
     /// The same curve from the rows of several windows.
     pub fn over(case: &Case, windows: &[Window]) -> Self {
         let all = case.without_query_conditions();
-        let rows = windows.iter().flat_map(|window| all.rows(*window));
+        let rows = windows.iter().flat_map(|window| all.table("queries", *window));
         let rows: Vec<Sum> =
-            rows.filter(|(query, _)| !case.keywords || !case.branded(query)).map(|(_, sum)| sum).collect();
+            rows.filter(|(query, _)| !case.keywords || !case.is_branded(query)).map(|(_, sum)| sum).collect();
         let qualifying = qualifying(&rows);
         if qualifying.iter().take(10).flatten().count() < 5 {
             return Self::published();

@@ -8,15 +8,17 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Rows},
+    cases::{BEFORE, MONTH, MONTH_BEFORE, WEEK, slices, windows},
     checks::{change, close, ctr, metrics, near, position, query_coverage},
     curve::Curve,
     each,
-    places::{BEFORE, GARDEN, MONTH, MONTH_BEFORE, PAPER, SHOP, SOFTWARE, WEEK, YOUNG, slices, windows},
 };
-use crate::support::{
-    class::Class,
-    oracle::{self, Sum},
+use crate::{
+    analytics::case::{Case, PAPER, People, Rows, SHOP, SMALL, SOFTWARE, YOUNG},
+    support::{
+        class::Class,
+        oracle::{self, Sum},
+    },
 };
 
 const OPERATION: &str = "growth-opportunities";
@@ -37,7 +39,7 @@ fn opportunities(case: &Case, rows: &Rows, curve: &Curve) -> BTreeMap<(String, &
     let mut found = BTreeMap::new();
     for (query, sum) in rows {
         let (position, ctr) = (position(*sum).unwrap(), ctr(*sum).unwrap());
-        if !band.contains(&position) || sum.impressions < case.count("minImpressions", "100") {
+        if !band.contains(&position) || sum.impressions < case.integer("minImpressions", "100") {
             continue;
         }
         let opportunity = |expected_ctr: f64| {
@@ -110,15 +112,15 @@ struct Seen {
 }
 
 fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
-    let mut rows = case.rows(case.counted());
-    rows.retain(|query, _| !case.leaves_brand_out() || !case.branded(query));
-    let before = case.compared_days().map(|[_, window]| case.rows(window));
+    let mut rows = case.table("queries", case.counted());
+    rows.retain(|query, _| !case.leaves_brand_out() || !case.is_branded(query));
+    let before = case.compared().map(|[_, window]| case.table("queries", window));
     let (curve, pages) = (Curve::of(case), case.page_rows(case.counted()));
     let mut left = opportunities(case, &rows, &curve);
     let matched = left.len();
     check_curve(&json["data"]["curve"], &curve);
     let found = json["data"]["opportunities"].as_array().unwrap();
-    assert_eq!(found.len(), left.len().min(usize::try_from(case.count("limit", "500")).unwrap()));
+    assert_eq!(found.len(), left.len().min(usize::try_from(case.integer("limit", "500")).unwrap()));
     check_order(found);
     let mut tally = seen.get();
     tally.own_curve += usize::from(curve.own);
@@ -149,8 +151,8 @@ fn check(case: &Case, json: &Value, seen: &Cell<Seen>) {
 fn check_thresholds(case: &Case, found: &Value, curve: &Curve) {
     close(&found["minPosition"], case.number("minPosition", "4"));
     close(&found["maxPosition"], case.number("maxPosition", "20"));
-    assert_eq!(found["minImpressions"], case.count("minImpressions", "100"));
-    assert_eq!(found["targetPosition"], case.count("targetPosition", "3"));
+    assert_eq!(found["minImpressions"], case.integer("minImpressions", "100"));
+    assert_eq!(found["targetPosition"], case.integer("targetPosition", "3"));
     assert_eq!(found["pageOnePosition"], 10);
     assert_eq!(found["curve"], curve.name());
     assert_eq!(found["brandedExcluded"], case.leaves_brand_out());
@@ -185,13 +187,13 @@ async fn thresholds_decide_what_is_an_opportunity() {
     let low = |case: Case| case.with("minImpressions", "1");
     let wide = |case: Case| low(case).with("minPosition", "1").with("maxPosition", "100");
     let cases = [
-        wide(Case::of(GARDEN, WEEK)).compared(BEFORE).with("targetPosition", "1"),
-        wide(Case::of(GARDEN, WEEK)).with("targetPosition", "10").with("limit", "2"),
-        low(Case::of(GARDEN, WEEK)).with("kind", "rank"),
-        low(Case::of(GARDEN, WEEK)).with("kind", "snippet").with("includeBranded", "true"),
-        low(Case::of(GARDEN, MONTH)).with("minPosition", "4.5").with("maxPosition", "9.25").compared(MONTH_BEFORE),
-        low(Case::of(GARDEN, MONTH)).of_class(Class::Branded).with("minPosition", "1"),
-        low(Case::of(GARDEN, MONTH)).with("minPosition", "7").with("maxPosition", "7").with("targetPosition", "5"),
+        wide(Case::of(SMALL, WEEK)).against(BEFORE).with("targetPosition", "1"),
+        wide(Case::of(SMALL, WEEK)).with("targetPosition", "10").with("limit", "2"),
+        low(Case::of(SMALL, WEEK)).with("kind", "rank"),
+        low(Case::of(SMALL, WEEK)).with("kind", "snippet").with("includeBranded", "true"),
+        low(Case::of(SMALL, MONTH)).with("minPosition", "4.5").with("maxPosition", "9.25").against(MONTH_BEFORE),
+        low(Case::of(SMALL, MONTH)).class(Class::Branded).with("minPosition", "1"),
+        low(Case::of(SMALL, MONTH)).with("minPosition", "7").with("maxPosition", "7").with("targetPosition", "5"),
         wide(Case::of(YOUNG, WEEK)).with("targetPosition", "2").with("limit", "5000"),
         wide(Case::of(SOFTWARE, WEEK)).with("includeBranded", "true").with("limit", "5000"),
         low(Case::of(SOFTWARE, WEEK)).with("minPosition", "10").with("maxPosition", "20").with("limit", "9"),
@@ -209,11 +211,11 @@ async fn the_curve_ignores_conditions_on_queries() {
     let curves = std::cell::RefCell::new(Vec::new());
     let cases = [
         Case::of(SOFTWARE, WEEK),
-        Case::of(SOFTWARE, WEEK).of_class(Class::Topic),
-        Case::of(SOFTWARE, WEEK).of_class(Class::Branded),
-        Case::of(SOFTWARE, WEEK).where_("query", "contains", "invoice"),
+        Case::of(SOFTWARE, WEEK).class(Class::Topic),
+        Case::of(SOFTWARE, WEEK).class(Class::Branded),
+        Case::of(SOFTWARE, WEEK).and("query", "contains", "invoice"),
         Case::of(SOFTWARE, WEEK).with("includeBranded", "true"),
-        Case::of(SOFTWARE, WEEK).compared(BEFORE),
+        Case::of(SOFTWARE, WEEK).against(BEFORE),
     ];
     each(OPERATION, &cases, |_, json| curves.borrow_mut().push(json["data"]["curve"].clone())).await;
     let curves = curves.into_inner();
@@ -223,8 +225,8 @@ async fn the_curve_ignores_conditions_on_queries() {
 
 #[tokio::test]
 async fn a_band_the_wrong_way_round_is_refused() {
-    let asker = crate::analytics::performance::Asker::small().await;
-    let case = Case::of(GARDEN, WEEK).with("minPosition", "9").with("maxPosition", "8.5");
-    let answer = case.ask(&asker, OPERATION).await.expect(400);
+    let people = People::new().await;
+    let case = Case::of(SMALL, WEEK).with("minPosition", "9").with("maxPosition", "8.5");
+    let answer = case.ask(&people, OPERATION, &[]).await.expect(400);
     assert!(answer.hint().contains("maxPosition"), "{}", answer.hint());
 }

@@ -8,16 +8,15 @@ use serde_json::{Value, json};
 
 use super::{
     branded, cannibalization,
-    case::Case,
-    each, each_in, growth, insights,
-    places::{BEFORE, GARDEN, MONTH, PAPER, SOFTWARE, UNBORN, WEEK, YOUNG},
+    cases::{BEFORE, MONTH, UNBORN, WEEK},
+    each, each_of, growth, insights,
 };
 use crate::{
-    analytics::performance::Asker,
-    support::{
-        app::{TestApp, shared},
-        class::Class,
+    analytics::{
+        case::{Case, PAPER, People, Rows, SMALL, SOFTWARE, YOUNG},
+        performance::Asker,
     },
+    support::{app::TestApp, class::Class},
 };
 
 const OPERATIONS: [&str; 5] =
@@ -38,7 +37,7 @@ async fn feeds_have_no_queries_to_analyse() {
 
 #[tokio::test]
 async fn a_percentage_of_nothing_is_null() {
-    let case = [Case::of(YOUNG, WEEK).compared(UNBORN)];
+    let case = [Case::of(YOUNG, WEEK).against(UNBORN)];
     each("branded-traffic", &case, |_, json| {
         let data = &json["data"];
         for part in ["total", "branded", "nonBranded"] {
@@ -53,7 +52,7 @@ async fn a_percentage_of_nothing_is_null() {
         }
     })
     .await;
-    let case = [Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "500")];
+    let case = [Case::of(SMALL, WEEK).against(BEFORE).with("minImpressions", "1").with("limit", "500")];
     let unclicked = Cell::new(0);
     each("query-insights", &case, |_, json| {
         for row in json["data"]["movers"]["moving"].as_array().unwrap() {
@@ -68,9 +67,9 @@ async fn a_percentage_of_nothing_is_null() {
 
 #[tokio::test]
 async fn a_query_of_one_window_is_new_or_lost_and_never_a_row_of_zeros() {
-    let case = [Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "500")];
+    let case = [Case::of(SMALL, WEEK).against(BEFORE).with("minImpressions", "1").with("limit", "500")];
     each("query-insights", &case, |case, json| {
-        let (now, before) = (case.rows(WEEK), case.rows(BEFORE));
+        let (now, before) = (case.table("queries", WEEK), case.table("queries", BEFORE));
         let mut seen = BTreeMap::<&str, &str>::new();
         for list in ["new", "lost", "unknown", "moving"] {
             for row in json["data"]["movers"][list].as_array().unwrap() {
@@ -85,9 +84,7 @@ async fn a_query_of_one_window_is_new_or_lost_and_never_a_row_of_zeros() {
                 assert!(seen.insert(key, list).is_none(), "{key} is in two lists");
             }
         }
-        let only = |rows: &super::case::Rows, other: &super::case::Rows| {
-            rows.keys().filter(|key| !other.contains_key(*key)).count()
-        };
+        let only = |rows: &Rows, other: &Rows| rows.keys().filter(|key| !other.contains_key(*key)).count();
         let of = |list: &str| seen.values().filter(|seen| **seen == list).count();
         assert_eq!((of("new"), of("lost"), of("unknown")), (only(&now, &before), only(&before, &now), 0));
     })
@@ -96,12 +93,13 @@ async fn a_query_of_one_window_is_new_or_lost_and_never_a_row_of_zeros() {
 
 #[tokio::test]
 async fn branded_other_and_anonymised_make_the_total_of_every_day() {
-    for (asker, case) in [
-        (Asker::small().await, Case::of(GARDEN, MONTH).compared(WEEK)),
-        (Asker::small().await, Case::of(GARDEN, WEEK).compared(BEFORE).of_class(Class::Segment)),
-        (Asker::of(shared(), "owner", SOFTWARE.url).await, Case::of(SOFTWARE, WEEK).where_("country", "equals", "deu")),
+    let people = People::new().await;
+    for case in [
+        Case::of(SMALL, MONTH).against(WEEK),
+        Case::of(SMALL, WEEK).against(BEFORE).class(Class::Segment),
+        Case::of(SOFTWARE, WEEK).and("country", "equals", "deu"),
     ] {
-        let ask = async |operation: &str| case.ask(&asker, operation).await.expect(200).json;
+        let ask = async |operation: &str| case.ask(&people, operation, &[]).await.expect(200).json;
         let (performance, insights) = (ask("performance").await, ask("query-insights").await);
         let branded = ask("branded-traffic").await;
         assert_eq!(branded["data"], insights["data"]["brandedSplit"], "one split, in two places");
@@ -125,9 +123,9 @@ async fn branded_other_and_anonymised_make_the_total_of_every_day() {
 
 #[tokio::test]
 async fn buckets_partition_the_identified_queries() {
-    let cases = [Case::of(GARDEN, MONTH), Case::of(SOFTWARE, WEEK), Case::of(PAPER, ("2026-11-02", "2026-11-03"))];
+    let cases = [Case::of(SMALL, MONTH), Case::of(SOFTWARE, WEEK), Case::of(PAPER, ("2026-11-02", "2026-11-03"))];
     each("query-insights", &cases, |case, json| {
-        let rows = case.rows(case.window);
+        let rows = case.table("queries", case.window);
         let buckets = json["data"]["distribution"].as_array().unwrap();
         let sum = |name: &str| buckets.iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
         assert_eq!(sum("queries"), rows.len() as u64);
@@ -156,31 +154,31 @@ async fn without_a_window_the_last_28_final_days_are_meant() {
 #[tokio::test]
 async fn without_branded_keywords_no_query_counts_as_branded() {
     let app = TestApp::start(|_| {}).await;
-    let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
-    let property: Uuid = asker.property.parse().unwrap();
+    let people = People::of(&app).await;
+    let property: Uuid = people.asker(SMALL).property.parse().unwrap();
     for keyword in branded_keyword::Entity::of_property(property).all(&app.service.db).await.unwrap() {
         keyword.delete(&app.service.db).await.unwrap();
     }
-    let case = || Case::of(GARDEN, WEEK).compared(BEFORE).without_keywords();
-    each_in(&app, "branded-traffic", &[case()], |case, json| {
+    let case = || Case::of(SMALL, WEEK).against(BEFORE).without_keywords();
+    each_of(&people, "branded-traffic", &[case()], |case, json| {
         assert_eq!(json["meta"]["hasBrandedKeywords"], false);
         let found = branded::check_split(case, &json["data"]);
         assert!(found.other.clicks > 0 && found.branded.clicks == 0);
     })
     .await;
-    each_in(&app, "query-insights", &[case()], insights::check_case).await;
+    each_of(&people, "query-insights", &[case()], insights::check_case).await;
     let low = || case().with("minImpressions", "1").with("minPosition", "1");
-    each_in(&app, "growth-opportunities", &[low(), low().with("includeBranded", "true")], growth::check_case).await;
-    let low = Case { compare: None, ..case() }.with("minQueryImpressions", "1").with("minPageImpressions", "1");
-    each_in(&app, "cannibalization", &[low], |case, json| {
+    each_of(&people, "growth-opportunities", &[low(), low().with("includeBranded", "true")], growth::check_case).await;
+    let low = Case { before: None, ..case() }.with("minQueryImpressions", "1").with("minPageImpressions", "1");
+    each_of(&people, "cannibalization", &[low], |case, json| {
         cannibalization::check_case(case, json);
         assert_eq!(json["meta"]["thresholds"]["brandedExcluded"], false);
         let queries = json["data"]["queries"].as_array().unwrap();
-        assert!(queries.iter().any(|query| case.branded(query["query"].as_str().unwrap())), "brand is analysed too");
+        assert!(queries.iter().any(|query| case.is_branded(query["query"].as_str().unwrap())), "brand is analysed too");
     })
     .await;
     for operation in OPERATIONS {
-        let refused = case().of_class(Class::NonBranded).ask(&asker, operation).await.expect(400);
+        let refused = case().class(Class::NonBranded).ask(&people, operation, &[]).await.expect(400);
         assert!(refused.hint().contains("branded keywords"), "{operation}: {}", refused.hint());
     }
 }

@@ -7,16 +7,15 @@ use serde_json::{Value, json};
 
 use super::{
     branded::check_split,
-    case::{Case, Rows},
+    cases::{BEFORE, DAY, DAY_BEFORE, MONTH, MONTH_BEFORE, TAIL, UNBORN, WEEK, slices, windows},
     checks::{change, close, metrics, query_coverage, ratio},
     curve::{buckets, visibility},
     each,
-    places::{
-        BEFORE, DAY, DAY_BEFORE, GARDEN, MONTH, MONTH_BEFORE, SHOP, SOFTWARE, TAIL, UNBORN, WEEK, YOUNG, slices,
-        windows,
-    },
 };
-use crate::support::oracle::{Sum, tally};
+use crate::{
+    analytics::case::{Case, Rows, SHOP, SMALL, SOFTWARE, YOUNG},
+    support::oracle::{Sum, tally},
+};
 
 const OPERATION: &str = "query-insights";
 
@@ -50,11 +49,11 @@ fn check_visibility(case: &Case, found: &Value, now: &Rows, before: Option<&Rows
     close(&found["previous"], previous);
     close(&found["change"], visibility(now).zip(previous).map(|(now, before)| now - before));
     assert!(previous.is_some() || found.get("previous").is_none(), "absent, not null: {found}");
-    check_visibility_series(&found["series"], &case.daily_rows(case.window));
-    let compared = case.compared_days();
+    check_visibility_series(&found["series"], &case.daily_rows("queries", case.window));
+    let compared = case.compared();
     assert_eq!(found.get("previousSeries").is_some(), compared.is_some());
     if let Some([_, window]) = compared {
-        check_visibility_series(&found["previousSeries"], &case.daily_rows(window));
+        check_visibility_series(&found["previousSeries"], &case.daily_rows("queries", window));
     }
 }
 
@@ -68,7 +67,7 @@ fn movers<'r>(case: &Case, now: &'r Rows, before: &'r Rows) -> [(&'static str, V
     keys.dedup();
     let pairs = keys.into_iter().map(|key| (key, now.get(key).copied(), before.get(key).copied()));
     let most = |sum: Option<Sum>| sum.map_or(0, |sum| sum.impressions);
-    let enough = |(_, now, before): &Pair<'r>| most(*now).max(most(*before)) >= case.count("minImpressions", "10");
+    let enough = |(_, now, before): &Pair<'r>| most(*now).max(most(*before)) >= case.integer("minImpressions", "10");
     let pairs: Vec<Pair<'r>> = pairs.filter(enough).collect();
     let size = |sum: Option<Sum>| (Reverse(most(sum)), Reverse(sum.unwrap().clicks));
     let of = |wanted: &dyn Fn(&Pair<'r>) -> bool| pairs.iter().filter(|pair| wanted(pair)).copied().collect::<Vec<_>>();
@@ -92,7 +91,7 @@ fn movers<'r>(case: &Case, now: &'r Rows, before: &'r Rows) -> [(&'static str, V
 
 /// The most rows of each list.
 fn limit(case: &Case) -> usize {
-    usize::try_from(case.count("limit", "50")).unwrap()
+    usize::try_from(case.integer("limit", "50")).unwrap()
 }
 
 fn check_mover(found: &Value, (_, now, before): Pair<'_>) {
@@ -144,7 +143,7 @@ fn check_ctr_by_position(case: &Case, found: &Value, rows: &Rows) {
         return assert!(found.is_null(), "{found}");
     }
     let mut expected = vec![(0_u64, Sum::default()); 20];
-    let sampled = rows.iter().filter(|(query, _)| !case.leaves_brand_out() || !case.branded(query));
+    let sampled = rows.iter().filter(|(query, _)| !case.leaves_brand_out() || !case.is_branded(query));
     for (_, sum) in sampled.filter(|(_, sum)| sum.impressions > 0) {
         let rounded = (2 * sum.positions + sum.impressions) / (2 * sum.impressions);
         let Some((queries, all)) = usize::try_from(rounded - 1).ok().and_then(|at| expected.get_mut(at)) else {
@@ -163,7 +162,8 @@ fn check_ctr_by_position(case: &Case, found: &Value, rows: &Rows) {
 }
 
 fn check(case: &Case, json: &Value, seen: &Seen) {
-    let (now, before) = (case.rows(case.counted()), case.compared_days().map(|[_, before]| case.rows(before)));
+    let rows = |window| case.table("queries", window);
+    let (now, before) = (rows(case.counted()), case.compared().map(|[_, before]| rows(before)));
     let data = &json["data"];
     if case.is_counted() {
         check_distribution(&data["distribution"], &now);
@@ -193,7 +193,7 @@ fn check(case: &Case, json: &Value, seen: &Seen) {
     let nothing = vec![Sum::default(); only_before.count()];
     query_coverage(case, &json["meta"]["coverage"]["queries"], listed, now.values().chain(&nothing));
     let thresholds = json!({
-        "minImpressions": case.count("minImpressions", "10"), "curve": "static", "brandedExcluded": case.leaves_brand_out(),
+        "minImpressions": case.integer("minImpressions", "10"), "curve": "static", "brandedExcluded": case.leaves_brand_out(),
     });
     assert_eq!(json["meta"]["thresholds"], thresholds);
 }
@@ -220,15 +220,15 @@ async fn insights_equal_the_cells_in_every_slice() {
 #[tokio::test]
 async fn thresholds_decide_which_queries_are_movers() {
     let cases = [
-        Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "500"),
-        Case::of(GARDEN, WEEK).compared(BEFORE).with("minImpressions", "1").with("limit", "4"),
-        Case::of(GARDEN, MONTH).compared(MONTH_BEFORE).with("minImpressions", "40").with("limit", "1"),
-        Case::of(GARDEN, WEEK).compared(WEEK).with("minImpressions", "1"),
-        Case::of(GARDEN, TAIL).compared(DAY).with("minImpressions", "1").with("limit", "500"),
-        Case::of(YOUNG, UNBORN).compared(WEEK).with("minImpressions", "1").with("limit", "500"),
-        Case::of(SOFTWARE, DAY).compared(DAY_BEFORE).with("minImpressions", "1").with("limit", "500"),
-        Case::of(SHOP, DAY).compared(DAY_BEFORE).with("minImpressions", "3").with("limit", "200"),
-        Case::of(SHOP, DAY).compared(DAY_BEFORE).with("minImpressions", "1000000"),
+        Case::of(SMALL, WEEK).against(BEFORE).with("minImpressions", "1").with("limit", "500"),
+        Case::of(SMALL, WEEK).against(BEFORE).with("minImpressions", "1").with("limit", "4"),
+        Case::of(SMALL, MONTH).against(MONTH_BEFORE).with("minImpressions", "40").with("limit", "1"),
+        Case::of(SMALL, WEEK).against(WEEK).with("minImpressions", "1"),
+        Case::of(SMALL, TAIL).against(DAY).with("minImpressions", "1").with("limit", "500"),
+        Case::of(YOUNG, UNBORN).against(WEEK).with("minImpressions", "1").with("limit", "500"),
+        Case::of(SOFTWARE, DAY).against(DAY_BEFORE).with("minImpressions", "1").with("limit", "500"),
+        Case::of(SHOP, DAY).against(DAY_BEFORE).with("minImpressions", "3").with("limit", "200"),
+        Case::of(SHOP, DAY).against(DAY_BEFORE).with("minImpressions", "1000000"),
     ];
     let seen = Seen::default();
     each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;

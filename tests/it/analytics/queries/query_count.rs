@@ -5,23 +5,23 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use super::{
-    case::{Case, Window},
+    cases::{slices, windows},
     checks::close,
     curve::buckets,
     each,
-    places::{slices, windows},
 };
+use crate::analytics::case::{Case, Window};
 
 const OPERATION: &str = "query-count";
 
 fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
     let data = &json["data"];
-    let now = case.rows(case.counted()).len();
+    let now = case.table("queries", case.counted()).len();
     let (days, rows) = check_series(case, &data["series"], case.window, seen);
     assert_eq!(data["uniqueQueries"], if case.is_counted() { json!(now) } else { Value::Null });
     let mut coverage = json!({ "rowsKnown": rows, "days": days, "daysCapped": 0 });
-    if let Some([_, earlier]) = case.compared_days() {
-        let before = case.rows(earlier).len();
+    if let Some([_, earlier]) = case.compared() {
+        let before = case.table("queries", earlier).len();
         assert_eq!(data["previous"], before);
         assert_eq!(data["change"]["absolute"], now.cast_signed() - before.cast_signed());
         let change = now as f64 - before as f64;
@@ -36,7 +36,7 @@ fn check(case: &Case, json: &Value, seen: &Cell<u64>) {
 
 /// Checks the days of a window, and returns their number and that of their rows.
 fn check_series(case: &Case, series: &Value, window: Window, seen: &Cell<u64>) -> (usize, usize) {
-    let (series, days) = (series.as_array().unwrap(), case.daily_rows(window));
+    let (series, days) = (series.as_array().unwrap(), case.daily_rows("queries", window));
     assert_eq!(series.len(), days.len());
     for (point, (date, rows)) in series.iter().zip(&days) {
         let by_bucket = buckets(rows).into_iter();

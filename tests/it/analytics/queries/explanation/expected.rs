@@ -7,12 +7,11 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::super::{
-    case::{Case, Rows},
-    checks::metrics,
-    curve::Curve,
+use super::super::{checks::metrics, curve::Curve};
+use crate::{
+    analytics::case::{Case, Rows},
+    support::oracle::{Count, Sum, Tally, tally},
 };
-use crate::support::oracle::{Count, Sum, Tally, tally};
 
 /// Sums of the same traffic in both windows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,7 +25,7 @@ pub type Effects = [f64; 4];
 
 impl Both {
     pub fn of(case: &Case, count: Count) -> Self {
-        let [now, before] = case.compared_days().unwrap().map(|window| case.total(window, count));
+        let [now, before] = case.compared().unwrap().map(|window| case.total(count, window));
         Self { now, before }
     }
 
@@ -165,7 +164,7 @@ impl Partition {
 
 pub fn check_brand(case: &Case, found: &Value, whole: Both, queries: &Partition, curve: &Curve) {
     let sum = |rows: &Rows, branded: bool| {
-        let part = rows.iter().filter(|(query, _)| case.branded(query) == branded);
+        let part = rows.iter().filter(|(query, _)| case.is_branded(query) == branded);
         part.fold(Sum::default(), |sum, (_, row)| sum.plus(*row))
     };
     let of = |branded: bool| Both { now: sum(&queries.now, branded), before: sum(&queries.before, branded) };

@@ -8,16 +8,18 @@ use serde_json::{Value, json};
 
 use self::expected::{Both, Partition, check_brand, check_effects, close};
 use super::{
-    case::Case,
+    cases::{BEFORE, DAY, DAY_BEFORE, MONTH, TAIL, UNBORN, WEEK, slices, windows},
     checks::coverage,
     curve::Curve,
-    each, each_in,
-    places::{BEFORE, DAY, DAY_BEFORE, GARDEN, MONTH, PAPER, SOFTWARE, TAIL, UNBORN, WEEK, YOUNG, slices, windows},
+    each, each_of,
 };
 use crate::{
-    analytics::performance::Asker,
+    analytics::{
+        case::{Case, People, SMALL, SOFTWARE, YOUNG},
+        performance::Asker,
+    },
     support::{
-        app::{TestApp, shared},
+        app::TestApp,
         class::Class,
         oracle::{Count, Keys, by_country, by_device, by_page, by_query, tally},
     },
@@ -52,17 +54,17 @@ type Seen = Cell<[f64; 5]>;
 
 fn check(case: &Case, json: &Value, seen: &Seen) {
     let found = &json["data"]["explanation"];
-    let (count, limit) = (case.counts(), usize::try_from(case.count("explainLimit", "10")).unwrap());
+    let (count, limit) = (case.count(), usize::try_from(case.integer("explainLimit", "10")).unwrap());
     let (whole, by_page_whole) = (Both::of(case, count), Both::of(case, Count::ByPage));
-    let windows = case.compared_days().unwrap();
+    let windows = case.compared().unwrap();
     let curve = Curve::over(case, &windows);
     assert_eq!(found["clicksChange"], whole.change());
     assert_eq!(found["clicksChange"], json["data"]["totals"]["change"]["clicks"]["absolute"]);
     assert_eq!(found["curve"], curve.name());
     check_sums(found);
     let rows = |count, keys: Keys<'_>| Partition {
-        now: case.rows_by(windows[0], count, keys),
-        before: case.rows_by(windows[1], count, keys),
+        now: case.rows_by(count, keys, windows[0]),
+        before: case.rows_by(count, keys, windows[1]),
     };
     let queries = rows(count, &by_query);
     let position = queries.check(&found["queries"], whole, limit, &curve, true);
@@ -108,8 +110,8 @@ fn explained(case: Case) -> Case {
 #[tokio::test]
 async fn every_partition_equals_the_cells_and_adds_up_in_every_window() {
     let seen = Seen::default();
-    let cases = windows().into_iter().filter(|case| case.compare.is_some()).map(explained);
-    let more = [Case::of(SOFTWARE, WEEK).compared(MONTH).with("explainLimit", "3")].map(explained);
+    let cases = windows().into_iter().filter(|case| case.before.is_some()).map(explained);
+    let more = [Case::of(SOFTWARE, WEEK).against(MONTH).with("explainLimit", "3")].map(explained);
     each(OPERATION, &cases.chain(more).collect::<Vec<_>>(), |case, json| check(case, json, &seen)).await;
     assert!(seen.get().iter().all(|most| *most > 3.0), "{:?}", seen.get());
 }
@@ -117,14 +119,14 @@ async fn every_partition_equals_the_cells_and_adds_up_in_every_window() {
 #[tokio::test]
 async fn every_partition_equals_the_cells_and_adds_up_in_every_slice() {
     let seen = Seen::default();
-    let cases: Vec<Case> = slices().into_iter().filter(|case| case.compare.is_some()).map(explained).collect();
+    let cases: Vec<Case> = slices().into_iter().filter(|case| case.before.is_some()).map(explained).collect();
     each(OPERATION, &cases, |case, json| check(case, json, &seen)).await;
     assert!(seen.get().iter().all(|most| *most > 0.5), "{:?}", seen.get());
 }
 
 #[tokio::test]
 async fn the_same_window_twice_has_nothing_to_explain() {
-    each(OPERATION, &[explained(Case::of(GARDEN, WEEK).compared(WEEK))], |case, json| {
+    each(OPERATION, &[explained(Case::of(SMALL, WEEK).against(WEEK))], |case, json| {
         check_case(case, json);
         let found = &json["data"]["explanation"];
         assert_eq!(found["effects"], json!({ "demand": 0.0, "rate": 0.0, "position": 0.0, "ctr": 0.0 }));
@@ -136,7 +138,7 @@ async fn the_same_window_twice_has_nothing_to_explain() {
 #[tokio::test]
 async fn only_final_days_are_explained() {
     let cases = [(TAIL, ("2026-11-04", "2026-11-12")), (("2026-11-04", "2026-11-12"), TAIL)];
-    let cases = cases.map(|(window, before)| explained(Case::of(GARDEN, window).compared(before)));
+    let cases = cases.map(|(window, before)| explained(Case::of(SMALL, window).against(before)));
     each(OPERATION, &cases, |case, json| {
         check_case(case, json);
         let compared = &json["meta"]["days"]["compared"];
@@ -159,7 +161,7 @@ async fn without_a_final_day_there_is_nothing_to_explain() {
 
 #[tokio::test]
 async fn a_window_without_impressions_makes_the_whole_change_demand() {
-    each(OPERATION, &[explained(Case::of(YOUNG, WEEK).compared(UNBORN))], |case, json| {
+    each(OPERATION, &[explained(Case::of(YOUNG, WEEK).against(UNBORN))], |case, json| {
         check_case(case, json);
         let found = &json["data"]["explanation"];
         let change = found["clicksChange"].as_f64().unwrap();
@@ -186,7 +188,7 @@ async fn an_explanation_needs_a_comparison() {
 
 #[tokio::test]
 async fn feeds_are_explained_without_queries_and_positions() {
-    let asker = Asker::of(shared(), PAPER.who, PAPER.url).await;
+    let asker = Asker::paper().await;
     let question = [("compareStart", DAY_BEFORE.0), ("compareEnd", DAY_BEFORE.1), ("explain", "true")];
     for (search_type, lacking) in [("discover", &["queries", "devices"][..]), ("googleNews", &["queries"])] {
         let json = asker.window(DAY.0, DAY.1, &[&question[..], &[("searchType", search_type)]].concat()).await;
@@ -211,9 +213,11 @@ fn events(found: &Value) -> Vec<(&str, &str)> {
 #[tokio::test]
 async fn annotations_of_both_windows_are_listed_as_events() {
     let app = TestApp::start(|_| {}).await;
-    let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
-    let case = explained(Case::of(GARDEN, WEEK).compared(BEFORE));
-    let ask = async |case: &Case| case.ask(&asker, OPERATION).await.expect(200).json["data"]["explanation"].clone();
+    let people = People::of(&app).await;
+    let asker = people.asker(SMALL);
+    let case = explained(Case::of(SMALL, WEEK).against(BEFORE));
+    let ask =
+        async |case: &Case| case.ask(&people, OPERATION, &[]).await.expect(200).json["data"]["explanation"].clone();
     let path = format!("/api/properties/{}/annotations", asker.property);
     for note in asker.actor.listed(&path).await {
         asker.actor.delete(&format!("{path}/{}", note["id"].as_str().unwrap())).await.expect(204);
@@ -238,7 +242,7 @@ async fn annotations_of_both_windows_are_listed_as_events() {
     assert_eq!((&found["eventsLeftOut"], &found["events"][0]["source"]), (&0.into(), &"user".into()));
     let short = ask(&case.clone().with("explainLimit", "2")).await;
     assert_eq!((events(&short).len(), &short["eventsLeftOut"]), (2, &1.into()));
-    let year_before = Case::of(GARDEN, ("2025-09-09", "2025-09-12")).compared(("2025-09-01", "2025-09-05"));
+    let year_before = Case::of(SMALL, ("2025-09-09", "2025-09-12")).against(("2025-09-01", "2025-09-05"));
     let found = ask(&explained(year_before)).await;
     let system = found["events"].as_array().unwrap().iter().filter(|event| event["source"] == "system");
     let days: Vec<(&str, &str)> =
@@ -249,14 +253,15 @@ async fn annotations_of_both_windows_are_listed_as_events() {
 #[tokio::test]
 async fn without_branded_keywords_no_query_is_called_branded() {
     let app = TestApp::start(|_| {}).await;
-    let asker = Asker::of(&app, GARDEN.who, GARDEN.url).await;
+    let people = People::of(&app).await;
+    let asker = people.asker(SMALL);
     let path = format!("/api/properties/{}/branded-keywords", asker.property);
     for keyword in asker.actor.get(&path).await.expect(200).json["data"].as_array().unwrap() {
         let keyword = keyword["keyword"].as_str().unwrap().replace(' ', "%20");
         asker.actor.delete(&format!("{path}?keyword={keyword}")).await;
     }
-    let case = explained(Case::of(GARDEN, WEEK).compared(BEFORE)).without_keywords();
-    each_in(&app, OPERATION, &[case], check_case).await;
+    let case = explained(Case::of(SMALL, WEEK).against(BEFORE)).without_keywords();
+    each_of(&people, OPERATION, &[case], check_case).await;
 }
 
 #[tokio::test]
@@ -284,8 +289,7 @@ async fn readers_of_a_share_link_get_no_explanation() {
 
 #[tokio::test]
 async fn explained_classes_keep_their_own_totals() {
-    let case =
-        |class| explained(Case::of(SOFTWARE, DAY).compared(DAY_BEFORE).of_class(class)).with("explainLimit", "100");
+    let case = |class| explained(Case::of(SOFTWARE, DAY).against(DAY_BEFORE).class(class)).with("explainLimit", "100");
     each(OPERATION, &[case(Class::Branded), case(Class::NonBranded)], |case, json| {
         check_case(case, json);
         let found = &json["data"]["explanation"];
