@@ -45,7 +45,7 @@ const SHARED: [(&str, &str); 16] = [
 ];
 
 /// The keywords of a schema that an argument keeps.
-const KEPT: [&str; 10] = [
+const KEPT: [&str; 11] = [
     "type",
     "enum",
     "format",
@@ -53,6 +53,7 @@ const KEPT: [&str; 10] = [
     "maximum",
     "default",
     "items",
+    "maxItems",
     "properties",
     "required",
     "additionalProperties",

@@ -17,7 +17,7 @@ use rmcp::{
     },
     service::RequestContext,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{
     answer,
@@ -262,7 +262,7 @@ impl Server {
             Ok(AnswerState::of_answer(answer, meta))
         } else if offer.operation.id == "listSearchAccountHealth" {
             properties.account(outer).await
-        } else if offer.operation.id == "listProperties" && answer["data"] == json!([]) {
+        } else if is_without_properties(offer, answer) {
             properties.absence(outer).await
         } else {
             Ok(AnswerState::of_answer(answer, meta))
@@ -278,6 +278,15 @@ impl Server {
         };
         let size = call.size;
         Ok((self.0.operations.call(outer, offer.operation, property, call).await?, size))
+    }
+}
+
+/// Returns whether an answer about a caller's properties has none.
+fn is_without_properties(offer: &Offer, answer: &Value) -> bool {
+    match offer.operation.id {
+        "listProperties" => answer["data"].as_array().is_some_and(Vec::is_empty),
+        "getPortfolio" => answer["meta"]["window"].is_null(),
+        _ => false,
     }
 }
 

@@ -144,9 +144,10 @@ pub(super) const TOOLS: &[Declaration] = &[
         name: "get_query_insights",
         title: "Visibility and branded split",
         description: "How the known queries spread over positions 1-3, 4-10, 11-20 and 21+, a visibility index (0 to 100), and the traffic \
-                      split into branded, non-branded and anonymised. With a comparison it also lists new, lost and moving queries. Use \
-                      it for \"are we gaining visibility\" and \"how much of our traffic is brand\". The branded split needs branded \
-                      keywords on the property. granularity adds the series, which are left out without it.",
+                      split into branded, non-branded and anonymised. ctrByPosition is the site's own CTR at each position. With a comparison \
+                      it also lists new, lost and moving queries. Use it for \"are we gaining visibility\" and \"how much of our traffic is \
+                      brand\". The branded split needs branded keywords on the property. granularity adds the series, which are left out \
+                      without it.",
         operation: "getPropertyQueryInsights",
         parameters: &[
             SLICE[0],
@@ -155,6 +156,7 @@ pub(super) const TOOLS: &[Declaration] = &[
             SLICE[3],
             "granularity",
             "minImpressions",
+            "includeBranded",
             "sort",
             "metricFilters",
             "offset",

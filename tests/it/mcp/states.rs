@@ -130,6 +130,8 @@ async fn a_person_who_tracks_nothing_is_told_to_choose() {
         assert_eq!(state(&assistant, tool, "quietmeadow.example", &json!({})).await, "nothing_tracked", "{tool}");
         assert!(advice(&assistant, tool).await.contains("Choose properties at "), "{tool}");
     }
+    let portfolio = json!({ "compareTo": "previous_period" });
+    assert_eq!(state(&assistant, "list_properties", "", &portfolio).await, "nothing_tracked");
     assert_eq!(state(&assistant, "get_connection_health", "", &json!({})).await, "none");
 }
 
