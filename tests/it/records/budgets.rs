@@ -5,26 +5,22 @@ use sea_orm::{ActiveModelTrait, EntityTrait, IntoActiveModel};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::lifecycle::kinds;
 use crate::support::{
     actor::Actor,
     app::{TestApp, start_of_test},
 };
 
 /// A kind of record that contains conditions.
-struct Kind {
-    path: String,
+struct Conditional {
+    list: String,
     /// The field of the conditions.
     field: &'static str,
 }
 
-impl Kind {
-    fn all(property: &str) -> [Self; 3] {
-        let of = |part: &str| format!("/api/properties/{property}/{part}");
-        [
-            Self { path: of("segments"), field: "conditions" },
-            Self { path: of("topic-clusters"), field: "conditions" },
-            Self { path: "/api/filter-presets".into(), field: "filters" },
-        ]
+impl Conditional {
+    fn all(property: &str) -> impl Iterator<Item = Self> {
+        kinds(property).into_iter().filter_map(|kind| Some(Self { field: kind.conditions()?, list: kind.list }))
     }
 
     /// A record of 50 conditions whose values have this many letters.
@@ -37,7 +33,7 @@ impl Kind {
     }
 
     async fn refused(&self, actor: &Actor, path: &str, body: &Value, limit: &str) {
-        let answer = if path == self.path { actor.post(path, body).await } else { actor.put(path, body).await };
+        let answer = if path == self.list { actor.post(path, body).await } else { actor.put(path, body).await };
         let answer = answer.expect(400);
         assert_eq!(answer.code(), "invalid_request", "{path}");
         let hint = answer.hint();
@@ -49,14 +45,14 @@ impl Kind {
 async fn the_conditions_of_a_record_take_at_most_60_000_bytes() {
     let app = TestApp::start(|_| {}).await;
     let owner = app.actor("owner").await;
-    for kind in Kind::all(&owner.property("northmoor").await) {
+    for kind in Conditional::all(&owner.property("northmoor").await) {
         // Letters of two bytes: the limit counts bytes, not characters.
         let (fits, large) = (kind.body("fits", 550, "ж"), kind.body("large", 600, "ж"));
-        kind.refused(&owner, &kind.path, &large, "60,000 bytes").await;
-        let id = owner.made(&kind.path, &fits).await;
-        let before = owner.listed(&kind.path).await;
-        kind.refused(&owner, &format!("{}/{id}", kind.path), &large, "60,000 bytes").await;
-        assert_eq!(owner.listed(&kind.path).await, before);
+        kind.refused(&owner, &kind.list, &large, "60,000 bytes").await;
+        let id = owner.made(&kind.list, &fits).await;
+        let before = owner.listed(&kind.list).await;
+        kind.refused(&owner, &format!("{}/{id}", kind.list), &large, "60,000 bytes").await;
+        assert_eq!(owner.listed(&kind.list).await, before);
     }
 }
 
@@ -98,22 +94,22 @@ async fn the_conditions_of_a_kind_take_at_most_4_mib_together() {
     let owner = app.actor("owner").await;
     let property = owner.property("northmoor").await;
     fill(&app, property.parse().unwrap()).await;
-    for kind in Kind::all(&property) {
-        let id = owner.made(&kind.path, &kind.body("last", 900, "a")).await;
-        let (path, small) = (format!("{}/{id}", kind.path), kind.body("small", 200, "a"));
-        kind.refused(&owner, &kind.path, &small, "4 MiB").await;
+    for kind in Conditional::all(&property) {
+        let id = owner.made(&kind.list, &kind.body("last", 900, "a")).await;
+        let (path, small) = (format!("{}/{id}", kind.list), kind.body("small", 200, "a"));
+        kind.refused(&owner, &kind.list, &small, "4 MiB").await;
         // A replacement counts the new size instead of the old one.
         owner.put(&path, &kind.body("last", 950, "a")).await.expect(200);
         kind.refused(&owner, &path, &kind.body("last", 1_130, "a"), "4 MiB").await;
         owner.put(&path, &kind.body("last", 600, "a")).await.expect(200);
-        owner.post(&kind.path, &small).await.expect(201);
+        owner.post(&kind.list, &small).await.expect(201);
         owner.delete(&path).await.expect(204);
-        owner.post(&kind.path, &kind.body("instead", 600, "a")).await.expect(201);
+        owner.post(&kind.list, &kind.body("instead", 600, "a")).await.expect(201);
     }
     // The limit applies to each property separately.
     let other = owner.property("ledgerline").await;
-    for kind in Kind::all(&other).into_iter().take(2) {
-        owner.made(&kind.path, &kind.body("elsewhere", 1_000, "a")).await;
+    for kind in Conditional::all(&other).take(2) {
+        owner.made(&kind.list, &kind.body("elsewhere", 1_000, "a")).await;
     }
 }
 

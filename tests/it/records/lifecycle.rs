@@ -23,6 +23,13 @@ pub struct Kind {
     pub changes: Vec<Value>,
 }
 
+impl Kind {
+    /// The field of its conditions, if it has conditions.
+    pub fn conditions(&self) -> Option<&'static str> {
+        ["conditions", "filters"].into_iter().find(|field| self.input.get(field).is_some())
+    }
+}
+
 /// The kinds of records that are created by a name or text.
 pub fn kinds(property: &str) -> Vec<Kind> {
     let of = |part: &str| format!("/api/properties/{property}/{part}");
