@@ -1,5 +1,5 @@
 //! A keep-alive HTTP connection of minimal cost, because client and server share the machine. It reads the status and
-//! the length, and then that many bytes.
+//! the length, and then that many bytes. The answer of a tool comes in chunks instead.
 
 use std::{
     io::{Read as _, Write as _},
@@ -63,13 +63,17 @@ impl Connection {
     fn answer(&mut self, status: u16) -> Measured<usize> {
         let mut held = 0;
         let (body_start, length) = loop {
-            let read = self.stream.read(&mut self.buffer[held..])?;
-            held += read;
+            self.more(&mut held)?;
             if let Some(found) = head(&self.buffer[..held], status)? {
                 break found;
             }
-            if read == 0 || held == self.buffer.len() {
-                return Err("no answer".into());
+        };
+        let Some(length) = length else {
+            loop {
+                if let Some(length) = in_chunks(&self.buffer[body_start..held])? {
+                    return Ok(length);
+                }
+                self.more(&mut held)?;
             }
         };
         let mut missing = length - (held - body_start);
@@ -80,15 +84,40 @@ impl Connection {
         }
         Ok(length)
     }
+
+    /// Reads what has come behind the `held` bytes of the buffer.
+    fn more(&mut self, held: &mut usize) -> Measured<()> {
+        let read = self.stream.read(&mut self.buffer[*held..])?;
+        *held += read;
+        if read == 0 { Err("no answer, or too long a one".into()) } else { Ok(()) }
+    }
 }
 
-/// Start and length of the body in bytes; `None` until the whole head has been read.
-fn head(bytes: &[u8], status: u16) -> Measured<Option<(usize, usize)>> {
+/// Start and length of the body in bytes; `None` until the whole head has been read. A body in chunks has no length.
+fn head(bytes: &[u8], status: u16) -> Measured<Option<(usize, Option<usize>)>> {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&bytes[..end])?.to_ascii_lowercase();
     if !head.starts_with(&format!("http/1.1 {status}")) {
         return Err(format!("not a {status}: {head}").into());
     }
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).ok_or("no length")?;
-    Ok(Some((end + 4, length.trim().parse()?)))
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    if length.is_none() && !head.contains("transfer-encoding: chunked") {
+        return Err("no length".into());
+    }
+    Ok(Some((end + 4, length.map(|length| length.trim().parse()).transpose()?)))
+}
+
+/// Length of a body in chunks; `None` until its last chunk has been read.
+fn in_chunks(mut bytes: &[u8]) -> Measured<Option<usize>> {
+    let mut length = 0;
+    while let Some(end) = bytes.windows(2).position(|two| two == b"\r\n") {
+        let size = usize::from_str_radix(std::str::from_utf8(&bytes[..end])?, 16)?;
+        let Some(rest) = bytes.get(end + 2 + size + 2..) else { return Ok(None) };
+        if size == 0 {
+            return Ok(Some(length));
+        }
+        length += size;
+        bytes = rest;
+    }
+    Ok(None)
 }
