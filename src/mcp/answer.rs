@@ -10,7 +10,7 @@ use super::{
     clean::{ADVICE, clean},
     fit::{BUDGET, Cut, cut, longest, remove_series},
     meta::Meta,
-    round::{RULE, rounded},
+    round::{RULE, round},
     state::AnswerState,
     text::{Told, left_out},
 };
@@ -66,8 +66,14 @@ pub fn success(
 }
 
 impl<'a> Given<'a> {
-    fn of(tool: &'a Declaration, answer: Value, meta: &'a Meta, size: Size, state: Option<&'a AnswerState>) -> Self {
-        let mut answer = clean(answer);
+    fn of(
+        tool: &'a Declaration,
+        mut answer: Value,
+        meta: &'a Meta,
+        size: Size,
+        state: Option<&'a AnswerState>,
+    ) -> Self {
+        clean(&mut answer);
         let is_shorter = !size.has_series && remove_series(&mut answer["data"]);
         Self { tool, answer, meta, size, series_by: tool.series_by.filter(|_| is_shorter), state }
     }
@@ -100,22 +106,23 @@ impl<'a> Given<'a> {
 
     /// Returns the answer with at most so many rows in each list of the text, and of the structured content.
     fn said(&self, in_text: usize, in_structured: usize) -> Said {
-        let (exact, cuts) = self.cut(in_text);
-        let shown = rounded(exact.clone());
+        let (shown, cuts, is_rounded) = self.shown(in_text);
         let told = Told::of(&shown, self.meta);
         let left_out = self.left_out(&told, &cuts);
-        let rule = if shown == exact { "" } else { RULE };
+        let rule = if is_rounded { RULE } else { "" };
         let text = self.text(&told, &[sentence(&left_out, self.series_by).as_str(), rule]);
-        let structured = rounded(self.cut(in_structured).0);
+        let structured = if in_structured == in_text { shown } else { self.shown(in_structured).0 };
         Said { text, bytes: structured.to_string().len(), structured, left_out }
     }
 
-    /// Cuts each list after `rows` rows, and lists that the operation does not bound after the requested number.
-    fn cut(&self, rows: usize) -> (Value, Vec<Cut>) {
+    /// Cuts each list after `rows` rows, and lists that the operation does not bound after the requested number. Rounds the figures, and
+    /// returns whether that changed any.
+    fn shown(&self, rows: usize) -> (Value, Vec<Cut>, bool) {
         let mut answer = self.answer.clone();
         let is_bounded = |place: &str| !self.tool.rows.cut.contains(&place);
         let cuts = cut(&mut answer, &|place| if is_bounded(place) { rows } else { rows.min(self.size.rows) });
-        (answer, cuts)
+        let changes = round(&mut answer);
+        (answer, cuts, changes)
     }
 
     fn text(&self, told: &Told<'_>, notes: &[&str]) -> String {

@@ -124,14 +124,16 @@ impl Cutter<'_> {
 
     fn fields(&mut self, fields: &mut Map<String, Value>, place: &str) {
         let mut left_out = Vec::new();
-        for (name, value) in fields.iter_mut() {
+        for (name, value) in fields.iter_mut().filter(|(_, value)| value.is_array() || value.is_object()) {
             let before = value.as_array().map_or(0, Vec::len);
             self.part(value, &format!("{place}.{name}"));
             let removed = before - value.as_array().map_or(0, Vec::len);
-            let counter = if name == "rows" { "leftOut".to_owned() } else { format!("{name}LeftOut") };
-            left_out.push((counter, removed as u64));
+            if removed > 0 {
+                let counter = if name == "rows" { "leftOut".to_owned() } else { format!("{name}LeftOut") };
+                left_out.push((counter, removed as u64));
+            }
         }
-        if left_out.iter().any(|(_, removed)| *removed > 0)
+        if !left_out.is_empty()
             && let Some(has_more) = fields.get_mut("hasMore")
         {
             *has_more = json!(true);

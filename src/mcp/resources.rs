@@ -21,7 +21,7 @@ use super::{
     clean::{ADVICE, clean, clean_text},
     properties::Properties,
     refusal::cleaned,
-    round::rounded,
+    round::round,
 };
 use crate::operations::Operations;
 
@@ -142,7 +142,10 @@ async fn list(
 ) -> Result<Vec<Value>, ApiError> {
     let operation = operation_called(operation).ok_or_else(|| ApiError::new(Code::Internal))?;
     let mut answer = operations.call(outer, operation, property, Call::default()).await?;
-    match rounded(clean(answer["data"].take())) {
+    let mut data = answer["data"].take();
+    clean(&mut data);
+    round(&mut data);
+    match data {
         Value::Array(records) => Ok(records),
         _ => Err(ApiError::new(Code::Internal)),
     }

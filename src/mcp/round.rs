@@ -19,36 +19,36 @@ const REPEATED: [&str; 2] = ["question", "thresholds"];
 /// The whole numbers below this one are exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Rounds each figure in `value` by the name of its field. Whole numbers stay as they are. Rounding twice changes nothing.
-#[must_use]
-pub fn rounded(value: Value) -> Value {
+/// Rounds each figure in `value` by the name of its field. Whole numbers stay as they are. Returns whether any figure changed; rounding
+/// again changes none.
+pub fn round(value: &mut Value) -> bool {
     walk(value, None)
 }
 
 /// Rounds `value`. `decimals` holds for all fields of it.
-fn walk(value: Value, decimals: Option<i32>) -> Value {
+fn walk(value: &mut Value, decimals: Option<i32>) -> bool {
+    let mut changes = false;
     match value {
-        Value::Number(number) => Value::Number(round(number, decimals.unwrap_or(COARSE))),
-        Value::Array(items) => Value::Array(items.into_iter().map(|item| walk(item, decimals)).collect()),
-        Value::Object(fields) => {
-            let fields = fields.into_iter().map(|(name, value)| {
-                let value = if REPEATED.contains(&name.as_str()) {
-                    value
-                } else {
-                    walk(value, decimals.or_else(|| decimals_of(&name)))
-                };
-                (name, value)
-            });
-            let mut fields: Map<String, Value> = fields.collect();
-            agree(&mut fields);
-            Value::Object(fields)
+        Value::Number(number) => changes = replace(number, nearest(number, decimals.unwrap_or(COARSE))),
+        Value::Array(items) => {
+            for item in items {
+                changes |= walk(item, decimals);
+            }
         }
-        other => other,
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut().filter(|(name, _)| !REPEATED.contains(&name.as_str())) {
+                changes |= walk(value, decimals.or_else(|| decimals_of(name)));
+            }
+            changes |= agree(fields);
+        }
+        _ => {}
     }
+    changes
 }
 
 /// Computes the changes of rounded metrics from the rounded figures: rounded apart, `0.0861`, `0.0849` and `0.0011` disagree.
-fn agree(fields: &mut Map<String, Value>) {
+fn agree(fields: &mut Map<String, Value>) -> bool {
+    let mut changes = false;
     for (name, decimals) in [("ctr", FINE), ("position", COARSE)] {
         // A headline has its metrics in a field of their own.
         let now =
@@ -56,10 +56,18 @@ fn agree(fields: &mut Map<String, Value>) {
         let before = fields.get("previous").and_then(|previous| previous[name].as_f64());
         let change = fields.get_mut("change").and_then(|change| change.pointer_mut(&format!("/{name}/absolute")));
         let difference = now.zip(before).and_then(|(now, before)| Number::from_f64(now - before));
-        if let (Some(change), Some(difference)) = (change.filter(|change| change.is_number()), difference) {
-            *change = Value::Number(round(difference, decimals));
+        if let (Some(Value::Number(change)), Some(difference)) = (change, difference) {
+            changes |= replace(change, nearest(&difference, decimals));
         }
     }
+    changes
+}
+
+/// Returns whether the new number is another one.
+fn replace(number: &mut Number, new: Number) -> bool {
+    let changes = *number != new;
+    *number = new;
+    changes
 }
 
 /// Returns the decimals of all figures in the field `name`, or `None` if the names of its own fields say.
@@ -68,10 +76,10 @@ fn decimals_of(name: &str) -> Option<i32> {
     if is_fine { Some(FINE) } else { (name == EFFECTS).then_some(COARSE) }
 }
 
-fn round(number: Number, decimals: i32) -> Number {
-    let Some(figure) = number.as_f64().filter(|_| number.is_f64()) else { return number };
+fn nearest(number: &Number, decimals: i32) -> Number {
+    let Some(figure) = number.as_f64().filter(|_| number.is_f64()) else { return number.clone() };
     let scale = 10_f64.powi(decimals);
-    whole_number(Number::from_f64((figure * scale).round() / scale).unwrap_or(number))
+    whole_number(Number::from_f64((figure * scale).round() / scale).unwrap_or_else(|| number.clone()))
 }
 
 /// Returns a number without a fraction of zero: `1` for `1.0`. JSON holds both for the same number.
@@ -90,6 +98,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn rounded(mut value: Value) -> Value {
+        round(&mut value);
+        value
+    }
 
     #[test]
     fn a_change_equals_the_difference_of_the_rounded_figures() {
@@ -151,6 +164,7 @@ mod tests {
             let once = rounded(json!({ name: figure }));
             let most = if is_ratio { 0.000_05 } else { 0.005 };
             prop_assert!((once[name].as_f64().unwrap() - figure).abs() <= most * 1.01);
+            prop_assert!(!round(&mut once.clone()));
             prop_assert_eq!(rounded(once.clone()), once);
         }
     }

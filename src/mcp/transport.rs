@@ -195,7 +195,7 @@ async fn answer(
         let is_json = media_type.starts_with(JSON);
         let text = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         if is_json && let Ok(mut error) = serde_json::from_slice::<Value>(&text) {
-            error["error"] = clean(error["error"].take());
+            clean(&mut error["error"]);
             let response = Response::builder().status(parts.status).content_type(JSON);
             return Ok(response.header(header::CACHE_CONTROL, NO_STORE).body(error.to_string()));
         }

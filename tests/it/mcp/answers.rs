@@ -2,8 +2,8 @@
 
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::{Value, json};
-use sightline::mcp::{clean::clean, round::rounded};
 
+use super::as_said;
 use crate::support::{
     actor::Actor,
     app::{TestApp, shared},
@@ -147,7 +147,7 @@ async fn agree(pair: &Pair, draw: &mut SmallRng, assistant: &Assistant, person: 
     let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let answer = person.ask(&format!("/api/properties/{property}/{}", pair.path), &query).await.expect(200);
     assert!(is_close(&answer.json, &said, COARSE), "{} {arguments} {query:?}: {said}", pair.tool);
-    let mut expected = rounded(clean(answer.json));
+    let mut expected = as_said(answer.json);
     if pair.tool == "get_query_insights" && arguments.get("granularity").is_none() {
         remove_series(&mut expected["data"]);
     }
@@ -250,7 +250,7 @@ async fn tools_about_records_say_what_the_operations_say() {
             arguments["property"] = json!(property);
         }
         let said = assistant.answered(tool, arguments).await;
-        let expected = rounded(clean(owner.get(&path).await.expect(200).json));
+        let expected = as_said(owner.get(&path).await.expect(200).json);
         assert_eq!(said, expected, "{tool}");
     }
 }
@@ -281,7 +281,7 @@ async fn tools_about_providers_say_what_the_operations_say() {
         let kept = owner.ask(&path, &query).await.expect(200);
         assert_eq!(
             assistant.answered(tool, arguments).await,
-            rounded(clean(kept.json)),
+            as_said(kept.json),
             "{tool}: a kept answer is not paid twice"
         );
     }
@@ -339,7 +339,7 @@ async fn rows_by_dimensions_are_those_of_the_operation() {
         let mut body = slice.clone();
         body["dimensions"] = dimensions.clone();
         body.as_object_mut().unwrap().extend(dates.as_object().unwrap().clone());
-        let said = rounded(clean(owner.post(&path, &body).await.expect(200).json));
+        let said = as_said(owner.post(&path, &body).await.expect(200).json);
         assert_eq!(result["structuredContent"]["data"], said["data"], "{tool}");
         assert_eq!(result["structuredContent"]["meta"]["question"], said["meta"]["question"], "{tool}");
         let columns =

@@ -1,11 +1,9 @@
 //! Tests of the offers to people beside tools: resources, prompts, and completion of their arguments.
 
 use serde_json::{Value, json};
-use sightline::mcp::{
-    clean::{ADVICE, clean},
-    round::rounded,
-};
+use sightline::mcp::clean::ADVICE;
 
+use super::as_said;
 use crate::support::{
     app::{TestApp, shared},
     assistant::Assistant,
@@ -84,7 +82,7 @@ async fn resources_hold_what_the_operations_say() {
     let (assistant, property) = (Assistant::of(&app, &owner), owner.property("northmoor").await);
     let listed = read(&assistant, "sightline://properties").await;
     let answer = owner.get("/api/properties").await.expect(200).json;
-    assert_eq!(listed["properties"], rounded(clean(answer))["data"]);
+    assert_eq!(listed["properties"], as_said(answer)["data"]);
     assert_eq!((&listed["notice"], &listed["leftOut"]), (&json!(ADVICE), &json!([])));
 
     let condition = json!({ "operator": "contains", "value": "/shop/" });
@@ -99,7 +97,7 @@ async fn resources_hold_what_the_operations_say() {
             [("segments", "segments"), ("topicClusters", "topic-clusters"), ("brandedKeywords", "branded-keywords")]
         {
             let answer = owner.get(&format!("{path}/{list}")).await.expect(200).json;
-            assert_eq!(found[field], clean(answer)["data"], "{name} {field}");
+            assert_eq!(found[field], as_said(answer)["data"], "{name} {field}");
             assert!(!found[field].as_array().unwrap().is_empty(), "{field}");
         }
         assert_eq!(found["property"], json!(property));
