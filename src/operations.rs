@@ -2,8 +2,15 @@
 
 use std::sync::Arc;
 
+use api::error::{ApiError, Code, ErrorBody};
 use bytes::Bytes;
-use poem::{Endpoint as _, Request, ResponseParts, endpoint::BoxEndpoint, http::Extensions};
+use poem::{
+    Endpoint as _, Request, ResponseParts,
+    endpoint::BoxEndpoint,
+    http::{Extensions, header},
+};
+use poem_openapi::types::ParseFromJSON as _;
+use serde_json::Value;
 
 use crate::error::Error;
 
@@ -27,5 +34,27 @@ impl Operations {
         let response = self.0.call(request).await.map_err(|error| Error::internal(error.to_string()))?;
         let (parts, body) = response.into_parts();
         Ok((parts, body.into_bytes().await.map_err(Error::internal)?))
+    }
+
+    /// Sends a request as [`ask`](Self::ask) does and returns the JSON of its answer.
+    ///
+    /// # Errors
+    /// The refusal of the layers or of the operation.
+    pub async fn json(&self, request: Request, outer: &Extensions) -> Result<Value, ApiError> {
+        let (parts, body) = self.ask(request, outer).await?;
+        let json = serde_json::from_slice(&body).map_err(|_| ApiError::new(Code::Internal))?;
+        if parts.status.is_success() { Ok(json) } else { Err(refusal_of(&parts, json)) }
+    }
+}
+
+/// Reads a refusal back from its wire form.
+fn refusal_of(parts: &ResponseParts, body: Value) -> ApiError {
+    let Ok(body) = ErrorBody::parse_from_json(Some(body)) else { return ApiError::new(Code::Internal) };
+    let code = Code::ALL.iter().find(|code| Some(code.as_str()) == body.code.as_deref());
+    ApiError {
+        code: code.copied().unwrap_or(Code::Internal),
+        hint: body.hint,
+        retry_after: parts.headers.get(header::RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok()),
+        correlation_id: body.correlation_id,
     }
 }

@@ -86,7 +86,8 @@ impl Checker<'_> {
             return Some((path, allowed));
         }
         match value {
-            Value::Object(fields) => self.object_fault(schema, fields, &path),
+            // The description of a reference has no type, and no fields.
+            Value::Object(fields) if schema.ty == "object" => self.object_fault(schema, fields, &path),
             Value::Array(items) => schema.items.as_deref().and_then(|item| {
                 items.iter().enumerate().find_map(|(i, value)| self.first_fault(item, value, format!("{path}[{i}]")))
             }),

@@ -1,5 +1,6 @@
 //! Reads the arguments of a call. The operation judges the values of its own parameters; here are only the names that tools add.
 
+use analytics::period::Period;
 use api::error::ApiError;
 use poem::http::Method;
 use rmcp::model::JsonObject;
@@ -12,7 +13,6 @@ use super::{
     clean::echo,
     dates::Named,
     offer::Offer,
-    period::Period,
     schema::DEFAULT_COMPARISON,
     values::{compare, json_text, period, string, text, whole, without_fraction},
 };

@@ -1,14 +1,10 @@
 //! Calls an operation of the API for a tool, through the layers that every request for it passes.
 
-use api::{
-    error::{ApiError, Code, ErrorBody},
-    operation::Operation,
-};
+use api::{error::ApiError, operation::Operation};
 use poem::{
-    Body, Request, ResponseParts,
+    Body, Request,
     http::{HeaderName, Uri, header, request::Parts},
 };
-use poem_openapi::types::ParseFromJSON as _;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 use uuid::Uuid;
@@ -31,8 +27,7 @@ impl Operations {
         call: Call,
     ) -> Result<Value, ApiError> {
         let request = request(outer, operation, property, call)?;
-        let (parts, body) = self.ask(request, &outer.extensions).await?;
-        read(&parts, &body)
+        self.json(request, &outer.extensions).await.map_err(as_argument)
     }
 }
 
@@ -60,23 +55,10 @@ fn request(outer: &Parts, operation: &Operation, property: Option<Uuid>, call: C
     Ok(request)
 }
 
-fn read(parts: &ResponseParts, body: &[u8]) -> Result<Value, ApiError> {
-    let retry_after = parts.headers.get(header::RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-    let json = serde_json::from_slice(body).map_err(|_| ApiError::new(Code::Internal))?;
-    if parts.status.is_success() { Ok(json) } else { Err(refusal_of(json, retry_after)) }
-}
-
-/// Reads a refusal back from its wire form.
-fn refusal_of(body: Value, retry_after: Option<u64>) -> ApiError {
-    let Ok(body) = ErrorBody::parse_from_json(Some(body)) else { return ApiError::new(Code::Internal) };
-    let code = Code::ALL.iter().find(|code| Some(code.as_str()) == body.code.as_deref());
-    // The argument is called like `period`, the parameter like `compareStart`.
-    let as_argument =
-        |hint: String| hint.strip_prefix("compare: ").map_or(hint.clone(), |rest| format!("compareTo: {rest}"));
-    ApiError {
-        code: code.copied().unwrap_or(Code::Internal),
-        hint: body.hint.map(as_argument),
-        retry_after,
-        correlation_id: body.correlation_id,
-    }
+/// Names the argument of the tool in a hint that names the parameter of the operation: `compareTo` instead of `compare`.
+fn as_argument(mut refusal: ApiError) -> ApiError {
+    let renamed =
+        refusal.hint.as_deref().and_then(|hint| Some(format!("compareTo: {}", hint.strip_prefix("compare: ")?)));
+    refusal.hint = renamed.or(refusal.hint);
+    refusal
 }

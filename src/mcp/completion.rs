@@ -1,5 +1,6 @@
 //! Completion of the arguments of prompts and of the resource template.
 
+use analytics::period;
 use api::{models::Compare, params::ParamValue as _};
 use poem::http::request::Parts;
 use rmcp::{
@@ -9,7 +10,7 @@ use rmcp::{
 
 use super::{
     clean::{clean_text, echo},
-    period, prompts,
+    prompts,
     properties::Properties,
     resources::DEFINITIONS,
 };

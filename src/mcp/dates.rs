@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use analytics::period::Period;
 use api::{
     error::ApiError,
     models::{Feature, Window},
@@ -16,7 +17,6 @@ use poem::{
 };
 use serde_json::{Map, Value, json};
 
-use super::period::Period;
 use crate::{
     error::Error,
     services::{access::PropertyAccess, analyses::search_data::SearchData},

@@ -18,7 +18,6 @@ mod fit;
 mod meta;
 mod offer;
 mod parameters;
-mod period;
 mod prompts;
 mod properties;
 mod refusal;

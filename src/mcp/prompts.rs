@@ -1,5 +1,6 @@
 //! Prompts: common jobs as the steps of a careful analyst, each step a tool.
 
+use analytics::period::{NAMES, Period};
 use api::{models::Compare, params::ParamValue as _};
 use rmcp::{
     ErrorData,
@@ -7,10 +8,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{
-    clean::{clean_text, echo},
-    period::{NAMES, Period},
-};
+use super::clean::{clean_text, echo};
 
 /// A job.
 struct Job {

@@ -1,12 +1,10 @@
 //! Reads the value of an argument.
 
+use analytics::period::{NAMES, Period};
 use api::{error::ApiError, models::Compare, params::ParamValue as _};
 use serde_json::Value;
 
-use super::{
-    period::{NAMES, Period},
-    round::whole_number,
-};
+use super::round::whole_number;
 
 /// Writes `1.0` as `1`. JSON Schema holds both for an integer, the operations only one.
 #[must_use]

@@ -82,6 +82,9 @@ pub struct CountryTrend {
     /// Lower-case ISO 3166-1 alpha-3; `zzz` is unknown.
     #[oai(validator(max_length = 3))]
     pub country: String,
+    /// Name of the country for people, such as `Germany`; the code where it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Totals over the window, with a comparison over its compared days.
     pub totals: Totals,
     /// Every period of the days that count; periods without data are zeros.

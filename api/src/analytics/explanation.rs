@@ -67,7 +67,8 @@ pub struct Explanation {
     /// By device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub devices: Option<ExplainedTable>,
-    /// Annotations that overlap one of the windows, newest first. They are events, not causes.
+    /// Annotations that overlap one of the windows, newest first. They are events, not causes. Empty on share links that hide
+    /// annotations.
     #[oai(validator(max_items = 100))]
     pub events: Vec<ExplainedEvent>,
     /// Annotations that overlap one of the windows and are not listed.

@@ -42,7 +42,6 @@ impl Scope {
 
 /// Parameters of a performance question.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams, Serialize)]
-#[params(question = "SharedPerformanceQuestion")]
 pub struct PerformanceParams {
     /// Window, comparison and slice.
     #[param(flatten)]
@@ -99,12 +98,11 @@ pub struct Performance {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<Tables>,
     /// System annotations that overlap one of the windows, newest first: events, not causes. Absent unless `includeSystem` is true,
-    /// and on share links.
+    /// and on share links that hide annotations.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[oai(validator(max_items = 1000))]
     pub events: Option<Vec<ExplainedEvent>>,
-    /// The parts of the change in clicks; absent unless `explain` is true, where one of the windows has no final day, and on
-    /// share links.
+    /// The parts of the change in clicks; absent unless `explain` is true, and where one of the windows has no final day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
 }
@@ -153,7 +151,7 @@ pub struct SeriesPoint {
 }
 
 /// The breakdown tables, each ordered by clicks, then impressions, then key. With a comparison, rows that only the comparison window
-/// has come last, ordered by their clicks there. A table that the search type lacks is absent.
+/// has come last, ordered by their clicks there. A table that the search type lacks, or a share link hides, is absent.
 #[derive(Debug, Clone, Default, PartialEq, Object, Serialize)]
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
@@ -183,6 +181,10 @@ pub struct Tables {
 pub struct TableRow {
     /// The query, URL, country, device or search appearance.
     pub key: String,
+    /// Name of the country, device or search appearance for people, such as `Germany`; the key where it has none. Absent on rows of
+    /// queries and pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Clicks; null on a row that only the comparison window has.
     #[oai(nullable)]
     pub clicks: Option<u64>,

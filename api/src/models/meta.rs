@@ -61,7 +61,7 @@ pub struct Freshness {
 #[oai(rename_all = "camelCase", skip_serializing_if_is_none)]
 #[serde(rename_all = "camelCase")]
 pub struct TableCoverage {
-    /// True if the search type has this table. If false, only `reason` is present, too.
+    /// True if the search type has this table and, on a share link, the link shows it. If false, only `reason` is present, too.
     pub available: bool,
     /// Reason why the table is not available.
     #[serde(skip_serializing_if = "Option::is_none")]

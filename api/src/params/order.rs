@@ -21,9 +21,12 @@ pub enum Metric {
 }
 
 impl Metric {
-    const ALL: [Self; 4] = [Self::Clicks, Self::Impressions, Self::Ctr, Self::Position];
+    /// Every metric.
+    pub const ALL: [Self; 4] = [Self::Clicks, Self::Impressions, Self::Ctr, Self::Position];
 
-    fn name(self) -> &'static str {
+    /// Its name in parameters.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Clicks => "clicks",
             Self::Impressions => "impressions",
@@ -32,7 +35,9 @@ impl Metric {
         }
     }
 
-    fn named(name: &str) -> Option<Self> {
+    /// Returns the metric of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
     }
 

@@ -66,7 +66,7 @@ impl Countries<'_> {
     }
 }
 
-/// The trends of the `top` largest countries of `current`.
+/// The trends of the `top` largest countries of `current`, without labels.
 #[must_use]
 pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: usize) -> CountryTrends {
     let largest = current.largest();
@@ -76,6 +76,7 @@ pub fn trends(current: &Countries<'_>, previous: Option<&Countries<'_>>, top: us
         let before = previous.map(|previous| (previous, previous.of(country)));
         CountryTrend {
             country: (*country).to_owned(),
+            label: None,
             totals: totals(&current.sum(&own), before.as_ref().map(|(previous, days)| previous.sum(days)).as_ref()),
             series: current.filled(&own),
             previous_series: before.map(|(previous, days)| previous.filled(&days)),

@@ -167,12 +167,13 @@ impl<K: Key> Row<'_, K> {
 }
 
 impl Row<'_> {
-    /// The row in the API's format.
+    /// The row in the API's format, without a label.
     #[must_use]
     pub fn to_api(&self) -> TableRow {
         let own = self.now.map(to_api);
         TableRow {
             key: self.key.to_owned(),
+            label: None,
             clicks: own.as_ref().map(|own| own.clicks),
             impressions: own.as_ref().map(|own| own.impressions),
             ctr: own.as_ref().and_then(|own| own.ctr),

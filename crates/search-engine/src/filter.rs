@@ -66,6 +66,8 @@ impl Expression {
 pub struct Predicate {
     /// Expressions joined by AND: the classification and the filters, each in parentheses.
     pub expressions: Vec<Expression>,
+    /// The number of the first expressions that are part of every question: those of a share link.
+    pub kept: usize,
     /// The search appearances that conditions can select.
     pub appearances: Appearances,
 }
@@ -74,7 +76,13 @@ impl Predicate {
     /// The predicate of some expressions, of which none is on search appearances.
     #[must_use]
     pub fn of(expressions: Vec<Expression>) -> Self {
-        Self { expressions, appearances: Appearances::default() }
+        Self { expressions, ..Self::default() }
+    }
+
+    /// The predicate of the expressions that are part of every question.
+    #[must_use]
+    pub fn of_every_question(&self) -> Self {
+        Self { expressions: self.expressions[..self.kept].to_vec(), ..self.clone() }
     }
 
     /// The written conditions on search appearances.
@@ -109,13 +117,14 @@ impl Predicate {
     /// The predicate with every condition on the query replaced by true.
     #[must_use]
     pub fn without_queries(&self) -> Self {
-        let kept = self.expressions.iter().map(|expression| {
+        let (always, own) = self.expressions.split_at(self.kept);
+        let kept = own.iter().map(|expression| {
             let runs = expression.0.iter();
             let stripped = runs.map(|run| run.iter().filter(|c| c.dimension() != Dimension::Query).cloned().collect());
             Expression(stripped.collect())
         });
         let kept = kept.filter(|expression: &Expression| expression.0.iter().all(|run| !run.is_empty()));
-        Self { expressions: kept.collect(), appearances: self.appearances.clone() }
+        Self { expressions: always.iter().cloned().chain(kept).collect(), ..self.clone() }
     }
 }
 

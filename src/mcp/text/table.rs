@@ -45,8 +45,11 @@ fn flat(row: &Value) -> Vec<(String, String)> {
     cells
 }
 
-/// Returns whether the cells of a row's metrics tell the field: it holds the metrics before, or their changes.
+/// Returns whether other cells tell the field: it is the label of a key, or it holds the metrics before, or their changes.
 fn is_told(name: &str, fields: &Map<String, Value>) -> bool {
+    if name == "label" {
+        return fields.contains_key("key") || fields.contains_key("country");
+    }
     let metrics = if ["previous", "change"].contains(&name) { fields[name].as_object() } else { None };
     metrics.is_some_and(|metrics| metrics.keys().all(|metric| fields.contains_key(metric)))
 }
@@ -91,6 +94,17 @@ mod tests {
             "",
         ];
         assert_eq!(text, expected.join("\n"));
+    }
+
+    #[test]
+    fn a_label_is_left_out_beside_its_key() {
+        let mut text = String::new();
+        table(
+            "devices",
+            &[json!({ "key": "MOBILE", "label": "Mobile", "clicks": 3 }), json!({ "label": "a" })],
+            &mut text,
+        );
+        assert_eq!(text, "\ndevices (2)\nkey | clicks | label\n\"MOBILE\" | 3 | \n |  | \"a\"\n");
     }
 
     #[test]

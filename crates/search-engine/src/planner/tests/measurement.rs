@@ -149,7 +149,11 @@ struct Tally {
 impl Tally {
     fn add(&mut self, list: &[FilterCondition], appearances: &Appearances) {
         self.lists += 1;
-        let predicate = Predicate { expressions: vec![Expression::of(list)], appearances: appearances.clone() };
+        let predicate = Predicate {
+            expressions: vec![Expression::of(list)],
+            appearances: appearances.clone(),
+            ..Predicate::default()
+        };
         match plan(&predicate) {
             Ok(plan) => self.requests += plan.terms.len(),
             Err(PlanError::TooComplex(hint)) => *self.refusals.entry(needed(&hint)).or_default() += 1,

@@ -157,7 +157,11 @@ fn known_of(cells: &[Cell], size: usize) -> Appearances {
 }
 
 fn predicate(lists: &[Vec<FilterCondition>], appearances: Appearances) -> Predicate {
-    Predicate { expressions: lists.iter().map(|list| Expression::of(list)).collect(), appearances }
+    Predicate {
+        expressions: lists.iter().map(|list| Expression::of(list)).collect(),
+        appearances,
+        ..Predicate::default()
+    }
 }
 
 proptest! {
