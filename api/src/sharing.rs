@@ -1,16 +1,17 @@
 //! Public read-only links to a property's dashboard.
 
+use chrono::NaiveDate;
 use macros::api_trait;
-use poem_openapi::{Object, param::Path};
+use poem_openapi::{Enum, Object, param::Path};
 use serde::Serialize;
 use uuid::Uuid;
 
 use crate::{
-    analytics::{AnswerMeta, Performance, PerformanceCoverage, PerformanceParams},
+    analytics::{AnswerMeta, Performance, PerformanceCoverage, PropertyPerformanceParams},
     answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
-    models::{Name, Timestamp},
-    params::{Echo, Paging, Params},
+    models::{Classification, DateRange, FilterCondition, Name, Timestamp},
+    params::{Echo, Paging, Params, TextField},
     security::Caller,
 };
 
@@ -36,13 +37,15 @@ pub trait SharingApi: Send + Sync + 'static {
     ///
     /// Anyone with the link can read the property's performance until it is revoked or expires. The page at `url` shows totals and
     /// a chart of the newest days. The same token opens more by `apiUrl`: the tables of queries, pages, countries, devices and
-    /// search appearances, with any filter and over 16 months. At most 100 active links per property. A link that a member made
-    /// is revoked when the member's grant ends or falls below admin.
+    /// search appearances, with any filter and over 16 months, as far as the link allows: `window` binds it to some days, `filters`
+    /// and `classification` to a part of the traffic, and `show` hides queries, pages or annotations. At most 100 active links per
+    /// property. A link that a member made is revoked when the member's grant ends or falls below admin.
     #[post("/api/properties/{id}/share-links")]
     #[plan(ShareLinks)]
     #[idempotency(enforced)]
     #[role(Admin)]
     #[scope(Account)]
+    #[errors(FilterTooComplex)]
     async fn create_property_share_link(
         &self,
         caller: Caller,
@@ -61,9 +64,15 @@ pub trait SharingApi: Send + Sync + 'static {
 
     /// Read-only shared dashboard
     ///
-    /// Returns the performance of the link's property, with the same parameters as the private operation except `explain`. No
-    /// sign-in is needed. A link that is unknown, revoked or expired answers 404. So does a link whose property is no longer
-    /// tracked, or no longer covered by its owner's plan.
+    /// Returns the performance of the link's property, with the same parameters as the private operation. No sign-in is needed.
+    ///
+    /// A link may be bound to days and to a part of the traffic. Its own conditions narrow every question, are never shown, and count
+    /// as the whole property in coverage. Other days than its own, and a comparison, are then `invalid_request`. So is a question
+    /// about a table that the link hides: `scope=tables`, `sort`, `explain`, and a filter, a classification or a condition on
+    /// metrics that is on it. `scope=all` has the other tables.
+    ///
+    /// A link that is unknown, revoked or expired answers 404. So does a link whose property is no longer tracked, or no longer
+    /// covered by its owner's plan, and one whose own segment, topic cluster or days are gone.
     #[get("/api/share/{token}/performance")]
     #[access(ShareToken)]
     #[etag(Weak)]
@@ -72,7 +81,7 @@ pub trait SharingApi: Send + Sync + 'static {
         &self,
         caller: Caller,
         token: Path<String>,
-        params: Params<PerformanceParams>,
+        params: Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<SharedPerformanceAnswer>>;
 }
 
@@ -100,6 +109,17 @@ pub struct ShareLink {
     pub created_by: Option<String>,
     /// Expiry time; absent if the link does not expire.
     pub expires_at: Option<Timestamp>,
+    /// Days of every answer; absent if readers choose them.
+    pub window: Option<DateRange>,
+    /// Conditions that narrow every question of readers; absent if there are none.
+    #[oai(validator(max_items = 50))]
+    pub filters: Option<Vec<FilterCondition>>,
+    /// Subset of the traffic that every answer is about: `branded`, `nonBranded`, `segment:<uuid>` or `topicCluster:<uuid>`; absent
+    /// for all traffic.
+    pub classification: Option<TextField<Classification>>,
+    /// Parts that readers see besides totals, series, countries, devices and search appearances.
+    #[oai(validator(max_items = 3))]
+    pub show: Vec<SharedPart>,
     /// Version of the record; send it in `If-Match`.
     #[oai(validator(max_length = 128))]
     pub etag: String,
@@ -116,9 +136,50 @@ pub struct ShareLinkInput {
     pub name: Option<Name>,
     /// Expiry time, in the future.
     pub expires_at: Option<Timestamp>,
+    /// Days of every answer, at most 16 months back; absent if readers choose them. Readers get no comparison then. The link opens
+    /// nothing once the search engine no longer has the first of these days.
+    pub window: Option<ShareLinkWindowInput>,
+    /// Conditions on the traffic, as JSON at most 60,000 bytes, by which every question of readers is narrowed. `logic` joins a
+    /// condition to the one before it; `and` binds tighter than `or`. Readers never see them.
+    #[oai(validator(max_items = 50))]
+    pub filters: Option<Vec<FilterCondition>>,
+    /// Subset of the traffic that every answer is about: `branded`, `nonBranded`, `segment:<uuid>` or `topicCluster:<uuid>`, combined
+    /// with `filters` by AND. Readers never see it. The link opens nothing once it is gone.
+    pub classification: Option<TextField<Classification>>,
+    /// Parts that readers see besides totals, series, countries, devices and search appearances; absent means all.
+    #[oai(validator(max_items = 3, unique_items = true))]
+    pub show: Option<Vec<SharedPart>>,
 }
 
-/// The performance of a shared property. It names the site, but no user and no id.
+/// The days that a link is bound to, both ends inclusive, in the search engine's time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Object)]
+#[oai(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ShareLinkWindowInput {
+    /// First day.
+    pub start_date: NaiveDate,
+    /// Last day, at most a day after today, which is then taken as today.
+    pub end_date: NaiveDate,
+}
+
+/// A part of a shared dashboard that a link can hide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Enum, Serialize)]
+#[oai(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
+pub enum SharedPart {
+    /// The table of queries, and everything about queries.
+    Queries,
+    /// The table of pages, and everything about pages.
+    Pages,
+    /// Annotations.
+    Notes,
+}
+
+impl SharedPart {
+    /// Every part.
+    pub const ALL: [Self; 3] = [Self::Queries, Self::Pages, Self::Notes];
+}
+
+/// The performance of a shared property. It names the site, but no user, and no id except those of annotations.
 #[derive(Debug, Clone, PartialEq, Object, Serialize)]
 pub struct SharedPerformanceAnswer {
     /// Totals, series and tables.
@@ -137,7 +198,7 @@ pub struct SharedPerformanceMeta {
     #[serde(flatten)]
     pub answer: AnswerMeta,
     /// The question as it was understood.
-    pub question: Echo<PerformanceParams>,
+    pub question: Echo<PropertyPerformanceParams>,
     /// Coverage of each table; absent without tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<PerformanceCoverage>,
@@ -151,4 +212,9 @@ pub struct SharedPerformanceMeta {
     /// Expiry time of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_expires_at: Option<Timestamp>,
+    /// True if the link shows fixed days. Other days, comparisons and explanations are then refused.
+    pub fixed_window: bool,
+    /// The parts that the link shows. What is about a hidden table is refused.
+    #[oai(validator(max_items = 3))]
+    pub show: Vec<SharedPart>,
 }

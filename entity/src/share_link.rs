@@ -23,6 +23,20 @@ pub struct Model {
     pub token_hash: Vec<u8>,
     /// The token, encrypted, so that the link can be shown again.
     pub sealed_token: Vec<u8>,
+    /// First of the days that its readers see, if it is bound to some.
+    pub first_day: Option<Date>,
+    /// Last of these days.
+    pub last_day: Option<Date>,
+    /// Conditions that narrow every question of its readers, as JSON.
+    pub filters: Option<String>,
+    /// Classification that narrows every question of its readers, as the API writes it.
+    pub classification: Option<String>,
+    /// True if its readers see queries.
+    pub shows_queries: bool,
+    /// True if its readers see pages.
+    pub shows_pages: bool,
+    /// True if its readers see annotations.
+    pub shows_notes: bool,
     /// Expiry time, if any.
     pub expires_at: Option<DateTimeUtc>,
     /// Time when it was revoked, if it was.

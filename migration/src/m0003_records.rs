@@ -3,7 +3,7 @@
 use sea_orm_migration::prelude::*;
 
 use crate::schema::{
-    belongs_to, blob, date, date_null, index, instant, instant_null, integer, join_table, order_text_by_bytes,
+    belongs_to, blob, boolean, date, date_null, index, instant, instant_null, integer, join_table, order_text_by_bytes,
     refers_to, string, string_null, table, text, unique, uuid, uuid_null,
 };
 
@@ -102,6 +102,13 @@ async fn share_link(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
         .col(string_null("name"))
         .col(blob("token_hash"))
         .col(blob("sealed_token"))
+        .col(date_null("first_day"))
+        .col(date_null("last_day"))
+        .col(string_null("filters"))
+        .col(string_null("classification"))
+        .col(boolean("shows_queries"))
+        .col(boolean("shows_pages"))
+        .col(boolean("shows_notes"))
         .col(instant_null("expires_at"))
         .col(instant_null("revoked_at"))
         .col(instant("created_at"))

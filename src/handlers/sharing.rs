@@ -1,7 +1,7 @@
 //! Answers the operations on share links, and the readers of shared dashboards.
 
 use api::{
-    analytics::PerformanceParams,
+    analytics::PropertyPerformanceParams,
     answer::{Answered, Created, Listed, NoContent, Record, Rendered},
     body::Body,
     params::{Paging, Params},
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{App, Established as _, page_of, record, sent};
 use crate::services::{
     access::SharedProperty,
-    analyses::performance,
+    analyses::shared,
     sharing::{self, Links},
 };
 
@@ -44,7 +44,7 @@ impl SharingApi for App {
         Body(body): Body<ShareLinkInput>,
     ) -> Answered<Created<ShareLink>> {
         let change = self.change(&caller).await?;
-        let data = self.links().create(&change, body).await?;
+        let data = self.links().create(&change, body, self.search.clock.pacific_today()).await?;
         let location = format!("/api/properties/{}/share-links/{}", change.by.property().id, data.id);
         Ok(Created { data, location })
     }
@@ -59,9 +59,9 @@ impl SharingApi for App {
         &self,
         caller: Caller,
         _: Path<String>,
-        Params(params): Params<PerformanceParams>,
+        Params(params): Params<PropertyPerformanceParams>,
     ) -> Answered<Rendered<SharedPerformanceAnswer>> {
-        let shared: SharedProperty = caller.get()?;
-        Ok(sent(&*performance::shared(&self.search, &shared, &params).await?))
+        let property: SharedProperty = caller.get()?;
+        Ok(sent(&*shared::performance(&self.search, &property, &params).await?))
     }
 }

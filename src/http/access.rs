@@ -14,7 +14,7 @@ use poem::{Endpoint, Error, IntoResponse, Request, Response, Result};
 use sea_orm::DatabaseConnection;
 use store::rate_limit::RateLimits;
 
-use super::{failures::Failures, methods, operation};
+use super::{failures::Failures, methods, operation, rate_limit::PageView};
 use crate::{
     admission::{Admissions, Admitted},
     config::Config,
@@ -110,7 +110,9 @@ impl Authorize {
             Err(error) => return Err(ApiError::from(error).into()),
         };
         let rate = shared.entitlement().rate;
-        let standing = self.limits.as_ref().map(|limits| limits.count(&format!("share/{}", sha256_hex(token)), rate));
+        let counts = request.data::<PageView>().is_none_or(PageView::is_first);
+        let limits = self.limits.as_ref().filter(|_| counts);
+        let standing = limits.map(|limits| limits.count(&format!("share/{}", sha256_hex(token)), rate));
         if let Some(standing) = standing
             && let Some(seconds) = standing.retry_after
         {

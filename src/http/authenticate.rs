@@ -19,12 +19,19 @@ use poem::{
 };
 use store::rate_limit::Rate;
 
-use super::{failures::Failures, operation, rate_limit::CountedAs};
+use super::{
+    failures::Failures,
+    operation,
+    rate_limit::{CountedAs, PageView},
+};
 use crate::{
     admission::{AdmissionError, Admissions, Admitted, Surface},
     config::Config,
     services::access::parse_id,
-    web::account,
+    web::{
+        account,
+        dashboard::{self, Visitors},
+    },
 };
 
 const NO_TOKEN: &str = "Send Authorization: Bearer <access token>; WWW-Authenticate says where to get one.";
@@ -79,6 +86,45 @@ pub async fn authenticate<E: Endpoint>(
     Ok(answer)
 }
 
+/// The authentication layer of the dashboard, whose pages lead strangers to sign-in themselves. A page counts once for its visitor,
+/// however many operations it asks.
+///
+/// # Errors
+/// 503 if the database does not answer, and the errors of the inner layers.
+pub async fn recognise<E: Endpoint>(
+    settings: Arc<Authenticate>,
+    next: Arc<E>,
+    mut request: Request,
+) -> Result<Response> {
+    match dashboard::visitors(request.uri().path()) {
+        Some(Visitors::Readers(token)) => {
+            let reader = settings.reader(token, &request);
+            request.set_data(reader);
+            request.set_data(PageView::default());
+        }
+        Some(Visitors::People) => {
+            let admitted = settings.admissions.admit(request.method(), request.headers(), None, None).await;
+            match admitted {
+                Ok(Some(admitted)) if admitted.is_by_session() => {
+                    request.set_data(counted(&admitted));
+                    request.set_data(admitted);
+                }
+                Err(error @ AdmissionError::Database(_)) => return Err(settings.failure(error)),
+                // A stranger: nobody, or a credential that is none for pages.
+                _ => {}
+            }
+        }
+        None => {}
+    }
+    next.call(request).await.map(IntoResponse::into_response)
+}
+
+/// The caller that a request counts for.
+fn counted(admitted: &Admitted) -> CountedAs {
+    let key = format!("user/{}", admitted.member.user.id);
+    CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate }
+}
+
 impl Authenticate {
     /// Adds the challenge to a refusal of an inner layer: the token lacks a scope, or the caller was deleted while the request was under
     /// way.
@@ -104,8 +150,7 @@ impl Authenticate {
         if operation::of(request).is_some_and(|operation| operation.is_paid) {
             admitted.may_pay(request.headers()).map_err(|error| self.failed(request, error))?;
         }
-        let key = format!("user/{}", admitted.member.user.id);
-        request.set_data(CountedAs { under_way: key.clone(), key, rate: admitted.member.entitlement.rate });
+        request.set_data(counted(&admitted));
         request.set_data(admitted.member.clone());
         request.set_data(admitted.granted);
         request.set_data(admitted);
@@ -132,10 +177,16 @@ impl Authenticate {
     fn count_share_reader(&self, request: &mut Request) {
         let path = request.uri().path();
         let token = operation::of(request).and_then(|operation| operation.value("token", path)).unwrap_or_default();
+        let reader = self.reader(token, request);
+        request.set_data(reader);
+    }
+
+    /// The reader of a share link that a request counts for.
+    fn reader(&self, token: &str, request: &Request) -> CountedAs {
         let under_way = format!("share/{}", sha256_hex(token));
         let key = format!("{under_way}/{}", ClientAddress::of(request));
         let base = &self.config.rate_limit;
-        request.set_data(CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way });
+        CountedAs { key, rate: Rate::new(base.per_minute, base.burst), under_way }
     }
 
     fn failure(&self, error: AdmissionError) -> Error {

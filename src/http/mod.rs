@@ -42,7 +42,7 @@ use self::{
     cors::Cors, errors::Errors, headers::Headers, idempotency::Writes, rate_limit::RateLimit, request_id::Identify,
     tools::Tools, version::Served,
 };
-use crate::{server::Deadlines, web::share};
+use crate::{server::Deadlines, web::dashboard::Dashboard};
 
 /// The header that tells a replayed answer from that of the operation itself.
 const REPLAYED: &str = "idempotency-replayed";
@@ -75,6 +75,8 @@ pub struct Layers {
     pub authorize: Authorize,
     /// The settings of transactions and replays.
     pub writes: Writes,
+    /// The pages that show numbers.
+    pub dashboard: Dashboard,
 }
 
 /// The layers that more than one path passes.
@@ -86,12 +88,12 @@ struct Shared {
     writes: Arc<Writes>,
 }
 
-/// Wraps the layers around the `operations` below `/api`, which the page of a share link asks, too, around the tool endpoint and around
+/// Wraps the layers around the `operations` below `/api`, which the dashboard asks, too, around the tool endpoint and around
 /// the `open` paths. A request passes the layers from the last line to the first. Each layer is boxed: futures within futures would be
 /// copied whole whenever one is made, and would fill a thread's stack.
 pub fn stack(
     layers: Layers,
-    operations: impl Endpoint<Output = Response> + 'static,
+    operations: Arc<impl Endpoint<Output = Response> + 'static>,
     tools: Tools,
     open: Route,
 ) -> impl Endpoint<Output = Response> {
@@ -110,23 +112,19 @@ pub fn stack(
     let (encoders, identify) = (Encoders::default(), Arc::new(Identify::new(clock, random)));
     let (limits, told_limits) = (shared.rate_limit.clone(), shared.rate_limit.clone());
 
-    let operations = Arc::new(
-        shared
-            .authorized(operations)
-            .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
-            .boxed()
-            .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
-            .boxed()
-            .around(methods::options)
-            .boxed(),
-    );
-    let shared_page = shared.limited(share::page(shared.answered(operations.clone())));
+    let open = shared.pages(layers.dashboard, open, operations.clone(), authenticate.clone());
+    let operations = shared
+        .authorized(operations)
+        .around(move |next, request| rate_limit::limit(limits.clone(), next, request))
+        .boxed()
+        .around(move |next, request| authenticate::authenticate(authenticate.clone(), next, request))
+        .boxed()
+        .around(methods::options)
+        .boxed();
     let tools = shared.limited(shared.tools(tools));
-    let open = shared.limited(open.around(body::refuse));
     Route::new()
         .nest_no_strip("/api", operations)
         .at(TOOLS, tools)
-        .at(share::PATH, shared_page)
         .nest_no_strip("/", open)
         .around(move |next, request| trailing_slash::lead(pages.clone(), next, request))
         .boxed()
@@ -193,6 +191,24 @@ impl Shared {
             .around(move |next, request| errors::errors(errors.clone(), next, request))
             .boxed()
             .around(move |next, request| operation::look_up(requests.clone(), next, request))
+            .boxed()
+    }
+
+    /// Adds the dashboard to the `open` paths, and wraps the layers of operations around the operations that it asks.
+    fn pages(
+        &self,
+        dashboard: Dashboard,
+        open: Route,
+        operations: impl Endpoint<Output = Response> + 'static,
+        authenticate: Arc<Authenticate>,
+    ) -> BoxEndpoint<'static> {
+        let caller = authenticate.clone();
+        let operations = self
+            .authorized(operations)
+            .around(move |next, request| authenticate::authenticate(caller.clone(), next, request))
+            .boxed();
+        self.limited(dashboard.mount(open, self.answered(operations)).around(body::refuse))
+            .around(move |next, request| authenticate::recognise(authenticate.clone(), next, request))
             .boxed()
     }
 

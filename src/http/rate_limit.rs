@@ -1,6 +1,9 @@
 //! Counts requests per caller, reports the remaining rate in each response, and limits the requests in flight per caller.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use api::error::{ApiError, Code};
 use common::{addresses::ClientAddress, places::Places};
@@ -37,6 +40,18 @@ pub struct CountedAs {
     pub rate: Rate,
     /// The key under which requests in flight are limited together, e.g. `user/ID` or `share/DIGEST`.
     pub under_way: String,
+}
+
+/// One view of a page, as request data. However many operations it asks, they count once for the limit of a share link.
+#[derive(Debug, Clone, Default)]
+pub struct PageView(Arc<AtomicBool>);
+
+impl PageView {
+    /// Returns whether this is the first operation that the page asks.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        !self.0.swap(true, Ordering::Relaxed)
+    }
 }
 
 /// The limits of callers who are known by their address alone.

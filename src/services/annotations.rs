@@ -13,7 +13,7 @@ use sea_orm::{
 use uuid::Uuid;
 
 use super::{
-    access::{Authors, PropertyAccess},
+    access::{Authors, PropertyAccess, ReadableProperty},
     audit::Event,
     change::{Limit, NewText, PropertyChange, etag},
     system_annotations::SystemAnnotations,
@@ -48,15 +48,33 @@ pub async fn list(
     let own = Entity::of_property(access.property().id).all(db).await?;
     let authors = access.authors(db, own.iter().map(|row| row.author_id).collect()).await?;
     let system = params.include_system.then(|| system.clone());
-    let sorted = beside(move || {
-        let system = system.iter().flat_map(SystemAnnotations::all).cloned();
-        let all = own.iter().map(|row| to_api(row, &authors)).chain(system);
-        let mut shown: Vec<Annotation> =
-            all.filter(|shown| touches(shown.date, shown.end_date.unwrap_or(shown.date))).collect();
-        shown.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
-        shown
-    });
-    Ok(sorted.await?)
+    Ok(beside(move || sorted(&own, &authors, system.as_ref(), touches)).await?)
+}
+
+/// Returns the annotations of a property and the system annotations, newest first and without their authors.
+pub async fn unsigned(
+    db: &impl ConnectionTrait,
+    system: &SystemAnnotations,
+    access: &ReadableProperty,
+) -> Result<Vec<Annotation>, Error> {
+    let own = Entity::of_property(access.property().id).all(db).await?;
+    let system = system.clone();
+    Ok(beside(move || sorted(&own, &Authors::default(), Some(&system), |_, _| true)).await?)
+}
+
+/// Returns the annotations that `touches` accepts by their first and last day, newest first.
+fn sorted(
+    own: &[annotation::Model],
+    authors: &Authors,
+    system: Option<&SystemAnnotations>,
+    touches: impl Fn(NaiveDate, NaiveDate) -> bool,
+) -> Vec<Annotation> {
+    let system = system.into_iter().flat_map(SystemAnnotations::all).cloned();
+    let all = own.iter().map(|row| to_api(row, authors)).chain(system);
+    let mut shown: Vec<Annotation> =
+        all.filter(|shown| touches(shown.date, shown.end_date.unwrap_or(shown.date))).collect();
+    shown.sort_by(|a, b| b.date.cmp(&a.date).then(b.id.cmp(&a.id)));
+    shown
 }
 
 /// Returns an annotation of a property, or a system annotation.

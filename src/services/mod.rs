@@ -24,3 +24,4 @@ pub mod system_annotations;
 pub mod tags;
 pub mod team;
 pub mod users;
+pub mod waits;

@@ -3,12 +3,13 @@
 //! A link's token has 256 bits. It is looked up by its SHA-256 digest. A sealed copy lets managers of links see the link again.
 
 use api::{
-    models::Role,
+    models::{Classification, Comparison, Filters, Role, SearchType, Slice, Window, WindowParams},
+    params::{ParamValue as _, TextField},
     privacy::AuditAction,
-    sharing::{ShareLink, ShareLinkInput},
+    sharing::{ShareLink, ShareLinkInput, ShareLinkWindowInput, SharedPart},
 };
-use chrono::{DateTime, SubsecRound as _, Utc};
-use common::{base_url::BaseUrl, secrets::Secrets};
+use chrono::{DateTime, NaiveDate, SubsecRound as _, Utc};
+use common::{base_url::BaseUrl, compute::beside, secrets::Secrets};
 use entity::share_link::{self, Column, Entity};
 use sea_orm::{
     ActiveModelTrait, ActiveValue::Set, ColumnTrait as _, ConnectionTrait, DatabaseTransaction, DbErr,
@@ -19,14 +20,19 @@ use store::resealing::{self, SealedColumn};
 use uuid::Uuid;
 
 use super::{
-    access::{Authors, PropertyAccess},
+    access::{Authors, PropertyAccess, View},
+    analyses::{predicate, question::planned, requests::MOST_REQUESTS, windows::Windows},
     audit::Event,
     change::{Limit, Others, PropertyChange, etag, trimmed},
+    classifications::conditions::stored_filters,
 };
 use crate::error::Error;
 
 /// The maximum number of active links of a property.
 pub(super) const MAX_LINKS: Limit = Limit { max: 100, noun: "active share links" };
+
+/// The most parts of an answer, each of which takes the requests of a link's own conditions.
+const PARTS: usize = 8;
 
 /// The name of the table.
 const TABLE: &str = "share_link";
@@ -55,7 +61,12 @@ impl Links<'_> {
     ) -> Result<Vec<ShareLink>, Error> {
         let rows = Entity::active_of_property(access.property().id, now).all(db).await?;
         let authors = access.authors(db, rows.iter().map(|row| row.created_by).collect()).await?;
-        Ok(rows.iter().rev().map(|row| self.to_api(row, access, &authors)).collect())
+        let read = beside(move || {
+            let view = |row: share_link::Model| Ok::<_, Error>((View::of(&row)?, row));
+            rows.into_iter().rev().map(view).collect::<Result<Vec<_>, _>>()
+        });
+        let rows = read.await??;
+        Ok(rows.into_iter().map(|(view, row)| self.to_api(&row, view, access, &authors)).collect())
     }
 
     /// Returns an active link of a property, with its token only for people who may manage links.
@@ -69,19 +80,29 @@ impl Links<'_> {
         let row = Entity::active_one_of_property(access.property().id, id, now).one(db).await?;
         let row = row.ok_or(Error::NotFound)?;
         let authors = access.authors(db, vec![row.created_by]).await?;
-        Ok(self.to_api(&row, access, &authors))
+        Ok(self.to_api(&row, View::of(&row)?, access, &authors))
     }
 
-    /// Creates a link.
-    pub async fn create(&self, change: &PropertyChange, input: ShareLinkInput) -> Result<ShareLink, Error> {
+    /// Creates a link. `today` is the search engine's.
+    pub async fn create(
+        &self,
+        change: &PropertyChange,
+        input: ShareLinkInput,
+        today: NaiveDate,
+    ) -> Result<ShareLink, Error> {
         // Truncated to milliseconds, like every time here, so that the response equals what every database stores.
         let expires_at = input.expires_at.map(|end| DateTime::from(end).trunc_subsecs(3));
         if expires_at.is_some_and(|end| end <= change.now) {
             return Err(Error::invalid("expiresAt: must be in the future"));
         }
+        let window = input.window.map(|window| checked_window(window, today)).transpose()?;
         let property_id = change.lock().await?;
+        let filters = checked_filters(change, &input).await?;
         let others = Entity::active_of_property(property_id, change.now);
-        Others::read(change.tx(), others, None, None).await?.check_room(MAX_LINKS)?;
+        let others = Others::read(change.tx(), others, None, Some(Column::Filters)).await?;
+        others.check_room(MAX_LINKS)?;
+        others.check_bytes("filters", filters.as_ref().map_or(0, String::len), MAX_LINKS)?;
+        let shows = |part| input.show.as_ref().is_none_or(|shown| shown.contains(&part));
         let (token, id) = (change.new_token(), change.new_id());
         let row = share_link::ActiveModel {
             id: Set(id),
@@ -91,6 +112,13 @@ impl Links<'_> {
             name: Set(input.name.as_deref().map(trimmed)),
             token_hash: Set(token_hash(&token)),
             sealed_token: Set(self.secrets.seal(token.as_bytes(), &context(&id))),
+            first_day: Set(window.map(|window| window.start_date)),
+            last_day: Set(window.map(|window| window.end_date)),
+            filters: Set(filters),
+            classification: Set(input.classification.as_ref().map(written)),
+            shows_queries: Set(shows(SharedPart::Queries)),
+            shows_pages: Set(shows(SharedPart::Pages)),
+            shows_notes: Set(shows(SharedPart::Notes)),
             expires_at: Set(expires_at),
             revoked_at: Set(None),
             created_at: Set(change.now),
@@ -98,11 +126,11 @@ impl Links<'_> {
         let row = row.insert(change.tx()).await?;
         change.note(named(&change.by, AuditAction::ShareLinkMade, &row)).await?;
         let authors = change.by.authors(change.tx(), vec![row.created_by]).await?;
-        Ok(self.to_api(&row, &change.by, &authors))
+        Ok(self.to_api(&row, View::of(&row)?, &change.by, &authors))
     }
 
     /// Converts the row to an API link. Omits a token that the current key cannot open: the link can still be revoked.
-    fn to_api(&self, row: &share_link::Model, access: &PropertyAccess, authors: &Authors) -> ShareLink {
+    fn to_api(&self, row: &share_link::Model, view: View, access: &PropertyAccess, authors: &Authors) -> ShareLink {
         let manages = access.role() >= Role::Admin;
         let token = self.secrets.open(&row.sealed_token, &context(&row.id)).ok().filter(|_| manages);
         let token = token.and_then(|token| String::from_utf8(token).ok());
@@ -114,10 +142,56 @@ impl Links<'_> {
             token,
             created_by: authors.name(row.created_by),
             expires_at: row.expires_at.map(Into::into),
+            window: view.window,
+            filters: view.filters.map(|filters| filters.0),
+            classification: view.classification.map(TextField),
+            show: view.show,
             etag: etag(row),
             created_at: row.created_at.into(),
         }
     }
+}
+
+/// Checks the days of a new link, as those of a question are checked.
+fn checked_window(window: ShareLinkWindowInput, today: NaiveDate) -> Result<Window, Error> {
+    let ShareLinkWindowInput { start_date, end_date } = window;
+    if start_date > end_date {
+        return Err(Error::invalid("window.startDate: must not be after endDate"));
+    }
+    let asked = Window { start_date, end_date };
+    match Windows::given(&WindowParams::from(asked), &Comparison::default(), today) {
+        Ok(given) => Ok(given.window.unwrap_or(asked)),
+        Err(Error::InvalidRequest { hint }) => Err(Error::invalid(format!("window.{hint}"))),
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks the conditions of a new link, as those of a question are checked. Returns its filters as they are stored.
+///
+/// # Errors
+/// The errors of a question with these conditions. [`Error::FilterTooComplex`] if answers would take too many requests.
+async fn checked_filters(change: &PropertyChange, input: &ShareLinkInput) -> Result<Option<String>, Error> {
+    let filters = input.filters.clone().filter(|filters| !filters.is_empty());
+    let classification = input.classification.as_ref().map(|classification| classification.0);
+    let stored = match &filters {
+        Some(filters) => Some(stored_filters(filters.clone()).await?),
+        None => None,
+    };
+    let slice = Slice { classification, search_type: SearchType::Web, filters: filters.map(Filters) };
+    let (predicate, _) = predicate::of(change.tx(), &change.by, &slice).await?;
+    let (terms, most) = (planned(predicate).await?.terms.len(), MOST_REQUESTS / PARTS);
+    if terms > most {
+        return Err(Error::FilterTooComplex(format!(
+            "filters: the conditions of the link take {terms} upstream requests for each part of an answer, and at most {most} are made \
+             for a link; use fewer conditions joined by or, or put alternatives on one dimension into one or_list or matches_regex"
+        )));
+    }
+    Ok(stored)
+}
+
+/// Returns a classification as it is stored.
+fn written(classification: &TextField<Classification>) -> String {
+    classification.0.to_value().as_str().unwrap_or_default().to_owned()
 }
 
 /// Revokes a link with immediate effect.

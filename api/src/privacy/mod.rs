@@ -21,9 +21,11 @@ use crate::{
     classifications::{BrandedKeyword, Segment, TopicCluster},
     filters::FilterPreset,
     integrations::ProviderConnection,
-    models::Timestamp,
+    models::{Classification, DateRange, FilterCondition, Timestamp},
+    params::TextField,
     properties::{OwnedProperty, PropertyPreference, SitePermission},
     security::Caller,
+    sharing::SharedPart,
     system::SearchAccountStatus,
     team::{GrantRole, TeamGrant},
 };
@@ -252,6 +254,16 @@ pub struct ShareLinkRecord {
     pub created_by: Option<String>,
     /// Expiry time.
     pub expires_at: Option<Timestamp>,
+    /// Days of every answer.
+    pub window: Option<DateRange>,
+    /// Conditions that narrow every question of readers.
+    #[oai(validator(max_items = 50))]
+    pub filters: Option<Vec<FilterCondition>>,
+    /// Subset of the traffic that every answer is about.
+    pub classification: Option<TextField<Classification>>,
+    /// Parts that readers see.
+    #[oai(validator(max_items = 3))]
+    pub show: Vec<SharedPart>,
     /// Time when it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// Creation time.

@@ -2,6 +2,7 @@
 
 pub mod facts;
 mod people;
+mod view;
 
 use std::{ops::Deref, sync::Arc};
 
@@ -15,7 +16,10 @@ use sea_orm::{
 use uuid::Uuid;
 
 use self::facts::{LinkFacts, PropertyFacts};
-pub use self::people::{Authors, name_of, responsible, shown, verified_email_key};
+pub use self::{
+    people::{Authors, name_of, responsible, shown, verified_email_key},
+    view::View,
+};
 use super::users::plans::Entitlement;
 use crate::{
     config::Config,
@@ -32,6 +36,8 @@ pub struct ReadableProperty {
     entitlement: Entitlement,
     /// The user who reads, or `None` for the reader of a share link.
     user_id: Option<Uuid>,
+    /// What the share link shows, or `None` for a user.
+    view: Option<Arc<View>>,
 }
 
 impl ReadableProperty {
@@ -44,7 +50,7 @@ impl ReadableProperty {
         let entitlement = Entitlement::of(config, &facts.owner, now);
         let is_member = user_id.is_some_and(|user| user != facts.property.user_id);
         let lack = entitlement.lack(is_member, facts.longer);
-        let readable = Self { facts, entitlement, user_id };
+        let readable = Self { facts, entitlement, user_id, view: None };
         match lack {
             None => Ok(readable),
             Some(lack) => Err(Error::SubscriptionRequired { by: readable.responsible(), lack }),
@@ -73,6 +79,12 @@ impl ReadableProperty {
     #[must_use]
     pub fn reader(&self) -> Option<Uuid> {
         self.user_id
+    }
+
+    /// What the share link binds its reader to, or `None` for a user.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        self.view.as_deref()
     }
 
     /// Returns the person whose plan and search account the property uses. The reader of a share link learns no name.
@@ -217,6 +229,8 @@ pub struct SharedProperty {
     pub name: Option<String>,
     /// The time at which the link expires.
     pub expires_at: Option<DateTime<Utc>>,
+    /// What the link binds its readers to.
+    pub view: Arc<View>,
 }
 
 impl SharedProperty {
@@ -229,8 +243,9 @@ impl SharedProperty {
         }
         let readable = ReadableProperty::paid(config, property.clone(), None, now);
         let readable = readable.ok().filter(|readable| readable.require_feature(Feature::ShareLinks).is_ok());
-        let readable = readable.ok_or(Error::NotFound)?;
-        Ok(Self { readable, name: link.name.clone(), expires_at: link.expires_at })
+        let view = Arc::new(View::of(link)?);
+        let readable = ReadableProperty { view: Some(view.clone()), ..readable.ok_or(Error::NotFound)? };
+        Ok(Self { readable, name: link.name.clone(), expires_at: link.expires_at, view })
     }
 }
 

@@ -11,18 +11,19 @@ use analytics::{
 use api::{
     analytics::{
         CountriesAnswer, CountriesCoverage, CountriesMeta, CountriesParams, CountriesTimeseriesAnswer,
-        CountriesTimeseriesMeta, CountriesTimeseriesParams,
+        CountriesTimeseriesMeta, CountriesTimeseriesParams, CountryTrends,
     },
     models::Window,
     params::Echo,
 };
-use search_engine::{Dimension, Reading, countries::COUNTRIES};
+use search_engine::{Dimension, Reading, countries::COUNTRIES, label};
 
 use super::{
     Asked, Listed,
     breakdown::Readings,
     by_key_and_time,
     compared::Days,
+    listed::labelled,
     page,
     rendered::{RenderedAnswer, weak},
     search_data::SearchData,
@@ -46,7 +47,7 @@ pub async fn breakdown(
         let listed = readings.windows.map(|reading| Listed::of(reading));
         let (rows, known, shown) = listed.sides().table(&page);
         CountriesAnswer {
-            data: rows,
+            data: labelled(rows, Dimension::Country),
             meta: CountriesMeta {
                 answer: asked.meta(readings.read_at(), !listed.current.rows.is_empty()),
                 question: Echo::of(params),
@@ -74,7 +75,7 @@ pub async fn timeseries(
         let previous = previous.map(|(reading, days)| asked.by_country(reading, days));
         let listing = Listing { rows: &current.largest(), capped: windows.current.capped };
         CountriesTimeseriesAnswer {
-            data: trends(&current, previous.as_ref(), top),
+            data: named(trends(&current, previous.as_ref(), top)),
             meta: CountriesTimeseriesMeta {
                 answer: asked.meta(readings.read_at(), !listing.rows.is_empty()),
                 question: Echo::of(params),
@@ -85,6 +86,14 @@ pub async fn timeseries(
         }
     };
     asked.answer(access, params, made_of, answer).await
+}
+
+/// Returns the trends with the labels of their countries.
+fn named(mut trends: CountryTrends) -> CountryTrends {
+    for trend in &mut trends.countries {
+        trend.label = label(Dimension::Country, &trend.country).map(str::to_owned);
+    }
+    trends
 }
 
 /// Returns an upper bound of the number of rows.

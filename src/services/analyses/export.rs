@@ -36,8 +36,10 @@ use super::{
 };
 use crate::{error::Error, services::access::ReadableProperty};
 
-const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
-const COMPARED: [&str; 9] = [
+/// The columns of a table.
+pub const COLUMNS: [&str; 5] = ["key", "clicks", "impressions", "ctr", "position"];
+/// The columns of a comparison, after those of a table.
+pub const COMPARED: [&str; 9] = [
     "previousClicks",
     "previousImpressions",
     "previousCtr",

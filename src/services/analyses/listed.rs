@@ -6,7 +6,8 @@ use analytics::{
     metrics::Metrics,
     table::Sides,
 };
-use search_engine::{Reading, Row};
+use api::analytics::TableRow;
+use search_engine::{Dimension, Reading, Row, label};
 
 use super::per_window::PerWindow;
 
@@ -52,6 +53,14 @@ impl<K> Listed<K> {
     pub fn listing(&self) -> Listing<'_, K> {
         Listing { rows: &self.rows, capped: self.capped }
     }
+}
+
+/// Returns the rows of a table by `dimension` with the labels of their keys.
+pub fn labelled(mut rows: Vec<TableRow>, dimension: Dimension) -> Vec<TableRow> {
+    for row in &mut rows {
+        row.label = label(dimension, &row.key).map(str::to_owned);
+    }
+    rows
 }
 
 impl<K> PerWindow<Listed<K>> {

@@ -28,6 +28,7 @@ pub mod question;
 pub mod rendered;
 pub mod requests;
 pub mod search_data;
+pub mod shared;
 pub mod sparklines;
 pub mod warnings;
 pub mod weeks;
@@ -158,8 +159,7 @@ impl Asked {
         let part = self.settled.part(window, &[], 1);
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
         let read = |plan| Box::pin(self.search.read(&self.settled.site, &part, plan));
-        let everything = Plan::everything();
-        let (property, slice) = tokio::try_join!(read(&everything), read(slice))?;
+        let (property, slice) = tokio::try_join!(read(&self.settled.whole), read(slice))?;
         Ok(Wholes { property, slice })
     }
 

@@ -16,20 +16,23 @@ use api::{
     },
     models::{Offset, TableCoverage},
     params::Echo,
-    sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
+    sharing::SharedPart,
 };
 use futures_util::{
     FutureExt as _,
     future::{OptionFuture, join_all, try_join},
 };
 use search_engine::{Aggregation, Dimension, LastFinal, Part, Plan, Reading};
+use serde::Serialize;
 
 use super::{
     Listed, WHOLE, by_time,
     compared::Days,
-    explanation, hours, page_of_table,
+    explanation, hours,
+    listed::labelled,
+    page_of_table,
     per_window::PerWindow,
-    question::{self, Settled, lacks},
+    question::{self, Settled},
     rendered::{MadeOf, RenderedAnswer},
     requests::Requests,
     search_data::SearchData,
@@ -37,10 +40,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    services::{
-        access::{PropertyAccess, SharedProperty},
-        properties::display_name,
-    },
+    services::access::{PropertyAccess, ReadableProperty},
 };
 
 /// The breakdown tables, in the order of the answer.
@@ -78,12 +78,36 @@ impl Material {
     }
 }
 
+/// The kind of an answer, and what its envelope says besides the parts that all readers get.
+pub(super) struct Kind<'a, S> {
+    /// The name of the kind.
+    pub analysis: &'static str,
+    /// What the envelope says.
+    pub about: &'a S,
+}
+
 /// Computes the performance of a property, with the explanation of its change if the caller wants it.
 pub async fn performance(
     search: &SearchData,
     access: &PropertyAccess,
     params: &PropertyPerformanceParams,
 ) -> Result<Arc<RenderedAnswer<PerformanceAnswer>>, Error> {
+    let kind = Kind { analysis: "performance", about: &() };
+    let envelope = |Answer { data, meta: answer, coverage }, question| PerformanceAnswer {
+        data,
+        meta: PerformanceMeta { answer, question, coverage },
+    };
+    answered(search, access, params, kind, envelope).await
+}
+
+/// Computes the performance for any reader, and puts it into an envelope.
+pub(super) async fn answered<S: Serialize, T: Serialize + 'static>(
+    search: &SearchData,
+    access: &ReadableProperty,
+    params: &PropertyPerformanceParams,
+    kind: Kind<'_, S>,
+    envelope: impl FnOnce(Answer, Echo<PropertyPerformanceParams>) -> T + Send + 'static,
+) -> Result<Arc<RenderedAnswer<T>>, Error> {
     let PerformanceParams { question, series, scope, .. } = &params.performance;
     let (granularity, scope, pages) = (series.granularity, *scope, pages(&params.performance)?);
     let question = &hours::dated(search, access, question, granularity).await?;
@@ -97,45 +121,20 @@ pub async fn performance(
     let params = PropertyPerformanceParams { performance: understood(&params.performance, &settled), ..params.clone() };
     // Annotations change without any reading.
     let notes = reasons.as_ref().map(|reasons| reasons.events.digest()).transpose()?;
-    let events = params.include_system.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
-    let key = settled.key("performance", access, &(&params, notes, &events))?;
+    let has_events = params.include_system && access.view().is_none_or(|view| view.shows(SharedPart::Notes));
+    let events = has_events.then(|| search.system_annotations.overlapping(settled.window, settled.compare));
+    let key = settled.key(kind.analysis, access, &(kind.about, &params, notes, &events))?;
     let readings = material.readings().chain(reasons.iter().flat_map(explanation::Material::readings));
     let made_of = MadeOf::new(readings, material.freshness);
     let rendered = move || {
-        let Answer { mut data, mut meta, coverage } = self::answer(&settled, scope, &pages, &material);
-        data.events = events;
+        let mut answer = self::answer(&settled, scope, &pages, &material);
+        answer.data.events = events;
         if let Some(reasons) = &reasons {
             let read_at = reasons.readings().map(|reading| reading.read_at.into());
-            meta.cached_at = read_at.fold(meta.cached_at, Ord::min);
-            data.explanation = Some(reasons.explanation());
+            answer.meta.cached_at = read_at.fold(answer.meta.cached_at, Ord::min);
+            answer.data.explanation = Some(reasons.explanation());
         }
-        PerformanceAnswer { data, meta: PerformanceMeta { answer: meta, question: Echo::of(&params), coverage } }
-    };
-    search.answers.rendered(key, made_of, rendered).await
-}
-
-/// Computes the performance for the reader of a share link.
-pub async fn shared(
-    search: &SearchData,
-    shared: &SharedProperty,
-    params: &PerformanceParams,
-) -> Result<Arc<RenderedAnswer<SharedPerformanceAnswer>>, Error> {
-    let (today, pages) = (search.clock.pacific_today(), pages(params)?);
-    let granularity = params.series.granularity;
-    let question = hours::dated(search, shared, &params.question, granularity).await?;
-    let settled = question::settle(search, shared, &question).await?.by(granularity, today)?;
-    let plans = Plans::of(&settled, params.scope, None).await?;
-    let material = read(search, &settled, &plans, params.scope).await?;
-    let params = understood(params, &settled);
-    let key = settled.key("shared", shared, &(&shared.name, shared.expires_at, &params))?;
-    let made_of = MadeOf::new(material.readings(), material.freshness);
-    let site = display_name(&shared.property().site_url).to_owned();
-    let (link_name, link_expires_at) = (shared.name.clone(), shared.expires_at.map(Into::into));
-    let rendered = move || {
-        let Answer { data, meta: answer, coverage } = self::answer(&settled, params.scope, &pages, &material);
-        let question = Echo::of(&params);
-        let meta = SharedPerformanceMeta { answer, question, coverage, site, link_name, link_expires_at };
-        SharedPerformanceAnswer { data, meta }
+        envelope(answer, Echo::of(&params))
     };
     search.answers.rendered(key, made_of, rendered).await
 }
@@ -174,7 +173,7 @@ impl Plans {
     /// [`Error::FilterTooComplex`] if they take too many requests.
     async fn of(asked: &Settled, scope: Scope, explained: Option<&explanation::Planned>) -> Result<Self, Error> {
         let plans =
-            Self { own: asked.plan().await?, wholes: [Plan::everything(), asked.plan_without_queries().await?] };
+            Self { own: asked.plan().await?, wholes: [asked.whole.clone(), asked.plan_without_queries().await?] };
         let mut requests = Requests::of(asked);
         for days in asked.all_days() {
             let parts = plans.parts(asked, days, scope);
@@ -198,7 +197,7 @@ impl Plans {
         let divides = scope.has_tables() && days == asked.days();
         let [queries, pages, countries, devices, appearances] = TABLES.map(|dimension| {
             let part = days.counted.map(|window| asked.part(window, &[dimension], table_cap(dimension)));
-            of(scope.has_tables() && asked.search_type.has(dimension), &part, &self.own)
+            of(scope.has_tables() && asked.has(dimension), &part, &self.own)
         });
         [
             of(scope.has_series(), &series, &self.own),
@@ -246,10 +245,13 @@ async fn read_window(
 }
 
 /// The parts of an answer that all readers get.
-struct Answer {
-    data: Performance,
-    meta: AnswerMeta,
-    coverage: Option<PerformanceCoverage>,
+pub(super) struct Answer {
+    /// Totals, series and tables.
+    pub data: Performance,
+    /// The metadata that every answer has.
+    pub meta: AnswerMeta,
+    /// The coverage of each table. `None` without tables.
+    pub coverage: Option<PerformanceCoverage>,
 }
 
 /// Computes the answer from the readings.
@@ -288,12 +290,12 @@ fn periods(span: Span, readings: &Readings) -> Vec<SeriesPoint> {
 fn tables(asked: &Settled, pages: &[Page; 5], material: &Material) -> (Tables, PerformanceCoverage) {
     let [queries, pages, countries, devices, appearances] = from_fn(|index| {
         let (dimension, page) = (TABLES[index], &pages[index]);
-        if !asked.search_type.has(dimension) {
-            return (None, coverage::unavailable(&lacks(asked.search_type, dimension)));
+        if !asked.has(dimension) {
+            return (None, coverage::unavailable(&asked.lacks(dimension)));
         }
         let listed = material.windows.map(|readings| Listed::maybe(readings.tables[index].as_deref()));
         let (rows, known, shown) = listed.sides().table(page);
-        (Some(rows), table_coverage(asked, material, dimension, known, shown))
+        (Some(labelled(rows, dimension)), table_coverage(asked, material, dimension, known, shown))
     });
     let coverage = PerformanceCoverage {
         queries: queries.1,

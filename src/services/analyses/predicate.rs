@@ -1,6 +1,6 @@
 //! Branded keywords, segments and topic clusters, as predicates over search data.
 
-use api::models::{Classification, FilterCondition, Slice};
+use api::models::{Classification, FilterCondition, Filters, Slice};
 use common::compute::beside;
 use entity::{
     branded_keyword,
@@ -30,24 +30,51 @@ impl From<Condition> for Classified {
     }
 }
 
-/// Returns the predicate of a slice, its classification and its filters, each in brackets, and the name of the classification.
+/// Returns the predicate of a slice and the name of its classification. A share link's own conditions, the classification and the
+/// filters are each in brackets.
 pub async fn of(
     db: &impl ConnectionTrait,
     access: &ReadableProperty,
     slice: &Slice,
 ) -> Result<(Predicate, Option<String>), Error> {
+    let mut predicate = pinned(db, access).await?;
+    let (own, name) = expressions(db, access, slice.classification, slice.filters.as_ref()).await?;
+    predicate.expressions.extend(own);
+    Ok((predicate, name))
+}
+
+/// Returns the predicate of the conditions by which a share link narrows every question.
+///
+/// # Errors
+/// [`Error::NotFound`], as for an unknown link, if one of them refers to a record that is gone.
+pub async fn pinned(db: &impl ConnectionTrait, access: &ReadableProperty) -> Result<Predicate, Error> {
+    let Some(view) = access.view().filter(|view| view.narrows()) else { return Ok(Predicate::default()) };
+    match expressions(db, access, view.classification, view.filters.as_ref()).await {
+        Ok((expressions, _)) => Ok(Predicate { kept: expressions.len(), ..Predicate::of(expressions) }),
+        Err(error @ (Error::Internal(_) | Error::Overloaded(_))) => Err(error),
+        Err(_) => Err(Error::NotFound),
+    }
+}
+
+/// Returns the expressions of a classification and of filters, and the name of the classification.
+async fn expressions(
+    db: &impl ConnectionTrait,
+    access: &ReadableProperty,
+    classification: Option<Classification>,
+    filters: Option<&Filters>,
+) -> Result<(Vec<Expression>, Option<String>), Error> {
     let (mut expressions, mut name) = (Vec::new(), None);
-    if let Some(classification) = slice.classification {
+    if let Some(classification) = classification {
         let classified = classified(db, access, classification).await?;
         expressions.push(classified.expression);
         name = classified.name;
     }
-    let filters = slice.filters.as_ref().map_or(&[][..], |filters| &filters.0);
+    let filters = filters.map_or(&[][..], |filters| &filters.0);
     if !filters.is_empty() {
         let filters = filters.to_vec();
         expressions.push(beside(move || checked(&filters)).await??);
     }
-    Ok((Predicate::of(expressions), name))
+    Ok((expressions, name))
 }
 
 /// Validates filters. This takes time, because it parses regular expressions.

@@ -4,6 +4,7 @@ use analytics::series::Span;
 use api::{
     analytics::{Adjustment, AnswerDays, AnswerMeta, ComparedDays, Labels, WindowDays},
     models::{self, AnalysisStatus, Comparison, Freshness, Granularity, Question, Warning, Window, WindowParams},
+    sharing::SharedPart,
 };
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use common::compute::beside;
@@ -49,6 +50,10 @@ pub struct Settled {
     pub search_type: SearchType,
     /// The conditions on the traffic.
     pub predicate: Predicate,
+    /// The plan of what counts as the whole property: everything, or what a share link is about.
+    pub whole: Plan,
+    /// The dimensions whose rows a share link hides.
+    pub hidden: Vec<Dimension>,
 }
 
 /// Settles the parameters that analytics operations share. Errors name the parameter.
@@ -88,11 +93,21 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
         granularity: Granularity::Day,
         search_type,
         predicate,
+        whole: Plan::everything(),
+        hidden: hidden(access),
     };
     let totals = [Some(window), compare].into_iter().flatten().map(|window| settled.part(window, &[], 1));
     let totals: Vec<Part> = totals.collect();
     settled.predicate.appearances = appearances::known(search, &settled.site, &settled.predicate, &totals).await?;
+    settled.whole = planned(settled.predicate.of_every_question()).await?;
     Ok(settled)
+}
+
+/// Returns the dimensions whose rows a share link hides.
+fn hidden(access: &ReadableProperty) -> Vec<Dimension> {
+    let parts = [(SharedPart::Queries, Dimension::Query), (SharedPart::Pages, Dimension::Page)];
+    let hides = |part| access.view().is_some_and(|view| !view.shows(part));
+    parts.into_iter().filter(|(part, _)| hides(*part)).map(|(_, dimension)| dimension).collect()
 }
 
 fn check_available(search_type: SearchType, predicate: &Predicate) -> Result<(), Error> {
@@ -113,7 +128,22 @@ pub fn lacks(search_type: SearchType, dimension: Dimension) -> String {
 impl Settled {
     /// Returns the cache key of an answer, whose parameters are `params` as they were understood.
     pub fn key(&self, analysis: &str, access: &ReadableProperty, params: &impl Serialize) -> Result<String, Error> {
-        rendered::key(analysis, access.property().id, &(params, &self.labels, &self.adjusted))
+        rendered::key(analysis, access.property().id, &(params, &self.labels, &self.adjusted, access.view()))
+    }
+
+    /// Returns whether an answer has rows by `dimension`.
+    #[must_use]
+    pub fn has(&self, dimension: Dimension) -> bool {
+        self.search_type.has(dimension) && !self.hidden.contains(&dimension)
+    }
+
+    /// Returns the reason why an answer has no rows by `dimension`.
+    #[must_use]
+    pub fn lacks(&self, dimension: Dimension) -> String {
+        if self.hidden.contains(&dimension) {
+            return format!("this link hides the table of rows by {}", dimension.wire_name());
+        }
+        lacks(self.search_type, dimension)
     }
 
     /// Returns the metadata that every answer has. `read_at` is the time of the oldest reading.

@@ -41,7 +41,7 @@ impl Requests {
         let slice = &asked.question.slice;
         let has_filters = slice.filters.as_ref().is_some_and(|filters| !filters.0.is_empty());
         Self {
-            has_conditions: has_filters || slice.classification.is_some(),
+            has_conditions: has_filters || slice.classification.is_some() || asked.predicate.kept > 0,
             compares: asked.compare.is_some(),
             ..Self::default()
         }
@@ -72,7 +72,7 @@ impl Requests {
         let Some(window) = days else { return };
         let part = asked.part(window, &[], 0);
         let part = if by_page { Part { aggregation: Some(Aggregation::ByPage), ..part } } else { part };
-        self.part(part.clone(), &Plan::everything());
+        self.part(part.clone(), &asked.whole);
         self.part(part, slice);
     }
 

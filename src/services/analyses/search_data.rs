@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{rendered::Answers, weeks::Weeks};
 use crate::{
     error::{Disconnected, Disconnection, Error, Responsible},
-    services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations},
+    services::{access::ReadableProperty, search_accounts, system_annotations::SystemAnnotations, waits::announced},
 };
 
 /// Seconds to wait before asking again where the search engine has not answered in time.
@@ -119,7 +119,8 @@ impl SearchData {
 
     /// Reads one part of a question.
     pub async fn read(&self, site: &SearchSite, part: &Part, plan: &Plan) -> Result<Arc<Reading>, Error> {
-        match self.reader.asking_for(site.asker).read(&site.credentials, &site.url, part, plan).await {
+        let reader = self.reader.asking_for(site.asker);
+        match announced(reader.read(&site.credentials, &site.url, part, plan)).await {
             Ok(reading) => Ok(reading),
             Err(error) => Err(self.explain(site, error).await),
         }
@@ -129,7 +130,7 @@ impl SearchData {
     pub async fn last_final(&self, site: &SearchSite) -> Result<LastFinal, Error> {
         let read = async {
             let reader = self.reader.asking_for(site.asker);
-            match reader.last_final(&site.credentials, &site.url).await {
+            match announced(reader.last_final(&site.credentials, &site.url)).await {
                 Ok(found) => Ok(found),
                 Err(error) => Err(self.explain(site, error.into()).await),
             }

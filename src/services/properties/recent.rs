@@ -8,7 +8,10 @@ use tokio::time::{Instant, timeout_at};
 use super::ListedProperty;
 use crate::{
     error::Error,
-    services::analyses::search_data::{SearchData, SearchSite},
+    services::{
+        analyses::search_data::{SearchData, SearchSite},
+        waits::announced,
+    },
 };
 
 /// The recent days of a property, or the reason why they are missing.
@@ -55,7 +58,7 @@ async fn awaited(
     started: Recent,
     deadline: Instant,
 ) -> ReadDays {
-    match timeout_at(deadline, started.read()).await {
+    match timeout_at(deadline, announced(started.read())).await {
         Ok(Ok(days)) => Ok(days),
         Ok(Err(error)) => Err(Unread::Refused(search.explain(site, error.into()).await)),
         Err(_) if search.reader.engine().trouble(listed.account.id).is_some() => {

@@ -1,25 +1,26 @@
 //! The annotations of the time that an explanation is about.
 
-use api::{analytics::ExplainedEvent, annotations::AnnotationListParams, models::Window, params::Paging};
+use api::{analytics::ExplainedEvent, models::Window, sharing::SharedPart};
 use common::digest::opaque_tag;
 
 use crate::{
     error::Error,
-    services::{access::PropertyAccess, analyses::search_data::SearchData, annotations, system_annotations::event},
+    services::{access::ReadableProperty, analyses::search_data::SearchData, annotations, system_annotations::event},
 };
 
 /// The annotations that overlap one of the windows, newest first.
 pub struct Events(Vec<ExplainedEvent>);
 
-/// Finds the annotations that overlap `current` or `previous`, system annotations included.
+/// Finds the annotations that overlap `current` or `previous`, system annotations included. A share link may hide all of them.
 pub async fn overlapping(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     [current, previous]: [Window; 2],
 ) -> Result<Events, Error> {
-    let everything =
-        AnnotationListParams { start_date: None, end_date: None, include_system: true, paging: Paging::WHOLE };
-    let notes = annotations::list(&search.db, &search.system_annotations, access, &everything).await?;
+    if access.view().is_some_and(|view| !view.shows(SharedPart::Notes)) {
+        return Ok(Events(Vec::new()));
+    }
+    let notes = annotations::unsigned(&search.db, &search.system_annotations, access).await?;
     Ok(Events(notes.iter().filter_map(|note| event(note, current, Some(previous))).collect()))
 }
 

@@ -22,8 +22,8 @@ use self::{
     events::Events,
     readings::{BothWindows, ExplanationReadings, PARTITIONS, Plans},
 };
-use super::{Asked, Listed, compared::Compared, question::lacks, requests::Requests, search_data::SearchData, total};
-use crate::{error::Error, services::access::PropertyAccess};
+use super::{Asked, Listed, compared::Compared, requests::Requests, search_data::SearchData, total};
+use crate::{error::Error, services::access::ReadableProperty};
 
 /// Everything that an explanation is computed from.
 pub struct Material {
@@ -48,7 +48,7 @@ pub struct Planned {
 /// [`Error::InvalidRequest`] if the question has no comparison window.
 pub async fn plan(
     search: &SearchData,
-    access: &PropertyAccess,
+    access: &ReadableProperty,
     question: &Question,
     limit: ExplainLimit,
 ) -> Result<Option<Planned>, Error> {
@@ -70,7 +70,7 @@ impl Planned {
     }
 
     /// Makes all readings.
-    pub async fn read(self, search: &SearchData, access: &PropertyAccess) -> Result<Material, Error> {
+    pub async fn read(self, search: &SearchData, access: &ReadableProperty) -> Result<Material, Error> {
         let Self { asked, plans, windows, limit } = self;
         let (readings, events) =
             tokio::try_join!(readings::read(&asked, &plans, windows), events::overlapping(search, access, windows))?;
@@ -133,7 +133,7 @@ impl Material {
 
     fn coverage(&self, partition: Dimension, table: Option<&ExplainedTable>) -> TableCoverage {
         let Some((windows, table)) = self.readings.rows(partition).zip(table) else {
-            return coverage::unavailable(&lacks(self.asked.settled.search_type, partition));
+            return coverage::unavailable(&self.asked.settled.lacks(partition));
         };
         let sides = [&table.gains, &table.losses];
         let listed = || sides.into_iter().flat_map(|side| &side.rows);

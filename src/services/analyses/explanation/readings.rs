@@ -62,7 +62,7 @@ impl Plans {
     /// Plans all readings.
     pub async fn of(asked: &Asked, access: &ReadableProperty) -> Result<Self, Error> {
         let settled = &asked.settled;
-        let has_queries = settled.search_type.has(Dimension::Query);
+        let has_queries = settled.has(Dimension::Query);
         Ok(Self {
             own: settled.plan().await?,
             slice: settled.plan_without_queries().await?,
@@ -78,7 +78,7 @@ impl Plans {
             let totals = settled.part(window, &[], 1);
             requests.part(totals.clone(), &self.own);
             requests.part(Part { aggregation: Some(Aggregation::ByPage), ..totals.clone() }, &self.own);
-            for dimension in PARTITIONS.into_iter().filter(|dimension| settled.search_type.has(*dimension)) {
+            for dimension in PARTITIONS.into_iter().filter(|dimension| settled.has(*dimension)) {
                 requests.part(settled.part(window, &[dimension], WHOLE), &self.own);
             }
             self.brand.iter().flatten().for_each(|plan| requests.part(totals.clone(), plan));
@@ -95,7 +95,7 @@ pub async fn read(asked: &Asked, plans: &Plans, windows: [Window; 2]) -> Result<
     let (settled, Plans { own, slice, brand, curve }) = (&asked.settled, plans);
     let partition = |dimension| {
         let cap = if matches!(dimension, Dimension::Query | Dimension::Page) { ENGINE_CEILING } else { WHOLE };
-        let part = settled.search_type.has(dimension).then(|| settled.part(windows[0], &[dimension], cap));
+        let part = settled.has(dimension).then(|| settled.part(windows[0], &[dimension], cap));
         read_if(asked, windows, part, Some(own))
     };
     let totals = settled.part(windows[0], &[], 1);

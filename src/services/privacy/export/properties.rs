@@ -2,6 +2,7 @@
 
 use api::{
     classifications::{Segment, TopicCluster},
+    params::TextField,
     privacy::{PropertyListing, SearchAccountRecord, ShareLinkRecord},
     properties::PropertyPreference,
     stream::ToJSON,
@@ -20,7 +21,7 @@ use super::Export;
 use crate::{
     error::Error,
     services::{
-        access::Authors,
+        access::{Authors, View},
         annotations,
         classifications::{Shown, branded_keywords, shown},
         properties::{self, owned},
@@ -70,7 +71,8 @@ impl Export {
         let links = share_link::Entity::find().filter(share_link::Column::PropertyId.eq(id));
         let links = links.order_by_asc(share_link::Column::Id).all(&self.db).await?;
         let authors = self.authors(links.iter().map(|row| row.created_by).collect()).await?;
-        self.list("shareLinks", links.into_iter().map(move |row| link(row, &authors))).await?;
+        let links: Vec<_> = links.into_iter().map(|row| link(row, &authors)).collect::<Result<_, _>>()?;
+        self.list("shareLinks", links).await?;
         self.out.end_object();
         Ok(())
     }
@@ -118,14 +120,19 @@ fn listing(row: &property_account::Model) -> PropertyListing {
     }
 }
 
-pub(super) fn link(row: share_link::Model, authors: &Authors) -> ShareLinkRecord {
-    ShareLinkRecord {
+pub(super) fn link(row: share_link::Model, authors: &Authors) -> Result<ShareLinkRecord, Error> {
+    let View { window, classification, filters, show } = View::of(&row)?;
+    Ok(ShareLinkRecord {
         id: row.id,
         property_id: row.property_id,
         name: row.name,
         created_by: authors.name(row.created_by),
         expires_at: row.expires_at.map(Into::into),
+        window,
+        filters: filters.map(|filters| filters.0),
+        classification: classification.map(TextField),
+        show,
         revoked_at: row.revoked_at.map(Into::into),
         created_at: row.created_at.into(),
-    }
+    })
 }

@@ -90,7 +90,8 @@ impl Export {
             .filter(share_link::Column::PropertyId.not_in_subquery(self.own_properties()))
             .order_by_asc(share_link::Column::Id);
         let links = links.all(&self.db).await?;
-        self.list("shareLinksElsewhere", links.into_iter().map(move |row| properties::link(row, &authors))).await
+        let links: Vec<_> = links.into_iter().map(|row| properties::link(row, &authors)).collect::<Result<_, _>>()?;
+        self.list("shareLinksElsewhere", links).await
     }
 
     async fn classifications_elsewhere<C: Shown, T: ToJSON>(
