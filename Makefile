@@ -1,5 +1,5 @@
 # Every step of CI is one of these targets. `make run` and `make test` need a Rust toolchain and a C compiler, nothing else.
-.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser google-check test-mcp openapi settings baseline examples bench bench-lists
+.PHONY: help run test test-all test-crash abuse audit check lint sdk-check providers-check fuzz test-browser picture google-check test-mcp openapi settings baseline examples bench bench-lists
 
 help: ## Print the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s  %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ providers-check: ## Clients of the SEO vendors call the simulated providers (nee
 
 fuzz: ## Schemathesis over the operations of a running server (needs Python 3.11)
 	tools/fuzz/run.sh
+
+picture: ## Draw docs/dashboard.png, the picture in README, from the demo (needs Node 20; installs Debian's Chromium)
+	tools/browser/run.sh picture
 
 google-check: ## Google's own client libraries work against the simulator (needs Python 3.11)
 	tools/google/run.sh

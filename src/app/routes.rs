@@ -34,9 +34,8 @@ use crate::{
     web::{
         account::{Account, search::SearchPages},
         changelog::Changelog,
+        dashboard::{self, Dashboard},
         documentation,
-        home::Home,
-        share,
         subscribe::Subscribe,
         well_known::{self, ResourceMetadata},
     },
@@ -47,8 +46,11 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let locations = locations(parts).await;
     let document = api::document::document(&locations);
     let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url);
-    let open = open.ok_or_else(|| Error::internal("the token endpoint has no URL"))?;
-    let (open, methods) = open.elsewhere(TOOLS, "POST").elsewhere(share::PATH, "GET, HEAD").into_parts();
+    let mut open = open.ok_or_else(|| Error::internal("the token endpoint has no URL"))?;
+    for path in dashboard::PATHS {
+        open = open.elsewhere(path, "GET, HEAD");
+    }
+    let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();
     let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
     let layers = layers(parts, methods)?;
     let tools = tools(parts, &layers, operations.clone(), document);
@@ -138,6 +140,12 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             clock: app.clock.clone(),
             random: app.random.clone(),
         },
+        dashboard: Dashboard {
+            navigation: navigation(config, base_url),
+            base_url: base_url.clone(),
+            clock: app.clock.clone(),
+            signs_in: parts.sign_in.is_some(),
+        },
     })
 }
 
@@ -165,7 +173,7 @@ fn documents_and_sign_in(parts: &Parts) -> Result<Paths, Error> {
     let (config, base_url) = (config.clone(), base_url.clone());
     let plans =
         Subscribe { admissions: admissions.clone(), navigation: navigation(&config, &base_url), config, base_url };
-    Ok(Home { admissions }.mount(plans.mount(open)))
+    Ok(plans.mount(open))
 }
 
 fn account(parts: &Parts) -> Account {

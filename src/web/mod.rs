@@ -2,10 +2,9 @@
 
 pub mod account;
 pub mod changelog;
+pub mod dashboard;
 pub mod documentation;
-pub mod home;
 mod plan_words;
-pub mod share;
 pub mod sign_in;
 pub mod subscribe;
 pub mod tools;

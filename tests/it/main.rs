@@ -14,6 +14,7 @@ mod connections;
 mod cors;
 mod coverage;
 mod credentials;
+mod dashboard;
 mod databases;
 mod discovery;
 mod documents;

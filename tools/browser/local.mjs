@@ -26,7 +26,9 @@ export default async function local(browser, step) {
       await page.getByRole('alert').waitFor();
       await inspect(page, 'sign-in');
       await signIn(page, PASSWORD);
-      await page.waitForURL(at('/account'));
+      await page.getByText('Nothing is connected yet.').waitFor();
+      await inspect(page, 'sites-without-search-account');
+      await page.goto(at('/account'));
       await inspect(page, 'account-without-search-account');
     });
     await walk(page, service, step, 'local', { triesAll: true });

@@ -23,6 +23,10 @@ export async function walk(page, service, step, name, { asks = true, triesAll = 
   await step('properties are chosen', async () => {
     for (const box of (await page.getByRole('checkbox').all()).slice(0, 2)) await box.check();
     await button('Save').click();
+    await page.getByRole('heading', { name: 'All sites' }).waitFor();
+    await page.locator('.sites li').nth(1).waitFor();
+    await look(page, 'sites');
+    await page.goBack();
     await page.getByRole('heading', { name: 'Properties' }).waitFor();
     const ticked = await page.getByRole('checkbox', { checked: true }).count();
     if (ticked !== 2) throw new Error(`${ticked} properties are ticked`);
@@ -134,8 +138,8 @@ async function tryAll({ page, docs, document, property, step, at, look }) {
   await step('somebody opens a share link, and addresses that are no pages', async () => {
     const { url } = made.createPropertyShareLink;
     for (const [address, screen, words] of [
-      [url, 'share', 'Clicks per day'],
-      [`${url}?startDate=2026-11-01`, 'share-parameter', 'startDate: not a parameter here'],
+      [url, 'share', 'Average position'],
+      [`${url}?color=red`, 'share-parameter', 'color: not a parameter here'],
       [at('/nothing'), 'not-found', 'There is no page at this address'],
       [at('/mcp'), 'mcp', at('/mcp')],
     ]) {

@@ -30,6 +30,6 @@ async fn sections(account: &Account, visitor: &Visitor) -> Result<Markup, Error>
     let search = search::section(account, visitor).await;
     let person = person::section(account, visitor).await?;
     Ok(html! {
-        (person) (search) (providers) (plan) (applications) (sessions) (privacy::section())
+        (search) (person) (providers) (plan) (applications) (sessions) (privacy::section())
     })
 }

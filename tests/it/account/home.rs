@@ -1,4 +1,4 @@
-//! Tests of where `/` leads.
+//! Tests of what `/` shows, and where it leads.
 
 use poem::http::Method;
 
@@ -9,13 +9,14 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn the_root_leads_people_to_their_account_and_programs_to_the_documentation() {
+async fn the_root_shows_people_their_sites_and_leads_programs_to_the_documentation() {
     for app in [TestApp::start(|_| {}).await, with_issuer(shared()).await] {
         let browser = Browser::signed_in(&app, "owner").await;
-        browser.get("/").await.leads_to("/account");
-        browser.signed_out().get("/").await.leads_to("/auth/login?return_to=/account");
+        let sites = browser.get("/").await.expect(200);
+        assert!(sites.body.contains("<h1>All sites</h1>"), "{}", sites.body);
+        browser.signed_out().get("/").await.leads_to("/auth/login?return_to=/");
         let foreign = browser.with_cookie("sightline_session=nonsense");
-        foreign.get("/").await.leads_to("/auth/login?return_to=/account");
+        foreign.get("/").await.leads_to("/auth/login?return_to=/");
         for accept in ["application/json", "*/*", "text/html;q=0"] {
             let answer = browser.send(Method::GET, "/", &[], &[("accept", accept)]).await;
             answer.leads_to("/docs");

@@ -65,7 +65,7 @@ pub(super) async fn set(
     transaction.commit().await?;
     let mut response = Page::new("Your password has been set").render(&html! {
         p role="status" { "Sign in as " strong { (account.email) } " with your new password." }
-        p { a.button href="/auth/login?return_to=/account" { "Sign in" } }
+        p { a.button href="/auth/login?return_to=/" { "Sign in" } }
     });
     let device = provider.device_knowing(request.headers(), &account);
     provider.device_cookie().set(&mut response, &device);

@@ -52,9 +52,7 @@ pub(super) async fn page(
     let action = asked.action();
     let client = &asked.address.client;
     let body = html! {
-        @if client.id != clients::WEB {
-            p { "Sign in to continue to " strong { (client.name.as_deref().unwrap_or(&client.id)) } "." }
-        }
+        (purpose(client))
         @if !clients::is_built_in(&client.id) {
             dl { (consent::whereabouts(&asked.address)) }
         }
@@ -95,6 +93,20 @@ pub(super) async fn page(
         problem.tell(&mut response);
     }
     Ok(response)
+}
+
+/// Says what the person signs in to.
+fn purpose(client: &clients::Client) -> Markup {
+    html! {
+        @if client.id == clients::WEB {
+            p {
+                "Sightline shows how your web sites are found: clicks, impressions and positions by day, query, page and country, read from "
+                "your search engine. " a href="/docs" { "The API" } " · " a href="/subscribe" { "Plans" }
+            }
+        } @else {
+            p { "Sign in to continue to " strong { (client.name.as_deref().unwrap_or(&client.id)) } "." }
+        }
+    }
 }
 
 fn password_form(action: &str, token: &Markup, email: &str) -> Markup {

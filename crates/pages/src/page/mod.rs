@@ -4,9 +4,13 @@ pub mod permissions;
 pub mod refusal;
 pub mod words;
 
-use maud::{DOCTYPE, Markup, html};
+use std::io;
+
+use bytes::Bytes;
+use futures_util::{FutureExt as _, StreamExt as _, future::ready, stream::once};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use poem::{
-    Response, RouteMethod,
+    Body, Response, RouteMethod,
     http::{HeaderMap, HeaderName, StatusCode, header},
 };
 
@@ -33,12 +37,21 @@ const ROBOTS: &str =
 const POLICY: &str =
     "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'";
 
+/// The policy of pages with a script, which asks this service only.
+const POLICY_WITH_SCRIPT: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                                  frame-ancestors 'none'; base-uri 'none'";
+
+/// The place of a document where what comes later is put.
+const REST: &str = "<!-- rest -->";
+
 /// One HTML page.
 #[derive(Debug)]
 pub struct Page {
     title: String,
     status: StatusCode,
     navigation: Option<Navigation>,
+    /// The path of the script. Pages without one run none.
+    script: Option<&'static str>,
 }
 
 /// The navigation of signed-in people.
@@ -52,7 +65,7 @@ impl Page {
     /// A page with this title and status 200.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), status: StatusCode::OK, navigation: None }
+        Self { title: title.into(), status: StatusCode::OK, navigation: None, script: None }
     }
 
     /// Returns the page with another status.
@@ -67,21 +80,46 @@ impl Page {
         Self { navigation: Some(navigation.clone()), ..self }
     }
 
+    /// Returns the page as one of the dashboard: it is wide, and may run the script at this path.
+    #[must_use]
+    pub fn dashboard(self, script: &'static str) -> Self {
+        Self { script: Some(script), ..self }
+    }
+
     /// Renders the page around `body`. Its first heading is the title.
     #[must_use]
     pub fn render(&self, body: &Markup) -> Response {
         let response = Response::builder().status(self.status).content_type(HTML);
         let response = self.headers().iter().fold(response, |response, (name, value)| response.header(name, value));
-        response.header(header::CACHE_CONTROL, "no-store").body(self.document(body))
+        response.header(header::CACHE_CONTROL, "no-store").body(self.titled(body))
+    }
+
+    /// Sends the head of the page and `waiting` at once, and the `rest`, with its first heading, when it is there. The rest hides what
+    /// came before it in the main part of the page.
+    #[must_use]
+    pub fn streamed(&self, waiting: &Markup, rest: impl Future<Output = Markup> + Send + 'static) -> Response {
+        let document = self.document(&html! { (waiting) (PreEscaped(REST)) });
+        let (head, end) = document.split_once(REST).unwrap_or((&document, ""));
+        let (head, end) = (head.to_owned(), end.to_owned());
+        let rest = once(rest.map(move |rest| Bytes::from(rest.into_string() + &end)));
+        let body = once(ready(Bytes::from(head))).chain(rest).map(Ok::<_, io::Error>);
+        let response = self.render(&html! {});
+        let (parts, _) = response.into_parts();
+        Response::from_parts(parts, Body::from_bytes_stream(body))
     }
 
     /// Serves the page around `body`, which depends on no request.
     #[must_use]
     pub fn fixed(&self, body: &Markup) -> RouteMethod {
-        with_headers(HTML, self.document(body), &self.headers())
+        with_headers(HTML, self.titled(body), &self.headers())
     }
 
-    fn document(&self, body: &Markup) -> String {
+    /// The document around a body whose first heading is the title.
+    fn titled(&self, body: &Markup) -> String {
+        self.document(&html! { h1 { (self.title) } (body) })
+    }
+
+    fn document(&self, main: &Markup) -> String {
         let document = html! {
             (DOCTYPE)
             html lang="en" {
@@ -92,13 +130,15 @@ impl Page {
                     title { (self.title) " · Sightline" }
                     link rel="icon" href=(ICON);
                     link rel="stylesheet" href=(STYLESHEET);
+                    @if let Some(script) = self.script { script src=(script) defer {} }
                 }
-                body {
+                body.dashboard[self.script.is_some()] {
                     a.skip href="#main" { "Skip to content" }
                     header {
                         a.brand href="/" { "Sightline" }
                         @if let Some(navigation) = &self.navigation {
                             nav aria-label="Main" {
+                                a href="/" { "All sites" }
                                 a href="/account" { "Account" }
                                 @if let Some(plans) = &navigation.plans { a href=(plans) { "Plans" } }
                                 a href="/docs" { "API" }
@@ -106,7 +146,7 @@ impl Page {
                             }
                         }
                     }
-                    main #main { h1 { (self.title) } (body) }
+                    main #main tabindex="-1" { (main) }
                 }
             }
         };
@@ -117,8 +157,9 @@ impl Page {
         // `no-referrer` makes browsers send `Origin: null` with forms, and the account page is held to its origin. Forms of other
         // pages carry a token.
         let referrer = if self.navigation.is_some() { "same-origin" } else { "no-referrer" };
+        let policy = if self.script.is_some() { POLICY_WITH_SCRIPT } else { POLICY };
         [
-            (header::CONTENT_SECURITY_POLICY, POLICY),
+            (header::CONTENT_SECURITY_POLICY, policy),
             (header::X_FRAME_OPTIONS, "DENY"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::REFERRER_POLICY, referrer),

@@ -70,7 +70,7 @@ pub(super) async fn section(account: &Account, visitor: &Visitor) -> Markup {
                     @for one in accounts { (card(one)) }
                     @if connections.is_configured() {
                         form method="post" action="/account/search/connect" {
-                            button { @if accounts.is_empty() { "Connect a search account" } @else { "Connect another search account" } }
+                            @if accounts.is_empty() { button { "Connect a search account" } } @else { button.secondary { "Connect another search account" } }
                         }
                     } @else {
                         (not_configured(connections))

@@ -86,7 +86,7 @@ pub(super) async fn choose(Data(account): Data<&Account>, request: &Request, bod
     let ticked = form.iter().filter(|(name, _)| name == TICK).map(|(_, id)| parse_id(id));
     let Some(ticked) = ticked.collect::<Option<Vec<Uuid>>>() else { return not_found() };
     match account.search.connections.choose(&visitor.member, shown.id, &ticked).await {
-        Ok(()) => redirect(&format!("{}?saved=1", path(&shown))),
+        Ok(()) => redirect("/"),
         Err(Error::PropertyQuotaExceeded { .. }) => {
             render(account, &visitor, &shown, request, &Chosen::TooMany(ticked.into_iter().collect())).await
         }
@@ -105,12 +105,10 @@ async fn render(
         Ok(choice) => choice,
         Err(error) => return failed(&error),
     };
-    let said = |name: &str| request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == name));
     let page = account.page(&shown.name);
     let page = if matches!(chosen, Chosen::TooMany(_)) { page.status(StatusCode::PAYMENT_REQUIRED) } else { page };
     page.render(&html! {
         (words::ended_there(request.uri().query().unwrap_or_default()))
-        @if said("saved=1") { p.notice.good role="status" { "Your choice is saved." } }
         (words::state(shown))
         @if shown.ended.is_some() { div.actions { (reconnect(shown)) } }
         (progress(shown))

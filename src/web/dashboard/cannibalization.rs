@@ -1,0 +1,98 @@
+//! Queries for which several pages of the site compete.
+
+use api::{
+    analytics::{BeforeState, CannibalizationAnswer, CannibalizedQuery, OwnerConfidence},
+    error::ApiError,
+};
+use maud::{Markup, html};
+
+use super::{
+    Opened, controls, footer,
+    rows::{Table, query_link, shown},
+    svg::bar,
+    tables::pages,
+    view::View,
+    words,
+};
+
+/// The queries of a page.
+const ROWS: u32 = 20;
+
+/// The parameters of the page besides those of the question. The operation judges the thresholds.
+pub(super) const NAMES: [&str; 5] =
+    ["minQueryImpressions", "minPageImpressions", "minPageShare", "maxTopShare", "offset"];
+
+/// Draws the page.
+pub(super) async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
+    let view = &opened.view;
+    let offset = view.number("offset")?;
+    let mut query = opened.question();
+    query.extend(NAMES.iter().filter_map(|name| Some((*name, view.text(name)?.to_owned()))));
+    query.push(("limit", ROWS.to_string()));
+    let path = opened.door.operation("cannibalization");
+    let CannibalizationAnswer { data, meta } = opened.asker.ask(&path, &query).await?;
+    let coverage = &meta.coverage.queries;
+    let (at, elsewhere) = (opened.door.root(), view.elsewhere());
+    Ok(html! {
+        (controls::bar(opened, &meta.answer))
+        p { "Candidates to review, not verdicts: for these queries at least two pages share the impressions." }
+        @if data.queries.is_empty() { p.card { "No pages compete for a query by these conditions." } }
+        @for query in &data.queries { (card(query, &at, &elsewhere)) }
+        p.quiet-text {
+            (words::count(coverage.rows_shown.unwrap_or_default())) " of " (words::count(coverage.rows_matched.unwrap_or_default()))
+            " candidates among " (words::count(data.queries_analysed)) " queries."
+            @if let Some(before) = data.previous_rows_matched { " Before there were " (words::count(before)) "." }
+        }
+        (pages(view, offset, ROWS, coverage.has_more == Some(true)))
+        (footer::of(opened, &meta.answer, None, "cannibalization", &query))
+    })
+}
+
+fn card(found: &CannibalizedQuery, at: &str, view: &View) -> Markup {
+    let owner = &found.suggested_owner;
+    let confidence = match owner.confidence {
+        OwnerConfidence::High => "It leads alone in clicks, impressions and position.",
+        OwnerConfidence::Medium => "It leads alone in two of clicks, impressions and position.",
+        OwnerConfidence::Low => "It leads alone in at most one of clicks, impressions and position.",
+    };
+    html! {
+        section.card {
+            h2 { (query_link(at, view, &found.query)) }
+            p.quiet-text { (words::count(found.clicks)) " clicks, " (words::count(found.impressions)) " impressions. " (before(found)) }
+            table.figures.rows {
+                thead {
+                    tr {
+                        th scope="col" { "Page" }
+                        th scope="col" { "Share" }
+                        th scope="col" { "Clicks" }
+                        th.second scope="col" { "Impressions" }
+                        th scope="col" { "Position" }
+                    }
+                }
+                tbody {
+                    @for page in &found.pages {
+                        tr {
+                            th scope="row" { (bar(page.impressions_share)) span title=(page.page) { bdi { (shown(Table::Pages, &page.page)) } } }
+                            td { (words::percent(page.impressions_share)) }
+                            td { (words::count(page.clicks)) }
+                            td.second { (words::count(page.impressions)) }
+                            td { (words::position(page.position)) }
+                        }
+                    }
+                }
+            }
+            p { "Keep " strong { bdi { (shown(Table::Pages, &owner.page)) } } ". " (confidence) }
+        }
+    }
+}
+
+/// Says whether the pages competed before.
+fn before(found: &CannibalizedQuery) -> &'static str {
+    match found.previous.as_ref().map(|before| before.state) {
+        None => "",
+        Some(BeforeState::Candidate) => "They competed before, too.",
+        Some(BeforeState::NotCandidate) => "They did not compete before.",
+        Some(BeforeState::Absent) => "Nobody saw the query before.",
+        Some(BeforeState::Unknown) => "Whether they competed before is not known.",
+    }
+}

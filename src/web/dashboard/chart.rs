@@ -1,0 +1,313 @@
+//! The chart of a metric by day, the days before it, the days that are not final, and the notes.
+
+use api::{
+    analytics::{ExplainedEvent, SeriesPoint},
+    annotations::Annotation,
+    models::Window,
+    params::Metric,
+};
+use chrono::NaiveDate;
+use maud::{Markup, html};
+
+use super::{
+    svg::{Scale, percent, pieces, place, value_of},
+    words,
+};
+
+/// The edges of the plane from the top of the chart, in pixels.
+const TOP: f64 = 30.0;
+const BOTTOM: f64 = 230.0;
+
+/// The most days with a label.
+const MOST_LABELS: usize = 8;
+
+/// The longest text of a note beside the chart, in characters. The page of notes has all of it.
+const LONGEST_NOTE: usize = 200;
+
+/// A note or an event of the search engine.
+pub(super) struct Flag {
+    /// Its first day.
+    pub(super) date: NaiveDate,
+    text: String,
+    /// Who wrote it.
+    by: Option<String>,
+    /// The page that tells of it.
+    url: Option<String>,
+}
+
+impl Flag {
+    /// Returns the notes and events that begin in the window, oldest first.
+    pub(super) fn all(window: Window, notes: Vec<Annotation>, events: Vec<ExplainedEvent>) -> Vec<Self> {
+        let of_note =
+            |note: Annotation| Self { date: note.date, text: note.text, by: note.created_by, url: note.source_url };
+        let of_event = |event: ExplainedEvent| Self {
+            date: event.date,
+            text: event.text,
+            by: Some("Search engine".to_owned()),
+            url: event.source_url,
+        };
+        let mut flags: Vec<Self> = notes.into_iter().map(of_note).chain(events.into_iter().map(of_event)).collect();
+        flags.retain(|flag| (window.start_date..=window.end_date).contains(&flag.date));
+        flags.sort_by_key(|flag| flag.date);
+        flags
+    }
+}
+
+/// What a chart shows.
+pub(super) struct Chart<'a> {
+    pub(super) metric: Metric,
+    pub(super) series: &'a [SeriesPoint],
+    pub(super) previous: &'a [SeriesPoint],
+    pub(super) flags: &'a [Flag],
+}
+
+impl Chart<'_> {
+    /// Draws the chart, its legend, its notes, and its days as a table.
+    pub(super) fn draw(&self) -> Markup {
+        let [Some(first), Some(last)] = [self.series.first(), self.series.last()] else {
+            return html! { p { "There is no data for these days." } };
+        };
+        let (first, last) = (first.period.date, last.period.date);
+        let summary = format!(
+            "{} by day from {} to {}. The table below has every day.",
+            words::name(self.metric),
+            words::weekday(first),
+            words::weekday(last)
+        );
+        html! {
+            figure #chart tabindex="0" aria-label=(summary) {
+                (self.picture())
+                output.tip hidden {}
+            }
+            (self.legend(Window { start_date: first, end_date: last }))
+            (self.notes())
+            details.days { summary { "Days as a table" } (self.table()) }
+        }
+    }
+
+    fn values<'s>(&self, points: &'s [SeriesPoint]) -> impl Iterator<Item = Option<f64>> + use<'s> {
+        let metric = self.metric;
+        points.iter().map(move |point| value_of(point, metric))
+    }
+
+    fn picture(&self) -> Markup {
+        let most = self.values(self.series).chain(self.values(self.previous)).flatten().fold(0.0, f64::max);
+        let scale = Scale::of(self.metric, most);
+        let y = |value: f64| TOP + (BOTTOM - TOP) * scale.height(value);
+        html! {
+            svg.chart width="100%" height="256" aria-hidden="true" {
+                defs {
+                    pattern #hatch width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+                        line.hatch x1="0" x2="0" y1="0" y2="8" {}
+                    }
+                }
+                (self.unfinished())
+                @for tick in &scale.ticks {
+                    line.grid x1="0" x2="100%" y1=(y(*tick)) y2=(y(*tick)) {}
+                    text.tick x="0" y=(y(*tick) - 4.0) { (words::value(self.metric, Some(*tick))) }
+                }
+                (self.lines(&scale))
+                (self.days())
+                @for (number, flag) in (1..).zip(self.flags) { (self.flag(number, flag.date)) }
+                g.cross hidden { line y1=(TOP) y2=(BOTTOM) {} circle r="4" {} }
+            }
+        }
+    }
+
+    /// The lines. Days that are not final are dotted, from the last final one on.
+    fn lines(&self, scale: &Scale) -> Markup {
+        let is_final = |point: &SeriesPoint| point.period.not_final != Some(true);
+        let all = self.series.len();
+        let last = self.series.iter().rposition(is_final).unwrap_or(0);
+        let indexed = || self.values(self.series).enumerate();
+        let (settled, open) =
+            (indexed().filter(|(index, _)| *index <= last), indexed().filter(|(index, _)| *index >= last));
+        let before = self.values(self.previous).enumerate().take(all);
+        html! {
+            svg.plane x="0" y=(TOP) width="100%" height=(BOTTOM - TOP) viewBox="0 0 1000 1000" preserveAspectRatio="none" {
+                @for points in pieces(before, all, scale) { polyline.previous points=(points) {} }
+                @for points in pieces(settled, all, scale) { polyline.current points=(points) {} }
+                @if last + 1 < all {
+                    @for points in pieces(open, all, scale) { polyline.current.open points=(points) {} }
+                }
+            }
+        }
+    }
+
+    /// The hatched area of the days that are not final.
+    fn unfinished(&self) -> Markup {
+        let first = self.series.iter().position(|point| point.period.not_final == Some(true));
+        html! {
+            @if let Some(first) = first {
+                @let start = place(first.saturating_sub(1), self.series.len());
+                rect x=(percent(start)) width=(percent(1.0 - start)) y=(TOP) height=(BOTTOM - TOP) fill="url(#hatch)" {}
+            }
+        }
+    }
+
+    fn days(&self) -> Markup {
+        let all = self.series.len();
+        let step = all.div_ceil(MOST_LABELS).max(1);
+        let labelled = self.series.iter().enumerate().step_by(step);
+        let anchor = |index| {
+            if index == 0 {
+                "start"
+            } else if index + 1 == all {
+                "end"
+            } else {
+                "middle"
+            }
+        };
+        html! {
+            @for (number, (index, point)) in labelled.enumerate() {
+                // A label that begins near the right edge would be cut.
+                @if index == 0 || index + 1 == all || place(index, all) < 0.96 {
+                    text.tick.second[number % 2 == 1] x=(percent(place(index, all))) y=(BOTTOM + 18.0) text-anchor=(anchor(index)) {
+                        (words::short_day(point.period.date))
+                    }
+                }
+            }
+        }
+    }
+
+    fn flag(&self, number: usize, date: NaiveDate) -> Markup {
+        let after = self.series.iter().position(|point| point.period.date > date).unwrap_or(self.series.len());
+        let x = percent(place(after.saturating_sub(1), self.series.len()));
+        html! {
+            g.flag {
+                line x1=(x) x2=(x) y1="20" y2=(BOTTOM) {}
+                circle cx=(x) cy="12" r="8" {}
+                text x=(x) y="16" text-anchor="middle" { (number) }
+            }
+        }
+    }
+
+    fn legend(&self, window: Window) -> Markup {
+        let open = self.series.iter().filter(|point| point.period.not_final == Some(true)).count();
+        let before = self.previous.first().zip(self.previous.last());
+        html! {
+            p.legend {
+                span { span.key {} (words::window(window)) }
+                @if let Some((first, last)) = before {
+                    @let window = Window { start_date: first.period.date, end_date: last.period.date };
+                    span { span.key.previous {} (words::window(window)) }
+                }
+                @if open > 0 {
+                    span {
+                        span.key.open {}
+                        (open) @if open == 1 { " day is" } @else { " days are" } " not final: their numbers still grow, and they are not compared"
+                    }
+                }
+            }
+        }
+    }
+
+    fn notes(&self) -> Markup {
+        html! {
+            @if !self.flags.is_empty() {
+                ol.flags {
+                    @for flag in self.flags {
+                        li {
+                            strong { (words::short_day(flag.date)) } " "
+                            bdi { (cut(&flag.text)) }
+                            @if let Some(by) = &flag.by { " " bdi.quiet-text { (by) } }
+                            @if let Some(url) = &flag.url { " " a href=(url) rel="noreferrer" { "Source" } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn table(&self) -> Markup {
+        html! {
+            div.scroll tabindex="0" role="region" aria-label="Days" {
+                table.figures #days {
+                    thead {
+                        tr {
+                            th scope="col" { "Day" }
+                            @for metric in Metric::ALL { th scope="col" { (short_name(metric)) } }
+                            @if !self.previous.is_empty() { th scope="col" { (short_name(self.metric)) " before" } }
+                        }
+                    }
+                    tbody {
+                        @for (index, point) in self.series.iter().enumerate() {
+                            tr {
+                                th scope="row" { (words::weekday(point.period.date)) }
+                                @for metric in Metric::ALL { td { (words::value(metric, value_of(point, metric))) } }
+                                @if !self.previous.is_empty() {
+                                    td { (words::value(self.metric, self.previous.get(index).and_then(|point| value_of(point, self.metric)))) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The name of a metric above a column.
+pub(super) fn short_name(metric: Metric) -> Markup {
+    html! {
+        @match metric {
+            Metric::Ctr => abbr title="Click-through rate" { "CTR" },
+            Metric::Position => abbr title="Average position" { "Pos." },
+            other => (words::name(other)),
+        }
+    }
+}
+
+/// Cuts a text where it would break the page.
+fn cut(text: &str) -> String {
+    if text.chars().count() <= LONGEST_NOTE {
+        return text.to_owned();
+    }
+    text.chars().take(LONGEST_NOTE).collect::<String>() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use api::analytics::Period;
+
+    use super::*;
+
+    fn point(day: u32, clicks: u64, not_final: bool) -> SeriesPoint {
+        let date = NaiveDate::from_ymd_opt(2026, 11, day).unwrap();
+        let period = Period { date, end_date: None, hour: None, cut: None, not_final: not_final.then_some(true) };
+        SeriesPoint { period, clicks, impressions: 10 * clicks, ctr: Some(0.1), position: None }
+    }
+
+    fn drawn(metric: Metric, series: &[SeriesPoint], previous: &[SeriesPoint]) -> String {
+        Chart { metric, series, previous, flags: &[] }.draw().into_string()
+    }
+
+    #[test]
+    fn the_line_spans_the_width() {
+        let text = drawn(Metric::Clicks, &[point(1, 0, false), point(2, 50, false), point(3, 100, false)], &[]);
+        assert!(text.contains(r#"<polyline class="current" points="0.0,1000.0 500.0,500.0 1000.0,0.0">"#), "{text}");
+        assert!(text.contains("1 Nov – 3 Nov 2026") && !text.contains("url(#hatch)"), "{text}");
+    }
+
+    #[test]
+    fn days_that_are_not_final_are_dotted_and_hatched() {
+        let text = drawn(Metric::Clicks, &[point(1, 4, false), point(2, 4, false), point(3, 1, true)], &[]);
+        assert!(text.contains(r#"points="0.0,0.0 500.0,0.0""#), "{text}");
+        assert!(text.contains(r#"<polyline class="current open" points="500.0,0.0 1000.0,750.0">"#), "{text}");
+        assert!(text.contains("1 day is not final") && text.contains("url(#hatch)"), "{text}");
+    }
+
+    #[test]
+    fn a_metric_without_values_draws_no_line() {
+        let text = drawn(Metric::Position, &[point(1, 0, false), point(2, 0, false)], &[]);
+        assert!(!text.contains("<polyline") && text.contains("<td>–</td>"), "{text}");
+        assert_eq!(drawn(Metric::Clicks, &[], &[]), "<p>There is no data for these days.</p>");
+    }
+
+    #[test]
+    fn the_days_before_have_their_own_line_and_column() {
+        let text = drawn(Metric::Clicks, &[point(2, 4, false)], &[point(1, 2, false)]);
+        assert!(text.contains(r#"class="previous" points="500.0,500.0 500.0,500.0""#), "{text}");
+        assert!(text.contains("<th scope=\"col\">Clicks before</th>") && text.contains("<td>2</td>"), "{text}");
+    }
+}

@@ -1,0 +1,197 @@
+//! The question of a page as words, and the links that change it.
+
+use api::{
+    analytics::AnswerMeta,
+    models::{Compare, FilterCondition, FilterDimension, FilterOperator},
+};
+use chrono::NaiveDate;
+use maud::{Markup, html};
+
+use super::{
+    Opened,
+    rows::{Table, shown},
+    view::{NO_COMPARISON, View, name_of},
+    words,
+};
+use crate::services::analyses::windows::oldest_day;
+
+const PERIODS: [(&str, &str); 8] = [
+    ("last_7_days", "7 days"),
+    ("last_28_days", "28 days"),
+    ("last_91_days", "13 weeks"),
+    ("last_182_days", "26 weeks"),
+    ("last_12_months", "12 months"),
+    ("last_480_days", "16 months"),
+    ("last_month", "Last month"),
+    ("this_month", "This month"),
+];
+
+const COMPARISONS: [(Compare, &str); 5] = [
+    (Compare::PreviousPeriod, "Period before"),
+    (Compare::PreviousPeriodSameWeekdays, "Same weekdays before"),
+    (Compare::PreviousCalendarPeriod, "Months before"),
+    (Compare::PreviousYear, "Year before, same dates"),
+    (Compare::PreviousYearSameWeekdays, "Year before, same weekdays"),
+];
+
+const SEARCH_TYPES: [(&str, &str); 5] =
+    [("web", "Web"), ("image", "Images"), ("video", "Videos"), ("discover", "Discover"), ("googleNews", "Google News")];
+
+/// Draws the question in words and everything that changes it.
+pub(super) fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
+    let view = &opened.view;
+    html! {
+        p.question { (question(meta)) }
+        div.controls {
+            @if !opened.site.fixed_window { (periods(view)) (comparisons(view, meta, opened.today)) }
+            @if opened.site.has_brand { (brand(view)) }
+        }
+        details.more {
+            summary { "Own dates, newest days, kinds of search" }
+            @if !opened.site.fixed_window { (dates(view, meta)) }
+            (states(view))
+            (search_types(view))
+        }
+        (chips(view))
+        (warnings(meta))
+    }
+}
+
+fn warnings(meta: &AnswerMeta) -> Markup {
+    html! {
+        @for warning in meta.warnings.iter().flatten() {
+            p.notice.warn { (warning.text) @if let Some(url) = &warning.url { " " a href=(url) rel="noreferrer" { "Source" } } }
+        }
+    }
+}
+
+/// The question in words.
+fn question(meta: &AnswerMeta) -> Markup {
+    html! {
+        strong { (words::window(meta.window)) }
+        @if let Some(before) = meta.compare_window { ", against " (words::window(before)) }
+        ". Days are in Pacific time and end with the last final day, " (words::short_day(meta.freshness.last_final_date)) "."
+    }
+}
+
+/// A row of choices, of which one is current. A choice without a link is not available; its second text says why.
+fn choices(label: &str, choices: &[(&str, Result<String, String>, bool)]) -> Markup {
+    html! {
+        nav.choices aria-label=(label) {
+            @for (name, link, is_current) in choices {
+                @match link {
+                    Ok(link) => a href=(link) aria-current=[is_current.then_some("true")] { (name) },
+                    Err(reason) => span.off title=(reason) { (name) span.visually-hidden { " is not available: " (reason) } },
+                }
+            }
+        }
+    }
+}
+
+fn periods(view: &View) -> Markup {
+    let has_dates = view.text("startDate").is_some();
+    let current = view.text("period").unwrap_or(if has_dates { "" } else { "last_28_days" });
+    let choice = |(name, label): (&'static str, &'static str)| {
+        let link = view.link(&[("period", Some(name)), ("startDate", None), ("endDate", None), ("offset", None)]);
+        (label, Ok(link), name == current)
+    };
+    choices("Period", &PERIODS.map(choice))
+}
+
+fn comparisons(view: &View, meta: &AnswerMeta, today: NaiveDate) -> Markup {
+    let oldest = oldest_day(today);
+    let given = view.text("compare");
+    let dates = [("compareStart", None), ("compareEnd", None)];
+    let link = |name: &str| view.link(&[("compare", Some(name)), dates[0], dates[1]]);
+    let mut found = Vec::new();
+    for (compare, label) in COMPARISONS {
+        let name = name_of(compare);
+        let is_current = given == Some(&name)
+            || (given.is_none() && compare == Compare::PreviousPeriod && meta.compare_window.is_some());
+        match compare.before(meta.window) {
+            // Only windows of whole months have months before them.
+            None => {}
+            Some(before) if before.start_date < oldest => found.push((
+                label,
+                Err(format!(
+                    "it would begin before {}, and the search engine keeps 16 months",
+                    words::short_day(oldest)
+                )),
+                false,
+            )),
+            Some(_) => found.push((label, Ok(link(&name)), is_current)),
+        }
+    }
+    found.push(("No comparison", Ok(link(NO_COMPARISON)), meta.compare_window.is_none()));
+    choices("Comparison", &found)
+}
+
+fn brand(view: &View) -> Markup {
+    let current = view.text("classification");
+    let choice = |name: Option<&'static str>, label| {
+        (label, Ok(view.link(&[("classification", name), ("offset", None)])), current == name)
+    };
+    choices("Brand", &[choice(None, "All"), choice(Some("branded"), "Brand"), choice(Some("nonBranded"), "Not brand")])
+}
+
+fn states(view: &View) -> Markup {
+    let current = view.text("dataState").unwrap_or("final");
+    let choice = |name: &'static str, value, label| (label, Ok(view.link(&[("dataState", value)])), name == current);
+    choices("Days", &[choice("final", None, "Final days"), choice("all", Some("all"), "Also days that are not final")])
+}
+
+fn search_types(view: &View) -> Markup {
+    let current = view.text("searchType").unwrap_or("web");
+    let choice = |(name, label): (&'static str, &'static str)| {
+        let value = Some(name).filter(|name| *name != "web");
+        (label, Ok(view.link(&[("searchType", value), ("offset", None)])), name == current)
+    };
+    choices("Kind of search", &SEARCH_TYPES.map(choice))
+}
+
+/// A form for own dates. It keeps the rest of the question.
+fn dates(view: &View, meta: &AnswerMeta) -> Markup {
+    html! {
+        form.dates method="get" {
+            @for (name, value) in view.kept(&["startDate", "endDate", "period", "offset"]) {
+                input type="hidden" name=(name) value=(value);
+            }
+            label { "From " input type="date" name="startDate" required value=(meta.window.start_date); }
+            label { "to " input type="date" name="endDate" required value=(meta.window.end_date); }
+            button.secondary { "Show" }
+        }
+    }
+}
+
+/// The conditions, each with a link that takes it away.
+fn chips(view: &View) -> Markup {
+    html! {
+        @if !view.filters.is_empty() {
+            p.chips {
+                "Only "
+                @for (index, condition) in view.filters.iter().enumerate() {
+                    a.chip href=(view.widened(index)) { (said(condition)) span aria-hidden="true" { " ×" } span.visually-hidden { ", remove" } }
+                    " "
+                }
+            }
+        }
+    }
+}
+
+fn said(condition: &FilterCondition) -> Markup {
+    let table = match condition.dimension {
+        FilterDimension::Query => Table::Queries,
+        FilterDimension::Page => Table::Pages,
+        FilterDimension::Country => Table::Countries,
+        FilterDimension::Device => Table::Devices,
+        FilterDimension::SearchAppearance => Table::Appearances,
+    };
+    let way = match condition.operator {
+        FilterOperator::Equals => "",
+        FilterOperator::Contains => "contains ",
+        FilterOperator::NotContains => "does not contain ",
+        FilterOperator::MatchesRegex => "matches ",
+        FilterOperator::OrList => "one of ",
+    };
+    html! { (table.row_name().to_lowercase()) " " (way) bdi { (shown(table, &condition.value)) } }
+}

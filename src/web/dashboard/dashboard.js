@@ -1,0 +1,89 @@
+// Links and forms of a page swap <main> in place, and the chart reads a day. Every link and form works without this file.
+const main = () => document.getElementById('main');
+let asked;
+
+async function go(url, isNew = true) {
+  asked?.abort();
+  asked = new AbortController();
+  main().setAttribute('aria-busy', 'true');
+  try {
+    const answer = await fetch(url, { signal: asked.signal, headers: { Accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const focused = document.activeElement?.textContent;
+    if (!page.getElementById('main') || new URL(answer.url).pathname !== new URL(url).pathname) return location.assign(url);
+    document.title = page.title;
+    main().replaceWith(page.getElementById('main'));
+    if (isNew) history.pushState({}, '', url);
+    const again = [...main().querySelectorAll('a,button')].find((one) => one.textContent === focused);
+    (again ?? main()).focus({ preventScroll: true });
+  } catch (error) {
+    if (error.name !== 'AbortError') location.assign(url);
+  }
+}
+
+addEventListener('click', (event) => {
+  const link = event.target.closest?.('main a[href^="?"]');
+  if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  go(link.href);
+});
+addEventListener('submit', (event) => {
+  const form = event.target.closest('main form[method=get]');
+  if (!form) return;
+  event.preventDefault();
+  const url = new URL(location.href);
+  url.search = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  go(url.href);
+});
+addEventListener('popstate', () => go(location.href, false));
+
+// The day under the pointer, a finger or the arrow keys. Its numbers are those of the days' table.
+let day = -1;
+function show(figure, index) {
+  const rows = document.querySelectorAll('#days tbody tr');
+  if (!rows.length) return;
+  day = Math.max(0, Math.min(rows.length - 1, index));
+  const part = rows.length < 2 ? 0.5 : day / (rows.length - 1);
+  const heads = [...document.querySelectorAll('#days thead th')].map((head) => head.textContent);
+  const cells = [...rows[day].children].map((cell) => cell.textContent);
+  const plane = figure.querySelector('.plane'), cross = figure.querySelector('.cross'), tip = figure.querySelector('.tip');
+  const points = [...plane.querySelectorAll('.current')].flatMap((line) => line.getAttribute('points').split(' '));
+  const point = points.find((pair) => Math.abs(pair.split(',')[0] - part * 1000) < 0.2);
+  const x = `${part * 100}%`, line = cross.querySelector('line'), dot = cross.querySelector('circle');
+  cross.removeAttribute('hidden');
+  line.setAttribute('x1', x);
+  line.setAttribute('x2', x);
+  dot.setAttribute('r', point ? 4 : 0);
+  dot.setAttribute('cx', x);
+  if (point) dot.setAttribute('cy', +plane.getAttribute('y') + (plane.getAttribute('height') * point.split(',')[1]) / 1000);
+  tip.hidden = false;
+  tip.textContent = `${cells[0]}: ${heads.slice(1).map((head, at) => `${head} ${cells[at + 1]}`).join(' · ')}`;
+  const width = figure.clientWidth - tip.offsetWidth;
+  tip.style.left = `${Math.max(0, Math.min(width, part * figure.clientWidth - tip.offsetWidth / 2))}px`;
+}
+function point(event) {
+  const figure = event.target.closest?.('#chart');
+  if (!figure) return;
+  const box = figure.getBoundingClientRect(), days = document.querySelectorAll('#days tbody tr').length;
+  show(figure, Math.round(((event.clientX - box.left) / box.width) * (days - 1)));
+}
+addEventListener('pointermove', point);
+addEventListener('pointerdown', point);
+
+// Arrow keys read the chart. `/` finds, `x` compares or not, `[` and `]` lead to an earlier and a later part of a table.
+addEventListener('keydown', (event) => {
+  if (event.metaKey || event.ctrlKey || event.altKey) return;
+  const figure = event.target.closest?.('#chart'), step = { ArrowLeft: -1, ArrowRight: 1, Home: -1e6, End: 1e6 }[event.key];
+  if (figure && step) {
+    event.preventDefault();
+    return show(figure, day + step);
+  }
+  if (event.target.closest?.('input,textarea,select')) return;
+  if (event.key === '/' && document.getElementById('find')) {
+    event.preventDefault();
+    document.getElementById('find').focus();
+  }
+  const comparisons = '[aria-label=Comparison] a';
+  const key = { x: `${comparisons}:not([aria-current]):is(:last-child,:first-child)`, '[': 'a[rel=prev]', ']': 'a[rel=next]' }[event.key];
+  if (key) main().querySelector(key)?.click();
+});

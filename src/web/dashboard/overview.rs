@@ -1,0 +1,187 @@
+//! The overview of a property: totals, the chart, why clicks changed, and the breakdown tables.
+
+use api::{
+    analytics::{SparklinesAnswer, Tables, Totals},
+    annotations::Annotation,
+    error::ApiError,
+    models::{AnalysisStatus, Metrics},
+    params::Metric,
+};
+use futures_util::{TryFutureExt as _, future::try_join3};
+use maud::{Markup, html};
+use url::form_urlencoded::Serializer;
+
+use super::{
+    Opened,
+    ask::Answered,
+    chart::{Chart, Flag},
+    controls,
+    door::{Door, Query},
+    footer,
+    rows::{self, Rows, Table},
+    why, words,
+};
+
+/// The rows of the tables of queries and pages.
+const ROWS: u32 = 10;
+/// The rows of the short tables.
+const SHORT: usize = 6;
+
+/// The parameters of the page besides those of the question.
+pub(super) const NAMES: [&str; 1] = ["tab"];
+
+/// Everything that the page shows.
+struct Material {
+    answer: Answered,
+    sparks: Option<SparklinesAnswer>,
+    notes: Vec<Annotation>,
+}
+
+/// Draws the page.
+pub(super) async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
+    let first = first_table(opened)?;
+    let question = opened.question();
+    let Material { answer, sparks, notes } = read(opened, first, &question).await?;
+    let Answered { data, meta, coverage, link } = answer;
+    let flags = Flag::all(meta.window, notes, data.events.unwrap_or_default());
+    let chart = Chart {
+        metric: opened.view.metric,
+        series: data.series.as_deref().unwrap_or_default(),
+        previous: data.previous_series.as_deref().unwrap_or_default(),
+        flags: &flags,
+    };
+    let tables = data.tables.unwrap_or_default();
+    let compares = meta.compare_window.is_some();
+    Ok(html! {
+        @if let Some(name) = link.as_ref().and_then(|link| link.name.as_ref()) { p.quiet-text { bdi { (name) } } }
+        (controls::bar(opened, &meta))
+        @if let Some(totals) = &data.totals { (tiles(opened, totals)) } @else {
+            p.card { "The search engine is still counting these days." }
+        }
+        @if meta.status == AnalysisStatus::NoSearchData {
+            p.card { "The search engine has no data for this question. A longer period or fewer conditions may have some." }
+        }
+        section.card aria-label=(words::name(opened.view.metric)) { (chart.draw()) }
+        @if let Some(explanation) = &data.explanation { (why::panel(explanation, &opened.view)) }
+        div.columns {
+            @if opened.site.shows(first) { (long(opened, first, &tables, sparks.as_ref(), coverage.as_ref(), compares)) }
+            (short(opened, &tables, compares))
+        }
+        (footer::of(opened, &meta, link.as_ref(), "performance", &[&question[..], &[("scope", "all".to_owned())]].concat()))
+    })
+}
+
+async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Material, ApiError> {
+    let (door, asker) = (&opened.door, opened.asker);
+    let more = |pairs: &[(&'static str, &str)]| {
+        let pairs = pairs.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        question.iter().cloned().chain(pairs).collect::<Vec<_>>()
+    };
+    let compares = question.iter().any(|(name, _)| name.starts_with("compare"));
+    let rows = ROWS.to_string();
+    let mut of_performance = more(&[("scope", "all"), ("queryLimit", &rows), ("pageLimit", &rows)]);
+    of_performance.push(("explain", (compares && opened.site.explains()).to_string()));
+    if let Door::Shared(_) = door {
+        of_performance.push(("includeSystem", "true".to_owned()));
+    }
+    let table = if first == Table::Pages { "pages" } else { "queries" };
+    let current: Vec<_> = question.iter().filter(|(name, _)| !name.starts_with("compare")).cloned().collect();
+    let of_sparks = [&current[..], &[("table", table.to_owned()), ("limit", rows.clone())]].concat();
+    let has_queries = !["discover", "googleNews"].contains(&opened.view.text("searchType").unwrap_or_default());
+    let sparks = async {
+        if first == Table::Queries && !has_queries { Ok(None) } else { door.sparklines(asker, &of_sparks).await }
+    };
+    let of_notes = [("includeSystem", "true".to_owned())];
+    let read = try_join3(door.performance(asker, &of_performance), sparks, door.notes(asker, &of_notes));
+    read.map_ok(|(answer, sparks, notes)| Material { answer, sparks, notes }).await
+}
+
+fn first_table(opened: &Opened<'_>) -> Result<Table, ApiError> {
+    match opened.view.text("tab") {
+        None if !opened.site.shows(Table::Queries) => Ok(Table::Pages),
+        None | Some("queries") => Ok(Table::Queries),
+        Some("pages") => Ok(Table::Pages),
+        Some(_) => Err(ApiError::invalid("tab", "must be queries or pages")),
+    }
+}
+
+/// The totals, each a link that shows its metric in the chart.
+fn tiles(opened: &Opened<'_>, totals: &Totals) -> Markup {
+    let metrics =
+        Metrics { clicks: totals.clicks, impressions: totals.impressions, ctr: totals.ctr, position: totals.position };
+    html! {
+        nav.tiles aria-label="Metric of the chart" {
+            @for metric in Metric::ALL {
+                @let value = of(&metrics, metric);
+                @let is_current = metric == opened.view.metric;
+                a.tile href=(opened.view.link(&[("metric", Some(metric.name()))])) aria-current=[is_current.then_some("true")] {
+                    span { (words::name(metric)) }
+                    strong { (words::value(metric, value)) }
+                    span { @if let Some(change) = &totals.change { (words::change(metric, change, true)) } @else { "not compared" } }
+                }
+            }
+        }
+    }
+}
+
+fn of(metrics: &Metrics, metric: Metric) -> Option<f64> {
+    match metric {
+        Metric::Clicks => Some(metrics.clicks as f64),
+        Metric::Impressions => Some(metrics.impressions as f64),
+        Metric::Ctr => metrics.ctr,
+        Metric::Position => metrics.position,
+    }
+}
+
+/// The table of queries or pages, with a switch between both.
+fn long(
+    opened: &Opened<'_>,
+    first: Table,
+    tables: &Tables,
+    sparks: Option<&SparklinesAnswer>,
+    coverage: Option<&api::analytics::PerformanceCoverage>,
+    compares: bool,
+) -> Markup {
+    let (name, found, covered) = match first {
+        Table::Pages => ("pages", &tables.pages, coverage.map(|coverage| &coverage.pages)),
+        _ => ("queries", &tables.queries, coverage.map(|coverage| &coverage.queries)),
+    };
+    let rows = found.as_deref().unwrap_or_default();
+    let file_query = Serializer::new(String::new()).extend_pairs(opened.question()).finish();
+    let view = &opened.view;
+    html! {
+        section.card aria-label=(first.name()) {
+            div.heads {
+                @for (table, tab) in [(Table::Queries, "queries"), (Table::Pages, "pages")] {
+                    @if opened.site.shows(table) { a href=(view.link(&[("tab", Some(tab))])) aria-current=[(table == first).then_some("true")] { (table.name()) } }
+                }
+                @match opened.door {
+                    Door::Signed(_) => a.aside href={ (opened.door.root()) "/" (name) (view.carried()) } { "All" },
+                    Door::Shared(_) => a.aside href={ (opened.door.root()) "/" (name) ".csv?" (file_query) } download { "CSV" },
+                }
+            }
+            @if !rows.is_empty() { (Rows { table: first, found: rows, view, compares, sparks, at: "" }.wide()) }
+            @if let Some(covered) = covered { (rows::coverage(first, covered)) }
+        }
+    }
+}
+
+/// The short tables.
+fn short(opened: &Opened<'_>, tables: &Tables, compares: bool) -> Markup {
+    let all = [
+        (Table::Countries, &tables.countries),
+        (Table::Devices, &tables.devices),
+        (Table::Appearances, &tables.search_appearances),
+    ];
+    html! {
+        section.card aria-label="Countries, devices and search appearance" {
+            @for (table, rows) in all {
+                @if let Some(rows) = rows.as_deref().filter(|rows| !rows.is_empty()) {
+                    h2 { (table.name()) }
+                    (Rows { table, found: &rows[..rows.len().min(SHORT)], view: &opened.view, compares, sparks: None, at: "" }.short())
+                    @if rows.len() > SHORT { p.quiet-text { (SHORT) " of " (rows.len()) } }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Rows of breakdown tables: queries and pages with all metrics, and the short lists beside them.
+
+use std::collections::BTreeMap;
+
+use api::{
+    analytics::{SparklinesAnswer, TableRow},
+    models::{FilterDimension, Presence, TableCoverage},
+    params::Metric,
+};
+use maud::{Markup, html};
+
+use super::{
+    chart::short_name,
+    svg::{bar, spark, value_of},
+    view::View,
+    words,
+};
+
+/// The longest name of a row, in characters. Its title has all of it.
+const LONGEST_NAME: usize = 300;
+
+/// A table of the performance answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    Queries,
+    Pages,
+    Countries,
+    Devices,
+    Appearances,
+}
+
+impl Table {
+    /// The dimension of its keys.
+    pub(super) fn dimension(self) -> FilterDimension {
+        match self {
+            Self::Queries => FilterDimension::Query,
+            Self::Pages => FilterDimension::Page,
+            Self::Countries => FilterDimension::Country,
+            Self::Devices => FilterDimension::Device,
+            Self::Appearances => FilterDimension::SearchAppearance,
+        }
+    }
+
+    /// Its name above the rows.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Queries => "Queries",
+            Self::Pages => "Pages",
+            Self::Countries => "Countries",
+            Self::Devices => "Devices",
+            Self::Appearances => "Search appearance",
+        }
+    }
+
+    /// Its name of one row.
+    pub(super) fn row_name(self) -> &'static str {
+        match self {
+            Self::Queries => "Query",
+            Self::Pages => "Page",
+            Self::Countries => "Country",
+            Self::Devices => "Device",
+            Self::Appearances => "Appearance",
+        }
+    }
+}
+
+/// Rows, and what a page knows about them.
+pub(super) struct Rows<'a> {
+    pub(super) table: Table,
+    pub(super) found: &'a [TableRow],
+    pub(super) view: &'a View,
+    /// True if the rows are compared.
+    pub(super) compares: bool,
+    /// The small lines of the rows, if there are any.
+    pub(super) sparks: Option<&'a SparklinesAnswer>,
+    /// The page's address up to its parameters, if the rows lead to another page.
+    pub(super) at: &'a str,
+}
+
+impl Rows<'_> {
+    /// Draws the table with all metrics.
+    pub(super) fn wide(&self) -> Markup {
+        let sparks = self.lines();
+        html! {
+            div.scroll tabindex="0" role="region" aria-label=(self.table.name()) {
+                table.figures.rows {
+                    thead {
+                        tr {
+                            th scope="col" { (self.table.row_name()) }
+                            th scope="col" { (short_name(Metric::Clicks)) }
+                            @if self.compares { th scope="col" { "Change" } }
+                            th.second scope="col" { (short_name(Metric::Impressions)) }
+                            th.second scope="col" { (short_name(Metric::Ctr)) }
+                            th scope="col" { (short_name(Metric::Position)) }
+                            @if !sparks.is_empty() { th.second scope="col" { "Trend" } }
+                        }
+                    }
+                    tbody {
+                        @for row in self.found {
+                            tr {
+                                th scope="row" { (self.key(row)) }
+                                td { (count(row.clicks)) }
+                                @if self.compares { td { (changed(row)) } }
+                                td.second { (count(row.impressions)) }
+                                td.second { (words::value(Metric::Ctr, row.ctr)) }
+                                td { (words::value(Metric::Position, row.position)) }
+                                @if !sparks.is_empty() {
+                                    td.second { @if let Some(values) = sparks.get(row.key.as_str()) { (spark(values)) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Draws the table with clicks and their change only.
+    pub(super) fn short(&self) -> Markup {
+        html! {
+            table.figures.rows {
+                thead.visually-hidden {
+                    tr {
+                        th scope="col" { (self.table.row_name()) }
+                        th scope="col" { (short_name(Metric::Clicks)) }
+                        @if self.compares { th scope="col" { "Change" } }
+                    }
+                }
+                tbody {
+                    @for row in self.found {
+                        tr {
+                            th scope="row" { (self.key(row)) }
+                            td { (count(row.clicks)) }
+                            @if self.compares { td { (changed(row)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The name of a row as a link that filters by it, on a bar as long as its part of the largest row's clicks.
+    fn key(&self, row: &TableRow) -> Markup {
+        let most = self.found.iter().filter_map(|row| row.clicks).max().unwrap_or_default();
+        let part = if most > 0 { row.clicks.unwrap_or_default() as f64 / most as f64 } else { 0.0 };
+        let name = row.label.clone().unwrap_or_else(|| shown(self.table, &row.key));
+        html! {
+            (bar(part))
+            @match self.view.narrowed(self.table.dimension(), &row.key) {
+                Some(link) => a href={ (self.at) (link) } title=(row.key) { bdi { (name) } },
+                None => span title=(row.key) { bdi { (name) } },
+            }
+        }
+    }
+
+    fn lines(&self) -> BTreeMap<&str, Vec<f64>> {
+        let rows = self.sparks.iter().flat_map(|answer| &answer.data.rows).filter(|row| row.known);
+        let values = |row: &api::analytics::Sparkline| {
+            row.series.iter().filter_map(|point| value_of(point, Metric::Clicks)).collect()
+        };
+        rows.map(|row| (row.key.as_str(), values(row))).collect()
+    }
+}
+
+/// The name of a row as the page shows it.
+pub(super) fn shown(table: Table, key: &str) -> String {
+    match table {
+        Table::Queries => key.chars().take(LONGEST_NAME).collect(),
+        Table::Pages => {
+            let path =
+                key.split_once("://").map_or(key, |(_, rest)| rest.find('/').map_or("/", |start| &rest[start..]));
+            path.chars().take(LONGEST_NAME).collect()
+        }
+        _ => key.to_owned(),
+    }
+}
+
+/// Draws a query as a link to the overview of the question about it.
+pub(super) fn query_link(at: &str, view: &View, query: &str) -> Markup {
+    let name = shown(Table::Queries, query);
+    html! {
+        @match view.narrowed(FilterDimension::Query, query) {
+            Some(link) => a href={ (at) (link) } title=(query) { bdi { (name) } },
+            None => span title=(query) { bdi { (name) } },
+        }
+    }
+}
+
+fn count(number: Option<u64>) -> String {
+    number.map_or_else(|| "–".to_owned(), words::count)
+}
+
+/// The change of a row's clicks. A window that lacks the row says nothing about it unless its list is complete.
+fn changed(row: &TableRow) -> Markup {
+    let change = row.change.as_ref().map(|change| words::change(Metric::Clicks, change, false));
+    html! {
+        @match row.presence {
+            Some(Presence::New) => span.up { "new" },
+            Some(Presence::Lost) => span.down { "lost" },
+            Some(Presence::Unknown) => span.flat { "unknown" },
+            _ => @if let Some(change) = change { (change) },
+        }
+    }
+}
+
+/// Says in a sentence what the rows leave out.
+pub(super) fn coverage(table: Table, coverage: &TableCoverage) -> Markup {
+    if !coverage.available {
+        return html! { p.quiet-text { (coverage.reason.as_deref().unwrap_or("This kind of search has none.")) } };
+    }
+    let (shown, matched) = (coverage.rows_shown.unwrap_or_default(), coverage.rows_matched.unwrap_or_default());
+    let more = if coverage.total_rows_capped == Some(true) { " or more" } else { "" };
+    html! {
+        p.quiet-text {
+            (words::count(shown)) " of " (words::count(matched)) (more) ". "
+            @match (table, coverage.known_share) {
+                (Table::Queries, Some(share)) => {
+                    "All named queries hold " (words::percent(share)) " of the site's clicks. The rest belong to rare queries that the search engine does not name."
+                }
+                (Table::Pages, _) => { "Pages are counted by page: their impressions can exceed the total." }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_shown_by_its_path() {
+        for (key, name) in [
+            ("https://www.example.com/a?b=c", "/a?b=c"),
+            ("https://www.example.com", "/"),
+            ("no address", "no address"),
+        ] {
+            assert_eq!(shown(Table::Pages, key), name);
+        }
+        assert_eq!(shown(Table::Queries, &"é".repeat(2_000)).chars().count(), LONGEST_NAME);
+    }
+}

@@ -1,0 +1,199 @@
+//! `GET /share/{token}/queries.csv` and `/share/{token}/pages.csv`: the tables behind a share link as files.
+//!
+//! A file asks the operation `getSharedPerformance`, as the page does, and takes its parameters except those of its size: `scope` and
+//! the limits. So it opens for the same links, counts for the same limits, and shows what the link shows.
+
+use api::{
+    analytics::{Performance, TableRow},
+    answer::{Csv, CsvDays, CsvRows},
+    error::{ApiError, Code},
+    models::{TableCoverage, Window},
+    params::decoded,
+    sharing::{SharedPerformanceAnswer, SharedPerformanceMeta},
+};
+use chrono::TimeDelta;
+use pages::page::Page;
+use poem::{
+    IntoResponse as _, Request, Response, Result, handler,
+    http::{HeaderValue, StatusCode, header},
+    web::Data,
+};
+use poem_openapi::types::ToJSON as _;
+use serde_json::Value;
+
+use super::{
+    ask::{Asker, Visit},
+    door::Door,
+    refused,
+};
+use crate::{
+    operations::Operations,
+    services::analyses::{
+        csv::{self, CsvBlock},
+        export::{COLUMNS, COMPARED},
+    },
+};
+
+/// The path of the queries.
+pub(super) const QUERIES: &str = "/share/:token/queries.csv";
+
+/// The path of the pages.
+pub(super) const PAGES: &str = "/share/:token/pages.csv";
+
+/// The most rows of a file.
+const ROWS: usize = 5_000;
+
+/// A table that is a file, by its name.
+#[derive(Clone, Copy)]
+enum Table {
+    Queries,
+    Pages,
+}
+
+/// Sends a file.
+#[handler]
+pub(super) async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
+    let mut response = answer(operations, request).await?;
+    // A link is for the people who were given it.
+    response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+impl Table {
+    /// The token and the table of a path.
+    fn of(path: &str) -> Option<(&str, Self)> {
+        let (token, name) = path.strip_prefix("/share/")?.split_once('/')?;
+        let table = if name == "queries.csv" { Self::Queries } else { Self::Pages };
+        Some((token, table))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Queries => "queries",
+            Self::Pages => "pages",
+        }
+    }
+
+    /// The parameters that bring all rows of the table, and few of the other one.
+    fn limits(self) -> [(&'static str, usize); 2] {
+        match self {
+            Self::Queries => [("queryLimit", ROWS), ("pageLimit", 1)],
+            Self::Pages => [("queryLimit", 1), ("pageLimit", ROWS)],
+        }
+    }
+
+    /// The rows in an answer.
+    fn rows(self, data: &Performance) -> Option<&[TableRow]> {
+        let tables = data.tables.as_ref()?;
+        let rows = match self {
+            Self::Queries => &tables.queries,
+            Self::Pages => &tables.pages,
+        };
+        rows.as_deref()
+    }
+
+    fn coverage(self, meta: &SharedPerformanceMeta) -> Option<&TableCoverage> {
+        let coverage = meta.coverage.as_ref()?;
+        Some(match self {
+            Self::Queries => &coverage.queries,
+            Self::Pages => &coverage.pages,
+        })
+    }
+}
+
+/// Asks the operation about the link that the path of `file` names, and writes its table.
+async fn answer(operations: &Operations, file: &Request) -> Result<Response> {
+    let refused = |refusal: &ApiError| refused::page(Page::new, refusal, Some(&Door::Shared(String::new())));
+    let Some((token, table)) = Table::of(file.uri().path()) else { return Ok(refused(&ApiError::new(Code::NotFound))) };
+    let asked = decoded(file.uri().query().unwrap_or_default());
+    let asked = asked.ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
+    let mut query = vec![("scope", "all".to_owned())];
+    query.extend(table.limits().map(|(name, limit)| (name, limit.to_string())));
+    query.extend(asked.iter().map(|(name, value)| (name.as_str(), value.clone())));
+    let path = format!("/api/share/{token}/performance");
+    let visit = Visit::from(file);
+    match (Asker { operations, page: &visit }).ask(&path, &query).await {
+        Ok(found) => Ok(written(table, &found)?),
+        // What is wrong with the parameters is for the person who chose them.
+        Err(refusal) if matches!(refusal.code.status(), StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY) => {
+            Err(refusal.into())
+        }
+        Err(refusal) => Ok(refused(&refusal)),
+    }
+}
+
+/// Writes a table of an answer.
+fn written(
+    table: Table,
+    SharedPerformanceAnswer { data, meta }: &SharedPerformanceAnswer,
+) -> Result<Response, ApiError> {
+    let (name, coverage) = (table.name(), table.coverage(meta));
+    let Some(rows) = table.rows(data) else {
+        let reason = coverage.and_then(|coverage| coverage.reason.as_deref()).unwrap_or("is not there");
+        return Err(ApiError::invalid(name, reason));
+    };
+    let days = days(meta)?;
+    let compares = days.compare_window.is_some();
+    let columns: Vec<&str> =
+        COLUMNS.iter().chain(compares.then_some(&COMPARED).into_iter().flatten()).copied().collect();
+    let mut text = CsvBlock::header(&columns).to_vec();
+    let mut block = CsvBlock::default();
+    for row in rows {
+        write(&mut block, row, compares);
+    }
+    text.extend(block.finish());
+    let file = Csv {
+        body: text.into(),
+        file_name: csv::name(&meta.site, name, days.window, &[]),
+        rows: coverage.map(|coverage| counted(rows, coverage)),
+        days,
+    };
+    Ok(file.into_response())
+}
+
+fn write(block: &mut CsvBlock, row: &TableRow, compares: bool) {
+    block.text(&row.key);
+    block.number(row.clicks);
+    block.number(row.impressions);
+    block.number(row.ctr);
+    block.number(row.position);
+    if compares {
+        let previous = row.previous.as_ref();
+        block.number(previous.map(|previous| previous.clicks));
+        block.number(previous.map(|previous| previous.impressions));
+        block.number(previous.and_then(|previous| previous.ctr));
+        block.number(previous.and_then(|previous| previous.position));
+        block.change(row.change.as_ref());
+        let presence = row.presence.and_then(|presence| presence.to_json());
+        block.cell(presence.as_ref().and_then(Value::as_str).unwrap_or_default());
+    }
+    block.end();
+}
+
+fn counted(rows: &[TableRow], coverage: &TableCoverage) -> CsvRows {
+    let number = |of: Option<u64>| of.and_then(|number| usize::try_from(number).ok()).unwrap_or(rows.len());
+    CsvRows {
+        shown: rows.len(),
+        matched: number(coverage.rows_matched),
+        known: number(coverage.rows_known),
+        capped: coverage.total_rows_capped.unwrap_or_default(),
+        more: coverage.has_more.unwrap_or_default(),
+    }
+}
+
+/// Returns the days that the rows count.
+///
+/// # Errors
+/// [`Code::NotFinalYet`] if no day is counted.
+fn days(meta: &SharedPerformanceMeta) -> Result<CsvDays, ApiError> {
+    let (answer, days) = (&meta.answer, &meta.answer.days);
+    let start_date = days.compared.as_ref().map_or(answer.window.start_date, |compared| compared.current.start_date);
+    let Some(after) = days.current.counted.checked_sub(1) else { return Err(ApiError::new(Code::NotFinalYet)) };
+    Ok(CsvDays {
+        window: Window { start_date, end_date: start_date + TimeDelta::days(after.into()) },
+        compare_window: days.compared.as_ref().map(|compared| compared.previous),
+        last_final_date: answer.freshness.last_final_date,
+        warnings: answer.warnings.iter().flatten().map(|warning| warning.code).collect(),
+    })
+}

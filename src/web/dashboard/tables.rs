@@ -1,0 +1,150 @@
+//! The whole table of queries, pages or countries: any order, page by page.
+
+use api::{error::ApiError, params::Metric};
+use maud::{Markup, html};
+use url::form_urlencoded::Serializer;
+
+use super::{
+    Opened, controls,
+    door::Door,
+    footer,
+    rows::{self, Rows, Table},
+    view::View,
+    words,
+};
+
+/// The rows of a page.
+const ROWS: u32 = 50;
+
+/// The parameters of the page besides those of the question.
+pub(super) const NAMES: [&str; 5] = ["sort", "least", "find", "rows", "offset"];
+
+/// The views of the rows: their name, the value of `rows`, and the order and the condition that they stand for.
+const VIEWS: [(&str, Option<&str>, Option<&str>); 3] = [
+    ("All", None, None),
+    ("Growing", Some("growing"), Some("-change.clicks")),
+    ("Shrinking", Some("shrinking"), Some("change.clicks")),
+];
+
+/// Draws the page.
+pub(super) async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError> {
+    let view = &opened.view;
+    let question = question(opened, table)?;
+    let (order, offset) = (order(opened, table)?, view.number("offset")?);
+    let mut query = question.clone();
+    query.extend(order.iter().cloned());
+    let limits = match table {
+        Table::Pages => ["pageLimit", "pageOffset", "queryLimit"],
+        _ => ["queryLimit", "queryOffset", "pageLimit"],
+    };
+    query.push(("scope", "tables".to_owned()));
+    query.extend(limits.into_iter().zip([ROWS, offset, 1]).map(|(name, value)| (name, value.to_string())));
+    let answer = opened.door.performance(opened.asker, &query).await?;
+    let tables = answer.data.tables.unwrap_or_default();
+    let coverage = answer.coverage.as_ref();
+    let (found, covered) = match table {
+        Table::Pages => (tables.pages, coverage.map(|coverage| &coverage.pages)),
+        Table::Countries => (tables.countries, coverage.map(|coverage| &coverage.countries)),
+        _ => (tables.queries, coverage.map(|coverage| &coverage.queries)),
+    };
+    let shown = found.unwrap_or_default();
+    let compares = answer.meta.compare_window.is_some();
+    let (at, elsewhere) = (opened.door.root(), view.elsewhere());
+    let rows = Rows { table, found: &shown, view: &elsewhere, compares, sparks: None, at: &at };
+    Ok(html! {
+        (controls::bar(opened, &answer.meta))
+        (choices(view, table, compares))
+        section.card aria-label=(table.name()) {
+            div.heads {
+                h2 { (table.name()) }
+                a.aside href=(csv(opened, table, &question, &order)) download { "CSV of these rows" }
+            }
+            @if shown.is_empty() { p { "No row is left by these conditions." } } @else { (rows.wide()) }
+            @if let Some(covered) = covered {
+                (rows::coverage(table, covered))
+                (pages(view, offset, ROWS, covered.has_more == Some(true)))
+            }
+        }
+        (footer::of(opened, &answer.meta, answer.link.as_ref(), "performance", &query))
+    })
+}
+
+/// The question of the page, whose rows hold the text to find.
+fn question(opened: &Opened<'_>, table: Table) -> Result<Vec<(&'static str, String)>, ApiError> {
+    let mut question = opened.question();
+    if let Some(text) = opened.view.text("find") {
+        let filters = opened.view.finding(table.dimension(), text)?;
+        question.retain(|(name, _)| *name != "filters");
+        question.push(("filters", filters));
+    }
+    Ok(question)
+}
+
+/// The order of the rows, and the condition on their impressions, as the operations take them.
+fn order(opened: &Opened<'_>, table: Table) -> Result<Vec<(&'static str, String)>, ApiError> {
+    let view = &opened.view;
+    let named = match view.text("rows") {
+        None => None,
+        Some(name) => {
+            let found = VIEWS.into_iter().find(|(_, value, _)| *value == Some(name));
+            found.ok_or_else(|| ApiError::invalid("rows", "must be growing or shrinking"))?.2
+        }
+    };
+    let sort = view.text("sort").or(named).map(|sort| ("sort", sort.to_owned()));
+    let least = view.number("least")?;
+    let least = (least > 0).then(|| ("metricFilters", format!("{}.impressions>={least}", table.name().to_lowercase())));
+    Ok(sort.into_iter().chain(least).collect())
+}
+
+/// The views of the rows, their order, and the least impressions.
+fn choices(view: &View, table: Table, compares: bool) -> Markup {
+    html! {
+        div.controls {
+            @if compares {
+                nav.choices aria-label="Rows" {
+                    @for (name, value, _) in VIEWS {
+                        a href=(view.link(&[("rows", value), ("sort", None), ("offset", None)]))
+                            aria-current=[(view.text("rows") == value).then_some("true")] { (name) }
+                    }
+                }
+            }
+            nav.choices aria-label="Order" {
+                @for metric in Metric::ALL {
+                    @let sort = if metric == Metric::Position { metric.name().to_owned() } else { format!("-{}", metric.name()) };
+                    a href=(view.link(&[("sort", Some(&sort)), ("rows", None), ("offset", None)]))
+                        aria-current=[(view.text("sort") == Some(&sort)).then_some("true")] { "By " (words::name(metric).to_lowercase()) }
+                }
+            }
+            form.dates method="get" {
+                @for (name, value) in view.kept(&["find", "least", "offset"]) { input type="hidden" name=(name) value=(value); }
+                // Codes of countries are no words to search for.
+                @if table != Table::Countries {
+                    label { "Find " input #find type="search" name="find" maxlength="200" value=[view.text("find")]; }
+                }
+                label { "At least " input type="number" name="least" min="0" max="1000000000" value=[view.text("least")]; " impressions" }
+                button.secondary { "Show" }
+            }
+        }
+    }
+}
+
+/// The links to the rows before and after these.
+pub(super) fn pages(view: &View, offset: u32, rows: u32, has_more: bool) -> Markup {
+    let to = |offset: u32| view.link(&[("offset", (offset > 0).then(|| offset.to_string()).as_deref())]);
+    html! {
+        p.pages {
+            @if offset > 0 { a href=(to(offset.saturating_sub(rows))) rel="prev" { "Rows before" } }
+            @if has_more { a href=(to(offset + rows)) rel="next" { "Next rows" } }
+        }
+    }
+}
+
+/// The address of the whole table as CSV, with the same question and order.
+fn csv(opened: &Opened<'_>, table: Table, question: &[(&str, String)], order: &[(&str, String)]) -> String {
+    let name = table.name().to_lowercase();
+    let query = Serializer::new(String::new()).extend_pairs(question).extend_pairs(order).finish();
+    match opened.door {
+        Door::Signed(_) => format!("{}?table={name}&{query}", opened.door.operation("export")),
+        Door::Shared(_) => format!("{}/{name}.csv?{query}", opened.door.root()),
+    }
+}

@@ -1,0 +1,336 @@
+//! The state of a page. Its address holds all of it, so that a link, a bookmark and the back button lead to the same numbers.
+
+use std::collections::BTreeMap;
+
+use analytics::period::{NAMES, Period};
+use api::{
+    error::ApiError,
+    models::{Compare, FilterCondition, FilterDimension, FilterLogic, FilterOperator, Filters, Question, Window},
+    params::{Metric, ParamValue as _, QueryPairs, QueryParams as _, decoded},
+};
+use chrono::NaiveDate;
+use serde_json::Value;
+use url::form_urlencoded::Serializer;
+
+use crate::services::analyses::windows::{Windows, oldest_day};
+
+/// The parameters that mean to a page what they mean to the operations.
+const OF_THE_API: [&str; 9] = [
+    "startDate",
+    "endDate",
+    "compare",
+    "compareStart",
+    "compareEnd",
+    "classification",
+    "searchType",
+    "filters",
+    "dataState",
+];
+
+/// The name of the comparison that compares nothing.
+pub const NO_COMPARISON: &str = "none";
+
+/// The comparison without a parameter that names one.
+const DEFAULT_COMPARISON: Compare = Compare::PreviousPeriod;
+
+/// The days of a page without parameters.
+const DEFAULT_PERIOD: Period = Period::Days(28);
+
+/// The state of a page.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// The parameters that were sent and have a value.
+    given: BTreeMap<&'static str, String>,
+    /// The named period, unless there are dates.
+    period: Option<Period>,
+    /// The metric of the chart.
+    pub metric: Metric,
+    /// The conditions.
+    pub filters: Vec<FilterCondition>,
+}
+
+impl View {
+    /// Reads the state from a query string. A page takes the parameters of the question, `period`, `metric`, and its own `names`.
+    ///
+    /// # Errors
+    /// `invalid_request` for an unknown name, for a name that comes twice, and for a value that is not allowed.
+    pub fn read(query: &str, names: &[&'static str]) -> Result<Self, ApiError> {
+        let pairs = decoded(query).ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
+        let known = || OF_THE_API.into_iter().chain(["period", "metric"]).chain(names.iter().copied());
+        let mut given = BTreeMap::new();
+        // A form also sends the fields that were left empty.
+        for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
+            let name = known()
+                .find(|known| *known == name)
+                .ok_or_else(|| ApiError::invalid(&name, "not a parameter here; open the page without it"))?;
+            if given.insert(name, value).is_some() {
+                return Err(ApiError::invalid(name, "given more than once; send it once"));
+            }
+        }
+        let text = |name: &str| given.get(name).map(String::as_str);
+        let parsed =
+            |text| Period::parse(text).ok_or_else(|| ApiError::invalid("period", &format!("must be one of {NAMES}")));
+        let period = text("period").map(parsed).transpose()?;
+        if period.is_some() && (text("startDate").is_some() || text("endDate").is_some()) {
+            return Err(ApiError::invalid("period", "give either period or startDate and endDate"));
+        }
+        let metric = text("metric").map_or(Some(Metric::Clicks), Metric::named);
+        let metric =
+            metric.ok_or_else(|| ApiError::invalid("metric", "must be clicks, impressions, ctr or position"))?;
+        let filters = text("filters").map(Filters::parse).transpose();
+        let filters = filters.map_err(|fault| ApiError::invalid("filters", &fault))?.unwrap_or_default().0;
+        Ok(Self { given, period, metric, filters })
+    }
+
+    /// The value of a parameter that was sent.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.given.get(name).map(String::as_str)
+    }
+
+    /// Returns the number that a parameter of the page holds, or zero without it.
+    ///
+    /// # Errors
+    /// `invalid_request` if it is not a whole number.
+    pub fn number(&self, name: &str) -> Result<u32, ApiError> {
+        let number = self.text(name).map_or(Ok(0), str::parse);
+        number.map_err(|_| ApiError::invalid(name, "must be a whole number"))
+    }
+
+    /// The window, if the page names one. `last_final` is the last final day, on which periods of days end unless the page also counts days
+    /// that are not final.
+    #[must_use]
+    pub fn window(&self, today: NaiveDate, last_final: NaiveDate) -> Option<Window> {
+        let date = |name| self.text(name)?.parse().ok();
+        let dates = || Some(Window { start_date: date("startDate")?, end_date: date("endDate")? });
+        let last = if self.text("dataState") == Some("all") { today } else { last_final };
+        let named = self.period.map(|period| {
+            let Window { start_date, end_date } = period.window(today, last);
+            Window { start_date: start_date.max(oldest_day(today)), end_date }
+        });
+        named.or_else(dates)
+    }
+
+    /// Returns the parameters of the question for an operation. A window that begins too early to be compared is compared with nothing,
+    /// unless a comparison was asked for.
+    #[must_use]
+    pub fn question(
+        &self,
+        window: Option<Window>,
+        today: NaiveDate,
+        last_final: NaiveDate,
+    ) -> Vec<(&'static str, String)> {
+        let mut pairs: Vec<(&str, String)> = Vec::new();
+        for name in OF_THE_API.into_iter().filter(|name| !["startDate", "endDate", "compare"].contains(name)) {
+            pairs.extend(self.text(name).map(|value| (name, value.to_owned())));
+        }
+        match (window, self.text("startDate"), self.text("endDate")) {
+            (Some(Window { start_date, end_date }), _, _) => {
+                pairs.push(("startDate", start_date.to_string()));
+                pairs.push(("endDate", end_date.to_string()));
+            }
+            // One date, or one that is none: the operation says what is wrong.
+            (None, start, end) => {
+                pairs.extend(start.map(|start| ("startDate", start.to_owned())));
+                pairs.extend(end.map(|end| ("endDate", end.to_owned())));
+            }
+        }
+        match self.text("compare") {
+            Some(NO_COMPARISON) => {}
+            Some(named) => pairs.push(("compare", named.to_owned())),
+            None if self.text("compareStart").or(self.text("compareEnd")).is_some() => {}
+            None => {
+                let window = window.unwrap_or_else(|| DEFAULT_PERIOD.window(today, last_final));
+                let before = DEFAULT_COMPARISON.before(window);
+                if before.is_some_and(|before| before.start_date >= oldest_day(today)) {
+                    pairs.push(("compare", name_of(DEFAULT_COMPARISON)));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Checks what the operations would refuse without asking the search engine: so the page is refused with its status.
+    ///
+    /// # Errors
+    /// `invalid_request` for a value that is not allowed.
+    pub fn checked(self, today: NaiveDate) -> Result<Self, ApiError> {
+        let question = self.question(self.window(today, today), today, today);
+        let query = Serializer::new(String::new()).extend_pairs(question).finish();
+        let Question { window, comparison, .. } = Question::read(&QueryPairs::of(&query)?)?;
+        Windows::given(&window, &comparison, today)?;
+        Ok(self)
+    }
+
+    /// Returns the address of the same page with some parameters changed, or left out where the new value is `None`.
+    #[must_use]
+    pub fn link(&self, changes: &[(&'static str, Option<&str>)]) -> String {
+        let mut pairs = self.given.clone();
+        for (name, value) in changes {
+            match value {
+                Some(value) => pairs.insert(name, (*value).to_owned()),
+                None => pairs.remove(name),
+            };
+        }
+        format!("?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
+    }
+
+    /// Returns the parameters that were sent, without some names.
+    pub fn kept<'v>(&'v self, without: &'v [&str]) -> impl Iterator<Item = (&'static str, &'v str)> {
+        let kept = self.given.iter().filter(|(name, _)| !without.contains(*name));
+        kept.map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// Returns the state that another page of the site has with the same question.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        let kept = self.given.iter().filter(|(name, _)| OF_THE_API.contains(name) || **name == "period");
+        Self { given: kept.map(|(name, value)| (*name, value.clone())).collect(), ..self.clone() }
+    }
+
+    /// Returns the query string that leads to another page with the same question, or nothing if it asks nothing special.
+    #[must_use]
+    pub fn carried(&self) -> String {
+        let query = Serializer::new(String::new()).extend_pairs(self.elsewhere().given).finish();
+        if query.is_empty() { query } else { format!("?{query}") }
+    }
+
+    /// Returns the address of the page with one more condition, or `None` if the conditions it has cannot be narrowed by one more:
+    /// `and` binds tighter than `or`.
+    #[must_use]
+    pub fn narrowed(&self, dimension: FilterDimension, value: &str) -> Option<String> {
+        if self.has_alternatives() {
+            return None;
+        }
+        let added =
+            FilterCondition { dimension, operator: FilterOperator::Equals, value: value.to_owned(), logic: None };
+        let others = self.filters.iter().filter(|condition| **condition != added).cloned();
+        Some(self.with_filters(&others.chain([added.clone()]).collect::<Vec<_>>()))
+    }
+
+    /// Returns the address of the page without the condition at `index`; without all of them if some are alternatives.
+    #[must_use]
+    pub fn widened(&self, index: usize) -> String {
+        if self.has_alternatives() {
+            return self.with_filters(&[]);
+        }
+        let mut left = self.filters.clone();
+        left.remove(index);
+        self.with_filters(&left)
+    }
+
+    /// Returns the conditions with one more: the dimension contains the text.
+    ///
+    /// # Errors
+    /// `invalid_request` if some of the conditions are alternatives.
+    pub fn finding(&self, dimension: FilterDimension, text: &str) -> Result<String, ApiError> {
+        if self.has_alternatives() {
+            return Err(ApiError::invalid("find", "the filters hold alternatives; remove them first"));
+        }
+        let found =
+            FilterCondition { dimension, operator: FilterOperator::Contains, value: text.to_owned(), logic: None };
+        let all: Vec<FilterCondition> = self.filters.iter().cloned().chain([found]).collect();
+        Ok(Filters(all).to_value().to_string())
+    }
+
+    fn has_alternatives(&self) -> bool {
+        self.filters.iter().any(|condition| condition.logic == Some(FilterLogic::Or))
+    }
+
+    fn with_filters(&self, filters: &[FilterCondition]) -> String {
+        let json = (!filters.is_empty()).then(|| Filters(filters.to_vec()).to_value().to_string());
+        self.link(&[("filters", json.as_deref()), ("offset", None)])
+    }
+}
+
+/// The name of a comparison as a parameter has it.
+#[must_use]
+pub fn name_of(compare: Compare) -> String {
+    match compare.to_value() {
+        Value::String(name) => name,
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(query: &str) -> View {
+        View::read(query, &["tab"]).unwrap()
+    }
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    fn asked(query: &str) -> String {
+        let (view, today, last) = (view(query), day("2026-11-21"), day("2026-11-18"));
+        let pairs = view.question(view.window(today, last), today, last);
+        pairs.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+    }
+
+    #[test]
+    fn a_page_without_parameters_asks_for_the_default_window_and_the_period_before() {
+        assert_eq!(asked(""), "compare=previous_period");
+        assert_eq!(asked("compare=none"), "");
+        assert_eq!(asked("compare=previous_year"), "compare=previous_year");
+        assert_eq!(
+            asked("compareStart=2026-01-01&compareEnd=2026-01-28"),
+            "compareStart=2026-01-01&compareEnd=2026-01-28"
+        );
+    }
+
+    #[test]
+    fn a_named_period_becomes_dates() {
+        assert_eq!(
+            asked("period=last_7_days&searchType=image"),
+            "searchType=image&startDate=2026-11-12&endDate=2026-11-18&compare=previous_period"
+        );
+        let all = "startDate=2025-07-27&endDate=2026-11-18";
+        assert_eq!(asked("period=last_480_days"), all, "nothing is left to compare with");
+        assert_eq!(
+            asked("period=last_7_days&dataState=all&compare=none"),
+            "dataState=all&startDate=2026-11-15&endDate=2026-11-21"
+        );
+        assert_eq!(asked("period=last_480_days&compare=previous_year"), format!("{all}&compare=previous_year"));
+    }
+
+    #[test]
+    fn a_condition_is_added_once_and_taken_away() {
+        let narrowed = view("tab=pages").narrowed(FilterDimension::Country, "usa").unwrap();
+        let once = view(narrowed.trim_start_matches('?'));
+        assert_eq!(once.narrowed(FilterDimension::Country, "usa"), Some(narrowed));
+        assert_eq!((once.filters.len(), once.widened(0)), (1, "?tab=pages".to_owned()));
+    }
+
+    #[test]
+    fn another_page_gets_the_question_alone() {
+        let view = view("tab=pages&metric=position&searchType=image&period=last_week");
+        assert_eq!(view.carried(), "?period=last_week&searchType=image");
+        assert_eq!(view.elsewhere().link(&[]), view.carried());
+    }
+
+    #[test]
+    fn alternatives_are_not_narrowed() {
+        let filters = r#"[{"dimension":"query","operator":"equals","value":"a"},{"dimension":"query","operator":"equals","value":"b","logic":"or"}]"#;
+        let query = Serializer::new(String::new()).append_pair("filters", filters).finish();
+        assert_eq!(view(&query).narrowed(FilterDimension::Country, "usa"), None);
+        assert_eq!(view(&query).widened(0), "?");
+    }
+
+    #[test]
+    fn what_the_page_does_not_know_is_refused_by_name() {
+        for (query, name) in [
+            ("color=red", "color: "),
+            ("tab=a&tab=b", "tab: "),
+            ("metric=fame", "metric: "),
+            ("period=ever", "period: "),
+            ("period=last_week&startDate=2026-01-01", "period: "),
+            ("filters=x", "filters: "),
+        ] {
+            let hint = View::read(query, &["tab"]).unwrap_err().hint.unwrap();
+            assert!(hint.starts_with(name), "{query}: {hint}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Why clicks changed: demand, position and click-through, and the queries that carry the change.
+
+use api::{
+    analytics::{Contributor, Explanation},
+    models::FilterDimension,
+};
+use maud::{Markup, html};
+
+use super::{rows, svg::balance, view::View, words};
+
+/// The number of queries with a gain, and of those with a loss, that are named.
+const NAMED: usize = 3;
+
+/// Draws the parts of the change.
+pub(super) fn panel(explanation: &Explanation, view: &View) -> Markup {
+    let parts = parts(explanation);
+    let most = parts.iter().map(|(.., value)| value.abs()).fold(0.0, f64::max);
+    let change = explanation.clicks_change;
+    let title = if change == 0 {
+        "Why as many clicks as before?".to_owned()
+    } else {
+        let (size, way) = (words::count(change.unsigned_abs()), if change > 0 { "more" } else { "fewer" });
+        format!("Why {size} {way} clicks?")
+    };
+    let queries = explanation.queries.as_ref();
+    let [losses, gains] = [queries.map(|table| &table.losses), queries.map(|table| &table.gains)];
+    html! {
+        section.card.why aria-labelledby="why" {
+            h2 #why { (title) }
+            dl {
+                @for (name, words, value) in &parts {
+                    div {
+                        dt { (name) small { (words) } }
+                        dd { (balance(*value, most)) strong { (words::signed(*value)) } }
+                    }
+                }
+            }
+            @for (name, rows) in [("Most lost", losses), ("Most gained", gains)] {
+                @if let Some(rows) = rows.map(|table| &table.rows).filter(|rows| !rows.is_empty()) {
+                    p { (name) ": " (named(rows, view)) }
+                }
+            }
+            p.quiet-text { "Arithmetic, not causes: the three parts add up to the change." }
+        }
+    }
+}
+
+/// The parts as whole clicks that add up to the change: click-through takes what rounding leaves.
+fn parts(explanation: &Explanation) -> Vec<(&'static str, &'static str, f64)> {
+    let effects = &explanation.effects;
+    let (demand, change) = (effects.demand.round(), explanation.clicks_change as f64);
+    let searched = if demand < 0.0 { "people searched less" } else { "people searched more" };
+    let Some(position) = effects.position.map(f64::round) else {
+        let rate = change - demand;
+        return vec![
+            ("Demand", searched, demand),
+            ("Click-through", "of those who saw you, more or fewer clicked", rate),
+        ];
+    };
+    let rate = change - demand - position;
+    vec![
+        ("Demand", searched, demand),
+        ("Position", if position < 0.0 { "you stood lower" } else { "you stood higher" }, position),
+        (
+            "Click-through",
+            if rate < 0.0 { "at the same position fewer clicked" } else { "at the same position more clicked" },
+            rate,
+        ),
+    ]
+}
+
+fn named(rows: &[Contributor], view: &View) -> Markup {
+    let shown = rows.iter().take(NAMED).enumerate();
+    html! {
+        @for (index, row) in shown {
+            @if index > 0 { ", " }
+            @let name = rows::shown(rows::Table::Queries, &row.key);
+            @match view.narrowed(FilterDimension::Query, &row.key) {
+                Some(link) => a href=(link) { bdi { (name) } },
+                None => bdi { (name) },
+            }
+            " " span.number { (words::signed(row.clicks_change as f64)) }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Numbers, changes and dates as people read them.
+
+use api::{
+    models::{Change, Window},
+    params::Metric,
+};
+use chrono::{Datelike as _, NaiveDate};
+use maud::{Markup, html};
+use pages::page::words::{decimal, grouped};
+
+/// The word for a number that is not known or does not exist.
+const NONE: &str = "–";
+
+/// The name of a metric.
+pub(super) fn name(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Clicks => "Clicks",
+        Metric::Impressions => "Impressions",
+        Metric::Ctr => "Click-through rate",
+        Metric::Position => "Average position",
+    }
+}
+
+/// A count in full.
+pub(super) fn count(number: u64) -> String {
+    grouped(number as f64)
+}
+
+/// A metric: a count in full, a rate in percent, a position with one decimal place.
+pub(super) fn value(metric: Metric, value: Option<f64>) -> String {
+    match (metric, value) {
+        (_, None) => NONE.to_owned(),
+        (Metric::Clicks | Metric::Impressions, Some(count)) => grouped(count),
+        (Metric::Ctr, Some(rate)) => percent(rate),
+        (Metric::Position, Some(position)) => decimal(position),
+    }
+}
+
+/// A share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", decimal(share * 100.0))
+}
+
+/// A count that is an estimate, in full.
+pub(super) fn count_of(number: f64) -> String {
+    grouped(number)
+}
+
+/// A position.
+pub(super) fn position(position: f64) -> String {
+    decimal(position)
+}
+
+/// A number with its sign.
+pub(super) fn signed(number: f64) -> String {
+    format!("{}{}", if number < 0.0 { '−' } else { '+' }, grouped(number.abs()))
+}
+
+/// The change of a metric: better or worse as a sign and a colour, and its size. A lower position is better.
+pub(super) fn change(metric: Metric, change: &Change, with_percent: bool) -> Markup {
+    let (absolute, part) = match metric {
+        Metric::Clicks => (change.clicks.absolute.map(|count| count as f64), change.clicks.percent),
+        Metric::Impressions => (change.impressions.absolute.map(|count| count as f64), change.impressions.percent),
+        Metric::Ctr => (change.ctr.absolute.map(|rate| rate * 100.0), None),
+        Metric::Position => (change.position.absolute, None),
+    };
+    let Some(absolute) = absolute else { return html! { span.flat { (NONE) } } };
+    let size = match metric {
+        Metric::Clicks | Metric::Impressions => signed(absolute),
+        Metric::Ctr => format!("{}{} pt", if absolute < 0.0 { '−' } else { '+' }, decimal(absolute.abs())),
+        Metric::Position => format!("{} {}", decimal(absolute.abs()), if absolute < 0.0 { "better" } else { "worse" }),
+    };
+    let is_shown = size.chars().any(|digit| ('1'..='9').contains(&digit));
+    if !is_shown {
+        return html! { span.flat { "no change" } };
+    }
+    let is_better = (absolute > 0.0) != (metric == Metric::Position);
+    let part = part.filter(|_| with_percent).map(|part| format!(" ({} %)", decimal(part.abs())));
+    html! {
+        span class=(if is_better { "up" } else { "down" }) {
+            span aria-hidden="true" { (if is_better { "▲ " } else { "▼ " }) }
+            (size) @if let Some(part) = part { (part) }
+        }
+    }
+}
+
+/// A day without its year.
+pub(super) fn short_day(date: NaiveDate) -> String {
+    date.format("%-d %b").to_string()
+}
+
+/// A day with its weekday.
+pub(super) fn weekday(date: NaiveDate) -> String {
+    date.format("%a %-d %b %Y").to_string()
+}
+
+/// The first and the last day of a window.
+pub(super) fn window(Window { start_date, end_date }: Window) -> String {
+    let end = end_date.format("%-d %b %Y");
+    if start_date == end_date {
+        end.to_string()
+    } else if start_date.year() == end_date.year() {
+        format!("{} – {end}", short_day(start_date))
+    } else {
+        format!("{} – {end}", start_date.format("%-d %b %Y"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use api::models::{AbsoluteChange, CountChange};
+
+    use super::*;
+
+    fn of(clicks: i64, ctr: f64, position: f64) -> Change {
+        let count = CountChange { absolute: Some(clicks), percent: Some(12.34) };
+        let ratio = |value| AbsoluteChange { absolute: Some(value) };
+        Change { clicks: count.clone(), impressions: count, ctr: ratio(ctr), position: ratio(position) }
+    }
+
+    #[test]
+    fn a_change_is_said_in_the_words_of_its_metric() {
+        for (metric, given, class, words) in [
+            (Metric::Clicks, of(1_234, 0.0, 0.0), "up", "+1,234 (12.3 %)"),
+            (Metric::Impressions, of(-9, 0.0, 0.0), "down", "−9 (12.3 %)"),
+            (Metric::Clicks, of(0, 0.0, 0.0), "flat", "no change"),
+            (Metric::Ctr, of(0, 0.0021, 0.0), "up", "+0.2 pt"),
+            (Metric::Ctr, of(0, 0.0001, 0.0), "flat", "no change"),
+            (Metric::Position, of(0, 0.0, -0.31), "up", "0.3 better"),
+            (Metric::Position, of(0, 0.0, 1.0), "down", "1.0 worse"),
+        ] {
+            let text = change(metric, &given, true).into_string();
+            assert!(text.contains(words) && text.contains(&format!("class=\"{class}\"")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_window_names_a_year_once() {
+        let day = |text: &str| text.parse().unwrap();
+        for (start, end, words) in [
+            ("2026-10-26", "2026-11-22", "26 Oct – 22 Nov 2026"),
+            ("2025-12-30", "2026-01-02", "30 Dec 2025 – 2 Jan 2026"),
+            ("2026-01-02", "2026-01-02", "2 Jan 2026"),
+        ] {
+            assert_eq!(window(Window { start_date: day(start), end_date: day(end) }), words);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Tests of the dashboard: its pages show what the operations answer, to those who may see it.
+
+mod analyses;
+mod sites;
+mod states;
+
+use poem::http::Method;
+use serde_json::Value;
+
+use crate::support::{
+    app::{TestApp, shared},
+    signed_in::{Browser, Page},
+};
+
+/// A number with a comma between groups of three digits.
+pub fn grouped(number: &Value) -> String {
+    let digits = format!("{:.0}", number.as_f64().unwrap().abs());
+    let mut groups: Vec<&str> = digits.as_bytes().rchunks(3).map(|group| str::from_utf8(group).unwrap()).collect();
+    groups.reverse();
+    groups.join(",")
+}
+
+/// Returns the JSON of an operation for the browser's person.
+async fn json(browser: &Browser, path: &str) -> Value {
+    let answer = browser.send(Method::GET, path, &[], &[]).await;
+    assert_eq!(answer.status.as_u16(), 200, "{path}: {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+/// Returns the path of the pages of a property.
+async fn path(browser: &Browser, name: &str) -> String {
+    let list = json(browser, "/api/properties?headline=false").await;
+    let found = list["data"].as_array().unwrap().iter().find(|site| site["name"].as_str().unwrap().contains(name));
+    format!("/p/{}", found.unwrap()["id"].as_str().unwrap())
+}
+
+/// Fails unless the page holds every text.
+#[track_caller]
+fn holds(page: &Page, texts: &[String]) {
+    for text in texts {
+        assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
+}
+
+#[tokio::test]
+async fn the_overview_shows_what_the_operation_answers() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    for (of_page, of_api) in [
+        ("", "compare=previous_period"),
+        ("?compare=none&metric=position", ""),
+        ("?classification=branded&searchType=image", "compare=previous_period&classification=branded&searchType=image"),
+        (
+            "?startDate=2026-10-01&endDate=2026-10-14&tab=pages",
+            "compare=previous_period&startDate=2026-10-01&endDate=2026-10-14",
+        ),
+    ] {
+        let page = browser.get(&format!("{at}{of_page}")).await.expect(200);
+        let path = format!("/api/properties/{}/performance", &at[3..]);
+        let answer = json(&browser, &format!("{path}?scope=all&queryLimit=10&pageLimit=10&{of_api}")).await;
+        let data = &answer["data"];
+        let total = |metric: &str| format!("<strong>{}</strong>", grouped(&data["totals"][metric]));
+        holds(&page, &[total("clicks"), total("impressions")]);
+        for day in data["series"].as_array().unwrap() {
+            holds(
+                &page,
+                &[
+                    format!("<td>{}</td>", grouped(&day["clicks"])),
+                    format!("<td>{}</td>", grouped(&day["impressions"])),
+                ],
+            );
+        }
+        let first = if of_page.contains("tab=pages") { "pages" } else { "queries" };
+        let rows = data["tables"][first].as_array().unwrap();
+        assert!(!rows.is_empty());
+        for row in rows.iter().filter(|row| !row["clicks"].is_null()) {
+            let title = maud::html! { (row["key"].as_str().unwrap()) }.into_string();
+            holds(&page, &[format!("title=\"{title}\""), format!("<td>{}</td>", grouped(&row["clicks"]))]);
+        }
+        for table in ["countries", "devices"] {
+            let first = &data["tables"][table][0];
+            holds(&page, &[format!("<td>{}</td>", grouped(&first["clicks"]))]);
+        }
+        assert_eq!(page.body.contains("Why "), of_api.contains("compare"), "{of_page}");
+    }
+}
+
+#[tokio::test]
+async fn the_whole_table_is_sorted_narrowed_and_turned_over() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let performance = format!("/api/properties/{}/performance?scope=tables", &at[3..]);
+    for (table, of_page, of_api) in [
+        ("queries", "?compare=none", "queryLimit=50"),
+        ("countries", "?compare=none&least=10", "metricFilters=countries.impressions>=10"),
+        ("queries", "?compare=none&offset=50", "queryLimit=50&queryOffset=50"),
+        ("queries", "?rows=shrinking", "queryLimit=50&compare=previous_period&sort=change.clicks"),
+        (
+            "pages",
+            "?compare=none&sort=-impressions&least=100",
+            "pageLimit=50&sort=-impressions&metricFilters=impressions>=100",
+        ),
+    ] {
+        let page = browser.get(&format!("{at}/{table}{of_page}")).await.expect(200);
+        let answer = json(&browser, &format!("{performance}&{of_api}")).await;
+        let rows = answer["data"]["tables"][table].as_array().unwrap();
+        let titles = page.between("title=\"", "\"");
+        let keys: Vec<String> =
+            rows.iter().map(|row| maud::html! { (row["key"].as_str().unwrap()) }.into_string()).collect();
+        let shown: Vec<&str> = titles.into_iter().filter(|title| keys.iter().any(|key| key == title)).collect();
+        assert_eq!(shown, keys, "{table}{of_page}");
+        let link = page
+            .between("href=\"", "\"")
+            .into_iter()
+            .find(|link| link.contains("/export?"))
+            .unwrap()
+            .replace("&amp;", "&");
+        let csv = browser.send(Method::GET, &link, &[], &[]).await;
+        assert_eq!(csv.status.as_u16(), 200, "{link}");
+        assert!(csv.body.lines().count() > rows.len().min(10), "{link}");
+    }
+}
+
+#[tokio::test]
+async fn a_row_leads_to_the_overview_that_it_filters() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let page = browser.get(&at).await.expect(200);
+    let link =
+        page.between("href=\"", "\"").into_iter().find(|link| link.contains("country")).unwrap().replace("&amp;", "&");
+    let narrowed = browser.get(&format!("{at}{link}")).await.expect(200);
+    assert!(narrowed.body.contains("class=\"chip\""), "{}", narrowed.body);
+    assert_ne!(narrowed.between("<strong>", "</strong>"), page.between("<strong>", "</strong>"));
+    let table = browser.get(&format!("{at}/queries?sort=-impressions&least=10&find=a")).await.expect(200);
+    let row = table
+        .between("href=\"", "\"")
+        .into_iter()
+        .find(|link| link.starts_with(&format!("{at}?")) && link.contains("filters="))
+        .unwrap()
+        .replace("&amp;", "&");
+    assert!(row.starts_with(&format!("{at}?")), "{row}");
+    browser.get(&row).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_page_counts_once_however_many_operations_it_asks() {
+    let app = TestApp::start(|config| {
+        config.rate_limit.enabled = true;
+        (config.rate_limit.per_minute, config.rate_limit.burst) = (60, 20);
+    })
+    .await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let remaining = |page: &Page| page.header("x-ratelimit-remaining").parse::<u32>().unwrap();
+    let first = browser.get(&at).await.expect(200);
+    let second = browser.get(&at).await.expect(200);
+    assert_eq!(remaining(&first), remaining(&second) + 1);
+}

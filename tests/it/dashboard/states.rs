@@ -1,0 +1,79 @@
+//! Tests of the pages instead of numbers.
+
+use super::path;
+use crate::{
+    faults,
+    support::{
+        app::{TestApp, shared},
+        signed_in::Browser,
+    },
+};
+
+#[tokio::test]
+async fn a_stranger_signs_in_and_comes_back() {
+    let browser = Browser::anonymous(shared());
+    browser.get("/p/x/queries?offset=50").await.leads_to("/auth/login?return_to=/p/x/queries%3Foffset%3D50");
+}
+
+#[tokio::test]
+async fn the_page_of_a_property_is_for_those_who_see_it() {
+    let owner = Browser::signed_in(shared(), "owner").await;
+    let at = path(&owner, "northmoor").await;
+    let stranger = Browser::signed_in(shared(), "stranger").await;
+    let (foreign, unknown) = (stranger.get(&at).await.expect(404), stranger.get("/p/none").await.expect(404));
+    assert_eq!(foreign.body, unknown.body);
+    assert!(foreign.body.contains("There is no site here that you can open"), "{}", foreign.body);
+    owner.get(&format!("{at}/nothing")).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_be_answered_says_why() {
+    let browser = Browser::signed_in(shared(), "owner").await;
+    let at = path(&browser, "northmoor").await;
+    for (query, hint) in [
+        ("color=red", "color: not a parameter here"),
+        ("startDate=2026-10-01", "endDate: "),
+        ("startDate=x&endDate=y", "startDate: "),
+        ("period=ever", "period: must be one of"),
+        ("filters=x", "filters: "),
+        ("tab=x", "tab: must be queries or pages"),
+        ("compare=x", "compare: "),
+        ("classification=x", "classification: "),
+        ("startDate=2001-01-01&endDate=2001-02-01", "startDate: must not be before"),
+        ("offset=-1", "offset: not a parameter here"),
+    ] {
+        let page = browser.get(&format!("{at}?{query}")).await.expect(400);
+        assert!(page.body.contains(hint) && page.body.contains("Start again"), "{query}: {}", page.body);
+        assert!(!page.body.contains("<script"), "{query}");
+    }
+    for query in ["sort=x", "rows=x", "least=x", "offset=-1", "offset=x"] {
+        browser.get(&format!("{at}/queries?{query}")).await.expect(400);
+    }
+}
+
+#[tokio::test]
+async fn while_the_search_engine_is_away_the_rest_of_the_page_says_so() {
+    let app = TestApp::start(faults::impatient).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    faults::trouble(&app, &["error500:1"]);
+    let page = browser.get(&at).await.expect(200);
+    assert!(page.body.contains("The data cannot be read at the moment"), "{}", page.body);
+    faults::trouble(&app, &[]);
+}
+
+#[tokio::test]
+async fn the_head_of_a_page_comes_before_the_search_engine_answers() {
+    let app = TestApp::start(|_| {}).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    let cold = browser.get(&at).await.expect(200);
+    let (head, rest) = cold.body.split_once("Reading from the search engine").unwrap();
+    assert!(head.contains("<title>Overview · Sightline</title>") && !head.contains("<h1>"), "{head}");
+    assert!(rest.contains("<h1>northmoor.example</h1>"), "{rest}");
+    let warm = browser.get(&at).await.expect(200);
+    assert!(!warm.body.contains("Reading from the search engine"), "{}", warm.body);
+    assert!(warm.body.contains("<title>northmoor.example · Sightline</title>"), "{}", warm.body);
+    let refused = browser.get(&format!("{at}?classification=x&period=last_7_days")).await.expect(400);
+    assert!(refused.body.contains("classification: "), "{}", refused.body);
+}
