@@ -17,14 +17,14 @@ use crate::{error::Error, operations::Operations};
 
 /// Asks operations on behalf of whoever opened a page.
 #[derive(Clone, Copy)]
-pub(super) struct Asker<'a> {
-    pub(super) operations: &'a Operations,
-    pub(super) page: &'a Visit,
+pub struct Asker<'a> {
+    pub operations: &'a Operations,
+    pub page: &'a Visit,
 }
 
 /// The parts of the request for a page that its operations need.
 #[derive(Clone)]
-pub(super) struct Visit {
+pub struct Visit {
     uri: Uri,
     headers: HeaderMap,
     extensions: Extensions,
@@ -38,14 +38,14 @@ impl From<&Request> for Visit {
 
 impl Visit {
     /// The query string of the page.
-    pub(super) fn query(&self) -> &str {
+    pub fn query(&self) -> &str {
         self.uri.query().unwrap_or_default()
     }
 }
 
 impl Asker<'_> {
     /// Asks an operation and returns its answer.
-    pub(super) async fn ask<T: ParseFromJSON>(self, path: &str, query: &[(&str, String)]) -> Result<T, ApiError> {
+    pub async fn ask<T: ParseFromJSON>(self, path: &str, query: &[(&str, String)]) -> Result<T, ApiError> {
         let query = Serializer::new(String::new()).extend_pairs(query).finish();
         let uri: Uri = format!("{path}?{query}").parse().map_err(Error::internal)?;
         let mut request = Request::builder().uri(uri);
@@ -59,25 +59,25 @@ impl Asker<'_> {
 }
 
 /// The answer of either performance operation.
-pub(super) struct Answered {
-    pub(super) data: Performance,
-    pub(super) meta: AnswerMeta,
-    pub(super) coverage: Option<PerformanceCoverage>,
+pub struct Answered {
+    pub data: Performance,
+    pub meta: AnswerMeta,
+    pub coverage: Option<PerformanceCoverage>,
     /// The link, if the answer is for its readers.
-    pub(super) link: Option<Link>,
+    pub link: Option<Link>,
 }
 
 /// The link that an answer is for.
-pub(super) struct Link {
+pub struct Link {
     /// Short name of the site.
-    pub(super) site: String,
+    pub site: String,
     /// Name of the link.
-    pub(super) name: Option<String>,
-    pub(super) expires_at: Option<Timestamp>,
+    pub name: Option<String>,
+    pub expires_at: Option<Timestamp>,
     /// True if its days are fixed.
-    pub(super) fixed_window: bool,
+    pub fixed_window: bool,
     /// The parts that it shows.
-    pub(super) show: Vec<SharedPart>,
+    pub show: Vec<SharedPart>,
 }
 
 impl From<PerformanceAnswer> for Answered {

@@ -15,14 +15,14 @@ use futures_util::future::try_join;
 
 use super::{
     ask::{Answered, Asker, Link},
-    rows::Table,
+    table::Table,
 };
 
 /// The parameters of a question.
-pub(super) type Query = [(&'static str, String)];
+pub type Query = [(&'static str, String)];
 
 /// A door to a property.
-pub(super) enum Door {
+pub enum Door {
     /// The property's id as the path has it.
     Signed(String),
     /// The token as the path has it: another spelling of a token is another token.
@@ -30,21 +30,21 @@ pub(super) enum Door {
 }
 
 /// What a page says about its property.
-pub(super) struct Site {
-    pub(super) name: String,
+pub struct Site {
+    pub name: String,
     /// The visitor's role. Readers of a link have none.
-    pub(super) role: Option<Role>,
+    pub role: Option<Role>,
     /// True if the visitor may split its queries by branded keywords.
-    pub(super) has_brand: bool,
+    pub has_brand: bool,
     /// True if a share link fixes the days.
-    pub(super) fixed_window: bool,
+    pub fixed_window: bool,
     /// The parts that the visitor sees.
-    pub(super) show: Vec<SharedPart>,
+    pub show: Vec<SharedPart>,
 }
 
 impl Site {
     /// Returns whether the visitor sees a table.
-    pub(super) fn shows(&self, table: Table) -> bool {
+    pub fn shows(&self, table: Table) -> bool {
         match table {
             Table::Queries => self.show.contains(&SharedPart::Queries),
             Table::Pages => self.show.contains(&SharedPart::Pages),
@@ -53,14 +53,14 @@ impl Site {
     }
 
     /// Returns whether the visitor sees why clicks changed, which is about queries and pages.
-    pub(super) fn explains(&self) -> bool {
+    pub fn explains(&self) -> bool {
         self.shows(Table::Queries) && self.shows(Table::Pages)
     }
 }
 
 impl Door {
     /// The address of the property's overview.
-    pub(super) fn root(&self) -> String {
+    pub fn root(&self) -> String {
         match self {
             Self::Signed(id) => format!("/p/{id}"),
             Self::Shared(token) => format!("/share/{token}"),
@@ -68,7 +68,7 @@ impl Door {
     }
 
     /// The path of an operation behind the door.
-    pub(super) fn operation(&self, name: &str) -> String {
+    pub fn operation(&self, name: &str) -> String {
         match self {
             Self::Signed(id) => format!("/api/properties/{id}/{name}"),
             Self::Shared(token) => format!("/api/share/{token}/{name}"),
@@ -76,7 +76,7 @@ impl Door {
     }
 
     /// Asks for the property: its name, the visitor's role, and its last final day.
-    pub(super) async fn property(&self, asker: Asker<'_>) -> Result<(Site, Option<NaiveDate>), ApiError> {
+    pub async fn property(&self, asker: Asker<'_>) -> Result<(Site, Option<NaiveDate>), ApiError> {
         match self {
             Self::Signed(id) => {
                 let (property, keywords) = (format!("/api/properties/{id}"), self.operation("branded-keywords"));
@@ -103,7 +103,7 @@ impl Door {
     }
 
     /// Asks for the performance.
-    pub(super) async fn performance(&self, asker: Asker<'_>, query: &Query) -> Result<Answered, ApiError> {
+    pub async fn performance(&self, asker: Asker<'_>, query: &Query) -> Result<Answered, ApiError> {
         let path = self.operation("performance");
         Ok(match self {
             Self::Signed(_) => asker.ask::<PerformanceAnswer>(&path, query).await?.into(),
@@ -112,11 +112,7 @@ impl Door {
     }
 
     /// Asks for the small lines of a table's rows. Readers of a link have none.
-    pub(super) async fn sparklines(
-        &self,
-        asker: Asker<'_>,
-        query: &Query,
-    ) -> Result<Option<SparklinesAnswer>, ApiError> {
+    pub async fn sparklines(&self, asker: Asker<'_>, query: &Query) -> Result<Option<SparklinesAnswer>, ApiError> {
         match self {
             Self::Signed(_) => asker.ask(&self.operation("table-sparklines"), query).await.map(Some),
             Self::Shared(_) => Ok(None),
@@ -124,7 +120,7 @@ impl Door {
     }
 
     /// Asks for the notes. Readers of a link get none.
-    pub(super) async fn notes(&self, asker: Asker<'_>, query: &Query) -> Result<Vec<Annotation>, ApiError> {
+    pub async fn notes(&self, asker: Asker<'_>, query: &Query) -> Result<Vec<Annotation>, ApiError> {
         match self {
             Self::Signed(_) => Ok(asker.ask::<List<Annotation>>(&self.operation("annotations"), query).await?.data),
             Self::Shared(_) => Ok(Vec::new()),

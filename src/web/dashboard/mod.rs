@@ -4,28 +4,17 @@
 //! There is no other way to data here. Signed-in people open `/` and `/p/{id}`; readers of a share link open `/share/{token}`.
 
 mod ask;
-mod cannibalization;
-mod chart;
-mod controls;
 mod door;
-mod footer;
-mod growth;
-mod overview;
+mod draw;
+mod opened;
+mod parts;
 mod refused;
-mod rows;
 mod shared_csv;
 mod sites;
-mod svg;
-mod tables;
+mod table;
 mod view;
-mod why;
-mod words;
 
-use api::{
-    error::{ApiError, Code},
-    models::Role,
-};
-use chrono::NaiveDate;
+use api::error::{ApiError, Code};
 use common::{base_url::BaseUrl, clock::Clock};
 use futures_util::{FutureExt as _, future::BoxFuture};
 use maud::{Markup, html};
@@ -45,8 +34,9 @@ use url::form_urlencoded;
 
 use self::{
     ask::{Asker, Visit},
-    door::{Door, Site},
-    rows::Table,
+    door::Door,
+    opened::Opened,
+    parts::Part,
     view::View,
 };
 use super::{account::redirect, documentation};
@@ -102,58 +92,6 @@ pub struct Dashboard {
     pub clock: Clock,
     /// True if people can sign in with a browser.
     pub signs_in: bool,
-}
-
-/// A page of a property that is being answered.
-struct Opened<'a> {
-    asker: Asker<'a>,
-    door: Door,
-    site: Site,
-    view: View,
-    today: NaiveDate,
-    last_final: NaiveDate,
-    base_url: &'a BaseUrl,
-}
-
-impl Opened<'_> {
-    /// The parameters of the page's question.
-    fn question(&self) -> Vec<(&'static str, String)> {
-        let window = self.view.window(self.today, self.last_final);
-        let mut question = self.view.question(window, self.today, self.last_final);
-        if self.site.fixed_window && self.view.text("compare").is_none() {
-            question.retain(|(name, _)| *name != "compare");
-        }
-        question
-    }
-}
-
-/// The pages of a property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Overview,
-    Table(Table),
-    Growth,
-    Cannibalization,
-}
-
-impl Part {
-    const ALL: [(Self, &'static str, &'static str); 6] = [
-        (Self::Overview, "", "Overview"),
-        (Self::Table(Table::Queries), "/queries", "Queries"),
-        (Self::Table(Table::Pages), "/pages", "Pages"),
-        (Self::Table(Table::Countries), "/countries", "Countries"),
-        (Self::Growth, "/growth", "Growth"),
-        (Self::Cannibalization, "/cannibalization", "Cannibalization"),
-    ];
-
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Overview => &overview::NAMES,
-            Self::Table(_) => &tables::NAMES,
-            Self::Growth => &growth::NAMES,
-            Self::Cannibalization => &cannibalization::NAMES,
-        }
-    }
 }
 
 impl Dashboard {
@@ -270,7 +208,7 @@ async fn show(dashboard: &Dashboard, operations: &Operations, page: &Request, id
         return dashboard.to_sign_in(page);
     }
     let frame = Frame::People(dashboard.navigation.clone());
-    let Some((part, _, name)) = Part::ALL.into_iter().find(|(_, known, _)| *known == path) else {
+    let Some((part, name)) = Part::at(path) else {
         return refused::page(|title| frame.page(title), &ApiError::new(Code::NotFound), None);
     };
     let door = Door::Signed(form_urlencoded::byte_serialize(id.as_bytes()).collect());
@@ -303,31 +241,8 @@ async fn contents(dashboard: Dashboard, operations: Operations, visit: Visit, do
         Err(refusal) => return Err((refusal, Some(door))),
     };
     let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url };
-    let body = match part {
-        Part::Overview => overview::page(&opened).await,
-        Part::Table(table) => tables::page(&opened, table).await,
-        Part::Growth => growth::page(&opened).await,
-        Part::Cannibalization => cannibalization::page(&opened).await,
-    };
-    match body {
-        Ok(body) => {
-            let body = html! { (tabs(&opened, part)) (body) };
-            Ok((opened.site.name, body))
-        }
+    match part.page(&opened).await {
+        Ok(body) => Ok((opened.site.name, body)),
         Err(refusal) => Err((refusal, Some(opened.door))),
-    }
-}
-
-/// The links to the pages of the property, with the same question.
-fn tabs(opened: &Opened<'_>, current: Part) -> Markup {
-    let (Door::Signed(_), Some(role)) = (&opened.door, opened.site.role) else { return html! {} };
-    let carried = opened.view.carried();
-    html! {
-        @if role != Role::Owner { p.quiet-text { "Shared with you: you are " (if role == Role::Viewer { "a viewer" } else if role == Role::Editor { "an editor" } else { "an admin" }) "." } }
-        nav.tabs aria-label="Pages of this site" {
-            @for (part, path, name) in Part::ALL {
-                a href={ (opened.door.root()) (path) (carried) } aria-current=[(part == current).then_some("page")] { (name) }
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@ use poem::{Response, http::header};
 use super::door::Door;
 
 /// Returns the page of a refusal, for whoever came through the door.
-pub(super) fn page(frame: impl Fn(String) -> Page, refusal: &ApiError, door: Option<&Door>) -> Response {
+pub fn page(frame: impl Fn(String) -> Page, refusal: &ApiError, door: Option<&Door>) -> Response {
     let Some((title, body)) = told(refusal, door) else { return refusal::page(refusal) };
     let mut response = frame(title.to_owned()).status(refusal.code.status()).render(&body);
     if let Some(seconds) = refusal.retry_after {
@@ -18,7 +18,7 @@ pub(super) fn page(frame: impl Fn(String) -> Page, refusal: &ApiError, door: Opt
 }
 
 /// Returns the title and the body of a refusal that comes after the head of the page.
-pub(super) fn late(refusal: &ApiError, door: Option<&Door>) -> (String, Markup) {
+pub fn late(refusal: &ApiError, door: Option<&Door>) -> (String, Markup) {
     let found = told(refusal, door);
     let (title, body) = found.unwrap_or_else(|| {
         tracing::error!(hint = refusal.hint, "a page cannot be shown");

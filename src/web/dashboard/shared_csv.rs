@@ -35,10 +35,10 @@ use crate::{
 };
 
 /// The path of the queries.
-pub(super) const QUERIES: &str = "/share/:token/queries.csv";
+pub const QUERIES: &str = "/share/:token/queries.csv";
 
 /// The path of the pages.
-pub(super) const PAGES: &str = "/share/:token/pages.csv";
+pub const PAGES: &str = "/share/:token/pages.csv";
 
 /// The most rows of a file.
 const ROWS: usize = 5_000;
@@ -52,7 +52,7 @@ enum Table {
 
 /// Sends a file.
 #[handler]
-pub(super) async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
+pub async fn show(Data(operations): Data<&Operations>, request: &Request) -> Result<Response> {
     let mut response = answer(operations, request).await?;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));

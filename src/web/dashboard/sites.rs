@@ -9,7 +9,11 @@ use api::{
 };
 use maud::{Markup, html};
 
-use super::{ask::Asker, svg::spark, view::View, words};
+use super::{
+    ask::Asker,
+    draw::{svg::spark, words},
+    view::View,
+};
 
 /// The parameters of the page.
 const NAMES: [&str; 4] = ["tag", "search", "sort", "hidden"];
@@ -23,7 +27,7 @@ const ORDERS: [(&str, Option<&str>); 4] = [
 ];
 
 /// Draws the page.
-pub(super) async fn page(asker: Asker<'_>) -> Result<Markup, ApiError> {
+pub async fn page(asker: Asker<'_>) -> Result<Markup, ApiError> {
     let view = View::read(asker.page.query(), &NAMES)?;
     let kept = |names: &[&'static str]| {
         names.iter().filter_map(|name| Some((*name, view.text(name)?.to_owned()))).collect::<Vec<_>>()

@@ -11,15 +11,17 @@ use futures_util::{TryFutureExt as _, future::try_join3};
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
 
-use super::{
-    Opened,
+use crate::web::dashboard::{
     ask::Answered,
-    chart::{Chart, Flag},
-    controls,
     door::{Door, Query},
-    footer,
-    rows::{self, Rows, Table},
-    why, words,
+    draw::{
+        chart::{Chart, Flag},
+        controls, footer,
+        rows::{self, Rows},
+        why, words,
+    },
+    opened::Opened,
+    table::Table,
 };
 
 /// The rows of the tables of queries and pages.
@@ -28,7 +30,7 @@ const ROWS: u32 = 10;
 const SHORT: usize = 6;
 
 /// The parameters of the page besides those of the question.
-pub(super) const NAMES: [&str; 1] = ["tab"];
+pub const NAMES: [&str; 1] = ["tab"];
 
 /// Everything that the page shows.
 struct Material {
@@ -38,7 +40,7 @@ struct Material {
 }
 
 /// Draws the page.
-pub(super) async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
+pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let first = first_table(opened)?;
     let question = opened.question();
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;

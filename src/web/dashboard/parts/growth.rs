@@ -6,26 +6,29 @@ use api::{
 };
 use maud::{Markup, html};
 
-use super::{
-    Opened, controls, footer,
-    rows::{Table, query_link, shown},
-    tables::pages,
+use super::tables::pages;
+use crate::web::dashboard::{
+    draw::{
+        controls, footer,
+        rows::{query_link, shown},
+        words,
+    },
+    opened::Opened,
+    table::Table,
     view::View,
-    words,
 };
 
 /// The rows of a page.
 const ROWS: u32 = 50;
 
 /// The parameters of the page besides those of the question. The operation judges the thresholds.
-pub(super) const NAMES: [&str; 6] =
-    ["kind", "minPosition", "maxPosition", "minImpressions", "targetPosition", "offset"];
+pub const NAMES: [&str; 6] = ["kind", "minPosition", "maxPosition", "minImpressions", "targetPosition", "offset"];
 
 const KINDS: [(&str, Option<&str>); 3] =
     [("All", None), ("Better position", Some("rank")), ("Better snippet", Some("snippet"))];
 
 /// Draws the page.
-pub(super) async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
+pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let view = &opened.view;
     let offset = view.number("offset")?;
     let mut query = opened.question();

@@ -6,24 +6,27 @@ use api::{
 };
 use maud::{Markup, html};
 
-use super::{
-    Opened, controls, footer,
-    rows::{Table, query_link, shown},
-    svg::bar,
-    tables::pages,
+use super::tables::pages;
+use crate::web::dashboard::{
+    draw::{
+        controls, footer,
+        rows::{query_link, shown},
+        svg::bar,
+        words,
+    },
+    opened::Opened,
+    table::Table,
     view::View,
-    words,
 };
 
 /// The queries of a page.
 const ROWS: u32 = 20;
 
 /// The parameters of the page besides those of the question. The operation judges the thresholds.
-pub(super) const NAMES: [&str; 5] =
-    ["minQueryImpressions", "minPageImpressions", "minPageShare", "maxTopShare", "offset"];
+pub const NAMES: [&str; 5] = ["minQueryImpressions", "minPageImpressions", "minPageShare", "maxTopShare", "offset"];
 
 /// Draws the page.
-pub(super) async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
+pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let view = &opened.view;
     let offset = view.number("offset")?;
     let mut query = opened.question();

@@ -25,9 +25,9 @@ const MOST_LABELS: usize = 8;
 const LONGEST_NOTE: usize = 200;
 
 /// A note or an event of the search engine.
-pub(super) struct Flag {
+pub struct Flag {
     /// Its first day.
-    pub(super) date: NaiveDate,
+    pub date: NaiveDate,
     text: String,
     /// Who wrote it.
     by: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Flag {
 
 impl Flag {
     /// Returns the notes and events that begin in the window, oldest first.
-    pub(super) fn all(window: Window, notes: Vec<Annotation>, events: Vec<ExplainedEvent>) -> Vec<Self> {
+    pub fn all(window: Window, notes: Vec<Annotation>, events: Vec<ExplainedEvent>) -> Vec<Self> {
         let of_note =
             |note: Annotation| Self { date: note.date, text: note.text, by: note.created_by, url: note.source_url };
         let of_event = |event: ExplainedEvent| Self {
@@ -54,16 +54,16 @@ impl Flag {
 }
 
 /// What a chart shows.
-pub(super) struct Chart<'a> {
-    pub(super) metric: Metric,
-    pub(super) series: &'a [SeriesPoint],
-    pub(super) previous: &'a [SeriesPoint],
-    pub(super) flags: &'a [Flag],
+pub struct Chart<'a> {
+    pub metric: Metric,
+    pub series: &'a [SeriesPoint],
+    pub previous: &'a [SeriesPoint],
+    pub flags: &'a [Flag],
 }
 
 impl Chart<'_> {
     /// Draws the chart, its legend, its notes, and its days as a table.
-    pub(super) fn draw(&self) -> Markup {
+    pub fn draw(&self) -> Markup {
         let [Some(first), Some(last)] = [self.series.first(), self.series.last()] else {
             return html! { p { "There is no data for these days." } };
         };
@@ -248,7 +248,7 @@ impl Chart<'_> {
 }
 
 /// The name of a metric above a column.
-pub(super) fn short_name(metric: Metric) -> Markup {
+pub fn short_name(metric: Metric) -> Markup {
     html! {
         @match metric {
             Metric::Ctr => abbr title="Click-through rate" { "CTR" },

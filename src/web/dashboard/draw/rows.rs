@@ -12,74 +12,29 @@ use maud::{Markup, html};
 use super::{
     chart::short_name,
     svg::{bar, spark, value_of},
-    view::View,
     words,
 };
+use crate::web::dashboard::{table::Table, view::View};
 
 /// The longest name of a row, in characters. Its title has all of it.
 const LONGEST_NAME: usize = 300;
 
-/// A table of the performance answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Table {
-    Queries,
-    Pages,
-    Countries,
-    Devices,
-    Appearances,
-}
-
-impl Table {
-    /// The dimension of its keys.
-    pub(super) fn dimension(self) -> FilterDimension {
-        match self {
-            Self::Queries => FilterDimension::Query,
-            Self::Pages => FilterDimension::Page,
-            Self::Countries => FilterDimension::Country,
-            Self::Devices => FilterDimension::Device,
-            Self::Appearances => FilterDimension::SearchAppearance,
-        }
-    }
-
-    /// Its name above the rows.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Queries => "Queries",
-            Self::Pages => "Pages",
-            Self::Countries => "Countries",
-            Self::Devices => "Devices",
-            Self::Appearances => "Search appearance",
-        }
-    }
-
-    /// Its name of one row.
-    pub(super) fn row_name(self) -> &'static str {
-        match self {
-            Self::Queries => "Query",
-            Self::Pages => "Page",
-            Self::Countries => "Country",
-            Self::Devices => "Device",
-            Self::Appearances => "Appearance",
-        }
-    }
-}
-
 /// Rows, and what a page knows about them.
-pub(super) struct Rows<'a> {
-    pub(super) table: Table,
-    pub(super) found: &'a [TableRow],
-    pub(super) view: &'a View,
+pub struct Rows<'a> {
+    pub table: Table,
+    pub found: &'a [TableRow],
+    pub view: &'a View,
     /// True if the rows are compared.
-    pub(super) compares: bool,
+    pub compares: bool,
     /// The small lines of the rows, if there are any.
-    pub(super) sparks: Option<&'a SparklinesAnswer>,
+    pub sparks: Option<&'a SparklinesAnswer>,
     /// The page's address up to its parameters, if the rows lead to another page.
-    pub(super) at: &'a str,
+    pub at: &'a str,
 }
 
 impl Rows<'_> {
     /// Draws the table with all metrics.
-    pub(super) fn wide(&self) -> Markup {
+    pub fn wide(&self) -> Markup {
         let sparks = self.lines();
         html! {
             div.scroll tabindex="0" role="region" aria-label=(self.table.name()) {
@@ -116,7 +71,7 @@ impl Rows<'_> {
     }
 
     /// Draws the table with clicks and their change only.
-    pub(super) fn short(&self) -> Markup {
+    pub fn short(&self) -> Markup {
         html! {
             table.figures.rows {
                 thead.visually-hidden {
@@ -163,7 +118,7 @@ impl Rows<'_> {
 }
 
 /// The name of a row as the page shows it.
-pub(super) fn shown(table: Table, key: &str) -> String {
+pub fn shown(table: Table, key: &str) -> String {
     match table {
         Table::Queries => key.chars().take(LONGEST_NAME).collect(),
         Table::Pages => {
@@ -176,7 +131,7 @@ pub(super) fn shown(table: Table, key: &str) -> String {
 }
 
 /// Draws a query as a link to the overview of the question about it.
-pub(super) fn query_link(at: &str, view: &View, query: &str) -> Markup {
+pub fn query_link(at: &str, view: &View, query: &str) -> Markup {
     let name = shown(Table::Queries, query);
     html! {
         @match view.narrowed(FilterDimension::Query, query) {
@@ -204,7 +159,7 @@ fn changed(row: &TableRow) -> Markup {
 }
 
 /// Says in a sentence what the rows leave out.
-pub(super) fn coverage(table: Table, coverage: &TableCoverage) -> Markup {
+pub fn coverage(table: Table, coverage: &TableCoverage) -> Markup {
     if !coverage.available {
         return html! { p.quiet-text { (coverage.reason.as_deref().unwrap_or("This kind of search has none.")) } };
     }

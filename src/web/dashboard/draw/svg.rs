@@ -11,7 +11,7 @@ const PLANE: f64 = 1000.0;
 const MOST_TICKS: f64 = 4.0;
 
 /// Returns a metric of a period.
-pub(super) fn value_of(point: &SeriesPoint, metric: Metric) -> Option<f64> {
+pub fn value_of(point: &SeriesPoint, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Clicks => Some(point.clicks as f64),
         Metric::Impressions => Some(point.impressions as f64),
@@ -22,15 +22,15 @@ pub(super) fn value_of(point: &SeriesPoint, metric: Metric) -> Option<f64> {
 
 /// The values at the lower and at the upper edge of the plane, and those of the grid lines.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
+pub struct Scale {
     bottom: f64,
     top: f64,
-    pub(super) ticks: Vec<f64>,
+    pub ticks: Vec<f64>,
 }
 
 impl Scale {
     /// A scale for values of the metric up to `most`: from zero up, or for positions from 1 down.
-    pub(super) fn of(metric: Metric, most: f64) -> Self {
+    pub fn of(metric: Metric, most: f64) -> Self {
         let first = if metric == Metric::Position { 1.0 } else { 0.0 };
         let span = (most - first).max(0.0);
         let finest = match metric {
@@ -53,7 +53,7 @@ impl Scale {
     }
 
     /// The part of the height from the top, 0 to 1.
-    pub(super) fn height(&self, value: f64) -> f64 {
+    pub fn height(&self, value: f64) -> f64 {
         (self.top - value) / (self.top - self.bottom)
     }
 }
@@ -69,17 +69,17 @@ fn round_step(step: f64) -> f64 {
 }
 
 /// The place of a period along the width, 0 to 1. One period alone is in the middle.
-pub(super) fn place(index: usize, periods: usize) -> f64 {
+pub fn place(index: usize, periods: usize) -> f64 {
     if periods < 2 { 0.5 } else { index as f64 / (periods - 1) as f64 }
 }
 
 /// A part of a width or a height as a percentage.
-pub(super) fn percent(part: f64) -> String {
+pub fn percent(part: f64) -> String {
     format!("{:.2}%", part * 100.0)
 }
 
 /// Returns the points of each unbroken piece of a line over `periods` periods. Periods without a value break it.
-pub(super) fn pieces(values: impl Iterator<Item = (usize, Option<f64>)>, periods: usize, scale: &Scale) -> Vec<String> {
+pub fn pieces(values: impl Iterator<Item = (usize, Option<f64>)>, periods: usize, scale: &Scale) -> Vec<String> {
     let mut pieces: Vec<Vec<String>> = vec![Vec::new()];
     for (index, value) in values {
         match (value, pieces.last_mut()) {
@@ -95,7 +95,7 @@ pub(super) fn pieces(values: impl Iterator<Item = (usize, Option<f64>)>, periods
 }
 
 /// A small line without labels.
-pub(super) fn spark(values: &[f64]) -> Markup {
+pub fn spark(values: &[f64]) -> Markup {
     let most = values.iter().copied().fold(0.0, f64::max);
     let scale = Scale { bottom: 0.0, top: if most > 0.0 { most } else { 1.0 }, ticks: Vec::new() };
     let indexed = values.iter().copied().map(Some).enumerate();
@@ -107,14 +107,14 @@ pub(super) fn spark(values: &[f64]) -> Markup {
 }
 
 /// A bar that fills a part of the width behind a row's name.
-pub(super) fn bar(part: f64) -> Markup {
+pub fn bar(part: f64) -> Markup {
     html! {
         svg.bar aria-hidden="true" { rect width=(percent(part.clamp(0.0, 1.0))) height="100%" rx="3" {} }
     }
 }
 
 /// A bar to the right of the middle for a gain, to the left of it for a loss. `most` fills a half.
-pub(super) fn balance(value: f64, most: f64) -> Markup {
+pub fn balance(value: f64, most: f64) -> Markup {
     let part = if most > 0.0 { (value.abs() / most).min(1.0) / 2.0 } else { 0.0 };
     let start = if value < 0.0 { 0.5 - part } else { 0.5 };
     html! {

@@ -4,20 +4,23 @@ use api::{error::ApiError, params::Metric};
 use maud::{Markup, html};
 use url::form_urlencoded::Serializer;
 
-use super::{
-    Opened, controls,
+use crate::web::dashboard::{
     door::Door,
-    footer,
-    rows::{self, Rows, Table},
+    draw::{
+        controls, footer,
+        rows::{self, Rows},
+        words,
+    },
+    opened::Opened,
+    table::Table,
     view::View,
-    words,
 };
 
 /// The rows of a page.
 const ROWS: u32 = 50;
 
 /// The parameters of the page besides those of the question.
-pub(super) const NAMES: [&str; 5] = ["sort", "least", "find", "rows", "offset"];
+pub const NAMES: [&str; 5] = ["sort", "least", "find", "rows", "offset"];
 
 /// The views of the rows: their name, the value of `rows`, and the order and the condition that they stand for.
 const VIEWS: [(&str, Option<&str>, Option<&str>); 3] = [
@@ -27,7 +30,7 @@ const VIEWS: [(&str, Option<&str>, Option<&str>); 3] = [
 ];
 
 /// Draws the page.
-pub(super) async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError> {
+pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError> {
     let view = &opened.view;
     let question = question(opened, table)?;
     let (order, offset) = (order(opened, table)?, view.number("offset")?);
@@ -129,7 +132,7 @@ fn choices(view: &View, table: Table, compares: bool) -> Markup {
 }
 
 /// The links to the rows before and after these.
-pub(super) fn pages(view: &View, offset: u32, rows: u32, has_more: bool) -> Markup {
+pub fn pages(view: &View, offset: u32, rows: u32, has_more: bool) -> Markup {
     let to = |offset: u32| view.link(&[("offset", (offset > 0).then(|| offset.to_string()).as_deref())]);
     html! {
         p.pages {

@@ -7,13 +7,15 @@ use api::{
 use chrono::NaiveDate;
 use maud::{Markup, html};
 
-use super::{
-    Opened,
-    rows::{Table, shown},
-    view::{NO_COMPARISON, View, name_of},
-    words,
+use super::{rows::shown, words};
+use crate::{
+    services::analyses::windows::oldest_day,
+    web::dashboard::{
+        opened::Opened,
+        table::Table,
+        view::{NO_COMPARISON, View, name_of},
+    },
 };
-use crate::services::analyses::windows::oldest_day;
 
 const PERIODS: [(&str, &str); 8] = [
     ("last_7_days", "7 days"),
@@ -38,7 +40,7 @@ const SEARCH_TYPES: [(&str, &str); 5] =
     [("web", "Web"), ("image", "Images"), ("video", "Videos"), ("discover", "Discover"), ("googleNews", "Google News")];
 
 /// Draws the question in words and everything that changes it.
-pub(super) fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
+pub fn bar(opened: &Opened<'_>, meta: &AnswerMeta) -> Markup {
     let view = &opened.view;
     html! {
         p.question { (question(meta)) }

@@ -6,13 +6,14 @@ use api::{
 };
 use maud::{Markup, html};
 
-use super::{rows, svg::balance, view::View, words};
+use super::{rows, svg::balance, words};
+use crate::web::dashboard::{table::Table, view::View};
 
 /// The number of queries with a gain, and of those with a loss, that are named.
 const NAMED: usize = 3;
 
 /// Draws the parts of the change.
-pub(super) fn panel(explanation: &Explanation, view: &View) -> Markup {
+pub fn panel(explanation: &Explanation, view: &View) -> Markup {
     let parts = parts(explanation);
     let most = parts.iter().map(|(.., value)| value.abs()).fold(0.0, f64::max);
     let change = explanation.clicks_change;
@@ -74,7 +75,7 @@ fn named(rows: &[Contributor], view: &View) -> Markup {
     html! {
         @for (index, row) in shown {
             @if index > 0 { ", " }
-            @let name = rows::shown(rows::Table::Queries, &row.key);
+            @let name = rows::shown(Table::Queries, &row.key);
             @match view.narrowed(FilterDimension::Query, &row.key) {
                 Some(link) => a href=(link) { bdi { (name) } },
                 None => bdi { (name) },

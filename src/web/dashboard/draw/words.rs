@@ -12,7 +12,7 @@ use pages::page::words::{decimal, grouped};
 const NONE: &str = "–";
 
 /// The name of a metric.
-pub(super) fn name(metric: Metric) -> &'static str {
+pub fn name(metric: Metric) -> &'static str {
     match metric {
         Metric::Clicks => "Clicks",
         Metric::Impressions => "Impressions",
@@ -22,12 +22,12 @@ pub(super) fn name(metric: Metric) -> &'static str {
 }
 
 /// A count in full.
-pub(super) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     grouped(number as f64)
 }
 
 /// A metric: a count in full, a rate in percent, a position with one decimal place.
-pub(super) fn value(metric: Metric, value: Option<f64>) -> String {
+pub fn value(metric: Metric, value: Option<f64>) -> String {
     match (metric, value) {
         (_, None) => NONE.to_owned(),
         (Metric::Clicks | Metric::Impressions, Some(count)) => grouped(count),
@@ -37,27 +37,27 @@ pub(super) fn value(metric: Metric, value: Option<f64>) -> String {
 }
 
 /// A share as a percentage.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{} %", decimal(share * 100.0))
 }
 
 /// A count that is an estimate, in full.
-pub(super) fn count_of(number: f64) -> String {
+pub fn count_of(number: f64) -> String {
     grouped(number)
 }
 
 /// A position.
-pub(super) fn position(position: f64) -> String {
+pub fn position(position: f64) -> String {
     decimal(position)
 }
 
 /// A number with its sign.
-pub(super) fn signed(number: f64) -> String {
+pub fn signed(number: f64) -> String {
     format!("{}{}", if number < 0.0 { '−' } else { '+' }, grouped(number.abs()))
 }
 
 /// The change of a metric: better or worse as a sign and a colour, and its size. A lower position is better.
-pub(super) fn change(metric: Metric, change: &Change, with_percent: bool) -> Markup {
+pub fn change(metric: Metric, change: &Change, with_percent: bool) -> Markup {
     let (absolute, part) = match metric {
         Metric::Clicks => (change.clicks.absolute.map(|count| count as f64), change.clicks.percent),
         Metric::Impressions => (change.impressions.absolute.map(|count| count as f64), change.impressions.percent),
@@ -85,17 +85,17 @@ pub(super) fn change(metric: Metric, change: &Change, with_percent: bool) -> Mar
 }
 
 /// A day without its year.
-pub(super) fn short_day(date: NaiveDate) -> String {
+pub fn short_day(date: NaiveDate) -> String {
     date.format("%-d %b").to_string()
 }
 
 /// A day with its weekday.
-pub(super) fn weekday(date: NaiveDate) -> String {
+pub fn weekday(date: NaiveDate) -> String {
     date.format("%a %-d %b %Y").to_string()
 }
 
 /// The first and the last day of a window.
-pub(super) fn window(Window { start_date, end_date }: Window) -> String {
+pub fn window(Window { start_date, end_date }: Window) -> String {
     let end = end_date.format("%-d %b %Y");
     if start_date == end_date {
         end.to_string()

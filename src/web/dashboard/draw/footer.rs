@@ -5,21 +5,15 @@ use maud::{Markup, html};
 use pages::page::words::time;
 use url::form_urlencoded::Serializer;
 
-use super::{
-    Opened,
+use super::words;
+use crate::web::dashboard::{
     ask::Link,
     door::{Door, Query},
-    words,
+    opened::Opened,
 };
 
 /// Draws the end of the page. `query` asks the `operation` for what the page shows.
-pub(super) fn of(
-    opened: &Opened<'_>,
-    meta: &AnswerMeta,
-    link: Option<&Link>,
-    operation: &str,
-    query: &Query,
-) -> Markup {
+pub fn of(opened: &Opened<'_>, meta: &AnswerMeta, link: Option<&Link>, operation: &str, query: &Query) -> Markup {
     html! {
         footer {
             p.quiet-text {

@@ -1,0 +1,9 @@
+//! Draws the parts that pages share.
+
+pub mod chart;
+pub mod controls;
+pub mod footer;
+pub mod rows;
+pub mod svg;
+pub mod why;
+pub mod words;
