@@ -36,12 +36,15 @@ impl Operations {
         Ok((parts, body.into_bytes().await.map_err(Error::internal)?))
     }
 
-    /// Sends a request as [`ask`](Self::ask) does and returns the JSON of its answer.
+    /// Sends a request as [`ask`](Self::ask) does and returns the JSON of its answer, or null if it has no body.
     ///
     /// # Errors
     /// The refusal of the layers or of the operation.
     pub async fn json(&self, request: Request, outer: &Extensions) -> Result<Value, ApiError> {
         let (parts, body) = self.ask(request, outer).await?;
+        if body.is_empty() && parts.status.is_success() {
+            return Ok(Value::Null);
+        }
         let json = serde_json::from_slice(&body).map_err(|_| ApiError::new(Code::Internal))?;
         if parts.status.is_success() { Ok(json) } else { Err(refusal_of(&parts, json)) }
     }

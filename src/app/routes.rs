@@ -47,8 +47,8 @@ pub(super) async fn routes(parts: &Parts) -> Result<BoxEndpoint<'static>, Error>
     let document = api::document::document(&locations);
     let open = documentation::mount(documents_and_sign_in(parts)?, &document, &locations.token_url);
     let mut open = open.ok_or_else(|| Error::internal("the token endpoint has no URL"))?;
-    for path in dashboard::PATHS {
-        open = open.elsewhere(path, "GET, HEAD");
+    for (path, methods) in dashboard::PATHS {
+        open = open.elsewhere(path, methods);
     }
     let (open, methods) = open.elsewhere(TOOLS, "POST").into_parts();
     let operations = Arc::new(api::document::routes(&parts.app).map_to_response());
@@ -144,6 +144,7 @@ fn layers(parts: &Parts, other_paths: Methods) -> Result<Layers, Error> {
             navigation: navigation(config, base_url),
             base_url: base_url.clone(),
             clock: app.clock.clone(),
+            random: app.random.clone(),
             signs_in: parts.sign_in.is_some(),
         },
     })

@@ -5,8 +5,9 @@ use api::{
     body::Body,
     params::Params,
     properties::{
-        FavoriteInput, HeadlineParams, HiddenInput, PortfolioAnswer, PortfolioParams, PropertiesApi, PropertyAnswer,
-        PropertyListAnswer, PropertyListParams, PropertyPreference, SyncResult, Tracking, TrackingSelection,
+        FavoriteInput, HiddenInput, PortfolioAnswer, PortfolioParams, PropertiesApi, PropertyAnswer,
+        PropertyListAnswer, PropertyListParams, PropertyParams, PropertyPreference, SyncResult, Tracking,
+        TrackingSelection,
     },
     security::Caller,
 };
@@ -34,7 +35,7 @@ impl PropertiesApi for App {
     async fn get_property(
         &self,
         caller: Caller,
-        Params(params): Params<HeadlineParams>,
+        Params(params): Params<PropertyParams>,
     ) -> Answered<Rendered<PropertyAnswer>> {
         let (member, id) = (caller.member()?, caller.access()?.property().id);
         Ok(rendered(&headlines::one(&self.search, &self.config, &member, id, params).await?))

@@ -14,17 +14,17 @@ task_local! {
 }
 
 /// Work that has ended, or that waits for the search engine.
-pub enum Progress<T> {
+pub enum Progress<'w, T> {
     /// Its result.
     Done(T),
     /// The rest of it.
-    Waits(Pin<Box<dyn Future<Output = T> + Send>>),
+    Waits(Pin<Box<dyn Future<Output = T> + Send + 'w>>),
 }
 
 /// Runs `work` until it ends, or until it waits for the search engine.
-pub async fn judged<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Progress<T> {
+pub async fn judged<'w, T: Send + 'w>(work: impl Future<Output = T> + Send + 'w) -> Progress<'w, T> {
     let listener = Arc::new(Notify::new());
-    let work: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(LISTENER.scope(listener.clone(), work));
+    let work: Pin<Box<dyn Future<Output = T> + Send + 'w>> = Box::pin(LISTENER.scope(listener.clone(), work));
     match select(work, Box::pin(listener.notified())).await {
         Either::Left((result, _)) => Progress::Done(result),
         Either::Right(((), work)) => Progress::Waits(work),

@@ -22,6 +22,17 @@ pub struct HeadlineParams {
     pub series: bool,
 }
 
+/// Parameters of one property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryParams)]
+pub struct PropertyParams {
+    /// The days of the headline metrics.
+    #[param(flatten)]
+    pub metrics: HeadlineParams,
+    /// False leaves the headline out. Nothing is then read from the search engine, and `access` is what is known without it.
+    #[param(default = "true", example = "false")]
+    pub headline: bool,
+}
+
 /// The properties to list or to sum up. Without parameters: all that the caller can see.
 #[derive(Debug, Clone, PartialEq, Eq, QueryParams)]
 pub struct PropertyFilterParams {

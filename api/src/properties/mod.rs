@@ -10,8 +10,8 @@ use uuid::Uuid;
 pub use self::{
     list::{
         DailyMetrics, Headline, HeadlineParams, PropertyAccessState, PropertyAnswer, PropertyFilterParams,
-        PropertyListAnswer, PropertyListMeta, PropertyListParams, PropertyMeta, PropertySort, ReadingProgress,
-        TrackedProperty,
+        PropertyListAnswer, PropertyListMeta, PropertyListParams, PropertyMeta, PropertyParams, PropertySort,
+        ReadingProgress, TrackedProperty,
     },
     portfolio::{
         CoveredProperty, LateProperty, Movers, Portfolio, PortfolioAnswer, PortfolioCoverage, PortfolioMeta,
@@ -68,7 +68,7 @@ pub trait PropertiesApi: Send + Sync + 'static {
     /// cannot see, answer 404, and locked ones 402.
     #[get("/api/properties/{id}")]
     #[scope(SearchRead)]
-    async fn get_property(&self, caller: Caller, params: Params<HeadlineParams>) -> Answered<Rendered<PropertyAnswer>>;
+    async fn get_property(&self, caller: Caller, params: Params<PropertyParams>) -> Answered<Rendered<PropertyAnswer>>;
 
     /// Discover properties
     ///

@@ -63,6 +63,10 @@ pub async fn settle(search: &SearchData, access: &ReadableProperty, asked: &Ques
     let search_type = SearchType::from(asked.slice.search_type);
     let (predicate, name) = predicate::of(&search.db, access, &asked.slice).await?;
     check_available(search_type, &predicate)?;
+    // Conditions that nothing can answer are refused before anything is read. Those on appearances depend on what is read.
+    if predicate.on_appearances().next().is_none() {
+        planned(predicate.clone()).await?;
+    }
     let site = search.site(access)?;
     let all = asked.window.data_state == models::DataState::All;
     let long_final = today - TimeDelta::days(UNSETTLED_DAYS.into());

@@ -7,7 +7,8 @@ use api::{
     models::Window,
     properties::{
         DailyMetrics, Headline, HeadlineParams, PropertyAccessState, PropertyAnswer, PropertyListAnswer,
-        PropertyListMeta, PropertyListParams, PropertyMeta, PropertySort, ReadingProgress, TrackedProperty,
+        PropertyListMeta, PropertyListParams, PropertyMeta, PropertyParams, PropertySort, ReadingProgress,
+        TrackedProperty,
     },
 };
 use chrono::TimeDelta;
@@ -88,11 +89,14 @@ pub async fn one(
     config: &Config,
     member: &Member,
     id: Uuid,
-    params: HeadlineParams,
+    params: PropertyParams,
 ) -> Result<PropertyAnswer, Error> {
     let visible = visible(&search.db, config, member, search.clock.now()).await?;
     let listed = visible.into_iter().find(|listed| listed.property.id == id).ok_or(Error::NotFound)?;
-    let mut entries = Entries::read(search, vec![listed], params).await;
+    if !params.headline {
+        return Ok(PropertyAnswer { data: unread_entry(search, listed), meta: None });
+    }
+    let mut entries = Entries::read(search, vec![listed], params.metrics).await;
     let meta = entries.meta(search);
     Ok(PropertyAnswer { data: entries.data.pop().ok_or(Error::NotFound)?, meta })
 }

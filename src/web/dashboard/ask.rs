@@ -7,12 +7,14 @@ use api::{
     sharing::{SharedPart, SharedPerformanceAnswer},
 };
 use poem::{
-    Request,
-    http::{Extensions, HeaderMap, Uri, header},
+    Request, RequestBuilder,
+    http::{Extensions, HeaderMap, HeaderName, Uri, header},
 };
 use poem_openapi::types::ParseFromJSON;
+use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
+use super::forms::{self, Sent, Write};
 use crate::{error::Error, operations::Operations};
 
 /// Asks operations on behalf of whoever opened a page.
@@ -37,6 +39,11 @@ impl From<&Request> for Visit {
 }
 
 impl Visit {
+    /// The path of the page.
+    pub fn path(&self) -> &str {
+        self.uri.path()
+    }
+
     /// The query string of the page.
     pub fn query(&self) -> &str {
         self.uri.query().unwrap_or_default()
@@ -46,16 +53,48 @@ impl Visit {
 impl Asker<'_> {
     /// Asks an operation and returns its answer.
     pub async fn ask<T: ParseFromJSON>(self, path: &str, query: &[(&str, String)]) -> Result<T, ApiError> {
-        let query = Serializer::new(String::new()).extend_pairs(query).finish();
-        let uri: Uri = format!("{path}?{query}").parse().map_err(Error::internal)?;
-        let mut request = Request::builder().uri(uri);
-        for cookie in self.page.headers.get_all(header::COOKIE) {
-            request = request.header(header::COOKIE, cookie);
-        }
-        let json = self.operations.json(request.finish(), &self.page.extensions).await?;
-        let answer = T::parse_from_json(Some(json));
-        answer.map_err(|error| Error::internal(error.into_message()).into())
+        let request = self.request(path, query, &[header::COOKIE])?;
+        parsed(self.operations.json(request.finish(), &self.page.extensions).await?)
     }
+
+    /// Returns the refusal of an operation, if it refuses.
+    pub async fn judge(self, path: &str, query: &[(&str, String)]) -> Result<(), ApiError> {
+        let request = self.request(path, query, &[header::COOKIE])?;
+        self.operations.json(request.finish(), &self.page.extensions).await.map(drop)
+    }
+
+    /// Asks an operation to write what a form of this service asks for. Whether the form is the service's own is judged there.
+    pub async fn write(self, write: &Write, sent: &Sent) -> Result<Value, ApiError> {
+        let passed = [header::COOKIE, header::ORIGIN, HeaderName::from_static("sec-fetch-site")];
+        let mut request = self.request(&write.path, &write.query, &passed)?.method(write.method.clone());
+        for (name, field) in [("idempotency-key", forms::KEY), ("if-match", forms::VERSION)] {
+            if let Some(value) = sent.text(field) {
+                request = request.header(name, value);
+            }
+        }
+        let request = match &write.body {
+            Some(body) => request.content_type("application/json").body(body.to_string()),
+            None => request.finish(),
+        };
+        self.operations.json(request, &self.page.extensions).await
+    }
+
+    /// A request with some headers of the one for the page.
+    fn request(self, path: &str, query: &[(&str, String)], passed: &[HeaderName]) -> Result<RequestBuilder, ApiError> {
+        let query = Serializer::new(String::new()).extend_pairs(query).finish();
+        let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
+        let mut request = Request::builder().uri(target.parse().map_err(Error::internal)?);
+        for name in passed {
+            for value in self.page.headers.get_all(name) {
+                request = request.header(name, value);
+            }
+        }
+        Ok(request)
+    }
+}
+
+fn parsed<T: ParseFromJSON>(json: Value) -> Result<T, ApiError> {
+    T::parse_from_json(Some(json)).map_err(|error| Error::internal(error.into_message()).into())
 }
 
 /// The answer of either performance operation.

@@ -75,13 +75,13 @@ impl Door {
         }
     }
 
-    /// Asks for the property: its name, the visitor's role, and its last final day.
-    pub async fn property(&self, asker: Asker<'_>) -> Result<(Site, Option<NaiveDate>), ApiError> {
+    /// Asks for the property: its name, the visitor's role, and its last final day if the page `reads` search data.
+    pub async fn property(&self, asker: Asker<'_>, reads: bool) -> Result<(Site, Option<NaiveDate>), ApiError> {
         match self {
             Self::Signed(id) => {
                 let (property, keywords) = (format!("/api/properties/{id}"), self.operation("branded-keywords"));
                 let (answer, keywords) = try_join(
-                    asker.ask::<PropertyAnswer>(&property, &[]),
+                    asker.ask::<PropertyAnswer>(&property, &[("headline", reads.to_string())]),
                     asker.ask::<BrandedKeywordsAnswer>(&keywords, &[("limit", "1".to_owned())]),
                 )
                 .await?;

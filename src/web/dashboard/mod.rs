@@ -6,6 +6,7 @@
 mod ask;
 mod door;
 mod draw;
+mod forms;
 mod opened;
 mod parts;
 mod refused;
@@ -15,7 +16,8 @@ mod table;
 mod view;
 
 use api::error::{ApiError, Code};
-use common::{base_url::BaseUrl, clock::Clock};
+use chrono::NaiveDate;
+use common::{base_url::BaseUrl, clock::Clock, random::Random};
 use futures_util::{FutureExt as _, future::BoxFuture};
 use maud::{Markup, html};
 use pages::{
@@ -24,17 +26,18 @@ use pages::{
     page::{self, Navigation, Page},
 };
 use poem::{
-    EndpointExt as _, Request, Response, Route,
+    Body, EndpointExt as _, Request, Response, Route,
     endpoint::BoxEndpoint,
     get, handler,
-    http::{HeaderValue, header},
-    web::{Data, Path},
+    http::{HeaderValue, StatusCode, header},
+    web::Data,
 };
 use url::form_urlencoded;
 
 use self::{
     ask::{Asker, Visit},
-    door::Door,
+    door::{Door, Site},
+    forms::Sent,
     opened::Opened,
     parts::Part,
     view::View,
@@ -60,8 +63,16 @@ const SCRIPT: &str = "/assets/dashboard.js";
 /// The title of the page of all sites.
 const ALL_SITES: &str = "All sites";
 
-/// The paths. All of them take `GET` and `HEAD`.
-pub const PATHS: [&str; 7] = [SITES, OVERVIEW, PART, SHARED, shared_csv::QUERIES, shared_csv::PAGES, SCRIPT];
+/// The paths with their methods.
+pub const PATHS: [(&str, &str); 7] = [
+    (SITES, "GET, HEAD"),
+    (OVERVIEW, "GET, HEAD, POST"),
+    (PART, "GET, HEAD, POST"),
+    (SHARED, "GET, HEAD"),
+    (shared_csv::QUERIES, "GET, HEAD"),
+    (shared_csv::PAGES, "GET, HEAD"),
+    (SCRIPT, "GET, HEAD"),
+];
 
 /// Whom the pages of a path are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +101,8 @@ pub struct Dashboard {
     pub base_url: BaseUrl,
     /// The clock.
     pub clock: Clock,
+    /// The source of the keys of forms.
+    pub random: Random,
     /// True if people can sign in with a browser.
     pub signs_in: bool,
 }
@@ -105,12 +118,18 @@ impl Dashboard {
             |endpoint: poem::RouteMethod| on_own_host(endpoint.data(self.clone()).data(operations.clone()), &base_url);
         routes
             .at(SITES, own(get(list)))
-            .at(OVERVIEW, own(get(open)))
-            .at(PART, own(get(open_part)))
+            .at(OVERVIEW, own(get(open).post(send)))
+            .at(PART, own(get(open).post(send)))
             .at(SHARED, shared)
             .at(shared_csv::QUERIES, file())
             .at(shared_csv::PAGES, file())
             .at(SCRIPT, fixed("text/javascript; charset=utf-8", include_str!("dashboard.js")))
+    }
+
+    /// The page of an address that opens nothing.
+    fn nothing(&self) -> Response {
+        let frame = Frame::People(self.navigation.clone());
+        refused::page(|title| frame.page(title), &ApiError::new(Code::NotFound), None)
     }
 
     /// Sends a stranger to sign-in and from there back.
@@ -145,8 +164,14 @@ impl Frame {
     /// Answers with the page that `work` makes. If that waits for the search engine, the head is sent before, under the `name` of the
     /// page; what is refused later is said inside.
     async fn answer(self, name: &str, work: BoxFuture<'static, Shown>) -> Response {
+        self.answer_with(StatusCode::OK, name, work).await
+    }
+
+    /// Answers as [`answer`](Self::answer) does, with a `status` that is known before.
+    async fn answer_with(self, status: StatusCode, name: &str, work: BoxFuture<'static, Shown>) -> Response {
+        let page = |title: String| self.page(title).status(status).dashboard(SCRIPT);
         let rest = match waits::judged(work).await {
-            Progress::Done(Ok((title, body))) => return self.page(title).dashboard(SCRIPT).render(&body),
+            Progress::Done(Ok((title, body))) => return page(title).render(&body),
             Progress::Done(Err((refusal, door))) => {
                 return refused::page(|title| self.page(title), &refusal, door.as_ref());
             }
@@ -157,7 +182,7 @@ impl Frame {
             let (title, body) = shown.unwrap_or_else(|(refusal, door)| refused::late(&refusal, door.as_ref()));
             html! { h1 { (title) } (body) }
         });
-        self.page(name).dashboard(SCRIPT).streamed(&waiting, rest)
+        page(name.to_owned()).streamed(&waiting, rest)
     }
 }
 
@@ -180,39 +205,27 @@ async fn list(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operati
     response
 }
 
-/// Shows the overview of a property.
+/// Shows a page of a property.
 #[handler]
-async fn open(
-    Data(dashboard): Data<&Dashboard>,
-    Data(operations): Data<&Operations>,
-    Path(id): Path<String>,
-    page: &Request,
-) -> Response {
-    show(dashboard, operations, page, &id, "").await
-}
-
-/// Shows another page of a property.
-#[handler]
-async fn open_part(
-    Data(dashboard): Data<&Dashboard>,
-    Data(operations): Data<&Operations>,
-    Path((id, part)): Path<(String, String)>,
-    page: &Request,
-) -> Response {
-    show(dashboard, operations, page, &id, &format!("/{part}")).await
-}
-
-/// Shows the page of a property at `path` below its overview.
-async fn show(dashboard: &Dashboard, operations: &Operations, page: &Request, id: &str, path: &str) -> Response {
-    if page.data::<Admitted>().is_none() {
-        return dashboard.to_sign_in(page);
+async fn open(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
+    match Place::at(page.uri().path()) {
+        Some(place) => place.show(dashboard, operations, page).await,
+        None => dashboard.nothing(),
     }
-    let frame = Frame::People(dashboard.navigation.clone());
-    let Some((part, name)) = Part::at(path) else {
-        return refused::page(|title| frame.page(title), &ApiError::new(Code::NotFound), None);
-    };
-    let door = Door::Signed(form_urlencoded::byte_serialize(id.as_bytes()).collect());
-    frame.answer(name, contents(dashboard.clone(), operations.clone(), page.into(), door, part).boxed()).await
+}
+
+/// Takes a form of a page of a property.
+#[handler]
+async fn send(
+    Data(dashboard): Data<&Dashboard>,
+    Data(operations): Data<&Operations>,
+    page: &Request,
+    body: Body,
+) -> Response {
+    match Place::at(page.uri().path()) {
+        Some(place) => place.take(dashboard, operations, page, body).await,
+        None => dashboard.nothing(),
+    }
 }
 
 /// Shows the page of a share link.
@@ -220,29 +233,126 @@ async fn show(dashboard: &Dashboard, operations: &Operations, page: &Request, id
 async fn read(Data(dashboard): Data<&Dashboard>, Data(operations): Data<&Operations>, page: &Request) -> Response {
     // The token as it was sent: another spelling of a token is another token.
     let door = Door::Shared(page.uri().path().strip_prefix("/share/").unwrap_or_default().to_owned());
-    let work = contents(dashboard.clone(), operations.clone(), page.into(), door, Part::Overview);
+    let work = contents(dashboard.clone(), operations.clone(), page.into(), door, Part::Overview, None);
     let mut response = Frame::Readers.answer("Search performance", work.boxed()).await;
     // A link is for the people who were given it.
     response.headers_mut().insert("x-robots-tag", HeaderValue::from_static("noindex, nofollow"));
     response
 }
 
+/// A page of a property of a person who is signed in.
+struct Place {
+    door: Door,
+    part: Part,
+    name: &'static str,
+}
+
+impl Place {
+    /// The page at a path, if there is one.
+    fn at(path: &str) -> Option<Self> {
+        let below = path.strip_prefix("/p/")?;
+        let (id, below) = below.split_once('/').unwrap_or((below, ""));
+        let (part, name) = Part::at(below)?;
+        Some(Self { door: Door::Signed(id.to_owned()), part, name })
+    }
+
+    /// Shows the page.
+    async fn show(self, dashboard: &Dashboard, operations: &Operations, page: &Request) -> Response {
+        if page.data::<Admitted>().is_none() {
+            return dashboard.to_sign_in(page);
+        }
+        let work = contents(dashboard.clone(), operations.clone(), page.into(), self.door, self.part, None);
+        Frame::People(dashboard.navigation.clone()).answer(self.name, work.boxed()).await
+    }
+
+    /// Takes a form of the page. What changes nothing is shown again, with what was written in it.
+    async fn take(self, dashboard: &Dashboard, operations: &Operations, page: &Request, body: Body) -> Response {
+        let frame = Frame::People(dashboard.navigation.clone());
+        let visit = Visit::from(page);
+        let asker = Asker { operations, page: &visit };
+        let refused = |refusal: &ApiError| refused::page(|title| frame.page(title), refusal, Some(&self.door));
+        let mut sent = match Sent::read(body).await {
+            Ok(sent) => sent,
+            Err(refusal) => return refused(&refusal),
+        };
+        let answer = match self.part.write(&self.door, &sent) {
+            Ok(write) => asker.write(&write, &sent).await.map(|answer| (write.done, answer)),
+            Err(refusal) => Err(refusal),
+        };
+        let status = match answer {
+            Ok((Some(done), _)) => return redirect(&back(&visit, self.part, done)),
+            Ok((None, answer)) => {
+                sent.preview = Some(answer);
+                StatusCode::OK
+            }
+            Err(refusal) if refusal.code == Code::Unauthorized => return dashboard.to_sign_in(page),
+            // The page of a stranger's form is not theirs to see.
+            Err(refusal) if page.data::<Admitted>().is_none() => return refused(&refusal),
+            Err(refusal) => {
+                let status = refusal.code.status();
+                sent.refusal = Some(refusal);
+                status
+            }
+        };
+        let work = contents(dashboard.clone(), operations.clone(), visit, self.door, self.part, Some(sent));
+        frame.answer_with(status, self.name, work.boxed()).await
+    }
+}
+
+/// The address of the page after one of its forms was taken.
+fn back(visit: &Visit, part: Part, done: &str) -> String {
+    let view = View::read(visit.query(), part.names()).ok();
+    let kept = view.map(|view| view.link(&[("edit", None), ("day", None)])).unwrap_or_default();
+    let mark = if kept.len() > 1 { "&" } else { "?" };
+    format!("{}{}{mark}done={done}", visit.path(), kept.trim_end_matches('?'))
+}
+
 /// Returns the contents of a page of a property.
-async fn contents(dashboard: Dashboard, operations: Operations, visit: Visit, door: Door, part: Part) -> Shown {
+async fn contents(
+    dashboard: Dashboard,
+    operations: Operations,
+    visit: Visit,
+    door: Door,
+    part: Part,
+    sent: Option<Sent>,
+) -> Shown {
     let asker = Asker { operations: &operations, page: &visit };
     let today = dashboard.clock.pacific_today();
     let view = View::read(visit.query(), part.names()).and_then(|view| view.checked(today));
     let found = match view {
-        Ok(view) => door.property(asker).await.map(|(site, last_final)| (view, site, last_final.unwrap_or(today))),
+        Ok(view) => property(asker, &door, part, &view).await.map(|(site, last)| (view, site, last.unwrap_or(today))),
         Err(refusal) => Err(refusal),
     };
     let (view, site, last_final) = match found {
         Ok(found) => found,
         Err(refusal) => return Err((refusal, Some(door))),
     };
-    let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url };
+    let key = dashboard.random.token();
+    let opened = Opened { asker, door, site, view, today, last_final, base_url: &dashboard.base_url, key, sent };
     match part.page(&opened).await {
         Ok(body) => Ok((opened.site.name, body)),
         Err(refusal) => Err((refusal, Some(opened.door))),
     }
+}
+
+/// Asks for the property of a page. While its last final day is being read, the rest of the page's question is judged.
+async fn property(
+    asker: Asker<'_>,
+    door: &Door,
+    part: Part,
+    view: &View,
+) -> Result<(Site, Option<NaiveDate>), ApiError> {
+    let judged = part.judged(view)?;
+    let rest = match waits::judged(door.property(asker, judged.is_some())).await {
+        Progress::Done(found) => return found,
+        Progress::Waits(rest) => rest,
+    };
+    if let Some((operation, query)) = judged {
+        // It waits for the same reading, so it is asked no further than that.
+        let path = door.operation(operation);
+        if let Progress::Done(Err(refusal)) = waits::judged(asker.judge(&path, &query)).await {
+            return Err(refusal);
+        }
+    }
+    waits::announced(rest).await
 }

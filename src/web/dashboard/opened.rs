@@ -1,11 +1,14 @@
 //! A page of a property that is being answered.
 
+use api::models::Role;
 use chrono::NaiveDate;
 use common::base_url::BaseUrl;
+use maud::Markup;
 
 use super::{
     ask::Asker,
     door::{Door, Site},
+    forms::{self, Sent},
     view::View,
 };
 
@@ -18,9 +21,33 @@ pub struct Opened<'a> {
     pub today: NaiveDate,
     pub last_final: NaiveDate,
     pub base_url: &'a BaseUrl,
+    /// The part of the keys of its forms that no other view of the page has.
+    pub key: String,
+    /// The form that was sent and changed nothing.
+    pub sent: Option<Sent>,
 }
 
 impl Opened<'_> {
+    /// The hidden fields of a form of the page.
+    pub fn form(&self, action: &str) -> Markup {
+        forms::hidden(action, &self.key)
+    }
+
+    /// What was written in a field of the form with this `action`, if the form changed nothing.
+    pub fn kept(&self, action: &str, field: &str) -> Option<&str> {
+        self.sent.as_ref().filter(|sent| sent.keeps(action))?.text(field)
+    }
+
+    /// True if the visitor may write notes and classifications.
+    pub fn may_edit(&self) -> bool {
+        self.site.role.is_some_and(|role| role >= Role::Editor)
+    }
+
+    /// True if the visitor may make share links.
+    pub fn may_share(&self) -> bool {
+        self.site.role.is_some_and(|role| role >= Role::Admin)
+    }
+
     /// The parameters of the page's question.
     pub fn question(&self) -> Vec<(&'static str, String)> {
         let window = self.view.window(self.today, self.last_final);

@@ -47,16 +47,18 @@ pub struct View {
     pub metric: Metric,
     /// The conditions.
     pub filters: Vec<FilterCondition>,
+    /// What the form before did. No link of the page carries it.
+    pub done: Option<String>,
 }
 
 impl View {
-    /// Reads the state from a query string. A page takes the parameters of the question, `period`, `metric`, and its own `names`.
+    /// Reads the state from a query string. A page takes the parameters of the question, `period`, `metric`, `done`, and its own `names`.
     ///
     /// # Errors
     /// `invalid_request` for an unknown name, for a name that comes twice, and for a value that is not allowed.
     pub fn read(query: &str, names: &[&'static str]) -> Result<Self, ApiError> {
         let pairs = decoded(query).ok_or_else(|| ApiError::invalid("query string", "must be percent-encoded UTF-8"))?;
-        let known = || OF_THE_API.into_iter().chain(["period", "metric"]).chain(names.iter().copied());
+        let known = || OF_THE_API.into_iter().chain(["period", "metric", "done"]).chain(names.iter().copied());
         let mut given = BTreeMap::new();
         // A form also sends the fields that were left empty.
         for (name, value) in pairs.into_iter().filter(|(_, value)| !value.is_empty()) {
@@ -79,7 +81,8 @@ impl View {
             metric.ok_or_else(|| ApiError::invalid("metric", "must be clicks, impressions, ctr or position"))?;
         let filters = text("filters").map(Filters::parse).transpose();
         let filters = filters.map_err(|fault| ApiError::invalid("filters", &fault))?.unwrap_or_default().0;
-        Ok(Self { given, period, metric, filters })
+        let done = given.remove("done");
+        Ok(Self { given, period, metric, filters, done })
     }
 
     /// The value of a parameter that was sent.
@@ -148,6 +151,20 @@ impl View {
             }
         }
         pairs
+    }
+
+    /// Returns the parameters of the question without its days, for an operation that judges the rest.
+    #[must_use]
+    pub fn without_days(&self) -> Vec<(&'static str, String)> {
+        let of_days = ["startDate", "endDate", "compare", "compareStart", "compareEnd"];
+        let names = OF_THE_API.into_iter().filter(|name| !of_days.contains(name));
+        names.filter_map(|name| Some((name, self.text(name)?.to_owned()))).collect()
+    }
+
+    /// Returns the parameters with these names that were sent.
+    #[must_use]
+    pub fn sent(&self, names: &[&'static str]) -> Vec<(&'static str, String)> {
+        names.iter().filter_map(|name| Some((*name, self.text(name)?.to_owned()))).collect()
     }
 
     /// Checks what the operations would refuse without asking the search engine: so the page is refused with its status.

@@ -1,5 +1,7 @@
 //! Tests of the pages instead of numbers.
 
+use url::form_urlencoded;
+
 use super::path;
 use crate::{
     faults,
@@ -76,4 +78,32 @@ async fn the_head_of_a_page_comes_before_the_search_engine_answers() {
     assert!(warm.body.contains("<title>northmoor.example · Sightline</title>"), "{}", warm.body);
     let refused = browser.get(&format!("{at}?classification=x&period=last_7_days")).await.expect(400);
     assert!(refused.body.contains("classification: "), "{}", refused.body);
+}
+
+#[tokio::test]
+async fn a_question_is_refused_before_the_search_engine_is_asked() {
+    // Nothing is known of the site yet, and the search engine refuses everything: whatever is judged is judged without it.
+    let app = TestApp::start(faults::impatient).await;
+    let browser = Browser::signed_in(&app, "owner").await;
+    let at = path(&browser, "northmoor").await;
+    faults::trouble(&app, &["error500:1"]);
+    let condition = |number: usize| {
+        let operator = if number.is_multiple_of(2) { "not_contains" } else { "contains" };
+        let logic = if number.is_multiple_of(3) { r#","logic":"or""# } else { "" };
+        format!(r#"{{"dimension":"page","operator":"{operator}","value":"text {number}"{logic}}}"#)
+    };
+    let many = (1..40).map(condition).collect::<Vec<_>>().join(",");
+    let many = form_urlencoded::byte_serialize(format!("[{many}]").as_bytes()).collect::<String>();
+    for (part, status, text) in [
+        ("/growth?minPosition=x", 400, "minPosition: "),
+        ("/cannibalization?minPageShare=2", 400, "minPageShare: "),
+        ("/queries?sort=x", 400, "sort: "),
+        ("/queries?searchType=discover&find=a", 400, "discover has no query"),
+        ("?classification=segment:0199d5c8-5c2a-7f43-8d4e-3f6b8c1a2d5e", 404, "Not found"),
+        (&format!("?filters={many}"), 400, "filters"),
+    ] {
+        let page = browser.get(&format!("{at}{part}")).await.expect(status);
+        assert!(page.body.contains(text), "{part}: {}", page.body);
+    }
+    faults::trouble(&app, &[]);
 }

@@ -32,7 +32,7 @@ pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
     let view = &opened.view;
     let offset = view.number("offset")?;
     let mut query = opened.question();
-    query.extend(NAMES.iter().filter_map(|name| Some((*name, view.text(name)?.to_owned()))));
+    query.extend(view.sent(&NAMES));
     query.push(("limit", ROWS.to_string()));
     let path = opened.door.operation("growth-opportunities");
     let GrowthAnswer { data, meta } = opened.asker.ask(&path, &query).await?;

@@ -22,6 +22,7 @@ use crate::web::dashboard::{
     },
     opened::Opened,
     table::Table,
+    view::View,
 };
 
 /// The rows of the tables of queries and pages.
@@ -41,7 +42,11 @@ struct Material {
 
 /// Draws the page.
 pub async fn page(opened: &Opened<'_>) -> Result<Markup, ApiError> {
-    let first = first_table(opened)?;
+    let first = first_table(&opened.view)?.unwrap_or(if opened.site.shows(Table::Queries) {
+        Table::Queries
+    } else {
+        Table::Pages
+    });
     let question = opened.question();
     let Material { answer, sparks, notes } = read(opened, first, &question).await?;
     let Answered { data, meta, coverage, link } = answer;
@@ -98,11 +103,12 @@ async fn read(opened: &Opened<'_>, first: Table, question: &Query) -> Result<Mat
     read.map_ok(|(answer, sparks, notes)| Material { answer, sparks, notes }).await
 }
 
-fn first_table(opened: &Opened<'_>) -> Result<Table, ApiError> {
-    match opened.view.text("tab") {
-        None if !opened.site.shows(Table::Queries) => Ok(Table::Pages),
-        None | Some("queries") => Ok(Table::Queries),
-        Some("pages") => Ok(Table::Pages),
+/// The table that the page was asked to show first.
+pub fn first_table(view: &View) -> Result<Option<Table>, ApiError> {
+    match view.text("tab") {
+        None => Ok(None),
+        Some("queries") => Ok(Some(Table::Queries)),
+        Some("pages") => Ok(Some(Table::Pages)),
         Some(_) => Err(ApiError::invalid("tab", "must be queries or pages")),
     }
 }

@@ -32,9 +32,10 @@ const VIEWS: [(&str, Option<&str>, Option<&str>); 3] = [
 /// Draws the page.
 pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError> {
     let view = &opened.view;
-    let question = question(opened, table)?;
-    let (order, offset) = (order(opened, table)?, view.number("offset")?);
+    let offset = view.number("offset")?;
+    let question = finding(view, table, opened.question())?;
     let mut query = question.clone();
+    let order = order(view, table)?;
     query.extend(order.iter().cloned());
     let limits = match table {
         Table::Pages => ["pageLimit", "pageOffset", "queryLimit"],
@@ -72,11 +73,27 @@ pub async fn page(opened: &Opened<'_>, table: Table) -> Result<Markup, ApiError>
     })
 }
 
-/// The question of the page, whose rows hold the text to find.
-fn question(opened: &Opened<'_>, table: Table) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let mut question = opened.question();
-    if let Some(text) = opened.view.text("find") {
-        let filters = opened.view.finding(table.dimension(), text)?;
+/// The parameters that judge a `question` for the page.
+pub fn judged(
+    view: &View,
+    table: Table,
+    question: Vec<(&'static str, String)>,
+) -> Result<Vec<(&'static str, String)>, ApiError> {
+    view.number("offset")?;
+    let mut query = finding(view, table, question)?;
+    query.extend(order(view, table)?);
+    query.push(("scope", "tables".to_owned()));
+    Ok(query)
+}
+
+/// Narrows a question to the rows that hold the text to find.
+fn finding(
+    view: &View,
+    table: Table,
+    mut question: Vec<(&'static str, String)>,
+) -> Result<Vec<(&'static str, String)>, ApiError> {
+    if let Some(text) = view.text("find") {
+        let filters = view.finding(table.dimension(), text)?;
         question.retain(|(name, _)| *name != "filters");
         question.push(("filters", filters));
     }
@@ -84,8 +101,7 @@ fn question(opened: &Opened<'_>, table: Table) -> Result<Vec<(&'static str, Stri
 }
 
 /// The order of the rows, and the condition on their impressions, as the operations take them.
-fn order(opened: &Opened<'_>, table: Table) -> Result<Vec<(&'static str, String)>, ApiError> {
-    let view = &opened.view;
+fn order(view: &View, table: Table) -> Result<Vec<(&'static str, String)>, ApiError> {
     let named = match view.text("rows") {
         None => None,
         Some(name) => {
